@@ -94,7 +94,7 @@ class BenchmarksDiff(KindDiff[BenchmarkDiff]):
 
     def __repr__(self) -> str:
         """Return one line: benchmarks, and how many differ."""
-        rows = [row for row in self.data.rows if row.p is not None]
+        rows = [row for row in self.data.rows if row.tested]
         moved = sum(row.significant for row in rows)
         base, new = (side.label for side in self.sides)
         return (
@@ -113,8 +113,11 @@ class BenchmarksDiff(KindDiff[BenchmarkDiff]):
         base, new,     medians in `unit`, new − base; NaN where a    float64
         delta          side was not measured
         ratio          new / base                                    float64
-        p              of the U test                                 float64
-        significant    p is at most 0.05                             bool
+        ratio_low,     99% CI of `ratio` for benchmarks measured in  float64
+        ratio_high     turns, whose base and new are geometric
+                       means; else NaN
+        p              of the U test; NaN in turns                   float64
+        significant    p is at most 0.05; in turns, as the outcome   bool
         ============== ============================================= ============
         """
         import pandas as pd
@@ -127,11 +130,12 @@ class BenchmarksDiff(KindDiff[BenchmarkDiff]):
                 nan if row.new is None else row.new.median,
                 nan if row.delta is None else row.delta,
                 nan if row.ratio is None else row.ratio,
+                *(nan if bound is None else bound for bound in row.bounds),
                 nan if row.p is None else row.p,
             )
             for row in rows
         ]
-        columns = ["base", "new", "delta", "ratio", "p"]
+        columns = ["base", "new", "delta", "ratio", "ratio_low", "ratio_high", "p"]
         frame = pd.DataFrame(numbers, columns=columns, dtype="float64")
         frame.insert(0, "name", [row.full_name for row in rows])
         frame.insert(1, "unit", [row.unit for row in rows])

@@ -91,8 +91,12 @@ class Comparison(Reported):
 
     @cached_property
     def benchmarks(self) -> BenchmarksDiff | None:
-        """The benchmarks' diff, None where a side has none."""
-        result = self.data.benchmarks
+        """The benchmarks' diff, None where a side has none.
+
+        What `pprofdiff measure` ran is judged in turns, as in the report.
+        """
+        judged = self.report().comparison if self.data.measured else self.data
+        result = judged.benchmarks
         if result is None:
             return None
         return BenchmarksDiff(result, self._sides("benchmark"))

@@ -115,6 +115,19 @@ class BenchmarkRow:
         return self.change is not None and self.change.noise is False
 
     @property
+    def tested(self) -> bool:
+        """Whether a test says if the row is significant."""
+        return self.p is not None or (
+            self.change is not None and self.of_turns is not None
+        )
+
+    @property
+    def bounds(self) -> tuple[float | None, float | None]:
+        """The 99% interval of a ratio judged in turns, None for others."""
+        turns = self.of_turns or OfTurns()
+        return turns.low, turns.high
+
+    @property
     def delta(self) -> float | None:
         """New median − base median, in `unit`."""
         if self.base is None or self.new is None:

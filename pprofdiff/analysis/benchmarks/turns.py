@@ -75,6 +75,11 @@ class Turns:
         return InTurns(base, new, self.together, self.layouts)
 
     @property
+    def few(self) -> bool:
+        """Whether the turns are less than one observation: one lost slice moves all."""
+        return len(self.seconds[0]) < TURNS_TOGETHER
+
+    @property
     def several(self) -> bool:
         """Whether there is more than one benchmark."""
         return len(self.names) > 1

@@ -22,7 +22,7 @@ from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_TEST
 from pprofdiff.analysis.stats.shifts import constant, shift_bounds
 from pprofdiff.analysis.stats.totals import ratio_of_medians
 from pprofdiff.analysis.stats.turns import all_paired
-from pprofdiff.units import Scale
+from pprofdiff.units import Scale, scale_for
 
 __all__ = ["BENCH"]
 
@@ -174,7 +174,13 @@ def _chance(
 
 
 def _scale(least: float, unit: str) -> Scale:
-    """Return how medians are written: in the unit as typed, digits for the smaller."""
+    """Return how medians are written: in the unit as typed, digits for the smaller.
+
+    Parts of a second have a prefix: ``1.72 → 1.80 µs/op``.
+    """
+    if unit == "sec/op" and 0 < least < 1:
+        scale = scale_for([least * 1e9], "ns")
+        return scale._replace(size=scale.size / 1e9, unit=f"{scale.unit}/op")
     whole = least.is_integer() or least >= 100
     decimals = 0 if whole else 2 if least >= 1 else 6
     return Scale(1, unit, decimals)

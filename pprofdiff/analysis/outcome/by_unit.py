@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log, sqrt
+from math import inf, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +32,8 @@ from pprofdiff.model.side import Side
 __all__ = ["Figure", "figures_in_turns", "units_in_turns", "units_of"]
 
 _SEVERAL = 2
+# Bounds of a ratio that is not known.
+_NONE = (0.0, inf)
 # Half of normal deviates are nearer to 0 than so many deviations.
 _HALF = 0.6745
 # Of what was measured in turns, as of the figure of all of it.
@@ -191,9 +193,15 @@ class Figure(NamedTuple):
 def figures_in_turns(
     turns: Turns, columns: tuple[Floats, Floats], least: float = 0.0
 ) -> list[Figure]:
-    """Return a figure of each benchmark, given turn by turn and judged together."""
+    """Return a figure of each benchmark, given turn by turn and judged together.
+
+    Of few turns no bounds are known.
+    """
     ratios = moderated([ratio_of_figure(figure) for figure in turns.each(columns)])
     bounds = judged_together(ratios, _OF_TURNS, least)
+    if turns.few:
+        ratios = [one._replace(narrow=_NONE, wide=_NONE) for one in ratios]
+        bounds = [_NONE] * len(ratios)
     # Of the ratio's mean, so that new ÷ base is the ratio.
     base, new = np.exp(np.log(columns).mean(axis=1)).tolist()
     return [

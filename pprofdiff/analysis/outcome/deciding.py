@@ -49,6 +49,7 @@ _NOTHING = (
 )
 _BUSY = "the machine is busy, so a verdict needs both CPU/op and time/op"
 _LONGER = "end other programs, or raise --time"
+_TOO_FEW = "too few turns to decide: measure longer (--time)"
 _CPU_ALONE = (
     "CPU/op changed significantly and time/op did not: a verdict needs both, for GC "
     "workers run on idle processors"
@@ -191,9 +192,10 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
     holds = next((m for m in kept if _holds(m, kept, is_busy=is_busy)), None)
     first = holds or kept[0]
     verdict = first.verdict
-    if holds is None and verdict in _MOVED:
-        verdict = "unknown"
     turns = comparison.turns
+    few = turns is not None and turns.few
+    if few or (holds is None and verdict in _MOVED):
+        verdict = "unknown"
     units = () if turns is None else units_in_turns(turns, first.id, first.same_within)
     verdict, contrary = _of_units(units, first, verdict)
     needs = ""
@@ -202,7 +204,9 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
     elif verdict == "unknown":
         first = min(kept, key=lambda m: m.width)
         needs = _rounds(first)
-        if is_busy and first.verdict in _MOVED:
+        if few:
+            needs = _TOO_FEW
+        elif is_busy and first.verdict in _MOVED:
             needs = _while_busy(first, kept)
         elif _alone(kept):
             needs = _CPU_ALONE
@@ -288,7 +292,7 @@ def _agreed(first: Measure, measures: Sequence[Measure]) -> bool:
 def _rounds(measure: Measure) -> str:
     """Return how much longer it takes to decide, from how far turns differ."""
     if not measure.bounded:
-        return "too few turns to decide: measure longer (--time)"
+        return _TOO_FEW
     moved, same = abs(log(measure.ratio)), log(1 + measure.same_within)
     goal = max(moved, same)
     reach = max(log(measure.high / measure.ratio), log(measure.ratio / measure.low))

@@ -179,7 +179,10 @@ def _cpu_per_operation(comparison: Comparison) -> Measure | None:
     """Return CPU time per operation, where the work is known."""
     what = _Figure("cpu", "CPU per operation", "s")
     turns = comparison.turns if comparison.measured else None
-    if turns is not None and turns.cpu_seconds is not None:
+    if turns is not None:
+        if turns.cpu_seconds is None:
+            # Samples of a few profiled runs are no figure of the turns.
+            return None
         # Of several benchmarks the mean that time has, too: profiles are of a mix by
         # iterations, which is another one and stands in no table of benchstat.
         seconds = turns.geomeans(turns.cpu_seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
+from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.stats.samples import Summary
 
@@ -36,23 +36,16 @@ def benchmark_rows(diff: BenchmarkDiff) -> list[dict[str, Any]]:
             **_side("new", row.new),
             "delta": row.delta,
             "ratio": row.ratio,
-            "ratio_low": None if row.of_turns is None else row.of_turns.low,
-            "ratio_high": None if row.of_turns is None else row.of_turns.high,
+            "ratio_low": row.bounds[0],
+            "ratio_high": row.bounds[1],
             "p": row.p,
-            "significant": _tested(row),
+            "significant": row.significant if row.tested else None,
             "worse": row.worse,
             "notes": list(row.notes),
         }
         for table in diff.tables
         for row in table.rows
     ]
-
-
-def _tested(row: BenchmarkRow) -> bool | None:
-    """Return whether a change is significant, None where nothing tests it."""
-    if row.change is None or (row.p is None and row.of_turns is None):
-        return None
-    return row.significant
 
 
 def _side(side: str, summary: Summary | None) -> dict[str, float | int | None]:

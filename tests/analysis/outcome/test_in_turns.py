@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
+from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.outcome.deciding import outcome
-from tests.analysis.measuring import Unit, compared, path
+from tests.analysis.measuring import Unit, compared, made, path
 
 F = {path("F"): 600}
 # Goroutines that were stopped for others are this part of all samples.
@@ -118,3 +120,39 @@ def test_what_a_unit_costs_agrees_with_its_ratio():
     assert len(told.units) == len(base)
     for unit in told.units:
         assert unit.new / unit.base == pytest.approx(unit.ratio, rel=1e-9)
+
+
+def test_what_no_turn_counted_is_no_figure_of_turns():
+    """Starting may take all CPU of short turns: samples do not stand in for it."""
+    lost = [{path("F", bench=name): 600} for name in "AB"]
+    units = [Unit(cpu, name=name) for cpu, name in zip(lost, "AB", strict=True)]
+    sides = [made("base", *units), made("new", *units)]
+    told = outcome(compare_sides(*(without_cpu(side) for side in sides)))
+    assert [measure.id for measure in told.measures] == ["time"]
+    assert {unit.figure for unit in told.units} == {"time"}
+
+
+def without_cpu(side):
+    """Return a side whose turns have no CPU time."""
+    captures = []
+    for capture in side.captures:
+        if capture.kind == "benchmark":
+            results = capture.content.results
+            kept = tuple(r for r in results if r.unit != "cpu-ns/op")
+            content = capture.content._replace(results=kept)
+            captures.append(replace(capture, content=content))
+        else:
+            captures.append(capture)
+    return replace(side, captures=tuple(captures))
+
+
+@pytest.mark.parametrize("turns", [2, 3])
+def test_fewer_turns_than_an_observation_has_decide_nothing(turns):
+    """Of two turns, a slice that other programs took is half of what there is."""
+    units = [Unit({path("F", bench=name): 600}, name=name) for name in "ABC"]
+    slow = [unit._replace(wall=13.0) if unit.name == "B" else unit for unit in units]
+    told = outcome(compared(units, slow, runs=1, turns=turns))
+    assert told.verdict == "unknown"
+    assert told.needs == "too few turns to decide: measure longer (--time)"
+    assert not any(unit.moved for unit in told.units)
+    assert outcome(compared(units, slow, runs=1, turns=8)).moved

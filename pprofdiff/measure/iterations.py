@@ -9,7 +9,14 @@ from typing import NamedTuple
 from pprofdiff.measure.leaves import Leaf, Pilot
 from pprofdiff.measure.sides import SIDES, SideName
 
-__all__ = ["Counts", "alike_counts", "counts_for", "operations_in", "raised"]
+__all__ = [
+    "Counts",
+    "alike_counts",
+    "any_unlike",
+    "counts_for",
+    "operations_in",
+    "raised",
+]
 
 # Below this ratio of speeds both sides run equally often: the cost of an operation may
 # depend on b.N, as where a slice or a map grows with it. A pilot on a busy machine was
@@ -29,6 +36,17 @@ class Counts(NamedTuple):
     def of(self, side: SideName) -> int:
         """Return the iterations of a side."""
         return self.base if side == "base" else self.new
+
+
+def any_unlike(pilots: Mapping[SideName, Mapping[Leaf, Pilot]]) -> bool:
+    """Return whether a side's pilot was so much faster that it would run more often."""
+    base, new = (pilots[side] for side in SIDES)
+    return any(
+        abs(log(max(own.seconds, _FAST_S) / max(new[leaf].seconds, _FAST_S)))
+        >= log(_EQUAL_BELOW)
+        for leaf, own in base.items()
+        if leaf in new
+    )
 
 
 def counts_for(

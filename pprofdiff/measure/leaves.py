@@ -16,7 +16,15 @@ from pprofdiff.measure.failures import failed, undone
 from pprofdiff.measure.gobuild import Binary, Tree
 from pprofdiff.measure.goflags import GoTest
 
-__all__ = ["Leaf", "Pilot", "folders_of", "pattern_of", "pilots", "results_of"]
+__all__ = [
+    "Leaf",
+    "Pilot",
+    "folders_of",
+    "pattern_of",
+    "pilots",
+    "results_of",
+    "shorter",
+]
 
 # A pilot only has to give the order of magnitude of an operation.
 _PILOT_S, _SHORTEST_S = 0.1, 0.01
@@ -91,6 +99,16 @@ def pilots(
                 before = before._replace(objects=max(before.objects, value))
             found[leaf] = before
     return found
+
+
+def shorter(
+    one: Mapping[Leaf, Pilot], other: Mapping[Leaf, Pilot]
+) -> dict[Leaf, Pilot]:
+    """Return the pilots of one run with the shorter time of both."""
+    return {
+        leaf: pilot._replace(seconds=min(pilot.seconds, other.get(leaf, pilot).seconds))
+        for leaf, pilot in one.items()
+    }
 
 
 def results_of(printed: bytes) -> Iterator[tuple[str, str, float]]:

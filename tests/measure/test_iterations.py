@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pprofdiff.measure.iterations import (
     Counts,
     alike_counts,
+    any_unlike,
     counts_for,
     operations_in,
     raised,
 )
-from pprofdiff.measure.leaves import Leaf, Pilot
+from pprofdiff.measure.leaves import Leaf, Pilot, shorter
 from pprofdiff.measure.sides import SIDES
 
 # From a benchmark that measures nothing to one that takes an hour.
@@ -96,3 +98,15 @@ def test_what_ran_too_briefly_runs_longer(took, before, seconds):
         assert after == counts
     assert ran[1] >= ran[0]
     assert after in (counts, counts_for(pilots(*took), seconds))
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "unlike"),
+    [(1e-7, 2e-7, False), (1e-7, 1e-6, True), (0.0, 0.0, False)],
+)
+def test_a_pilot_that_others_slowed_is_looked_at_again(base, new, unlike):
+    leaf = Leaf("p", "X")
+    found = {"base": {leaf: Pilot(base, 1.0)}, "new": {leaf: Pilot(new, 1.0)}}
+    assert any_unlike(found) == unlike
+    again = {leaf: Pilot(3e-7, 2.0)}
+    assert shorter(found["new"], again) == {leaf: Pilot(min(new, 3e-7), 1.0)}

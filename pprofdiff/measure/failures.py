@@ -1,4 +1,4 @@
-"""What a test binary says when it fails, as one error."""
+"""What a program says when it fails, as one error."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ from pprofdiff.measure.children import first_lines
 from pprofdiff.measure.gobuild import Tree, here
 from pprofdiff.units import printable
 
-__all__ = ["failed", "undone"]
+__all__ = ["failed", "undone", "without_gctrace"]
 
 _MOST = 1 << 26
 # The line of a benchmark that did no operation.
 _NOTHING_DONE = re.compile(rb"^Benchmark\S*\s+0\s", re.MULTILINE)
+# The runtime writes a line of GODEBUG=gctrace=1 in pieces (mgc.go), so that what the
+# program says meanwhile may stand within it: the line, or its begin or its end.
+_GCTRACE = re.compile(
+    rb"^gc \d+ @[\d.]*s?"
+    rb"(?:[\d.+/>%:, -]|ms|clock|cpu|MB|goal|stacks|globals|(?<=\d )P|\(forced\))*"
+    rb"|^(?:[\d ]*P)?(?: \(forced\))?$",
+    re.MULTILINE,
+)
 
 
 def undone(name: str) -> bool:
@@ -40,8 +48,8 @@ def failed(
     text = b"\n".join(
         line
         for part in said
-        for line in part.splitlines()
-        if not line.startswith((b"gc ", b"goos:", b"goarch:", b"pkg:", b"cpu:"))
+        for line in without_gctrace(part).splitlines()
+        if not line.startswith((b"goos:", b"goarch:", b"pkg:", b"cpu:"))
     )
     lines = here(tree, first_lines(text))
     marks = ("--- FAIL", "panic:", "fatal error:")
@@ -55,6 +63,11 @@ def failed(
         f"{reason.strip()}",
         lines,
     )
+
+
+def without_gctrace(said: bytes) -> bytes:
+    """Return what a program said besides what the collector wrote."""
+    return _GCTRACE.sub(b"", said)
 
 
 def _ended(status: int) -> str:

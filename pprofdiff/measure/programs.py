@@ -18,6 +18,7 @@ from pprofdiff.inputs.reading import read
 from pprofdiff.inputs.redaction import without_secrets
 from pprofdiff.inputs.urls import request_for
 from pprofdiff.measure.children import Program, first_lines, has_ended, run, started
+from pprofdiff.measure.failures import without_gctrace
 from pprofdiff.measure.gobuild import Link, Tree, linked, program_files
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.layouts import can_vary, order_of
@@ -164,9 +165,7 @@ class Commands:
             path = os.path.join(folder, name)
             if os.path.exists(path):
                 with open(path, "rb") as file:
-                    said = file.read(_MOST_SAID).splitlines()
-                own = [line for line in said if not line.startswith(b"gc ")]
-                lines += first_lines(b"\n".join(own))
+                    lines += first_lines(without_gctrace(file.read(_MOST_SAID)))
         ended = f"signal {-status}" if status < 0 else f"exit status {status}"
         reason = f": {lines[0].strip()}" if lines else ""
         return MeasureError(

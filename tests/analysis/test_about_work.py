@@ -21,6 +21,7 @@ from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.model.side import Side
 from tests.analysis.building import compared, given, profile
 from tests.calibration.control import Runs, full_name, split
+from tests.examples import daily
 from tests.field.capture import PAIRS
 
 COUNTS = st.lists(st.integers(100, 5000), min_size=10, max_size=16)
@@ -108,7 +109,7 @@ def test_what_changed_alone_is_marked(times, change):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("times", [1.0, 2.0])
+@pytest.mark.parametrize("times", daily((1.0, 2.0), (2.0,)))
 @pytest.mark.parametrize("end", ["lineproto.Parse", "tsdb.(*Shard).Write"])
 def test_a_planted_change_is_found_at_the_factor_that_was_planted(end, times):
     """Twelve splits of eight runs of one build, which did 727 to 800 points/ms."""

@@ -391,6 +391,7 @@ def wait_for_a_run(folder):
     return pytest.fail("nothing ran")
 
 
+@pytest.mark.whole
 def test_an_interrupt_reports_whole_rounds(repo, tmp_path, temporary):
     before = state(repo.folder)
     out = tmp_path / "runs"

@@ -16,6 +16,7 @@ import pytest
 from pprofdiff.errors import FetchError, FormatError
 from pprofdiff.inputs import ReadOptions, read, read_sides
 from pprofdiff.inputs.urls import request_for
+from tests.examples import daily
 
 PROFILE = gzip.compress(b"\x0a\x04\x08\x01\x10\x02\x32\x00\x32\x03cpu", mtime=0)
 TRACE = b"go 1.22 trace\0\0\0"
@@ -394,7 +395,7 @@ def test_how_long_to_measure_and_to_wait(query, seconds, timeout, measured, wait
 
 
 @pytest.mark.go
-@pytest.mark.parametrize("seconds", [None, 3])
+@pytest.mark.parametrize("seconds", daily((None, 3), (3,)))
 @pytest.mark.parametrize(
     "target",
     [

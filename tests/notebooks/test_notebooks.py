@@ -36,8 +36,8 @@ MACHINE = re.compile(
     r"(?<![\w.~)])/(?:home|root|Users|tmp|var|usr|opt|mnt|private)/|\b[A-Z]:\\\\?\w"
 )
 
-# Of profiles, and of all kinds: each takes a kernel and some seconds.
-SOME = [path for path in NOTEBOOKS if path.stem[:2] in ("00", "04")]
+# Each takes a kernel and some seconds.
+SOME = [path for path in NOTEBOOKS if path.stem[:2] == "00"]
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 some_notebooks = pytest.mark.parametrize(
     "path", daily(NOTEBOOKS, SOME), ids=lambda path: path.stem

@@ -81,6 +81,7 @@ def rebuilt(planted, folder, change):
     return there, folder / "x.pb", commit
 
 
+@pytest.mark.whole
 def test_a_function_that_changed_beside_its_cost(planted_repo, tmp_path):
     """A factor in a line that costs nothing: the loops cost more, and did not change."""
     there, new, commit = rebuilt(

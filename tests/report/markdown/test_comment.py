@@ -23,7 +23,7 @@ from pprofdiff.report.markdown.comment import MOST, render
 from pprofdiff.report.model import report_of
 from tests.analysis.benchmarks.benchtext import printed
 from tests.building import CPU, MS, Frame, Place, Sample, built
-from tests.examples import examples
+from tests.examples import daily, examples
 from tests.field.capture import PAIRS
 from tests.report.golden import FOLDER, check
 from tests.report.reading import HOSTILE, sound, tables, tokens
@@ -367,7 +367,7 @@ def test_names_of_ten_thousand_characters_leave_room_for_the_rest():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [300, 3_000])
+@pytest.mark.parametrize("count", daily((300, 3_000), (300,)))
 def test_what_does_not_fit_is_left_out_whole_and_named(cli, tmp_path, count):
     for name, figure in (("base", 90), ("new", 130)):
         results = {

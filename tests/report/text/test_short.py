@@ -203,6 +203,9 @@ def crowd(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+LABELS = (("base", "new"), ("a" * 60, "b" * 60))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
@@ -214,7 +217,7 @@ def crowd(tmp_path, monkeypatch):
     ids=["", "work", "gate"],
 )
 @pytest.mark.parametrize(
-    "labels", [("base", "new"), ("a" * 60, "b" * 60)], ids=["", "long"]
+    "labels", daily(LABELS, LABELS[1:], rows=False), ids=["", "long"]
 )
 def test_not_even_of_several_runs_of_all_kinds(cli, crowd, words, labels):
     done = cli(f"{labels[0]}=base", f"{labels[1]}=new", *words)

@@ -10,6 +10,7 @@ from pprofdiff.errors import FormatError
 from pprofdiff.loaders.traces import decode
 from pprofdiff.loaders.traces.v1.schema import V1Type
 from pprofdiff.model.traces.trace import Trace
+from tests.examples import daily
 
 from .test_v1 import CANNED, canned
 from .writing import event, header, log, small, stack, string, varint
@@ -116,8 +117,11 @@ def test_random_bytes(seed):
     )
 
 
+REAL = [name for name in CANNED if not name.startswith("stress_1")]
+
+
 @pytest.mark.go
-@pytest.mark.parametrize("name", [n for n in CANNED if not n.startswith("stress_1")])
+@pytest.mark.parametrize("name", daily(REAL, REAL[::3]))
 def test_real_traces_cut_off_and_changed(name):
     data = canned(name).read_bytes()
     rng = random.Random(name)

@@ -115,7 +115,10 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
         for key, own in old.items()
         if key in current
         and _paired(own, current[key], "ns/op")
-        and all(is_time(v * SECONDS["ns/op"]) for v in _times(own, current[key]))
+        and all(
+            is_time(value * SECONDS["ns/op"])
+            for value in (*own["ns/op"], *current[key]["ns/op"])
+        )
     }
     if not lengths:
         return None
@@ -197,10 +200,6 @@ def _paired(
     """Return whether a unit has as many values as the time on both sides."""
     count = len(base.get("ns/op", ()))
     return 0 < count == len(base.get(unit, ())) == len(new.get(unit, ()))
-
-
-def _times(*sides: dict[str, list[float]]) -> list[float]:
-    return [value for side in sides for value in side["ns/op"]]
 
 
 def _columns(

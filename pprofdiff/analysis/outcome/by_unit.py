@@ -32,8 +32,6 @@ from pprofdiff.model.side import Side
 __all__ = ["Figure", "figures_in_turns", "units_in_turns", "units_of"]
 
 _SEVERAL = 2
-# Bounds of a ratio that is not known.
-_NONE = (0.0, inf)
 # Half of normal deviates are nearer to 0 than so many deviations.
 _HALF = 0.6745
 # Of what was measured in turns, as of the figure of all of it.
@@ -198,10 +196,12 @@ def figures_in_turns(
     Of few turns no bounds are known.
     """
     ratios = moderated([ratio_of_figure(figure) for figure in turns.each(columns)])
-    bounds = judged_together(ratios, _OF_TURNS, least)
+    bounds = judged_together(ratios, _OF_TURNS, inf if turns.few else least)
     if turns.few:
-        ratios = [one._replace(narrow=_NONE, wide=_NONE) for one in ratios]
-        bounds = [_NONE] * len(ratios)
+        ratios = [
+            one._replace(narrow=reach, wide=reach)
+            for one, reach in zip(ratios, bounds, strict=True)
+        ]
     # Of the ratio's mean, so that new ÷ base is the ratio.
     base, new = np.exp(np.log(columns).mean(axis=1)).tolist()
     return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 
@@ -9,6 +10,8 @@ import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.outcome.deciding import outcome
+from pprofdiff.report.json.document import render
+from pprofdiff.report.model import report_of
 from tests.analysis.measuring import Unit, compared, made, path
 
 F = {path("F"): 600}
@@ -156,3 +159,34 @@ def test_fewer_turns_than_an_observation_has_decide_nothing(turns):
     assert told.needs == "too few turns to decide: measure longer (--time)"
     assert not any(unit.moved for unit in told.units)
     assert outcome(compared(units, slow, runs=1, turns=8)).moved
+
+
+def test_few_turns_have_tables_of_every_unit():
+    """Bytes a second are the inverse of a time whose bounds nothing shows."""
+    units = [Unit({path("F", bench=name): 600}, name=name) for name in "AB"]
+    sides = [
+        with_speed(made(side, *units, runs=1, turns=2)) for side in ("base", "new")
+    ]
+    report = report_of(compare_sides(*sides))
+    (row, *_) = (row for row in report.comparison.benchmarks.rows if row.unit == "MB/s")
+    assert row.bounds[0] < 1e-300
+    assert row.bounds[1] > 1e300
+    assert json.loads(render(report))["outcome"]["verdict"] == "unknown"
+
+
+def with_speed(side):
+    """Return a side whose benchmarks print how much they read, too."""
+    captures = []
+    for capture in side.captures:
+        if capture.kind == "benchmark":
+            results = capture.content.results
+            speeds = tuple(
+                r._replace(unit="MB/s", values=(5.0,))
+                for r in results
+                if r.unit == "ns/op"
+            )
+            content = capture.content._replace(results=(*results, *speeds))
+            captures.append(replace(capture, content=content))
+        else:
+            captures.append(capture)
+    return replace(side, captures=tuple(captures))

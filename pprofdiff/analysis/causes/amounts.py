@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.causes.sites import BYTE, KNOWN, OBJECT, Allocated, Site
 from pprofdiff.analysis.findings.wording import arrow
 from pprofdiff.units import scaled
@@ -108,10 +109,10 @@ def _known(totals: Allocated | None, site: Site) -> Iterator[tuple[str, _Pair, _
     if totals is None:
         return
     if totals.space is not None and max(totals.space) >= BYTE:
-        yield "B/op", totals.space, site.space
+        yield ALLOCATED["alloc_space"], totals.space, site.space
     known = site.exact or totals.space is None
     if known and totals.objects is not None and max(totals.objects) >= OBJECT:
-        yield "allocs/op", totals.objects, site.objects
+        yield ALLOCATED["alloc_objects"], totals.objects, site.objects
 
 
 def _objects(value: float) -> str:

@@ -91,6 +91,7 @@ def test_black_on_white_is_the_most_contrast(monkeypatch):
     assert contrast("ink", "background", "light") == pytest.approx(21)
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize("ground", ["background", "panel"])
 @pytest.mark.parametrize("name", palette.TEXTS)

@@ -195,6 +195,7 @@ def test_the_work_that_is_given_is_taken(data_folder):
         assert told.normalization.mode == mode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("back", [False, True])
 def test_health_checks_cost_what_they_did_but_for_the_log(data_folder, back):
     sides = [data_folder / "health-check" / side for side in ("base", "new")]
@@ -214,6 +215,7 @@ def test_health_checks_cost_what_they_did_but_for_the_log(data_folder, back):
     assert not [f for f in findings if "shared otherwise" in f.title]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("back", [False, True])
 def test_messages_of_zstd_cost_what_they_did_but_for_the_encoder(data_folder, back):
     sides = [data_folder / "zstd" / side for side in ("base", "new")]

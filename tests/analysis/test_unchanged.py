@@ -87,6 +87,7 @@ def test_the_first_sentence_says_so(pairs):
 PLANTED = {"gc": "GC", "alloc": "Allocation", "user": "User code"}
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("work", [None, (1, 1)], ids=["unknown", "known"])
 @pytest.mark.parametrize("group", PLANTED)

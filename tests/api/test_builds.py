@@ -27,6 +27,7 @@ def builds():
     return many()
 
 
+@pytest.mark.slow
 def test_builds_are_named_by_what_tells_their_paths_apart(builds):
     assert list(builds.names) == VERSIONS
     named = pprofdiff.load_many(

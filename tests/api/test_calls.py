@@ -100,6 +100,7 @@ def test_a_profile_from_wherever_it_is(paths):
     )
 
 
+@pytest.mark.slow
 def test_ways_to_say_new_minus_base(paths, cpu):
     base, new = map(pprofdiff.load, paths)
     for same in (

@@ -11,6 +11,7 @@ from tests.conftest import DATA, STORIES
 from tests.examples import daily
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_it_is_the_command_s_report(story, cli, tmp_path):

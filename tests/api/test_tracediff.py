@@ -85,6 +85,7 @@ def test_latency_stops_and_mmu(story):
     )
 
 
+@pytest.mark.slow
 def test_figures():
     d, entry = compared("health-check")
     pairs = {

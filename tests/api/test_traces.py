@@ -73,6 +73,7 @@ def typed(frame):
     }
 
 
+@pytest.mark.slow
 def test_a_trace_says_what_it_is():
     trace = loaded("node-pool")
     assert isinstance(trace, Trace)

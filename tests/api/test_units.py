@@ -66,6 +66,7 @@ def test_the_comment_has_a_line_for_each(planted):
         assert any(name in row.split("|")[1] for row in rows)
 
 
+@pytest.mark.slow
 def test_the_gate_judges_a_unit_by_itself(planted, unchanged):
     verdict = planted.check("unit:^Encode$:+5%")
     (ruling,) = verdict.tripped

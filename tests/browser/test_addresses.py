@@ -148,6 +148,7 @@ def test_back_undoes_one_zoom_at_a_time(opened, first):
         assert page.url.startswith(first.as_uri())
 
 
+@pytest.mark.whole
 def test_a_section_link_leaves_the_zoom_and_back_still_undoes_it(opened, first):
     with opened(first) as page:
         page.locator(".flame-space canvas").first.click(position={"x": 60, "y": 28})
@@ -219,6 +220,7 @@ def test_a_frame_leads_to_its_row(opened, written):
         assert page.locator("th a.flame-to:focus").get_attribute("href") == address
 
 
+@pytest.mark.whole
 def test_hostile_names_have_addresses_too(opened, written, tmp_path):
     for side, cpu in enumerate((50 * MS, 90 * MS)):
         rows = [

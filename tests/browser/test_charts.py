@@ -105,6 +105,7 @@ def test_references_of_a_page_resolve(opened, written, story):
     assert set(there["referred"]) <= set(there["ids"])
 
 
+@pytest.mark.whole
 def test_references_of_a_picture_resolve(opened, picture):
     with opened(picture[0], width=1000, height=2200) as page:
         there = page.evaluate(REFERENCES)

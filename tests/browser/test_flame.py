@@ -297,6 +297,7 @@ def exact(folding, test, *, leaf=False):
     ) / (1000 * MS)
 
 
+@pytest.mark.whole
 def test_a_search_is_exact_whatever_is_folded(opened, folded_file, folding):
     with opened(folded_file) as page:
         for name in ("main.Method123", "main.Method7", "main.call00014", "main.again2"):
@@ -426,6 +427,7 @@ def test_collapsed_recursion_is_one_frame(opened, hostile_file):
         assert page.locator("td.flame-name", has_text="main").count() == 1
 
 
+@pytest.mark.whole
 def test_hostile_labels_are_only_labels(opened, written, tmp_path):
     for side, cpu in enumerate((50 * MS, 90 * MS)):
         rows = [
@@ -531,6 +533,7 @@ SHADES = (*palette.BETTER[::-1], "neutral", *palette.WORSE)
 PARTS = (0.05, 0.2, 0.5)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("theme", daily(palette.THEMES, ("dark",)))
 def test_frames_have_the_shade_of_their_part_of_the_change(
     opened, page_file, diff, theme
@@ -753,6 +756,7 @@ def named_at(page, x, row):
     return tip.locator("b").inner_text() if tip.is_visible() else ""
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("width", daily((390, 1280), (1280,)))
 def test_base_and_new_stand_beside_each_other_on_one_scale(opened, pair_file, width):
     with opened(pair_file, width=width, reduced_motion="reduce") as page:
@@ -810,6 +814,7 @@ IN_THEMES = [(view, palette.THEMES[i % 2]) for i, view in enumerate(VIEWS)]
 IN_THEMES += [(view, palette.THEMES[1 - i]) for i, view in enumerate(VIEWS[:2])]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("view", "theme"), daily(IN_THEMES, IN_THEMES[1:2]))
 def test_no_view_leaves_anybody_out(opened, page_file, axe, theme, view):
     with opened(page_file, theme=theme, fragment="#cpu;" + view) as page:

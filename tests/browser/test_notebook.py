@@ -56,6 +56,7 @@ def test_each_draws_in_its_frame_and_over_its_picture(chromium, page):
     context.close()
 
 
+@pytest.mark.whole
 def test_without_scripts_the_frame_says_so(chromium, page, tmp_path):
     still = tmp_path / "still.html"
     html = page.read_text("utf-8").replace('sandbox="allow-scripts"', 'sandbox=""')

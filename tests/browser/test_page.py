@@ -72,6 +72,7 @@ def test_no_page_is_wider_than_its_window(opened, written, width):
             unfolded(page)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("width", "most"), daily(((390, 8_300), (1280, 6_000)), [(390, 8_300)])
 )
@@ -209,6 +210,7 @@ def test_all_rows_are_one_click_away(opened, written):
         assert table.locator("tbody tr:visible").count() == 10
 
 
+@pytest.mark.whole
 def test_the_theme_goes_round(opened, written):
     with opened(written(*sides("zstd")), theme="light") as page:
 

@@ -87,6 +87,7 @@ def near(picture, name):
     return (np.abs(picture - wanted) <= 2).all(axis=2)
 
 
+@pytest.mark.whole
 def test_hatches_are_there(drawing, drawn, tmp_path):
     plain, count = changed(drawing, tmp_path, r'fill="url\(#[^)]+\)"', 'fill="none"')
     assert count > 100

@@ -173,6 +173,7 @@ def test_a_table_gives_the_rows_of_a_package(seen):
         assert rows.count() == 2
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", daily(FOLDERS, EACH))
 def test_a_folded_table_says_what_moved_furthest_in_it(seen, name):
     """The row that its line names is there, marked, and none moved further."""

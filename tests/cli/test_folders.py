@@ -273,6 +273,7 @@ def test_benchmarks_of_several_files_are_one_set(cli, here):
     assert {(row["n_base"], row["n_new"]) for row in rows} == {(20, 10)}
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "said"),
@@ -297,6 +298,7 @@ def test_what_only_one_side_has_is_said(cli, here, data_folder, file, said, side
     assert report["unpaired"] == [{"kind": said.split()[0], "side": side}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "id_"), [("torn.log", "gctrace-torn"), ("mixed.log", "gctrace-mixed")]
 )
@@ -311,6 +313,7 @@ def test_a_log_that_is_of_no_use_does_not_stop_the_rest(cli, here, file, id_):
     assert re.search(rf"^! b/{re.escape(file)}: ", out, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_load_on_both_sides_makes_it_by_operation(cli, here, data_folder):
     sides = []
     for word, rate in (("base", "17840.3801"), ("new", "8920.19")):

@@ -14,6 +14,7 @@ from tests.examples import examples
 NEGATIVE = 2191
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.whole), NEGATIVE])
 def test_mutated_profiles_are_compared_or_refused(seed, tmp_path):
     assert list(faults(seed, 12 if seed == 0 else 1, tmp_path)) == []

@@ -113,6 +113,7 @@ def test_but_says_what_was_not_judged(cli, unchanged, rule, said):
     assert done.err.startswith(f"{said}: {rule}: ")
 
 
+@pytest.mark.slow
 def test_one_run_a_side_is_told_what_to_do_in_one_line(cli, cpu, here):
     """Whatever the limits, one sentence; and what is not sure is no strict pass."""
     words = ["--work=10088400:8579600", "--fail-on=total:+5%", "--fail-on=total:+60%"]
@@ -156,6 +157,7 @@ def test_and_benchmarks_tell_too(cli, data_folder, here):
     assert cli(base, base, "--only-if-changed") == (0, "", "")
 
 
+@pytest.mark.slow
 def test_and_reports_what_moved_for_better_or_worse(cli, cpu, here):
     for pair in (cpu, cpu[::-1]):
         done = cli(*pair, "--only-if-changed", "-o", "x.json")
@@ -243,6 +245,7 @@ def test_a_wrong_rule_in_a_file_is_a_mistake(cli, cpu, here):
     assert said.startswith("--fail-on cum:main: ")
 
 
+@pytest.mark.slow
 def test_a_pattern_in_a_file_is_not_searched_for_for_ever(
     cli, cpu, here, brief_searches
 ):

@@ -107,12 +107,14 @@ def test_the_capture_itself_is_fine(attempt, small):
     assert attempt(small, small) is None
 
 
+@pytest.mark.whole
 def test_a_capture_cut_off_anywhere(attempt, small):
     plain = gzip.decompress(small)
     for whole in (small, plain):
         assert all(attempt(whole[:i], small) for i in range(0, len(small), 50))
 
 
+@pytest.mark.whole
 def test_a_capture_with_flipped_bits(attempt, small):
     random = Random(7)
     plain = gzip.decompress(small)
@@ -178,6 +180,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.matrix
 @pytest.mark.go
 @pytest.mark.parametrize("place", [*UNKNOWN, *REFUSED])
 def test_a_location_of_nothing_is_what_it_is_to_pprof(attempt, tmp_path, place):
@@ -230,6 +233,7 @@ SHAPES = {
 }  # fmt: skip
 
 
+@pytest.mark.matrix
 # Without and with what an operation is: each divides by what the shape may have as 0.
 @pytest.mark.parametrize(
     "words",
@@ -309,6 +313,7 @@ def test_a_negative_duration_is_none(attempt, words):
         attempt(base, new, *words)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("duration", "period"),
     daily(ENDS, [*zip(PARTS, PARTS, strict=True), *ENDS[4:20:5]]),
@@ -346,6 +351,7 @@ NAMES = {
 }
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 @pytest.mark.parametrize("prefix", daily(("", "runtime."), ["runtime."]))
 def test_names_that_no_program_has(attempt, name, prefix):

@@ -202,6 +202,7 @@ ODD = {
 }
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--rps=1e18:1e-9",), ("--work=1:1",)])
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
@@ -242,6 +243,7 @@ def test_figures_that_no_benchmark_has(attempt, value):
         attempt(*(side.encode() for side in sides))
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("digits", [400, 5000])
 @pytest.mark.parametrize(

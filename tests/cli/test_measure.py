@@ -265,6 +265,7 @@ def test_a_sure_verdict_ends_it(cli, repo, monkeypatch):
     assert told[0].endswith(": the verdict is sure")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("more", daily((False, True), (True,)))
 def test_traces_are_apart_from_timed_runs(cli, repo, tmp_path, monkeypatch, more):
     """One that waits may explain is made too: on a busy machine time moves like that."""

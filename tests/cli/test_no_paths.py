@@ -113,6 +113,7 @@ def leaks(data, word=HIDDEN):
     return data[max(at - 80, 0) : at + 80] if at >= 0 else b""
 
 
+@pytest.mark.matrix
 @pytest.mark.go
 @pytest.mark.parametrize("words", VIEWS, ids=" ".join)
 def test_no_view_names_a_folder(cli, built_here, words):
@@ -210,6 +211,7 @@ def test_inputs_of_one_name_stay_apart(cli, data_folder, tmp_path, monkeypatch):
     assert paths("new") == ["cpu.pb.gz"]
 
 
+@pytest.mark.slow
 def test_a_url_is_its_last_part(cli, data_folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PPROF_TMPDIR", str(tmp_path / HIDDEN))

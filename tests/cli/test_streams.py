@@ -55,6 +55,7 @@ def test_a_report_that_cannot_be_printed_is_an_error_and_files_are_written(
     assert verdict["outcome"] == "pass"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "words", ["--help", "--version", "-top", "-proto", "-explain=gc", "--color=always"]
 )

@@ -280,6 +280,7 @@ def test_a_step_of_github_is_annotated(cli, here, monkeypatch):
     assert "damaged" in Path("summary.md").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_python_has_it_as_well(here):
     assert pprofdiff.compare("b", "n").check("total:+900%")
     spoil("n", "late.pb.gz")

@@ -154,6 +154,7 @@ def test_a_flag_that_pprof_has_gets_a_command(cli, here):
     assert said.endswith("go tool pprof -http=:0 -diff_base=base.pb.gz new.pb.gz")
 
 
+@pytest.mark.matrix
 @pytest.mark.go
 @pytest.mark.parametrize(
     ("words", "by_hand"),
@@ -207,6 +208,7 @@ def test_a_value_is_no_call_for_help(cli, here, words):
     assert __version__ not in cli(*words).out
 
 
+@pytest.mark.slow
 def test_a_report_is_data_and_nothing_else_is(cli, here):
     done = cli("base.pb.gz", "new.pb.gz")
     assert (done.status, done.err) == (0, "")
@@ -241,6 +243,7 @@ def test_the_same_input_gives_the_same_bytes(here):
     assert runs[0] == runs[1]
 
 
+@pytest.mark.slow
 def test_ways_to_say_the_same(cli, here):
     plain = cli("base.pb.gz", "new.pb.gz").out
     assert cli("-diff_base=base.pb.gz", "new.pb.gz").out == plain
@@ -273,6 +276,7 @@ def test_standard_input(here):
     assert re.fullmatch(rb"pprofdiff: standard input: empty.*\n", nothing.stderr)
 
 
+@pytest.mark.slow
 def test_from_another_folder(here, cpu):
     done = command(*cpu, cwd="/")
     assert (done.returncode, done.stderr) == (0, b"")
@@ -295,6 +299,7 @@ def server(here):
         thread.join()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["http://", ""])
 def test_both_sides_from_urls(cli, server, scheme):
     urls = (f"main={scheme}{server}/base.pb.gz", f"pr={scheme}{server}/new.pb.gz")
@@ -325,6 +330,7 @@ def test_one_url_twice_is_two_copies(cli, server):
     assert sorted(told) == sorted(saved)
 
 
+@pytest.mark.slow
 def test_local_files_have_no_copies(cli, here, server):
     done = cli("base.pb.gz", f"{server}/new.pb.gz", "-o=x.json", "--full")
     (copy,) = re.findall(r"\(copy: (.+?)\)", done.out)
@@ -365,6 +371,7 @@ def test_an_output_survives_a_run_that_fails(cli, here):
     ]
 
 
+@pytest.mark.slow
 def test_several_outputs_of_one_run_agree(cli, here):
     done = cli(
         "base.pb.gz",
@@ -409,6 +416,7 @@ def test_a_folder_that_may_not_be_written(cli, here):
     )
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves(here):
     with subprocess.Popen(
         [*PPROFDIFF, "base.pb.gz", "new.pb.gz"],
@@ -438,6 +446,7 @@ def test_a_disk_that_is_full(here, word):
     assert done.stderr == f"pprofdiff: {said}\n"
 
 
+@pytest.mark.slow
 def test_an_interrupt_is_one_line(here):
     os.mkfifo("pipe.pb.gz")
     with heard("SIGINT"):
@@ -591,6 +600,7 @@ def test_a_terminal_gets_colour_and_lines_that_fit(named, columns):
         )
 
 
+@pytest.mark.slow
 def test_real_reports_fit_a_terminal(cpu):
     status, drawn = terminal(cpu)
     assert status == 0
@@ -602,6 +612,7 @@ def test_real_reports_fit_a_terminal(cpu):
     assert re.findall(r"\d+\.\d{2}\b", total) == ["23.39", "25.09", "1.70"]
 
 
+@pytest.mark.slow
 def test_a_narrow_terminal_keeps_the_end_of_names(named):
     _, drawn = terminal([*named, EQUAL, "--full"])
     assert "(*Cache[string]).Get" in bare(drawn)
@@ -617,6 +628,7 @@ def test_files_and_pipes_get_names_verbatim(cli, named):
         assert re.search(rf"(^|  ){re.escape(name)}$", out, re.MULTILINE), name[:40]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "environment", "coloured"),
@@ -638,6 +650,7 @@ def test_colour_on_a_terminal(named, words, environment, coloured):
     assert bool(COLOUR.search(drawn)) == coloured
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "environment", "coloured"),
@@ -689,6 +702,7 @@ def _field(name):
     return CANONICAL.write([(6, name.encode())], None)
 
 
+@pytest.mark.slow
 def test_a_long_word_stays_whole_in_a_pipe(here):
     word = "x" * 300
     done = command(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.plots.flames import BUDGET
 from pprofdiff.report.html.flame import packed
@@ -28,6 +30,7 @@ def tables(case):
                 yield part
 
 
+@pytest.mark.matrix
 @cases
 def test_no_two_rows_of_a_table_read_alike(case):
     for table in tables(case):
@@ -37,6 +40,7 @@ def test_no_two_rows_of_a_table_read_alike(case):
             assert whole.setdefault(cell.text, row.key) == row.key, table.title
 
 
+@pytest.mark.matrix
 @cases
 def test_what_a_row_leaves_out_is_beside_it(case):
     for table in tables(case):
@@ -46,6 +50,7 @@ def test_what_a_row_leaves_out_is_beside_it(case):
             assert name == row.key
 
 
+@pytest.mark.matrix
 @cases
 def test_a_name_has_no_escapes_and_no_shapes(case):
     for table in tables(case):
@@ -54,6 +59,7 @@ def test_a_name_has_no_escapes_and_no_shapes(case):
             assert not re.search(r"%[0-9a-f]{2}|\.\.\.|go\.shape\.\*", label)
 
 
+@pytest.mark.matrix
 @cases
 def test_no_two_functions_of_a_flame_graph_read_alike(case):
     for section in sections(report(case)):
@@ -66,6 +72,7 @@ def test_no_two_functions_of_a_flame_graph_read_alike(case):
         assert texts == distinct_names(names)
 
 
+@pytest.mark.matrix
 @cases
 def test_a_former_name_stands_once_in_a_line(case):
     told = report(case)
@@ -75,6 +82,7 @@ def test_a_former_name_stands_once_in_a_line(case):
             assert line.count("(was ") <= 1, line
 
 
+@pytest.mark.matrix
 @cases
 def test_programs_get_the_whole_names(case):
     told = report(case)

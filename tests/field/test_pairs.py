@@ -120,6 +120,7 @@ def test_the_account_has_the_sign_of_its_figure(case):
         assert (delta > 0, delta < 0) == (figure.ratio > 1, figure.ratio < 1)
 
 
+@pytest.mark.matrix
 @cases
 def test_the_json_account_adds_up(case):
     document = json.loads(render(report(case)))

@@ -105,6 +105,7 @@ def first_ratio(text):
     return new.over(base)
 
 
+@pytest.mark.matrix
 @cases
 def test_a_factor_beside_a_pair_is_its_ratio(case):
     for finding in findings(case):

@@ -43,6 +43,7 @@ def test_there_are_enough_of_them():
     assert len(UNCHANGED) - len(known) >= 30
 
 
+@pytest.mark.matrix
 @cases
 def test_there_is_no_verdict(case):
     outcome = report(case).outcome
@@ -74,6 +75,7 @@ def test_nine_of_ten_comments_are_a_line_and_a_fold():
     assert sum(map(bool, still)) >= 0.9 * len(UNCHANGED)
 
 
+@pytest.mark.matrix
 @cases
 def test_no_gate_trips(case):
     verdict = judged(report(case), Gate.of(RULES)).verdict

@@ -269,6 +269,7 @@ def alive(pid):
         return False
 
 
+@pytest.mark.whole
 def test_few_objects_start_no_worker(tasks, monkeypatch):
     monkeypatch.setattr("pprofdiff.fleets.engine._read_there", None)
     (part,) = parts_of([tasks], progress=silent)

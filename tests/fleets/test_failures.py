@@ -91,6 +91,7 @@ def test_what_is_listed_and_then_gone_has_vanished(fleet):
     assert sum(sums.profiles for sums in part.hosts.values()) == 23
 
 
+@pytest.mark.slow
 def test_what_a_store_says_is_not_repeated(fleet):
     class Store:
         async_impl = True
@@ -151,6 +152,7 @@ class Endless(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+@pytest.mark.slow
 def test_a_server_without_ranges_is_read_no_further_than_the_largest_size(fleet):
     pytest.importorskip("aiohttp")
     from fsspec import filesystem
@@ -190,6 +192,7 @@ def test_more_than_may_be_skipped_is_an_error_in_one_line(fleet, capsys):
     assert "! new: 1 of 25 objects left out: 1 damaged" in told
 
 
+@pytest.mark.slow
 def test_nothing_but_others_is_an_error(fleet, capsys):
     (fleet / "traces/host=a").mkdir(parents=True)
     (fleet / "traces/host=a/trace.out").write_bytes(TRACE.read_bytes())
@@ -270,6 +273,7 @@ def test_other_views_say_what_was_left_out(fleet, capsys, view, shown):
     assert "pprofdiff: new: 1 of 25 objects left out: 1 empty (such as " in err
 
 
+@pytest.mark.slow
 def test_without_a_host_nothing_is_guessed(fleet):
     loose = fleet / "loose"
     loose.mkdir()
@@ -292,6 +296,7 @@ def test_a_list_that_is_empty_names_nothing(fleet):
         load_fleets([f"@{fleet}/names.txt"], [f"{fleet}/new"], FleetOptions())
 
 
+@pytest.mark.slow
 def test_progress_says_how_much_is_read(fleet):
     (objects,) = source_of((f"{fleet}/base",), "base").objects
     rule = HostRule(("host",))

@@ -156,6 +156,7 @@ def test_the_same_hosts_alarm_no_more_often():
     assert len(alarms) <= 1, alarms
 
 
+@pytest.mark.slow
 def test_the_same_hosts_tell_what_others_do_not():
     base, new = two_hours(3, planted=0.005)
     sides = side("base", base), side("new", new)

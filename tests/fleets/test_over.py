@@ -97,6 +97,7 @@ def test_each_build_is_what_its_profiles_merged_are(builds):
     assert (allocs.totals.sum(axis=0) > 0).tolist() == [False, False, True, True, False]
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("over", daily(("build", "time"), ["time"]))
 def test_parts_of_any_size_in_any_order_come_to_the_same(builds, minutes, over):
@@ -237,6 +238,7 @@ def test_more_than_64_hosts_are_groups(tmp_path):
     assert (series.kinds[0].totals > 0).all()
 
 
+@pytest.mark.slow
 def test_what_tells_no_step_is_left_out_and_named(builds, tmp_path):
     file = next(builds.rglob("0.pb.gz"))
     profile = replace(

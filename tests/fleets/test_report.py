@@ -56,6 +56,7 @@ def test_one_row_a_side_and_kind(fleet, capsys):
     assert "added up" not in text
 
 
+@pytest.mark.slow
 def test_a_line_a_side_says_how_much_it_holds(fleet, capsys):
     assert main([f"old={fleet}/build=1/**/*.gz", f"now={fleet}/build=2/**/*.gz"]) == 0
     out, _ = capsys.readouterr()
@@ -93,6 +94,7 @@ def test_hosts_of_both_sides_are_said_to_be_paired(fleet, capsys, tmp_path):
     assert told["paired_hosts"] == 14
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_hosts_that_half_of_each_side_are_are_paired(fleet, capsys, tmp_path):
     # h00000 to h00009 of 14, and the other way round.
@@ -127,6 +129,7 @@ def test_hosts_are_judged_by_a_gate(fleet, capsys):
     capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_frames(compared):
     hosts = compared.hosts
     assert list(hosts.columns) == [
@@ -261,6 +264,7 @@ def test_groups_as_a_frame_add_up(regions, by):
     assert sum(parts) == whole
 
 
+@pytest.mark.slow
 def test_too_many_groups_are_refused(regions, capsys, monkeypatch):
     monkeypatch.setattr("pprofdiff.fleets.partial.MOST_GROUPS", 9)
     words = [f"{regions}/build=1/**/*.gz", f"{regions}/build=2/**/*.gz"]
@@ -271,6 +275,7 @@ def test_too_many_groups_are_refused(regions, capsys, monkeypatch):
     )
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_without_groups_there_is_no_table(fleet, compared, capsys):
     assert compared.groups.empty
@@ -284,6 +289,7 @@ def test_without_groups_there_is_no_table(fleet, compared, capsys):
     assert "(none)" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_more_hosts_of_the_same_are_no_change(tmp_path):
     """Live memory of twice as many hosts is twice as large, which says nothing."""
     for build, hosts in (("1", 12), ("2", 24)):

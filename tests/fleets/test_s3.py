@@ -96,6 +96,7 @@ def test_objects_are_read_no_further_than_the_largest_size(bucket, store):
     assert peak < 20 << 20
 
 
+@pytest.mark.whole
 def test_builds_in_it_are_those_of_the_files(bucket):
     from_store, _ = load_series(["s3://fleet/**/*.pb.gz"], "build", FleetOptions())
     from_files, _ = load_series([str(bucket)], "build", FleetOptions())

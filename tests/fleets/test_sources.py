@@ -115,6 +115,7 @@ def test_a_file_that_exists_is_itself_whatever_its_name(tmp_path, monkeypatch):
 HOSTS = [f"h{n:05}" for n in range(4)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "by", [None, "host", r"host=(?P<host>[^/]+)", r"host=([^/]+)/"]
 )

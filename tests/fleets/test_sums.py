@@ -88,6 +88,7 @@ def test_each_host_is_the_sum_of_its_own_files(fleet):
         assert sums == (3, 30_000_000_000, int(own.values[:, 1].sum()))
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_the_order_and_the_cuts_of_parts_change_nothing(fleet):
     folder, _ = fleet
@@ -123,6 +124,7 @@ def test_more_hosts_than_groups_are_gathered_alike_in_every_part(tmp_path):
     assert len(loaded.base.fleet.names) == GROUPS + 30
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_joining_groups_to_hosts_not_yet_gathered_is_the_same(tmp_path):
     making.write(tmp_path, range(GROUPS + 10), samples=40)
@@ -146,6 +148,7 @@ def test_a_group_does_not_depend_on_the_process():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_string_stays_that_nothing_uses(fleet):
     folder, _ = fleet
     loaded = load_fleets([str(folder)], [str(folder)], FleetOptions())

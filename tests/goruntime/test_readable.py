@@ -200,6 +200,7 @@ symbols = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(symbols)
 def test_a_short_name_is_never_empty_and_not_shortened_again(name):

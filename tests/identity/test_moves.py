@@ -227,6 +227,7 @@ def test_what_moved_is_one_row_everywhere_but_in_pprofs_reports():
     assert not {"work-moved", "work-vanished", "work-appeared"} & set(found)
 
 
+@pytest.mark.slow
 def test_pprofs_own_reports_keep_both_names():
     folder = FIELD / "yaml-moved"
     command = [sys.executable, "-m", "pprofdiff", "-top", "-diff_base=base/cpu.pb.gz"]

@@ -68,6 +68,7 @@ def test_what_is_paired_is_right(scores, variant):
     assert "precision" not in misses(variant, scores[variant]), scores[variant].wrong
 
 
+@pytest.mark.slow
 def test_captures_of_one_build_are_paired_by_name():
     for pair in SAME_BUILD:
         if pair.program not in ASIDE:

@@ -181,6 +181,7 @@ RENAMES = {
 }  # fmt: skip
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["folder", "git"])
 @pytest.mark.parametrize("case", RENAMES)

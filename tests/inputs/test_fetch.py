@@ -174,6 +174,7 @@ def test_other_statuses(serve_bytes, status, headers, body, shown):
     assert bool(shown) == (str(caught.value).count(": ") == 2)
 
 
+@pytest.mark.slow
 def test_a_server_that_says_nothing(hang_up):
     host = hang_up(lambda request, over: None)
     with pytest.raises(FetchError, match="raise -timeout"):

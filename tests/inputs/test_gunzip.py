@@ -57,6 +57,7 @@ def test_other_bytes_after_the_stream_are_reported():
         decompress(data, "x")
 
 
+@pytest.mark.slow
 def test_a_bomb_stops_at_the_limit():
     bomb = gzip.compress(bytes(64 * MIB))
     tracemalloc.start()
@@ -87,6 +88,7 @@ def test_the_limit_counts_all_members():
         decompress(data, "x", 1199)
 
 
+@pytest.mark.slow
 def test_a_flood_of_empty_members_is_refused():
     with pytest.raises(FormatError, match=r"^x: holds more than \d+ gzip members"):
         decompress(gzip.compress(b"") * ((1 << 17) + 1), "x")
@@ -139,6 +141,7 @@ def test_a_stream_may_be_cut_within_a_members_beginning():
         assert streamed(data, [size]) == b"onetwo"
 
 
+@pytest.mark.slow
 def test_a_stream_of_much_from_little_comes_in_pieces():
     bomb = gzip.compress(bytes(64 * MIB))
     tracemalloc.start()

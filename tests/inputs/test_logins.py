@@ -78,6 +78,7 @@ def leaks(text):
     return [secret for secret in SECRETS if secret in str(text)]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_nothing_that_is_said_has_a_part_of_it(cli, spelling, data_folder, tmp_path):
@@ -130,6 +131,7 @@ FETCHED = [
 ]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("spelling", FETCHED)
 @pytest.mark.parametrize("more", [[], ["--no-paths"]])

@@ -75,6 +75,7 @@ def test_cpu_samples_leave_as_a_profile(cli, tmp_path):
     assert written.period == held.period
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [[], ["-top"], ["-peek=x"], ["-o=x.json", "-q"]])
 def test_a_trace_without_cpu_samples_is_one_line(cli, words):
     done = cli("--state=cpu", *words, f"-diff_base={TRACES[0]}", TRACES[1])

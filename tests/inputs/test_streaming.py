@@ -61,12 +61,14 @@ def check(sources, path):
     assert "scanned=" not in repr(sources[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [bytes, quickly], ids=["plain", "gzip"])
 def test_a_file(here, pack):
     (here / "log").write_bytes(pack(TEXT))
     check(read(["log"]).inputs, "log")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [bytes, quickly], ids=["plain", "gzip"])
 def test_a_folder(here, pack):
     (here / "run").mkdir()
@@ -74,6 +76,7 @@ def test_a_folder(here, pack):
     check(read(["run"]).inputs, "run/log")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [bytes, quickly], ids=["plain", "gzip"])
 def test_a_named_pipe(here, pack):
     (here / "log").write_bytes(pack(TEXT))
@@ -82,6 +85,7 @@ def test_a_named_pipe(here, pack):
         check(read(["pipe"]).inputs, "pipe")
 
 
+@pytest.mark.slow
 def test_a_pipe_that_trickles(here):
     os.mkfifo(here / "pipe")
     code = (
@@ -100,6 +104,7 @@ def test_members_of_a_rotated_log(here):
     assert [s.kind for s in read(["log.gz"]).inputs] == ["gctrace", "benchmark"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [1, 9, 1000])
 def test_a_compressed_text_that_is_cut_off(here, missing):
     data = quickly(TEXT)[:-missing]
@@ -111,6 +116,7 @@ def test_a_compressed_text_that_is_cut_off(here, missing):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [bytes, quickly], ids=["plain", "gzip"])
 def test_the_size_limit_holds(here, pack):
     (here / "log").write_bytes(pack(TEXT))
@@ -119,6 +125,7 @@ def test_the_size_limit_holds(here, pack):
         read(["log"], ReadOptions(max_size=8 * MIB))
 
 
+@pytest.mark.slow
 def test_an_endless_text_stops_at_the_limit(here):
     os.mkfifo(here / "pipe")
     endless = ["sh", "-c", "yes served > pipe"]

@@ -90,6 +90,7 @@ def test_a_log_may_hold_nothing(text):
     assert read() == {}
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.data())
 def test_pieces_may_be_cut_anywhere(draw):
@@ -132,6 +133,7 @@ def test_blocks_are_whole_lines_however_the_pieces_are_cut(small_blocks):
     check()
 
 
+@pytest.mark.slow
 def test_memory_stays_in_proportion_to_the_result():
     chunk = OTHER * (MIB // len(OTHER))
     reader = LogReader()

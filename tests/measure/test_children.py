@@ -154,6 +154,7 @@ sys.exit(subprocess.run([sys.executable, "-c", code]).returncode)
 """
 
 
+@pytest.mark.slow
 def test_the_cpu_time_of_a_program_and_its_children_is_counted(tmp_path):
     out, errors = files(tmp_path)
     with out, errors:

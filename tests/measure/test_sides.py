@@ -169,6 +169,7 @@ def test_uncommitted_changes_beside_two_refs_are_a_warning(repo):
     assert warnings[0].startswith("1 file of the working tree")
 
 
+@pytest.mark.slow
 def test_ours_is_the_folder_of_the_same_path(repo, tmp_path, monkeypatch):
     monkeypatch.chdir(repo.folder / "store")
     (base, new), _ = sides("HEAD~1")
@@ -199,6 +200,7 @@ def with_submodule(repo, tmp_path):
     return repo
 
 
+@pytest.mark.slow
 def test_submodules_have_each_sides_commit(with_submodule, tmp_path):
     (with_submodule.folder / "sub" / "text.txt").write_text("three\n")
     before = state(with_submodule.folder)
@@ -213,6 +215,7 @@ def test_submodules_have_each_sides_commit(with_submodule, tmp_path):
     assert state(with_submodule.folder) == before
 
 
+@pytest.mark.slow
 def test_a_submodule_that_is_not_here_is_a_warning(
     with_submodule, tmp_path, monkeypatch
 ):

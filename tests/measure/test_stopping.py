@@ -69,6 +69,7 @@ def test_the_same_is_sure_within_what_was_asked(within, expected):
     assert sure(Outcome("same", (measure,))) is expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("confidence", "level"), [(95, 0.05), (99, 0.01)])
 def test_looking_after_each_round_hardly_adds_false_alarms(confidence, level):
     """Of 10 pairs of runs of one build so many are marked, had one looked at the end.

@@ -79,6 +79,7 @@ def test_the_text_twin_has_the_same_cells(name):
             assert " ".join(cell.split()) in squeezed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cpu", "folders"])
 def test_findings_are_lines_of_text_below_the_outcome(name):
     """Left-aligned wherever it is shown: of a table, viewers align text as numbers."""
@@ -134,6 +135,7 @@ def test_types_are_those_asked_for(name):
     assert list(shown(include=[], exclude=[])) == ["text/plain", "text/html"]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("hostile", daily([*HOSTILE, "x" * 10_000], HOSTILE[:2]))
 @pytest.mark.parametrize("kind", DIFFS)

@@ -57,12 +57,14 @@ def test_it_is_small_and_loads_nothing(graph):
     assert re.findall(r'(?:src|href)="(?!data:)([^"]*)"', page) == []
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_it_is_the_same_every_time(graph):
     again = FlameGraph(graph.diff, 400)
     assert again._repr_mimebundle_() == graph._repr_mimebundle_()
 
 
+@pytest.mark.slow
 def test_types_are_those_asked_for(graph):
     assert list(graph._repr_mimebundle_(include={"image/png"})) == ["image/png"]
     held = graph._repr_mimebundle_(include={"image/png"})["image/png"]

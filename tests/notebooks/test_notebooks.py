@@ -121,6 +121,7 @@ def test_it_runs_and_answers_as_it_did(path, notebook, nbformat, quiet_jupyter):
     assert after == before
 
 
+@pytest.mark.slow
 @every_notebook
 def test_it_was_run_from_top_to_bottom(notebook):
     code = code_of(notebook)
@@ -171,6 +172,7 @@ def test_its_metadata_says_nothing_of_who_ran_it(notebook, nbformat):
         assert all(not output.get("metadata") for output in cell.outputs)
 
 
+@pytest.mark.slow
 @every_notebook
 def test_nothing_in_it_names_a_machine(path):
     text = PICTURE.sub("", path.read_text("utf-8"))
@@ -189,6 +191,7 @@ def python_of(notebook):
     )
 
 
+@pytest.mark.slow
 @every_notebook
 def test_it_uses_public_names_alone(notebook):
     tree = ast.parse(python_of(notebook))
@@ -197,6 +200,7 @@ def test_it_uses_public_names_alone(notebook):
     assert packages - set(sys.stdlib_module_names) <= LIBRARIES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "wrong"),
     [

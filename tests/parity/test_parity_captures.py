@@ -84,6 +84,7 @@ def capture(side, kind):
     return decode(gzip.decompress((DATA / side / f"{kind}.pb.gz").read_bytes()))
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(("kind", "side", "options"), CASES)
 def test_the_text_is_that_of_pprof(pprof, kind, side, options):
     options = dict(options)
@@ -98,6 +99,7 @@ def test_the_text_is_that_of_pprof(pprof, kind, side, options):
         assert got == want
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("side", ["diff_base", "base"])
 @pytest.mark.parametrize("normalize", [False, True])

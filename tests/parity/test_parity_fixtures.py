@@ -205,6 +205,7 @@ def test_percentages_of_very_small_shares(pprof):
     assert ours([new], trim=False) == pprof.text([new], trim=False)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "unit", ["minimum", "auto", "ns", "us", "ms", "s", "hours", "B", "?"]
 )

@@ -47,6 +47,7 @@ def test_names_beside_the_last_bar_do_not_overlap():
     assert np.diff(places).min() > 0.05 * ax.get_ylim()[1]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("label", HOSTILE)
 def test_hostile_names(label):

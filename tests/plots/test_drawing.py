@@ -89,6 +89,7 @@ def test_charts_are_small(whole_page):
     assert max(len(chart.svg.encode()) for chart in whole_page) <= 20_000
 
 
+@pytest.mark.slow
 def test_nothing_in_a_chart_that_a_strict_policy_forbids(page):
     for chart in page:
         assert chart.svg.startswith('<svg class="chart" role="img"')
@@ -160,6 +161,7 @@ def test_the_words_of_a_chart_are_its_text_alternative(page):
         assert named == [title.get("id"), words.get("id")]
 
 
+@pytest.mark.slow
 def test_charts_are_the_same_bytes_twice_whatever_the_settings(page):
     diff = pools()
     plain = plots.charts(diff, "chart0")
@@ -171,6 +173,7 @@ def test_charts_are_the_same_bytes_twice_whatever_the_settings(page):
     assert again == plain == tuple(page[: len(plain)])
 
 
+@pytest.mark.slow
 def test_drawing_leaves_no_figure_behind():
     before, known = plt.get_fignums(), dict(mpl.rcParams)
     plots.charts(pools(), "x")
@@ -201,6 +204,7 @@ def test_files_are_the_same_bytes_twice(form, theme):
     assert not re.search(rb"20\d\d-\d\d|date|creator|matplotlib", one, re.IGNORECASE)
 
 
+@pytest.mark.slow
 def test_an_svg_file_stands_alone():
     diff = pools()
     data = plots.image(
@@ -216,6 +220,7 @@ def test_an_svg_file_stands_alone():
     assert not any(element.get("class") for element in root.iter())
 
 
+@pytest.mark.slow
 def test_what_is_not_ours_is_kept_in_a_file():
     """`plots.image` takes any drawing: pictures, formulas, paths with holes, hatching."""
 
@@ -238,6 +243,7 @@ def test_what_is_not_ours_is_kept_in_a_file():
     assert turned.get("font-style") == "italic"
 
 
+@pytest.mark.slow
 def test_a_png_has_the_size_and_the_background_asked_for(tmp_path):
     def draw(figure):
         plots.pauses(pools(), figure.subplots(), theme="dark")

@@ -32,6 +32,7 @@ def boxes(ax):
     return np.floor(corners[:, 0, 1]), corners[:, 0, 0], corners[:, 1, 0], fills
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("width", ["larger", "base", "new"])
@@ -70,6 +71,7 @@ def test_widths_are_the_larger_of_both_sides(story, kind):
     assert (drawn >= wanted * (1 - 1e-9)).all()
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("kind", ["cpu", "allocs"])
@@ -118,6 +120,7 @@ def test_gone_is_hatched_and_new_has_an_outline():
     assert len(added.get_paths()) == len(again.collections[1].get_paths())
 
 
+@pytest.mark.slow
 def test_names_stay_in_their_frames():
     figure = Figure((9, 5), layout="constrained")
     canvas = FigureCanvasAgg(figure)

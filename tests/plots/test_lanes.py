@@ -85,6 +85,7 @@ def test_both_moments_are_bars_from_0_on_one_scale(story, which):
     assert labels == [x.label for x in lanes if x.kind != "gc" or len(x.slices)]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize(("story", "which"), SOME)
 def test_no_words_lie_on_others(story, which):
@@ -94,6 +95,7 @@ def test_no_words_lie_on_others(story, which):
         assert overlapping(on_the_page(trace_diff(story), which).figure) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_words_have_the_numbers_of_the_tables(story):
     diff = trace_diff(story)

@@ -85,6 +85,7 @@ def overlapping(figure):
     ]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("name", "of", "make", "options"), daily(SUBJECTS, SUBJECTS[::31])
 )

@@ -39,6 +39,7 @@ def texts(figure):
     ]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @every
 def test_the_axes_given_come_back(name, figure):
@@ -56,6 +57,7 @@ def test_nothing_global_changes(name, figure):
     assert plt.get_fignums() == open_before
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @every
 def test_without_axes_the_current_ones_are_drawn_on(name):
@@ -70,6 +72,7 @@ def test_without_axes_the_current_ones_are_drawn_on(name):
         plt.close(mine)
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @every
 @pytest.mark.parametrize("theme", palette.THEMES)
@@ -85,6 +88,7 @@ def test_every_colour_is_the_palette_s(name, theme, figure):
     assert {mpl.colors.to_hex(colour) for colour in drawn} <= known
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("label", daily(HOSTILE, HOSTILE[::3]), ids=ascii)
 @pytest.mark.parametrize("name", LABELLED)

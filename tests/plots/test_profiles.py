@@ -25,6 +25,7 @@ def names(ax):
     return [text.get_text() for text in ax.get_yticklabels()]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("kind", ["cpu", "allocs", "mutex"])
@@ -92,6 +93,7 @@ def test_movers_are_those_of_the_table_with_their_chance(by):
     assert all(name in rows for name, rows in zip(drawn, told, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["flat", "cum"])
 def test_dots_are_every_function_once(by):
     diff = profile_diff("rss-search", "cpu")

@@ -94,6 +94,7 @@ def test_one_run_a_side_has_no_dots():
         plots.runs(measured_runs(), Figure().subplots(), figure="cpu")
 
 
+@pytest.mark.slow
 def test_runs_that_all_agree_are_drawn():
     ax = plots.runs(measured_runs(base=(100, 100), new=(100,)), Figure().subplots())
     low, high = ax.get_xlim()

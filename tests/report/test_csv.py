@@ -61,6 +61,7 @@ def test_the_same_rows_in_the_same_order(kind, syncpool):
     ]
 
 
+@pytest.mark.slow
 def test_every_comparison_of_a_bundle_is_there(cli, syncpool, tmp_path):
     path = tmp_path / "x.csv"
     assert cli(syncpool.base, syncpool.new, "-q", f"-o={path}").status == 0

@@ -197,6 +197,7 @@ def test_a_pipe_gets_the_bytes(tmp_path):
         assert os.read(read.fileno(), 9) == b"new"
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("view", [[], ["-top"], ["-proto"]], ids=" ".join)
 @pytest.mark.parametrize("bad", ["nowhere/x.csv", "full.csv", "folder.json"])
@@ -216,6 +217,7 @@ def test_each_output_is_made_by_itself(cli, syncpool, tmp_path, view, bad, place
     assert first == second != b"old"
 
 
+@pytest.mark.slow
 def test_what_fails_is_told_for_each(cli, data_folder, tmp_path):
     logs = [
         data_folder / "sync-pool-gctrace" / f"{n}-pool.log" for n in ("none", "sync")

@@ -23,6 +23,7 @@ def test_the_answer_is_the_report_s():
     assert render(d.report(), "png").startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_without_findings_the_first_sentence_of_the_first_section():
     path = DATA / "zstd/base/mutex.pb.gz"
     top = fromstring(render(pprofdiff.diff(path, path).report(), "svg"))  # noqa: S314 - our own

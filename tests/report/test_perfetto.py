@@ -125,6 +125,7 @@ def test_processes_are_the_sides_from_time_0():
     assert min(ns(e["ts"]) for e in events if e["ph"] == "X") == 0
 
 
+@pytest.mark.slow
 def test_what_is_too_much_is_cut_and_says_so(monkeypatch):
     diff = compared("syncpool")
     whole = threads(events_of(diff))

@@ -184,6 +184,7 @@ def as_card(report):
     return notebook_html(comparison_card(report))
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("writer", "written"),
@@ -264,6 +265,7 @@ def rows_of(report):
     ]
 
 
+@pytest.mark.slow
 def test_other_labels_of_runtime_costs_give_the_same_rows(request):
     paths = [DATA / "syncpool" / side / "cpu.pb.gz" for side in ("base", "new")]
     meant = rows_of(pprofdiff.diff(*paths).report())
@@ -276,6 +278,7 @@ def test_other_labels_of_runtime_costs_give_the_same_rows(request):
     assert as_card(report).count("<strong>ጀ") == 8
 
 
+@pytest.mark.slow
 def test_rows_of_a_table_have_keys_of_their_own(report):
     for section in sections(report, Scope(joined=True)):
         for part in section.parts:

@@ -161,6 +161,7 @@ def test_a_processor_is_always_in_one_state(summary, moves):
     }
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("kind", oracle.PROFILES)
 def test_profiles_are_of_the_same_transitions(trace, summary, moves, kind):
     told = decode(gzip.decompress(oracle.profile(trace, kind)))

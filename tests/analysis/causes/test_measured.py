@@ -298,6 +298,7 @@ STACK = st.lists(st.sampled_from(NAMES), max_size=4).map(lambda names: path(*nam
 SIDE = st.dictionaries(STACK | st.just(SCAN), st.integers(0, 900), min_size=1)
 
 
+@pytest.mark.slow
 @given(SIDE, SIDE)
 def test_whatever_changed_claims_are_apart_and_add_up(base, new):
     sides = [Unit(side | REST) for side in (base, new)]

@@ -123,6 +123,7 @@ def test_no_sample_is_claimed_twice(drafts, way, known):
             assert finding.explains == cpu(known).delta(finding.claim)
 
 
+@pytest.mark.slow
 @_some
 @given(_drafts, _ways, st.booleans())
 def test_the_first_cause_leaves_nothing_to_others(drafts, way, known):
@@ -178,6 +179,7 @@ def test_no_finding_goes_the_other_way_than_its_samples(drafts, way, known):
             assert finding.direction != ("better" if finding.explains > 0 else "worse")
 
 
+@pytest.mark.slow
 @_some
 @given(_drafts, _ways, st.booleans())
 def test_no_cause_stands_above_a_more_severe_family(drafts, way, known):
@@ -197,6 +199,7 @@ def test_no_cause_stands_above_a_more_severe_family(drafts, way, known):
     assert ranks == sorted(ranks, reverse=True)
 
 
+@pytest.mark.slow
 @_some
 @given(_drafts, _ways, st.booleans())
 def test_a_consequence_goes_its_causes_way(drafts, way, known):

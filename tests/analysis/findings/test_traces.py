@@ -80,6 +80,7 @@ FIRES = [
 OPPOSITE = {"better": "worse", "worse": "better", "neutral": "neutral"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("id_", "story", "way", "beside"), FIRES)
 def test_what_fires_a_rule_and_what_does_not(told, id_, story, way, beside):
     assert told(story)[id_].direction == way

@@ -80,6 +80,7 @@ def test_nor_of_runs_that_are_long_enough_to_say_so(tmp_path):
         assert [(f.id, f.title) for f in told if f.severity != "info"] == []
 
 
+@pytest.mark.matrix
 @pytest.mark.go
 @pytest.mark.parametrize("maker", SITUATIONS)
 def test_of_a_run_and_itself_nothing_is_said(maker):

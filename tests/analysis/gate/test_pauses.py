@@ -85,6 +85,7 @@ def test_a_ceiling_is_passed_by_more_than_its_share(new, rank, limit):
     assert may_be_below(np.array(new), rank, limit) == expected
 
 
+@pytest.mark.slow
 def test_large_logs_stay_within_the_floating_point():
     rng = np.random.default_rng(1)
     base, new = (rng.integers(1, 10**6, 400_000) for _ in range(2))

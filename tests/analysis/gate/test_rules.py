@@ -63,6 +63,7 @@ def test_there_is_a_story_for_every_kind():
     assert kinds == {form.kind for form in RULES}
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("told", RUNS, ids=str)
 def test_a_rule_trips_where_the_story_gets_worse(judged, data_folder, told):
@@ -79,6 +80,7 @@ def test_a_rule_trips_where_the_story_gets_worse(judged, data_folder, told):
         assert (row["base_scaled"] < row["new_scaled"]) != less
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("told", RUNS, ids=str)
 def test_and_not_where_it_gets_better(judged, data_folder, told):
@@ -100,6 +102,7 @@ def _turned(word):
     return f"{flag}={':'.join(reversed(pair.split(':')))}" if flag == "--work" else word
 
 
+@pytest.mark.slow
 def test_the_figures_are_those_of_the_report(judged, data_folder, tmp_path):
     rules = ("group:gc:+2pp", "total:+5%", "pause:p99:+10%")
     words = SYNCPOOL[-1]
@@ -214,6 +217,7 @@ NOTHING = {
 }
 
 
+@pytest.mark.slow
 def test_what_matches_nothing_is_no_pass(judged, syncpool):
     base, new = (side / "cpu.pb.gz" for side in (syncpool.base, syncpool.new))
     outcome, rows = judged(base, new, *NOTHING)

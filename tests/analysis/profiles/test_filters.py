@@ -211,6 +211,7 @@ def test_focus_and_ignore_commute(profile, focus, ignore):
 
 # Not ranges of numbers: pprof takes their unit from all samples, so from those that a
 # focus drops too.
+@pytest.mark.slow
 @given(profiles(), NAMES, st.sampled_from(("a", "tenant=b", "true")))
 @settings(deadline=None)
 def test_tags_and_names_commute(profile, focus, tag):
@@ -239,6 +240,7 @@ def test_a_filter_applied_twice_does_no_more(profile, name, option):
     assert said(filtered(once, options).profile) == said(once)
 
 
+@pytest.mark.slow
 @given(profiles(), NAMES)
 @settings(deadline=None)
 def test_what_is_left_still_adds_up(profile, name):

@@ -249,6 +249,7 @@ def test_calls_between_locations_are_those_of_the_loop(at_once, profile, data):
     assert got == want
 
 
+@pytest.mark.slow
 @given(profiles())
 @settings(deadline=None)
 def test_values_by_location_are_those_of_the_loop(profile):

@@ -108,6 +108,7 @@ def test_the_error_names_the_option():
         matcher("(", "tagfocus")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a" * 60 + "!"])
 @pytest.mark.parametrize("pattern", ["(a|aa)+$", "(?i)^(?:a|aa|aaa)+\\d"])
 def test_a_search_that_would_not_end_is_given_up(brief_searches, pattern, name):
@@ -119,6 +120,7 @@ def test_a_search_that_would_not_end_is_given_up(brief_searches, pattern, name):
         found(name)
 
 
+@pytest.mark.slow
 def test_many_names_do_not_use_up_what_a_search_may_take():
     found = matcher("mall.*gc|json", "focus")
     assert sum(found(f"runtime.mallocgc{i}") for i in range(50_000)) == 50_000

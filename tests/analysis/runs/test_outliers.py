@@ -68,6 +68,7 @@ def test_the_unit_and_the_order_do_not_matter(base, new, by):
     assert len(scaled) == len(named)
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("spread", "most"), [(0.03, 0.001), (0.06, 0.02), (0.15, 0.15)]

@@ -43,6 +43,7 @@ def test_unlike_hosts_of_one_build_show_no_change(how):
     assert len(alarms) <= 2, alarms
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("same_hosts", [True, False])
 @pytest.mark.parametrize(
@@ -62,6 +63,7 @@ def test_a_planted_step_is_told_at_its_window(more, hosts, steps, first, same_ho
     assert change.low < more * (1 - change.before) / (1 + more) < change.high
 
 
+@pytest.mark.slow
 def test_hardly_another_function_is_told_beside_the_planted_one():
     planted = ((making.PLANTED, 4, 0.01),)
     steps = [

@@ -74,6 +74,7 @@ OF_METHOD = {"method.go": METHOD.replace("return 1", "return t.n")}
 OF_SUB = {"sub/sub.go": SUB.replace("return 1", "return n")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("calls", "changes", "sentence"),
     [
@@ -89,6 +90,7 @@ def test_what_it_calls_is_named(tmp_path, calls, changes, sentence):
     assert f'{sentence}; {commit} "twice".' in text
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("calls", "changes"),
@@ -116,6 +118,7 @@ def test_else_nothing_is_said(tmp_path, calls, changes):
     assert "No line of" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("third", [False, True])
 def test_no_more_than_two_steps(tmp_path, third):
     more = "package m\n\nfunc more(t *T) int {\n	return step(t)\n}\n"

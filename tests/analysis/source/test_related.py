@@ -7,7 +7,9 @@ import json
 import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.findings.model import Findings
 from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.source.carrying import with_source
 from pprofdiff.analysis.work import counted
 from pprofdiff.inputs.sources.lookup import sources_of
 from pprofdiff.model.side import Capture, Side
@@ -81,10 +83,57 @@ def own(stack, samples):
     return {("m.F",): samples, stack: 200}
 
 
+def of_functions(tmp_path, changes, *, file=""):
+    """Return what is said of functions with samples where no cause is known."""
+    repo = repository(tmp_path / "repo")
+    base = repo.commit("begin", FILES)
+    new = repo.commit("change", changes)
+    stacks = {("m.F", "m.(*T).Outer"): 2000, ("m.Far",): 1}
+    sides = [
+        Side(label, (Capture(f"{label}.pb.gz", "profile", profile(alike)),))
+        for label, alike in (("base", stacks), ("new", stacks | dict(elsewhere(file))))
+    ]
+    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
+    sources = sources_of(f"{base}..{new}", str(repo.folder), "")
+    return with_source(comparison, Findings((), None), sources, decided=True).findings
+
+
+def elsewhere(file):
+    """Return a stack of a function in a file that is in no tree."""
+    if file:
+        FRAMES["x.org/d.G"] = Frame("x.org/d.G", file, 6, 5)
+        yield ("x.org/d.G",), 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "which"),
+    [
+        (CHANGED, "only m.(*T).Outer changed"),
+        (CHANGED_FAR, "only m.Far changed"),
+        (CHANGED | CHANGED_FAR, "only m.(*T).Outer and m.Far changed"),
+        ({"x.go": "package m\n\nvar x int\n"}, "none changed"),
+    ],
+)
+def test_without_a_cause_the_functions_that_ran_and_changed_are_named(
+    tmp_path, changes, which
+):
+    (found,) = of_functions(tmp_path, changes).found
+    assert found.title == f"Of the program's functions with samples, {which}"
+    assert found.severity == "info"
+    near = () if found.source is None else found.source.near
+    assert {one.path for one in near} == set(changes) - {"x.go"}
+
+
+@pytest.mark.parametrize("file", ["/b/d/g.go", "/go/pkg/mod/x.org/d@v1.2.3/g.go"])
+def test_nothing_is_said_where_one_that_ran_may_have_changed(tmp_path, file):
+    assert of_functions(tmp_path, CHANGED, file=file).found == ()
+
+
 def text(report):
     return " ".join(render(report_parts(report)).split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stack", "sentence"),
     [
@@ -109,6 +158,8 @@ def test_the_relation_on_stacks_is_said(tmp_path, stack, sentence):
     assert related["direct"] == (len(stack) == 2)
 
 
+@pytest.mark.matrix
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

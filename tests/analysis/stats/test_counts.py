@@ -146,6 +146,7 @@ def test_chance_alone_is_called_a_change_in_at_most_one_table_of_twenty(rows):
     assert false / trials <= 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [8, 300])
 def test_real_changes_are_found_beside_many_unchanged_rows(rows):
     random = np.random.default_rng(rows)

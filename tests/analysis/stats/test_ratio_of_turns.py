@@ -51,6 +51,7 @@ def measured(rng, noise, turns, change=0.0):
     return np.exp(base), np.exp(new + change)
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("turns", [8, 16, 40, 120])
 @pytest.mark.parametrize("noise", [white, drifting, warming, bursts])
@@ -64,6 +65,7 @@ def test_an_unchanged_build_is_hardly_ever_marked(noise, turns):
     assert usual <= 0.05 + 3 * sqrt(0.05 * 0.95 / TRIES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("turns", "together", "deviation"),
     [
@@ -91,6 +93,7 @@ def test_where_functions_lie_marks_an_unchanged_build_no_more_often(
     assert missed <= 0.018
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("deviation", "power"), [(0.1, 0.8), (0.1 / sqrt(2), 0.98)])
 def test_five_percent_are_found(deviation, power):
     """120 turns whose sides, or whose ratios, have a deviation of 10 %."""

@@ -37,6 +37,7 @@ def told(base, new, spread):
     return int((~model.rows(Runs(*sides)).noise).sum())
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("runs", [2, 3, 5, 10])
 @pytest.mark.parametrize("factor", [0.0, 0.05, 0.15])
@@ -54,6 +55,7 @@ def test_runs_of_one_build_are_told_apart_in_few_draws(runs, factor):
     assert poisson > 29 or factor < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("runs", "part"), [(5, 0.25), (10, 0.80)])
 def test_a_row_that_varies_by_counting_alone_is_told_by_counting(runs, part):
     """Its few runs would need a larger change if all of its variance were estimated."""
@@ -71,6 +73,7 @@ def test_a_row_that_varies_by_counting_alone_is_told_by_counting(runs, part):
     assert found >= part * 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [5, 10])
 def test_rows_unlike_the_others_are_told_apart_in_few_draws(runs):
     """Three rows differ by a factor of 1.8 from run to run, the others by counting.
@@ -117,6 +120,7 @@ def one_of(base, new):
     return one_run((base.sum(), new.sum()), ratio)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [1, 30])
 def test_two_runs_of_one_build_are_told_apart_in_few_draws(length):
     """Rows' shares differ by 7 %, the machine's speed by 15 %, as was measured."""

@@ -52,6 +52,7 @@ def test_many_are_no_surer_than_one():
     assert among[1] > alone[1]
 
 
+@pytest.mark.slow
 def test_of_one_build_no_more_than_the_rate_have_a_change():
     rng = np.random.default_rng(7)
     alarms = sum(

@@ -92,6 +92,7 @@ def test_values_of_one_process_say_less_than_as_many_runs(number):
     assert width(serial) <= width(ratio_of_runs([numbers[:1]], [numbers[:1]]))
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("runs", [1, 2, 3, 6, 10])
 @pytest.mark.parametrize("sigma", [TOTAL_SIGMA / 5, TOTAL_SIGMA])
@@ -139,6 +140,7 @@ def test_the_ratio_of_medians_is_in_intervals_that_are_no_narrower(base, new):
         assert medians.ratio == pytest.approx(runs.ratio, rel=FEW)
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3, 10])
 @pytest.mark.parametrize("runs", [1, 3, 6])

@@ -28,6 +28,7 @@ def near(trace, ours, theirs, spans):
     return abs(ours - theirs) <= slack_ns(trace) * spans
 
 
+@pytest.mark.matrix
 @pytest.mark.go
 @pytest.mark.parametrize("name", daily(ALL, [*SIDES, *MADE]))
 def test_sums_are_those_of_go(name):

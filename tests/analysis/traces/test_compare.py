@@ -75,6 +75,7 @@ def test_every_group_of_both_sides_is_there_once(compared, name):
         assert max(pair.base, pair.new) >= 0
 
 
+@pytest.mark.slow
 def test_scaled_is_by_second_or_by_operation(compared):
     alone = compared("health-check")
     assert alone.mode == "per_second"

@@ -153,6 +153,7 @@ def test_only_goroutines_of_c_begin_again():
     assert not any(returning(read(name)[0]) for name in CAPTURES)
 
 
+@pytest.mark.matrix
 @pytest.mark.go
 @pytest.mark.parametrize("name", SOME)
 def test_figures_are_those_of_go(name):

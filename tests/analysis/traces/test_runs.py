@@ -44,6 +44,7 @@ def several():
     return compared(of_stories(0), of_stories(1))
 
 
+@pytest.mark.slow
 def test_every_run_s_trace_is_looked_at(several):
     diff, _ = several
     told = {one.figure: one for one in diff.run_ratios}

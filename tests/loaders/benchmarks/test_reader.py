@@ -259,6 +259,7 @@ def test_configuration_is_bounded():
     assert dict(again.results[0].config)["kept"] == "2"
 
 
+@pytest.mark.slow
 @given(outputs(), runs(), st.data())
 def test_blocks_may_end_at_any_line(text, lines, draw):
     data = torn(lines, draw) + text + b"\n" + torn(lines, draw)
@@ -286,6 +287,7 @@ def test_long_lines_take_no_longer(piece):
     assert parse(b"BenchmarkX-8 \t" + data + b"\nBenchmarkY 1 2 x\n", "x").torn == 1
 
 
+@pytest.mark.slow
 def test_every_truncation_is_read():
     data = (
         CAPTURES[0].read_bytes()[:3000] + b"BenchmarkX-2 \tlog\nx\n     100\t 5 ns/op\n"

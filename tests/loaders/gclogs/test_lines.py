@@ -81,6 +81,7 @@ def test_changed_lines_read_as_the_slow_reader_reads_them(grammar, data):
     assert_read_as_reference(edited(text, data.draw(EDITS)))
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("grammar", daily(SHORT, ["go1.18"]))
 def test_every_byte_changed(grammar):
@@ -92,6 +93,7 @@ def test_every_byte_changed(grammar):
                 assert_read_as_reference(edited(text, [(at, replaced, byte)]))
 
 
+@pytest.mark.slow
 def test_numbers_as_long_as_they_may_be():
     chance = random.Random(5)
     numbers = (b"377", b"14", b"1.0", b"0.18", b"13", b"50.448", b"99", b"8")

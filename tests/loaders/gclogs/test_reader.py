@@ -101,6 +101,7 @@ def test_a_clock_of_go_1_5_before_stacks_of_go_1_18_is_no_line():
     assert (run.cycles.number.tolist(), run.torn) == ([2], 1)
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
@@ -115,6 +116,7 @@ def test_a_log_cut_anywhere_holds_the_lines_before_the_cut(path):
         assert got == reference(raw[:cut])
 
 
+@pytest.mark.slow
 @settings(derandomize=True)
 @given(st.data())
 def test_blocks_make_no_difference(data):

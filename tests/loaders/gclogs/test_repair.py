@@ -74,6 +74,7 @@ def exact(log, truth, begun=None):
     return mended
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("logger", LOGGERS)
 @settings(derandomize=True)
@@ -90,6 +91,7 @@ def test_no_line_is_put_together_wrongly(logger, data):
         exact(log, truth)
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("logger", LOGGERS)
 @pytest.mark.parametrize("rate", daily((0.01, 0.1, 0.4), [0.1]))

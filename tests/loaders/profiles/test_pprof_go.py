@@ -232,6 +232,7 @@ def agree(program, path, profile):
     return timed
 
 
+@pytest.mark.matrix
 def test_every_sample_location_and_label_is_as_go_prints_it(program, capture):
     profile = decode(gzip.decompress(capture.read_bytes()))
     timed = agree(program, capture, profile)
@@ -240,6 +241,7 @@ def test_every_sample_location_and_label_is_as_go_prints_it(program, capture):
         assert timed[0].startswith(f"Time: {shown:%Y-%m-%d %H:%M:%S}")
 
 
+@pytest.mark.matrix
 def test_what_go_writes_again_holds_the_same(program, capture, tmp_path):
     profile = decode(gzip.decompress(capture.read_bytes()))
     run(program, capture, "-proto", f"-output={tmp_path / 'again.pb.gz'}")
@@ -255,6 +257,7 @@ def test_what_go_writes_again_holds_the_same(program, capture, tmp_path):
     assert again.sample_types == profile.sample_types
 
 
+@pytest.mark.matrix
 def test_go_reads_what_encode_writes(program, capture, tmp_path):
     profile = decode(gzip.decompress(capture.read_bytes()))
     copy = tmp_path / "copy.pb.gz"

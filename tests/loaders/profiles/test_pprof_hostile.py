@@ -55,6 +55,7 @@ def test_a_capture_cut_off_at_any_byte(small):
     assert any(said)
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_a_capture_with_any_byte_overwritten(small):
     random = Random(11)
@@ -104,6 +105,7 @@ def test_random_bytes(size):
         complaint(random.randbytes(size))
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("lead", [(2,), (4,), (5,), (2, 1), (2, 2), (2, 3), (4, 4)])
 def test_random_bytes_inside_a_message(lead):
@@ -246,6 +248,7 @@ def test_many_empty_messages(number):
         assert complaint(data)
 
 
+@pytest.mark.slow
 def test_a_message_of_very_many_parts():
     labels = b"\x1a\x02\x08\x01" * 100_000
     data = CANONICAL.write(
@@ -286,6 +289,7 @@ for data in (
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_stays_within_bounds():
     root = str(Path(pprofdiff.__file__).parents[2])

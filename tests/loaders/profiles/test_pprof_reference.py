@@ -72,6 +72,7 @@ def test_the_slow_reader_reads_what_was_written():
     assert found["functions"] == [(3, 0, 0, 0), (4, 0, 0, 0)]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("wire", [0, 1, 2, 3, 5])
 @pytest.mark.parametrize("last", [0x00, 0x7F, 0x80, 0xFF])

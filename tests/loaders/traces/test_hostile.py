@@ -71,6 +71,7 @@ def test_a_trace_cut_off_anywhere_is_read_to_its_last_whole_generation(small):
         assert found.syncs == whole.syncs[: len(found.syncs)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("header", "end"), [(HEADER, b"\x34"), (OLDER, b"")])
 def test_whole_generations_survive_a_cut(header, end):
     clock = CLOCK if end else CLOCK[1:6]
@@ -99,6 +100,7 @@ def test_a_generation_without_events():
     assert found.end_ns == found.start_ns + 1
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_a_trace_with_bytes_overwritten(small, seed):

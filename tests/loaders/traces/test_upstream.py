@@ -30,6 +30,7 @@ def named(cases):
     return [pytest.param(case, id=case[0]) for case in cases]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("case", named(c for c in CASES if c.failure is None))
 def test_what_go_reads_is_read_the_same(case, tmp_path):
     path = tmp_path / "trace"

@@ -25,6 +25,7 @@ DONE = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(
     DONE, DONE, st.lists(st.sampled_from(("seed 7", "operations: many")), max_size=2)
 )

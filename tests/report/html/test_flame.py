@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.profiles.scaling import in_words, scale_of
+from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.analysis.profiles.tree import (
     NO_CATEGORY,
     SEVERAL,
@@ -136,8 +137,10 @@ def assert_marked(document, marks, wanted):
     step = 10 ** (1 / 24)
     for mark, (needs, beyond) in zip(marks, wanted, strict=True):
         assert (mark == 0) == beyond
-        if mark and document["reach"] is not None:
-            told = document["reach"] * step ** (mark - 1)
+        # No change would be beyond noise where the formula has no limit.
+        assert (mark == 1) == (not beyond and (needs is None or np.isinf(needs)))
+        if mark > 1:
+            told = document["reach"] * step ** (mark - 2)
             assert needs * (1 - 1e-9) <= told <= needs * step * (1 + 1e-9)
 
 
@@ -165,7 +168,10 @@ def marks_are_of(diff, document):
     own = [(node[3], node[4]) for node in unpacked(document)]
     as_ints = [tuple(map(int, row)) for row in below]
     assert as_ints[0] == diff.totals
-    assert_marked(document, [mark for mark, _ in nodes], by_formula(diff, as_ints))
+    whole, *marks = [mark for mark, _ in nodes]
+    assert_marked(document, marks, by_formula(diff, as_ints[1:]))
+    noise = total_noise(diff)
+    assert noise is None or (whole == 0) == (not noise)
     beyond = [found for _, found in by_formula(diff, [(0, 0), *own])]
     assert [own for _, own in nodes] == beyond
     assert_marked(document, functions, by_formula(diff, sums_of_names(document)))

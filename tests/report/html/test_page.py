@@ -57,12 +57,14 @@ def compared(names, labels=("base", "new")):
     return report_of(compare_sides(*sides, Settings(work=counted((1, 1)))))
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("zstd",)))
 def test_a_typical_report_is_small(page, story):
     assert len(page(f"{story}/base", f"{story}/new").encode()) <= TYPICAL
 
 
+@pytest.mark.slow
 def test_what_every_page_has_is_small(page):
     text = page("unchanged/run1/cpu.pb.gz", "unchanged/run2/cpu.pb.gz")
     whole = Page(text)
@@ -116,6 +118,7 @@ def test_every_hostile_name_is_only_a_name():
     assert len(seen) > len(names) / 2
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("name", daily(HOSTILE, HOSTILE[::5]))
 def test_a_hostile_label_is_only_a_label(name):

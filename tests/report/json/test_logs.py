@@ -239,6 +239,7 @@ def test_what_a_benchmark_lacks_is_null_and_what_it_counts_is_zero(written, tmp_
     assert (same["base"], same["new"], same["delta"]) == (0.0, 0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_the_parts_of_a_bundle_stand_side_by_side(written, data_folder):
     report = written(data_folder / "zstd" / "base", data_folder / "zstd" / "new")
     kinds = [c["kind"] for c in report["comparisons"]]

@@ -119,6 +119,7 @@ def test_every_field_is_there_and_nothing_else(entry, story):
         assert all(0 not in one["block_ns"].values() for one in held)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_a_side_is_what_was_read(entry, story):
     for word, trace, found in both(story, entry):
@@ -223,6 +224,7 @@ def test_tasks_and_regions_by_name(tmp_path, cli):
     assert rows["whole order"]["p50_ns"] >= rows["stock"]["p50_ns"] > 0
 
 
+@pytest.mark.slow
 def test_what_a_trace_does_not_tell_is_null():
     run = Capture("x", "trace", empty())
     found = trace_row(compare_traces(("base", [run]), ("new", [run])))

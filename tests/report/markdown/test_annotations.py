@@ -76,6 +76,7 @@ def test_what_trips_is_an_error_and_no_data_a_warning(cli, zstd):
     assert warning.message.startswith("no function on either side of cpu matches")
 
 
+@pytest.mark.slow
 def test_beside_a_report_they_are_no_part_of_it(cli, zstd):
     plainly = cli(*zstd, *rules(TRIPS))
     assert plainly.err == ""

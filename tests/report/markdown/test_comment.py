@@ -106,6 +106,7 @@ def unfolded(page):
     return re.sub(r"<details>.*?</details>\n", "", page, flags=re.DOTALL)
 
 
+@pytest.mark.slow
 def test_it_reads_well_with_everything_folded(comment):
     page = unfolded(comment(*CASES["zstd.fail-on"])[0])
     _, title, outcome, mean, basis, named, units, verdict, ruling, answer, *_ = (
@@ -407,6 +408,7 @@ def test_copies_on_this_machine_are_not_named():
     assert "/home/me" not in page
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_the_same_input_makes_the_same_bytes(data_folder, tmp_path):
     made = []

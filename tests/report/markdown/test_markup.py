@@ -127,6 +127,7 @@ def test_an_endless_name_loses_its_middle():
     assert re.search(r"`main\.y+…y+` does, and", markup.render(Sentence(sentence)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["- a", "+ a", "1. a", "12) a", "-", "--- x", "1."])
 def test_a_sentence_begins_no_list(text):
     drawn = markup.render(Sentence(text))

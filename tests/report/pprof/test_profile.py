@@ -96,6 +96,7 @@ def test_it_holds_both_sides_in_raw_numbers(written):
     assert BASE_LABEL in back.strings
 
 
+@pytest.mark.slow
 def test_it_can_be_compared_again(cli, syncpool, tmp_path):
     path = tmp_path / "diff.pb.gz"
     first = cli(
@@ -113,6 +114,7 @@ def test_it_can_be_compared_again(cli, syncpool, tmp_path):
     assert told[0] == told[1] != []
 
 
+@pytest.mark.slow
 def test_a_share_is_written_as_pprof_normalizes(syncpool, tmp_path):
     base, new = (load(p / "cpu.pb.gz") for p in (syncpool.base, syncpool.new))
     path = tmp_path / "diff.pb.gz"

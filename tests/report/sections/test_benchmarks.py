@@ -266,6 +266,7 @@ def test_of_many_benchmarks_those_that_changed_most_are_shown():
     assert len(benchmark_rows(diff)) == 2000
 
 
+@pytest.mark.slow
 def test_many_tables_are_limited_as_well():
     packages = [f"example.com/p{i:03}" for i in range(300)]
     texts = [many(4, side, ("ns/op", "B/op"), packages) for side in (0, 1)]

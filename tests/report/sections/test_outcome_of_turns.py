@@ -65,6 +65,7 @@ def test_of_several_those_that_moved_are_named():
     assert mean.startswith(start)
 
 
+@pytest.mark.slow
 def test_how_many_moved_is_said_in_words():
     """Both, all or some of them; what moved most is named behind."""
     dearer = [
@@ -85,6 +86,7 @@ def test_how_many_moved_is_said_in_words():
     assert headline.startswith("The same within 2%, geomean of all 3 benchmarks: ")
 
 
+@pytest.mark.slow
 def test_all_figures_of_several_benchmarks_are_geometric_means():
     """As benchstat's last row: iterations do not weigh, and 0 has no such mean."""
     base = [

@@ -76,6 +76,7 @@ def cells(table, role):
     return {row.key: row.cells[at] for row in table.rows if row.role != "mean"}
 
 
+@pytest.mark.slow
 def test_a_benchmark_has_the_value_the_interval_and_the_mark_of_the_outcome(report):
     outcome, found = report.outcome, 0
     by_unit = {table.key: table for table in tables(section(report, "benchmark"))}

@@ -81,6 +81,7 @@ def test_the_answer_has_it_too_and_what_tripped_comes_first(
     assert told == sorted(begun(full[1:]), key=outcomes.index)
 
 
+@pytest.mark.slow
 def test_a_hostile_rule_does_not_move_the_cursor(cli, syncpool):
     sides = [side / "cpu.pb.gz" for side in (syncpool.base, syncpool.new)]
     for words in ((), ("-q",)):

@@ -95,6 +95,7 @@ def test_the_document_has_every_curve(written, series):
     assert frame["delta"] == change["after"] - change["before"]
 
 
+@pytest.mark.slow
 def test_rows_of_the_csv_are_tidy(written, series):
     rows = list(csv.DictReader(io.StringIO((written / "x.csv").read_text("utf-8"))))
     frame = series.curves
@@ -108,6 +109,7 @@ def test_rows_of_the_csv_are_tidy(written, series):
     assert changed == [(making.PLANTED, "44")]
 
 
+@pytest.mark.slow
 def test_the_page_is_complete_and_says_it_first(written):
     page = (written / "x.html").read_text("utf-8")
     assert "<h2>41 → 46, 6 builds: 1 function changed, at 44</h2>" in page
@@ -119,6 +121,7 @@ def test_the_page_is_complete_and_says_it_first(written):
     assert (written / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_the_page_is_the_same_every_time(series, written):
     page = (written / "x.html").read_text("utf-8")
     again = series.to_html()
@@ -134,6 +137,7 @@ def test_a_card_has_what_moved_most(series):
     assert "tsdb.(*Shard).Write" in bundle["text/html"]
 
 
+@pytest.mark.slow
 def test_frames_of_steps(series):
     steps = series.steps
     assert steps["step"].tolist() == [str(n) for n in range(41, 47)]
@@ -143,6 +147,7 @@ def test_frames_of_steps(series):
     assert np.allclose(shares, 1)
 
 
+@pytest.mark.slow
 def test_without_a_change_nothing_is_named(builds, capsys):
     assert main(["--over", "build", f"{builds}/build=4[123]/**"]) == 0
     out = capsys.readouterr().out
@@ -205,6 +210,7 @@ def test_without_paths_nothing_names_a_place(builds, tmp_path, capsys):
     )
 
 
+@pytest.mark.slow
 def test_noise_looks_flat_and_a_gap_is_a_gap(series):
     (kind,) = series.data.kinds
     quiet = next(curve for curve in kind.functions if not curve.changes)

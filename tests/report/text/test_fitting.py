@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,6 +90,7 @@ def test_only_long_names_of_a_title_give_way():
     assert named_short("a b c", lambda _: False) == "a b c"
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(names, names, st.lists(numbers, min_size=5, max_size=5)),
@@ -153,6 +155,7 @@ def test_unlike_names_stay_unlike():
         assert len(set(told_apart([one, other], 20))) == 2
 
 
+@pytest.mark.slow
 def test_no_line_ends_between_a_number_and_its_unit():
     text = (
         "GC runs 0.24× as often, of which ▼−31.67 points, and 2.17 → 4.26 ms (1.96×)."

@@ -90,6 +90,7 @@ def amount(text):
     return float(plain), 10.0 ** -len(decimals)
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in CASES if not n.startswith(WITHOUT_DELTAS)])
 def test_new_minus_base_is_the_delta_that_stands_beside_it(report, name):
@@ -107,6 +108,7 @@ def test_new_minus_base_is_the_delta_that_stands_beside_it(report, name):
         assert mark not in WORDS or WORDS[mark] * delta >= 0
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_lines_are_tidy(report, name):

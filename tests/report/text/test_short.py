@@ -101,6 +101,7 @@ def grids(parts):
         yield from (one for one in inside if isinstance(one, Grid))
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("full", [False, True], ids=["answer", "full"])
 def test_no_number_of_a_table_is_cut_at_any_width(case, full):
@@ -128,6 +129,7 @@ def test_no_number_of_a_table_is_cut_at_any_width(case, full):
     assert seen > 100
 
 
+@pytest.mark.slow
 def test_names_give_way_in_their_middle():
     report = reported(["health-check/base", "health-check/new"])
     name = "debuglog.(*Logger).Debug"
@@ -168,6 +170,7 @@ def pairs():
     yield "node/base.pb.gz", "node/new.pb.gz"
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "pair",
@@ -225,6 +228,7 @@ def test_not_even_of_several_runs_of_all_kinds(cli, crowd, words, labels):
     assert len(done.out.splitlines()) <= MOST
 
 
+@pytest.mark.slow
 def test_what_is_left_out_is_in_the_report_in_full(cli):
     words = "syncpool/base", "syncpool/new", "--work=10088400:8579600"
     short, full = cli(*words).out, cli(*words, "--full").out
@@ -256,6 +260,7 @@ def test_the_groups_that_are_one_row_keep_the_sum(cli):
     assert "smaller groups" in table
 
 
+@pytest.mark.slow
 def test_the_order_is_outcome_account_causes_groups_movers_warnings_inputs(cli):
     out = cli("rss-search/base", "rss-search/new", "--work=42490:77125").out
     marks = (
@@ -280,6 +285,7 @@ def test_no_path_is_repeated(cli, story, full):
     assert [out.count(f"{story}/{side}") for side in ("base", "new")] == [1, 1]
 
 
+@pytest.mark.slow
 def test_every_cause_has_its_severity_and_few_lines(cli):
     out = cli("syncpool/base", "syncpool/new").out
     why = out.partition("Why\n")[2].partition("\n\n")[0]
@@ -291,6 +297,7 @@ def test_every_cause_has_its_severity_and_few_lines(cli):
         assert re.search(r"\b(info|minor|major)\b", flat), title
 
 
+@pytest.mark.slow
 def test_the_demo_says_nothing_of_its_own_files_and_where_they_are(cli):
     done = cli("demo")
     (typed,) = done.err.splitlines()
@@ -305,6 +312,7 @@ def test_the_demo_says_nothing_of_its_own_files_and_where_they_are(cli):
         assert folder not in cli("demo", *words).out
 
 
+@pytest.mark.slow
 def test_the_report_in_python_is_the_same(cli):
     import pprofdiff
 
@@ -314,6 +322,7 @@ def test_the_report_in_python_is_the_same(cli):
     assert both.to_text(full=True) == cli(*paths, "--full").out
 
 
+@pytest.mark.slow
 def test_full_is_of_the_report_alone(cli):
     done = cli("-top", "--full", "syncpool/base/cpu.pb.gz")
     assert done.status == 2

@@ -89,6 +89,7 @@ def test_nothing_but_a_header(version):
     assert tried(header(version)) is None
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_changed_bytes(seed):
@@ -228,6 +229,7 @@ def test_an_event_that_is_none_ends_what_is_read(odd):
     )
 
 
+@pytest.mark.slow
 def test_many_texts_that_end_within_a_number():
     texts = b"".join(string(n, "é") for n in range(3, 60_000))
     trace = tried(SMALL + texts)

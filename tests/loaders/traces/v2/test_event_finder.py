@@ -53,6 +53,7 @@ def events(draw):
 BATCHES = st.lists(st.lists(events(), min_size=1, max_size=12), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @given(BATCHES)
 @settings(derandomize=True, max_examples=examples(300))
 def test_events_are_found_with_their_numbers(batches):

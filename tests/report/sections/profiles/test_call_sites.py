@@ -67,6 +67,7 @@ def test_objects_beside_bytes_compare_as_they_do_by_themselves(work):
     assert numbers == pytest.approx(scaled, rel=0.05)
 
 
+@pytest.mark.slow
 def test_in_a_folder_objects_are_told_with_the_bytes():
     both = pprofdiff.compare(DATA / "syncpool/base", DATA / "syncpool/new")
     names = [section.id for section in sections(both.report())]

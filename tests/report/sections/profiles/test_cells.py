@@ -66,6 +66,7 @@ def test_shares_are_of_each_side_s_total(diff):
     assert (cell.text, cell.value) == ("50.0% → 100%", 1.0)
 
 
+@pytest.mark.slow
 def test_what_is_printed_as_no_change_has_no_sign_of_one(diff):
     base = 2 * diff.totals[1]
     cell = delta_cell(diff, base, diff.totals[1] + 1, noise=False)

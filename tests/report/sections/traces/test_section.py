@@ -33,6 +33,7 @@ SHOWN = ("health-check", "node-pool")
 STORIES = (*SHOWN, "rss-search", "syncpool", "zstd")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", SHOWN)
 def test_as_it_was_last_looked_at(cli, monkeypatch, story):
     monkeypatch.chdir(DATA / story)
@@ -52,6 +53,7 @@ def drawn(words, columns):
     return "\n".join(line.rstrip() for line in plain.splitlines()) + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", SHOWN)
 def test_at_80_columns_as_it_was_last_looked_at(monkeypatch, story):
     monkeypatch.chdir(DATA / story)
@@ -174,6 +176,7 @@ def test_tasks_and_regions_have_their_tables(cli):
     tell(same.partition("\nScheduling")[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("counts", "tile"),
     [

@@ -156,7 +156,7 @@ def report_of(
     if sources is not None:
         from pprofdiff.analysis.source.carrying import with_source
 
-        behind = with_source(comparison, findings, sources)
+        behind = with_source(comparison, findings, sources, decided=decided.decided)
         findings, changed, unchanged, of_source = behind
         for caveat in of_source:
             if comparison.measured:

@@ -20,6 +20,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Finding, Findings
+from pprofdiff.analysis.findings.wording import listed_functions
 from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -36,7 +37,7 @@ from pprofdiff.analysis.source.model import (
 from pprofdiff.analysis.source.stacks import on_stacks
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Runs
-from pprofdiff.goruntime.names import package_of
+from pprofdiff.goruntime.names import is_standard_library, package_of
 from pprofdiff.model.csr import first_in_row, sums
 from pprofdiff.model.source import Commit, Hunk, Sources, SourceText
 
@@ -67,10 +68,14 @@ class _Changed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Carriers:
-    """The changed lines of one comparison, and which samples belong to which."""
+    """The changed lines of one comparison, and which samples belong to which.
+
+    Functions with a part of the totals below `least` on both sides are left out.
+    """
 
     diff: ProfileDiff
     sources: Sources
+    least: float = _LEAST
 
     @cached_property
     def both(self) -> BothSides:
@@ -84,7 +89,7 @@ class _Carriers:
         """The hunks of all functions, and the functions whose text is the built one."""
         changed: list[_Changed] = []
         known = set[int]()
-        for row, places in self._looked_up:
+        for row, places in self.looked_up:
             hunks = self._hunks(places)
             if hunks is not None:
                 known.add(row)
@@ -92,7 +97,7 @@ class _Carriers:
         return tuple(changed), frozenset(known)
 
     @cached_property
-    def _looked_up(self) -> tuple[tuple[int, Places], ...]:
+    def looked_up(self) -> tuple[tuple[int, Places], ...]:
         """The functions with samples enough, by their rows of the union."""
         return tuple(
             (row, places_of(self.sources, old, now))
@@ -104,13 +109,13 @@ class _Carriers:
     @property
     def places(self) -> tuple[Places, ...]:
         """Where functions with samples enough are."""
-        return tuple(places for _, places in self._looked_up)
+        return tuple(places for _, places in self.looked_up)
 
     def _large(self, old: FunctionLines | None, now: FunctionLines | None) -> bool:
         """Return whether a function has samples enough to judge its lines."""
         pairs = zip((old, now), self.diff.totals, strict=True)
         return any(
-            lines is not None and lines.size >= _LEAST * abs(total)
+            lines is not None and lines.size >= self.least * abs(total)
             for lines, total in pairs
         )
 
@@ -247,7 +252,7 @@ class _Carriers:
             )
         }
         found: list[tuple[float, list[RelatedLines]]] = []
-        for row, places in self._looked_up:
+        for row, places in self.looked_up:
             new = places.new
             if row not in rows or new is None or new.text is None or not new.extent:
                 continue
@@ -293,7 +298,7 @@ class _Carriers:
     def only(self, rows: Sequence[int]) -> tuple[ChangedLines, ...]:
         """Return all that differs in the packages of functions, if that is little."""
         differing: dict[str, list[Differing]] = {}
-        for row, places in self._looked_up:
+        for row, places in self.looked_up:
             new = places.new
             if row in rows and new is not None and new.text is not None and new.named:
                 package = package_of(new.lines.function)
@@ -348,8 +353,14 @@ class Behind(NamedTuple):
     caveats: tuple[Caveat, ...] = ()
 
 
-def with_source(comparison: Comparison, findings: Findings, sources: Sources) -> Behind:
-    """Return the findings with what the source tells of them, and of the rest."""
+def with_source(
+    comparison: Comparison, findings: Findings, sources: Sources, *, decided: bool
+) -> Behind:
+    """Return the findings with the changed lines behind them, and the other lines.
+
+    Where the outcome is `decided` and neither a cause nor a changed line is known, the
+    only functions that ran and changed are a finding.
+    """
     if not comparison.profiles:
         text = (
             "sources say nothing here: there is no profile, whose lines they would be"
@@ -374,6 +385,11 @@ def with_source(comparison: Comparison, findings: Findings, sources: Sources) ->
             told.append(finding._replace(source=source))
         else:
             told.append(finding)
+    first = (of_cpu or carriers)[0]
+    known = any(one.severity != "info" or one.source is not None for one in told)
+    changed = _changed_alone(first.diff, sources) if decided and not known else None
+    if changed is not None:
+        told.insert(0, changed)
     first = carriers[0]
     movement = own_movement(first.diff)
     movers = np.argsort(-np.abs(movement), kind="stable")[:_LISTED].tolist()
@@ -387,6 +403,59 @@ def with_source(comparison: Comparison, findings: Findings, sources: Sources) ->
         others.unchanged,
         tuple(_caveats(first)),
     )
+
+
+def _changed_alone(diff: ProfileDiff, sources: Sources) -> Finding | None:
+    """Return which few functions with samples changed; None for many, or if unsure.
+
+    What a program takes from elsewhere may be of another version: nothing is said
+    unless the text of every function outside Go itself is known in both builds.
+    """
+    carriers = _Carriers(diff, sources, least=0.0)
+    names, rows = diff.paired_functions.names, list(carriers.by_row)
+    if len(rows) > _FEW or not _all_read(carriers):
+        return None
+    functions = tuple(names[row] for row in rows)
+    who = f"only {listed_functions(functions)}" if rows else "none"
+    return Finding(
+        "changed-alone",
+        f"Of the program's functions with samples, {who} changed",
+        "",
+        (),
+        functions=functions,
+        source=_with_others(carriers, rows, ()) if rows else None,
+    )
+
+
+def _all_read(carriers: _Carriers) -> bool:
+    """Return whether the text of each function outside Go itself is known.
+
+    That of a module is known where both builds have functions of the same version.
+    """
+    names = carriers.diff.paired_functions.names
+    modules: tuple[set[str], set[str]] = set(), set()
+    unread = set[str]()
+    for row, places in carriers.looked_up:
+        for side, found in zip((places.base, places.new), modules, strict=True):
+            if side is not None:
+                module = _module(side.lines.file)
+                found.add(module)
+                if row not in carriers.known and _of_program(names[row]):
+                    unread.add(module)
+    return unread <= (modules[0] & modules[1]) - {""}
+
+
+def _module(file: str) -> str:
+    """Return the part of a path that names a module and its version, "" for none."""
+    name, at, rest = file.partition("@")
+    return name + at + rest.partition("/")[0] if at else ""
+
+
+def _of_program(name: str) -> bool:
+    """Return whether a function is written in Go outside Go's own tree."""
+    package = package_of(name)
+    written = package and not name.startswith(("type:", "go:"))
+    return bool(written) and not is_standard_library(package)
 
 
 def _all_lines(carriers: _Carriers) -> tuple[ChangedLines, ...]:

@@ -20,9 +20,8 @@ from pprofdiff.analysis.profiles.tree import (
     CallTree,
     call_tree,
     inclusive,
-    noise_limit,
+    needed,
 )
-from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.model.csr import distinct
 from pprofdiff.palette import BETTER, WORSE, Theme, colour
@@ -207,7 +206,8 @@ def _frames(diff: ProfileDiff, width: Width, budget: int, rows: int) -> _Frames:
     depth = np.append(0, tree.depth.astype(np.int64) + 1)
     left, wide = _layout(depth, sizes)
     delta = new - base
-    beyond = (delta != 0) & _beyond_noise(diff, runs, delta)
+    needs = needed(diff, runs, whole=True)
+    beyond = (delta != 0) & (needs is None or np.abs(delta) >= needs)
     functions = np.array([*_names_of(diff, tree), ""], np.object_)
     folded = [f"{count} smaller" for count in tree.folded.tolist()]
     names = np.where(tree.name >= 0, functions[tree.name], np.array(folded, np.object_))
@@ -263,19 +263,6 @@ def _steps(base: Floats, new: Floats) -> NDArray[np.int64]:
     part = np.abs(delta) / np.where(largest == 0, 1.0, largest)
     step = np.searchsorted(np.array(_STEPS), part, "right")
     return (np.sign(delta) * step).astype(np.int64)
-
-
-def _beyond_noise(
-    diff: ProfileDiff, runs: Runs[NDArray[np.int64]], delta: Floats
-) -> NDArray[np.bool_]:
-    """Return which deltas chance does not explain: all, where chance has no model."""
-    if diff.model is None:
-        return np.ones(len(delta), np.bool_)
-    limit = noise_limit(diff)
-    if limit is None:
-        return np.zeros(len(delta), np.bool_)
-    beyond: NDArray[np.bool_] = np.abs(delta) >= diff.model.needs(runs, limit)
-    return beyond
 
 
 def _fills(frames: _Frames, theme: Theme) -> list[str]:

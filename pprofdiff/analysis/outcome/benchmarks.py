@@ -35,10 +35,11 @@ _Figures = Mapping[str, list[Figure]]
 
 
 def judged_in_turns(comparison: Comparison, outcome: Outcome) -> Comparison:
-    """Return the comparison with benchmark tables that say what `outcome` says.
+    """Return the comparison with tables that say what `outcome` says.
 
-    Time, CPU and allocation are judged by turns, B/s as the time is. Units that a
-    benchmark reports by itself stay as they are.
+    Time, CPU and allocation of benchmarks are judged by turns, B/s as the time is.
+    Units that a benchmark reports by itself stay as they are. The total of the CPU
+    profile is CPU per op, which turns judge.
     """
     diff, turns = comparison.benchmarks, comparison.turns
     if diff is None or turns is None:
@@ -56,7 +57,17 @@ def judged_in_turns(comparison: Comparison, outcome: Outcome) -> Comparison:
             return _counted(turns, table.unit, row, at)
         return _timed(figures, table.unit, row, at, moved=moved[at])
 
-    results = {**comparison.results, "benchmark": diff.judged(judged)}
+    mark, cpu = outcome.mark_of("cpu"), comparison.cpu
+    noise = None if mark == "unknown" else mark == "noise"
+    profiles = tuple(
+        replace(one, within_noise=noise) if one is cpu else one
+        for one in comparison.profiles
+    )
+    results = {
+        **comparison.results,
+        "benchmark": diff.judged(judged),
+        "profile": profiles,
+    }
     return replace(comparison, results=results)
 
 

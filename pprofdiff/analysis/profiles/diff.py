@@ -88,7 +88,8 @@ class ProfileDiff:
     are of one host, None where hosts are not compared in pairs. `turns` are what an
     operation costs in each turn of (base, new), as something else than samples counts.
     `cautious` has rows judged as sentences are, where no verdict says that something
-    changed.
+    changed. `within_noise` is what the outcome says of the totals, None where they are
+    no figure of it.
     """
 
     base: ProfileSide
@@ -103,6 +104,7 @@ class ProfileDiff:
     pairs: Pairs | None = None
     turns: InTurns | None = None
     cautious: bool = False
+    within_noise: bool | None = None
 
     def __repr__(self) -> str:
         """Return one line: sample type, totals and their delta."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.paths import Paths, Stacks, heaviest_paths
+from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.analysis.stats.judgement import Runs
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "call_tree",
     "call_tree_and_ends",
     "inclusive",
+    "needed",
     "noise_limit",
 ]
 
@@ -143,6 +145,26 @@ def noise_limit(diff: ProfileDiff) -> float | None:
     judged = diff.table("functions").judge("cum")
     least = None if judged is None else judged.least
     return None if least is None else least * (1 - _ROUNDING)
+
+
+def needed(
+    diff: ProfileDiff, runs: Runs[Column], *, whole: bool = False
+) -> NDArray[np.float64] | None:
+    """Return how far sums of each row must move, scaled, to be beyond noise.
+
+    With `whole`, the first row is all of the profile, and has the mark of the total.
+    None where chance has no model; infinite where no function is beyond noise.
+    """
+    model, limit = diff.model, noise_limit(diff)
+    if model is None:
+        return None
+    needs = np.full(len(runs.base[0]), np.inf)
+    if limit is not None:
+        needs = model.needs(runs, limit)
+    noise = total_noise(diff) if whole else None
+    if noise is not None:
+        needs[0] = np.inf if noise else 0.0
+    return needs
 
 
 def _stacks(diff: ProfileDiff, rows: Column) -> tuple[Stacks, Stacks]:

@@ -28,7 +28,7 @@ from pprofdiff.analysis.profiles.tree import (
     Ends,
     call_tree_and_ends,
     inclusive,
-    noise_limit,
+    needed,
 )
 from pprofdiff.goruntime.readable import distinct_names, short_before
 from pprofdiff.goruntime.rules import rules
@@ -102,9 +102,8 @@ def packed(diff: ProfileDiff, *, budget: int, cap: int | None = None) -> dict[st
     ``marks`` is base64 of varints, null where chance has no model: a mark for all
     samples, then one a node, each twice the mark of its inclusive change, plus 1 where
     its self change is beyond noise. ``functions`` is the same of the marks of each
-    name's exact cum. A mark is 0 beyond noise, else 1 + k: then
-    beyond noise would be a delta of `reach` × 10^(k / 24) (rounded up), or none where
-    `reach` is null.
+    name's exact cum. A mark is 0 beyond noise, 1 where no change would be, else 2 + k:
+    then beyond noise would be a delta of `reach` × 10^(k / 24) (rounded up).
     """
     tree, others = call_tree_and_ends(diff, budget), _OUTSIDE * budget
     document = _document(diff, *tree, others)
@@ -301,25 +300,17 @@ def _labels(diff: ProfileDiff, tree: CallTree, ends: tuple[Ends, Ends]) -> list[
 
 def _marks(diff: ProfileDiff, tree: CallTree, rows: list[int]) -> dict[str, Any]:
     """Return what chance may have made of changes of the tree and of functions."""
-    model, least = diff.model, noise_limit(diff)
-    if model is None:
-        return {"marks": None, "functions": None, "reach": None}
     below = inclusive(tree)
     own = tree.self_runs.map(lambda run: np.append(0, run))
     of_names = diff.paired_functions.runs("cum").map(lambda run: run[rows])
-    if least is None:
-        nodes, names = (np.full(len(rows.base[0]), 2) for rows in (below, of_names))
-        marks = {"marks": nodes, "functions": names // 2}
-        return {**_encoded(marks), "reach": None}
-    # Of what starts a process no change is known, however large: none is so large.
-    never = 1e3 * diff.normalization.larger(*diff.totals)
-    needs = [
-        np.minimum(model.needs(rows, least), never) for rows in (below, own, of_names)
-    ]
-    beyond = [
-        np.abs(model.by.delta(*merged(rows))) >= need
-        for rows, need in zip((below, own, of_names), needs, strict=True)
-    ]
+    needs, beyond = [], []
+    for runs in (below, own, of_names):
+        need = needed(diff, runs, whole=runs is below)
+        if need is None:
+            return {"marks": None, "functions": None, "reach": None}
+        needs.append(need)
+        delta = diff.normalization.delta(*merged(runs))
+        beyond.append(np.abs(delta) >= need)
     within = [needs[i][~beyond[i]] for i in (0, 2)]
     reach = float(np.concatenate(within).min(initial=np.inf))
     nodes, names = (_coarse(needs[i], beyond[i], reach) for i in (0, 2))
@@ -334,13 +325,15 @@ def _encoded(columns: dict[str, Column]) -> dict[str, Any]:
 def _coarse(
     needs: NDArray[np.float64], beyond: NDArray[np.bool_], reach: float
 ) -> Column:
-    """Return 0 for what is beyond noise, else 1 + how much more than `reach` it takes.
+    """Return 0 for what is beyond noise, 1 for what no change would be, else 2 + k.
 
-    In 24ths of a power of ten, rounded up: one byte does for most.
+    k is how much more than `reach` it takes, in 24ths of a power of ten, rounded up:
+    one byte does for most.
     """
-    marks = np.zeros(len(needs), np.int64)
-    steps = np.log10(needs[~beyond] / reach) * _STEPS
-    marks[~beyond] = 1 + np.ceil(np.round(steps, 9)).astype(np.int64)
+    marks = (~beyond).astype(np.int64)
+    some = ~beyond & np.isfinite(needs)
+    steps = np.log10(needs[some] / reach) * _STEPS
+    marks[some] = 2 + np.ceil(np.round(steps, 9)).astype(np.int64)
     return marks
 
 

@@ -55,7 +55,7 @@ function ratio(from, to) {
 }
 
 // How large a change would have been beyond noise by a mark, 0 if none would.
-const needsOf = ({ reach }, mark) => reach * 10 ** ((mark - 1) / 24);
+const needsOf = ({ reach }, mark) => (mark > 1 ? reach * 10 ** ((mark - 2) / 24) : 0);
 
 // What the judge said of a row, and how large a change would have been told.
 function chance(view, { delta, beyond, mark }) {

@@ -18,6 +18,7 @@ from pprofdiff.analysis.profiles.groups import (
 )
 from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.rows import Cell, Column, Row, RowRole, Table, name_column, sides
 from pprofdiff.report.sections.named import call_site_cells, called_by, function_cells
@@ -48,14 +49,12 @@ def group_table(
     labels: tuple[str, str],
     most: int | None = None,
     *,
-    noise: bool | None,
     telling: bool = False,
 ) -> Table:
     """Return the groups of runtime costs, each with its larger categories, and all.
 
-    `noise` says whether the total is within noise, None where nothing tells. A
-    `telling` table leaves out what small groups are together, where that is little and
-    within noise: the sum of rows may miss that.
+    A `telling` table leaves out what small groups are together, where that is little
+    and within noise: the sum of rows may miss that.
 
     With `most`, there are so many categories at most, those that moved furthest beyond
     noise, and small groups within noise are one row, ``rest``; where there is no room
@@ -89,7 +88,7 @@ def group_table(
         if (one.base or one.new) and (not telling or _large(diff, one)):
             rows.append(_row(diff, one, "group", Cell(one.label)))
     (whole,) = judged_sums(diff, [("total", "total")], diff.whole)
-    whole = whole._replace(noise=noise)
+    whole = whole._replace(noise=total_noise(diff))
     rows.append(_row(diff, whole, "total", Cell(whole.label)))
     unit = scale_of(diff).unit
     columns: tuple[Column, ...] = (

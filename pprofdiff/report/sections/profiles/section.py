@@ -56,25 +56,13 @@ def profile_sections(
             unit=unit,
             # What benchmarks count is in the outcome; profiles have starting too.
             lead=headline(diff) if counted is None else "",
-            noise=_noise_of_total(report, diff),
+            noise=total_noise(diff),
             compared=diff,
             build=partial(_parts, report, diff, scope),
             contents=_contents(diff),
             tops=_tops(diff),
             short_parts=partial(_short_parts, report, diff, scope),
         )
-
-
-def _noise_of_total(report: ReportModel, diff: ProfileDiff) -> bool | None:
-    """Return whether a profile's total is within noise, None where nothing tells.
-
-    CPU per op of benchmarks in turns is a figure of the outcome, which judges it.
-    """
-    if report.comparison.measured and diff is report.comparison.cpu:
-        mark = report.outcome.mark_of("cpu")
-        if mark != "unknown":
-            return mark == "noise"
-    return total_noise(diff)
 
 
 def _modelled(report: ReportModel, diff: ProfileDiff) -> MarkByAllocation | None:
@@ -152,8 +140,7 @@ def _parts(
         yield from _call_sites(report, diff, rows)
     else:
         if diff.grouped:
-            noise = _noise_of_total(report, diff)
-            yield group_table(diff, labels, noise=noise)
+            yield group_table(diff, labels)
             if scope.full:
                 yield from owned_most(
                     diff, labels, scope.granularity, measured=measured
@@ -199,8 +186,7 @@ def _short_parts(
         yield from _call_sites(report, diff, rows)
     else:
         if diff.grouped:
-            noise = _noise_of_total(report, diff)
-            yield group_table(diff, labels, categories, noise=noise, telling=brief)
+            yield group_table(diff, labels, categories, telling=brief)
         moved = moved_most(diff, labels, scope.granularity, rows, brief=brief)
         if not repeats_a_cause(report, diff, [moved]):
             yield moved
@@ -241,5 +227,5 @@ def profile_tiles(section: Section) -> Iterator[Tile]:
     change = total_change(base, new)
     noise = None if new == base else section.noise
     delta = delta_cell(diff, *diff.totals, noise=noise)
-    words = f"{change}, within noise" if noise and total_noise(diff) else change
+    words = f"{change}, within noise" if noise else change
     yield Tile(name, values, Cell(words, mark=delta.mark, tone=delta.tone))

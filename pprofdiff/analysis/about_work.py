@@ -20,17 +20,24 @@ from pprofdiff.units import clipped, times
 
 __all__ = ["at_about_equal_work", "by_call_sites", "shows_work"]
 
+_SITES = "call sites of both builds allocate {} as often"
+
 
 def at_about_equal_work(
     profiles: Sequence[ProfileDiff], base: Side, new: Side
 ) -> tuple[ProfileDiff, ...]:
     """Return profiles with new at about base's work, where shares would be compared.
 
-    Those whose unchanged code shows too little stay as they are.
+    Those whose unchanged code shows too little stay as they are. Waits that are counted
+    since the processes began are scaled as what they allocate is.
     """
     scaled: dict[int, Normalization] = {}
     compared = []
     for diff in profiles:
+        if _waits_since_start(diff):
+            by = _of_waits(diff, profiles)
+            compared.append(diff if by is None else diff.scaled_by(by))
+            continue
         if diff.normalization.mode != "composition":
             compared.append(diff)
             continue
@@ -45,25 +52,45 @@ def at_about_equal_work(
     return tuple(compared)
 
 
+def _waits_since_start(diff: ProfileDiff) -> bool:
+    """Return whether a profile counts waits over times that it does not have."""
+    return diff.name in ("block", "mutex") and diff.normalization.mode == "absolute"
+
+
+def _of_waits(
+    diff: ProfileDiff, profiles: Sequence[ProfileDiff]
+) -> Normalization | None:
+    """Return the scaling of waits to base's work; None where nothing shows it well.
+
+    Profiles of allocations and of waits are over the same time: what the processes did
+    since they began (the documentation of runtime/pprof).
+    """
+    shared = _shared_sites(of_type(profiles, "alloc_space"))
+    return None if shared is None else _about(_of(shared), _SITES, diff)
+
+
 def _normalization(
     diff: ProfileDiff, profiles: Sequence[ProfileDiff], base: Side, new: Side
 ) -> Normalization | None:
     """Return the scaling to base's work; None where nothing shows it well."""
-    found, name = control(diff), clipped(new.label)
+    found = control(diff)
     if found is not None and found.shows_work:
         work = _of(found)
         takes = "takes {} the CPU" if diff.is_cpu else "allocates {} as much"
-        why = f"unchanged code {takes.format(times(work.ratio))} in {name}"
+        why = f"unchanged code {takes}"
     else:
         by_sites = by_call_sites(diff, profiles, base, new)
         if by_sites is None:
             return None
-        work = by_sites
-        why = (
-            f"call sites of both builds allocate {times(work.ratio)} as often in {name}"
-        )
-    low = times(work.low).removesuffix("×")
-    reason = f"{why}, 95% CI {low} to {times(work.high)}"
+        work, why = by_sites, _SITES
+    return _about(work, why, diff)
+
+
+def _about(work: InferredWork, why: str, diff: ProfileDiff) -> Normalization:
+    """Return the scaling to base's work; `why` has a place for its ratio."""
+    name, low = clipped(diff.new.label), times(work.low).removesuffix("×")
+    told = f"{why.format(times(work.ratio))} in {name}"
+    reason = f"{told}, 95% CI {low} to {times(work.high)}"
     return Normalization("about", 1.0, 1 / work.ratio, reason, work)
 
 
@@ -82,19 +109,27 @@ def by_call_sites(
     began, whose ages GC logs have. None without either, and where another Go release
     may allocate otherwise.
     """
-    allocs = of_type(profiles, "alloc_space")
-    if allocs is None or not cpu.is_cpu or releases_apart(cpu.base, cpu.new):
-        return None
+    shared = _shared_sites(of_type(profiles, "alloc_space"))
     ages = counted_seconds(base), counted_seconds(new)
     spans = cpu.base.profile.duration_ns, cpu.new.profile.duration_ns
-    shared = control(allocs)
-    if shared is None or not shared.of_work or not all((*ages, *spans)):
+    if shared is None or not cpu.is_cpu or not all((*ages, *spans)):
         return None
     base_s, new_s = (
         span / 1e9 / age for span, age in zip(spans, ages, strict=True) if span and age
     )
     by, work = new_s / base_s, _of(shared)
     return work._replace(ratio=work.ratio * by, low=work.low * by, high=work.high * by)
+
+
+def _shared_sites(allocs: ProfileDiff | None) -> Control | None:
+    """Return how often call sites of both builds allocate; None where it is no work.
+
+    Another Go release may allocate otherwise.
+    """
+    if allocs is None or releases_apart(allocs.base, allocs.new):
+        return None
+    shared = control(allocs)
+    return shared if shared is not None and shared.of_work else None
 
 
 def _of(shared: Control) -> InferredWork:

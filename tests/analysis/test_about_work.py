@@ -16,11 +16,14 @@ from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted, rated
+from pprofdiff.api import load
 from pprofdiff.api.comparison import compare_paths
+from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.model.side import Side
 from tests.analysis.building import compared, given, profile
 from tests.calibration.control import Runs, full_name, split
+from tests.conftest import STORIES
 from tests.examples import daily
 from tests.field.capture import PAIRS
 
@@ -193,6 +196,37 @@ def test_the_work_that_is_given_is_taken(data_folder):
         only = [side / f"{name}.pb.gz" for side in sides]
         told = compare_paths(*only, asked).data.profiles[0]
         assert told.normalization.mode == mode
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("story", STORIES)
+def test_waits_since_the_start_are_scaled_by_what_was_done(data_folder, story):
+    sides = [data_folder / story / side for side in ("base", "new")]
+    done = [json.loads((s / "work.json").read_text("utf-8")) for s in sides]
+    waits = [
+        diff.normalization
+        for diff in compare_paths(*sides).data.profiles
+        if diff.name in ("block", "mutex")
+    ]
+    assert {by.mode for by in waits} == {"about"}
+    for by in waits:
+        true = done[1]["operations"] / done[0]["operations"]
+        assert by.inferred.low <= true <= by.inferred.high
+
+
+@pytest.mark.slow
+def test_waits_of_a_known_time_are_by_that_time(data_folder, tmp_path):
+    """Nothing is inferred where profiles say over what time they count."""
+    for side in ("base", "new"):
+        shutil.copytree(data_folder / "zstd" / side, tmp_path / side)
+        for name in ("block", "mutex"):
+            path = tmp_path / side / f"{name}.pb.gz"
+            timed = replace(load(path).data, duration_ns=30 * 10**9)
+            path.write_bytes(compress(encode(timed)))
+    profiles = compare_paths(tmp_path / "base", tmp_path / "new").data.profiles
+    waits = [d.normalization.mode for d in profiles if d.name in ("block", "mutex")]
+    assert len(waits) == 2
+    assert "about" not in waits
 
 
 @pytest.mark.slow

@@ -25,7 +25,8 @@ def first(planted, span, base=None, new=None):
     work = Settings(work=counted((40_000, 40_000)))
     comparison = compare_sides(loaded.base, loaded.new, work)
     sources = sources_of(span, str(planted.repo.folder), "")
-    return with_source(comparison, find(comparison), sources).findings.found[0]
+    behind = with_source(comparison, find(comparison), sources, decided=False)
+    return behind.findings.found[0]
 
 
 def test_the_lines_and_the_commit_of_a_planted_regression(planted_repo):

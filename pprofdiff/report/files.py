@@ -1,4 +1,4 @@
-"""Report files: the writer that a name's ending asks for, and safe replacement."""
+"""Report files: picks the writer by extension, and replaces files atomically."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ def _perfetto(report: ReportModel) -> Iterable[bytes]:
     return render(report)
 
 
-# What is made part by part, as it may be long; looked at before the table below.
+# Writers that produce large files in parts; checked before the table below.
 _STREAMED: dict[str, Writer] = {".perfetto.json": _perfetto}
 
-# The one table to extend for another kind of file.
+# To support another file type, add it here.
 _RENDERERS: dict[str, Renderer] = {
     ".html": _html,
     ".md": _markdown,
@@ -90,9 +90,9 @@ _RENDERERS: dict[str, Renderer] = {
 
 
 def writer_for(path: str) -> Writer:
-    """Return what makes a file of this name, at once or part by part.
+    """Return the writer of a file with this name, which makes it at once or in parts.
 
-    Raises UsageError for an ending that nothing writes.
+    Raises UsageError for an unknown extension.
     """
     for ending, writer in _STREAMED.items():
         if path.endswith(ending):
@@ -101,9 +101,9 @@ def writer_for(path: str) -> Writer:
 
 
 def renderer_for(path: str) -> Renderer:
-    """Return what makes the bytes of a file of this name.
+    """Return the function that makes the bytes of a file with this name.
 
-    Raises UsageError for an ending that nothing writes.
+    Raises UsageError for an unknown extension.
     """
     for ending, renderer in _RENDERERS.items():
         if path.endswith(ending):
@@ -115,9 +115,10 @@ def renderer_for(path: str) -> Renderer:
 
 
 def github_summary() -> tuple[str, Renderer]:
-    """Return the file of this workflow step's summary, and what adds a report to it.
+    """Return the path of this step's summary, and a function that appends to it.
 
-    Raises UsageError outside GitHub Actions, FetchError where it cannot be read.
+    Raises UsageError outside GitHub Actions. The function raises FetchError if the
+    summary cannot be read.
     """
     path = os.environ.get("GITHUB_STEP_SUMMARY", "")
     if not path:
@@ -128,8 +129,11 @@ def github_summary() -> tuple[str, Renderer]:
 
     def added(report: ReportModel) -> bytes:
         before = b""
-        with suppress(FileNotFoundError), open(path, "rb") as file:
-            before = file.read()
+        try:
+            with suppress(FileNotFoundError), open(path, "rb") as file:
+                before = file.read()
+        except OSError as error:
+            raise FetchError(f"{path}: cannot be read: {error.strerror}") from error
         gap = b"" if not before or before.endswith(b"\n") else b"\n"
         return before + gap + _markdown(report)
 
@@ -137,12 +141,12 @@ def github_summary() -> tuple[str, Renderer]:
 
 
 def replace_file(path: str, data: bytes | Iterable[bytes]) -> None:
-    """Put data at a path: what is there stays until all of it is written.
+    """Write data to a path; an existing file stays until all of it is written.
 
-    Data may be made part by part as it is written.
-    A pipe or device, such as /dev/stdout, is written to: there is nothing to keep safe.
-    A link stays a link: what it points to is replaced. Nothing unfinished is left,
-    whatever ends it. Raises FetchError where it cannot be written.
+    `data` may be produced in parts while it is written. A pipe or device, such as
+    /dev/stdout, is written directly. A symlink stays: its target is replaced. No
+    partial file is left behind, even after an interrupt. Raises FetchError if the path
+    cannot be written.
     """
     parts = (data,) if isinstance(data, bytes) else data
     try:
@@ -160,19 +164,18 @@ def replace_file(path: str, data: bytes | Iterable[bytes]) -> None:
 
 
 def no_folder(path: str) -> str:
-    """Return what is said of a path in a folder that is not there."""
+    """Return the error message for a path whose directory does not exist."""
     folder = printable(os.path.dirname(path))
     where = printable(path)
     return f"{where}: cannot be written: there is no folder {folder}; make it first"
 
 
 def _replace(target: str, parts: Iterable[bytes]) -> None:
-    """Write data beside a file, and put it in its place with its mode."""
+    """Write data to a temporary file, then move it into place with the old mode."""
     mode = None
     with suppress(FileNotFoundError):
         mode = os.stat(target).st_mode & 0o777
-    # A new name each time: what another run left behind is neither in the way nor
-    # removed.
+    # A new name each time: a file that another run left is not in the way, and stays.
     name = f".pprofdiff-{os.urandom(8).hex()}.tmp"
     unfinished = os.path.join(os.path.dirname(target), name)
     try:
@@ -181,7 +184,7 @@ def _replace(target: str, parts: Iterable[bytes]) -> None:
         if mode is not None:
             os.chmod(unfinished, mode)
         os.replace(unfinished, target)
-    except BaseException:  # an interrupt too
+    except BaseException:  # including KeyboardInterrupt
         with suppress(OSError):
             os.unlink(unfinished)
         raise

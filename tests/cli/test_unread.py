@@ -280,6 +280,13 @@ def test_a_step_of_github_is_annotated(cli, here, monkeypatch):
     assert "damaged" in Path("summary.md").read_text("utf-8")
 
 
+def test_a_summary_that_cannot_be_read_is_named(cli, here, monkeypatch):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here))
+    done = cli("b", "n", "-q", "--github-summary")
+    assert done.status == 2
+    assert done.err == f"pprofdiff: {here}: cannot be read: Is a directory\n"
+
+
 @pytest.mark.slow
 def test_python_has_it_as_well(here):
     assert pprofdiff.compare("b", "n").check("total:+900%")

@@ -1,4 +1,4 @@
-"""Cells that show base and new beside each other, shared by tables on traces."""
+"""Cells that show base and new side by side, shared by tables on traces."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ __all__ = [
     "figure",
     "in_one_unit",
     "percents",
+    "ratio_or_word",
     "shares",
     "span",
     "time_scale",
@@ -24,11 +25,11 @@ __all__ = [
 
 Pair = tuple[float | None, float | None]
 
-# A ratio this near to 1 is not marked.
+# A ratio this close to 1 is not marked.
 _ALIKE = 0.05
-# No number gets more decimals than this.
+# Maximum decimals of a number.
 _MOST = 5
-# Units of times, in ns; the smallest and the largest number of a column in them.
+# Units of time in ns; the smallest and the largest number of a column in them.
 _TIMES = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
 _LEAST, _LONG = 0.01, 1e6
 
@@ -38,8 +39,8 @@ def compared(
 ) -> tuple[Cell, ...]:
     """Return the cells of a row: a name, base, new, delta and ratio.
 
-    Delta and ratio are marked if more is `worse`. `–` stands for what is missing; the
-    unit, behind new, is that of the whole row.
+    Delta and ratio are marked if more is `worse`. `–` means missing; the unit, after
+    new, is that of the whole row.
     """
     base, new = pair
     scale = _scale(pair, unit)
@@ -61,12 +62,12 @@ def compared(
     return (
         *cells,
         Cell(_delta(base, new, scale), delta, unit, mark, tone),
-        Cell(_ratio(base, new), ratio, "", mark, tone),
+        Cell(ratio_or_word(base, new), ratio, "", mark, tone),
     )
 
 
 def _delta(base: float, new: float, scale: Scale) -> str:
-    """Return new less base, as fine as both are written."""
+    """Return new less base, as precise as the less precise of the two."""
     written = (_number(value, scale) for value in (base, new) if value)
     fine = min((len(text.partition(".")[2]) for text in written), default=0)
     fitting = scale._replace(decimals=max(scale.decimals, fine))
@@ -86,7 +87,7 @@ def in_one_unit(rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def _times(row: Row) -> list[Cell]:
-    """Return the times of a row: base, new and, where both are known, delta."""
+    """Return the times of a row: base, new and, if both are known, delta."""
     return [cell for cell in row.cells if cell.unit == "ns"]
 
 
@@ -112,10 +113,10 @@ def _rewritten(row: Row, scale: Scale) -> Row:
 
 
 def time_scale(values_ns: Iterable[float | None]) -> Scale:
-    """Return the scale for times beside each other: a unit that suits the smallest too.
+    """Return the scale for times side by side: a unit that also suits the smallest.
 
     It is the largest unit in which the smallest time has two digits within three
-    decimals, unless the largest would be a million of it.
+    decimals, unless the largest would be a million or more in it.
     """
     sizes = [abs(value) for value in values_ns if value]
     low, high = min(sizes, default=0.0), max(sizes, default=0.0)
@@ -128,12 +129,12 @@ def time_scale(values_ns: Iterable[float | None]) -> Scale:
 def figure(
     key: str, name: str, pair: Pair, unit: str, *, worse: bool = False, level: int = 0
 ) -> Row:
-    """Return a row of its own: `compared` under a key."""
+    """Return a row with a key and the cells of `compared`."""
     return Row(key, "figure", compared(name, pair, unit, worse=worse), level)
 
 
 def shares(key: str, name: str, base: float | None, new: float | None) -> Row:
-    """Return one row of shares, their delta in points; `–` for what is not known."""
+    """Return one row of shares, their delta in points; `–` means unknown."""
     delta = Cell("")
     if base is not None and new is not None:
         points = Scale(0.01, "points", 1).text(new - base, signed=True)
@@ -143,7 +144,7 @@ def shares(key: str, name: str, base: float | None, new: float | None) -> Row:
 
 
 def arrow(values: Sequence[float | None], scale: Scale) -> str:
-    """Return ``base → new unit``, `–` for what is missing; no unit where all is 0."""
+    """Return ``base → new unit``, `–` for missing values; no unit if all are 0."""
     words = " → ".join(_number(value, scale) for value in values)
     return f"{words} {scale.unit}".rstrip() if any(values) else words
 
@@ -160,7 +161,7 @@ def arrows(pairs: Sequence[Sequence[float | None]]) -> list[str]:
 
 
 def span(low: float, high: float, scale: Scale) -> str:
-    """Return ``low to high unit``, both with their signs."""
+    """Return ``low to high unit``, both signed."""
     words = []
     for value in (low, high):
         sign = "+" if value > 0 else "−" if value < 0 else ""
@@ -175,7 +176,7 @@ def _scale(values: Iterable[float | None], unit: str) -> Scale:
 
 
 def percents(values: Sequence[float | None]) -> str:
-    """Return shares as ``base% → new%``, `–` for what is missing."""
+    """Return shares as ``base% → new%``, `–` for missing values."""
     return " → ".join(_percent(value) for value in values)
 
 
@@ -184,9 +185,9 @@ def _percent(share: float | None) -> str:
 
 
 def _number(value: float | None, scale: Scale) -> str:
-    """Return a number in a scale, three of its digits or more, two below 1.
+    """Return a number in a scale with at least three of its digits, two below 1.
 
-    So 0.0128 ms beside 2.5 ms is not 0.01, and nothing but 0 is ``0``.
+    So 0.0128 ms next to 2.5 ms is not 0.01, and only 0 is ``0``.
     """
     if not value:
         return "–" if value is None else "0"
@@ -203,8 +204,8 @@ def _number(value: float | None, scale: Scale) -> str:
     return scale._replace(decimals=decimals).number(value)
 
 
-def _ratio(base: float, new: float) -> str:
-    """Return new ÷ base, or that there is more than none, or none left."""
+def ratio_or_word(base: float, new: float) -> str:
+    """Return new ÷ base, or that a row is new or gone."""
     if not base or not new:
         return "new" if new else "gone" if base else ""
     return times(new / base)

@@ -1,4 +1,4 @@
-"""The section on execution traces: states, latency, GC, processors, goroutines."""
+"""The section on execution traces: states, latency, GC, Ps, goroutines."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from pprofdiff.report.sections.traces.cells import (
     figure,
     in_one_unit,
     percents,
+    ratio_or_word,
     shares,
     span,
     time_scale,
@@ -52,7 +53,7 @@ _STATES = {
     "syscall_block": "system calls, without",
     "unknown": "unknown",
 }
-# More time in these is worse; blocked and running may mean more work as well.
+# More time in these is worse; more blocked and running may also mean more work.
 _WORSE = ("runnable", "syscall_block")
 _QUANTILES = {"p50": "p50_ns", "p90": "p90_ns", "p99": "p99_ns", "p99.9": "p999_ns"}
 _HELD_UP = {
@@ -67,14 +68,12 @@ _OF_RUNS = {
     "utilisation": "goroutines running, of GOMAXPROCS × time",
 }
 _CAPACITY = "GOMAXPROCS × time"
-# More marking on idle processors takes nothing from the program.
+# More marking on idle Ps takes nothing from the program.
 _IDLE = "idle"
-
-_Cells = tuple[Cell, ...]
 
 
 def trace_inputs(captures: Iterable[Capture[Trace]]) -> Iterator[Input]:
-    """Yield how long each trace is, and how many events it has."""
+    """Yield each trace with its length and number of events."""
     for capture in captures:
         trace = capture.content
         yield Input(
@@ -104,7 +103,7 @@ def trace_sections(
 
 
 def trace_tiles(section: Section) -> Iterator[Tile]:
-    """Yield within what time 99 % of waits for a processor end."""
+    """Yield the p99 scheduling latency, or the longest wait if there are few."""
     diff: TraceDiff = section.compared
     base, new = (side.latency.p99_ns for side in diff.sides)
     if base and new:
@@ -114,14 +113,14 @@ def trace_tiles(section: Section) -> Iterator[Tile]:
             change = Cell(times(new / base))
             yield Tile("wait for a processor, p99", words, change)
         else:
-            # Of so few waits the p99 is the longest: that is told of both sides.
+            # With so few waits, p99 is the longest one: show that for both sides.
             words = arrow_of([side.latency.max_ns or 0 for side in diff.sides], "ns")
             of = " and ".join(f"{count:,}" for count in counts)
             yield Tile("longest wait for a processor", words, Cell(f"of {of} waits"))
 
 
 def trace_parts(diff: TraceDiff) -> Iterator[SectionPart]:
-    """Yield the tables; keys of rows are states, reasons, figures and functions."""
+    """Yield the tables; keys of rows are states, reasons, metrics and functions."""
     states = _table(
         diff,
         "states",
@@ -141,16 +140,16 @@ def trace_parts(diff: TraceDiff) -> Iterator[SectionPart]:
 
 
 def _over_runs(diff: TraceDiff, table: Table) -> Table:
-    """Return a table with each ratio's interval over runs, where there are several.
+    """Return a table with each ratio's interval over runs, if there are several.
 
-    Only what runs of one build do not differ by is marked.
+    Only changes that exceed differences between runs of one build are marked.
     """
     if not diff.several:
         return table
     changes = {
         one.row: one.change for one in diff.row_changes if one.table == table.key
     }
-    # Before the names, where they are last.
+    # Before the names, if they are last.
     place = len(table.columns) - (table.columns[-1].role == "name")
     rows = []
     for row in table.rows:
@@ -174,7 +173,7 @@ def _unmarked(row: Row) -> Row:
 
 
 def _short_parts(diff: TraceDiff, most: int) -> Iterator[SectionPart]:
-    """Yield time by state in one unit, then what a wait and GC take."""
+    """Yield time by state in one unit, then scheduling latency and GC."""
     states = [row for row in diff.states if row.base_ns or row.new_ns]
     yield _states_at_once(diff, states, most)
     base, new = (side.latency for side in diff.sides)
@@ -194,9 +193,9 @@ def _short_parts(diff: TraceDiff, most: int) -> Iterator[SectionPart]:
 
 
 def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> Table:
-    """Return the states with most time on either side, and the rest as one, in a unit.
+    """Return the states with the most time and the rest as one, all in one unit.
 
-    Reasons to block stand as states of their own.
+    Each reason to block is a state of its own.
     """
     named = [
         (
@@ -231,7 +230,7 @@ def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> 
             Cell(scale.number(old), old),
             Cell(scale.number(now), now),
             Cell(scale.number(now - old, signed=True), now - old),
-            Cell(_ratio(old, now)),
+            Cell(ratio_or_word(old, now)),
         )
         rows.append(Row(key, "total" if key == "total" else "figure", cells))
     return Table(
@@ -249,14 +248,8 @@ def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> 
     )
 
 
-def _ratio(base: float, new: float) -> str:
-    if not base or not new:
-        return "new" if new else "gone" if base else ""
-    return times(new / base)
-
-
 def _by(diff: TraceDiff) -> str:
-    """Return what times are by."""
+    """Return what times are per: a second or an op."""
     return "per second" if diff.rates is None else "per operation"
 
 
@@ -269,7 +262,7 @@ def _labels(diff: TraceDiff) -> tuple[str, str]:
 
 
 def _compared_columns(diff: TraceDiff) -> tuple[Column, ...]:
-    """Return base, new, delta and ratio; colour alone shows which way they moved."""
+    """Return base, new, delta and ratio columns; color alone shows the direction."""
     return (
         *sides(_labels(diff)),
         Column("Δ", "delta", signs=False),
@@ -284,7 +277,7 @@ def _table(
     rows: tuple[Row, ...],
     more: tuple[Column, ...] = (),
 ) -> Table:
-    """Return a table of `compared` rows, times in one unit, `more` columns behind."""
+    """Return a table of `compared` rows, times in one unit, then `more` columns."""
     columns = (name_column(name), *_compared_columns(diff), *more)
     return Table(key, columns, in_one_unit(rows), indent=_INDENT)
 
@@ -318,7 +311,7 @@ def _state_rows(diff: TraceDiff) -> Iterator[Row]:
 
 
 def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
-    """Yield how long a wait is, and why goroutines wait."""
+    """Yield scheduling latency, and why goroutines wait."""
     base, new = (side.latency for side in diff.sides)
     name = f"waits in the {_noun(diff)}"
     rows = [figure("waits", name, (base.count, new.count), "")]
@@ -356,7 +349,7 @@ def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
 
 
 def _runs_table(diff: TraceDiff) -> Iterator[Table]:
-    """Yield the figures of all traces, where a side has several."""
+    """Yield the metrics of all traces, if a side has several."""
     rows = []
     for one in diff.run_ratios:
         name = _OF_RUNS[one.figure]
@@ -397,7 +390,7 @@ def _cause_rows(diff: TraceDiff) -> Iterator[Row]:
 
 
 def _collector_parts(diff: TraceDiff) -> Iterator[SectionPart]:
-    """Yield the tables on GC and on stops of the world."""
+    """Yield the tables on GC and on stop-the-world pauses."""
     if any(_collected(side.collections) for side in diff.sides):
         rows = tuple(_collector_rows(diff))
         table = _table(diff, "gc", f"times {_by(diff)}", rows)
@@ -423,7 +416,7 @@ def _collected(gc: Collections) -> bool:
 
 
 def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
-    """Yield cycles, what began them, what they took, and what that left."""
+    """Yield GC cycles, what triggered them, what they cost, and what they left."""
     base, new = (side.collections for side in diff.sides)
     begun = [side.triggers for side in diff.sides]
     cycles = base.begun, new.begun
@@ -481,7 +474,7 @@ def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
 
 
 def _stop_rows(diff: TraceDiff) -> Iterator[Row]:
-    """Yield stops of the world by kind: how many, how long, how long to stop."""
+    """Yield stop-the-world pauses by kind: how many, how long, how long to stop."""
     by_kind = [{stop.kind: stop for stop in s.collections.stops} for s in diff.sides]
     kinds = dict.fromkeys([*by_kind[0], *by_kind[1]])
     pairs = [[known.get(kind) for known in by_kind] for kind in kinds]
@@ -498,7 +491,7 @@ def _stop_rows(diff: TraceDiff) -> Iterator[Row]:
 
 
 def _processor_rows(diff: TraceDiff) -> Iterator[Row]:
-    """Yield use, goroutines that run and wait, and GOMAXPROCS."""
+    """Yield utilization, running and runnable goroutines, and GOMAXPROCS."""
     base, new = (side.processors for side in diff.sides)
     name = f"goroutines running, of {_CAPACITY}"
     yield shares("utilisation", name, base.utilisation, new.utilisation)
@@ -522,9 +515,9 @@ def _processor_rows(diff: TraceDiff) -> Iterator[Row]:
 
 
 def _runtimes(diff: TraceDiff, state: str, column: str) -> Iterator[Row]:
-    """Yield how many of the goroutines in a state are the runtime's, on average.
+    """Yield how many goroutines in a state are the runtime's, on average.
 
-    The others' is their time a second in the table of states.
+    The others' number is their time per second in the table of states.
     """
     base, new = (s.of_runtime(column) / max(s.wall_ns, 1) for s in diff.sides)
     if base or new:
@@ -533,7 +526,7 @@ def _runtimes(diff: TraceDiff, state: str, column: str) -> Iterator[Row]:
 
 
 def _limit(side: TraceSide) -> str:
-    """Return GOMAXPROCS, as a range where it changed."""
+    """Return GOMAXPROCS, as a range if it changed."""
     values = side.processors.gomaxprocs.value
     if not len(values):
         return "–"
@@ -542,12 +535,12 @@ def _limit(side: TraceSide) -> str:
 
 
 def _durations(diff: TraceDiff, what: str) -> Iterator[Table]:
-    """Yield how long what the program named itself lasts: its tasks or regions.
+    """Yield how long user tasks or regions last.
 
-    Those that took longest in all are shown, most of all first.
+    Those with the most total time are shown, in descending order.
     """
     base, new = (getattr(side, what) for side in diff.sides)
-    # Names of the one without any complete come last.
+    # Names without a complete task or region come last.
     names = dict.fromkeys(
         [*new.durations.name, *base.durations.name, *new.name, *base.name]
     )
@@ -574,12 +567,12 @@ def _durations(diff: TraceDiff, what: str) -> Iterator[Table]:
 
 
 def _once(words: Sequence[str]) -> str:
-    """Return base and new as one word where they are the same."""
+    """Return base and new as one word if they are the same."""
     return words[0] if words[0] == words[1] else " → ".join(words)
 
 
 def _goroutines(diff: TraceDiff) -> Iterator[Table]:
-    """Yield the goroutines whose time running and runnable moved most."""
+    """Yield the goroutines whose running or runnable time changed most."""
     pairs = [pair for pair in diff.groups if not _foreign(diff, pair)]
     *both, delta, ratio = _compared_columns(diff)
     name = name_column("root function")
@@ -607,7 +600,7 @@ def _goroutines(diff: TraceDiff) -> Iterator[Table]:
 
 
 def _foreign(diff: TraceDiff, pair: GroupPair) -> bool:
-    """Return whether a group is there only because of the trace."""
+    """Return whether a group exists only because of the trace."""
     return any(
         row >= 0 and bool(side.groups.tracing[row])
         for side, row in zip(diff.sides, (pair.base, pair.new), strict=True)
@@ -615,7 +608,7 @@ def _foreign(diff: TraceDiff, pair: GroupPair) -> bool:
 
 
 def _moved(diff: TraceDiff, pairs: Sequence[GroupPair], column: str) -> Iterator[Row]:
-    """Yield the groups whose `column` moved most; those that have none are left out."""
+    """Yield the groups whose `column` changed most, without those that have none."""
     spent = {}
     for pair in pairs:
         raw = [value or 0.0 for value in _amounts(diff, pair, column)]
@@ -638,7 +631,7 @@ def _moved(diff: TraceDiff, pairs: Sequence[GroupPair], column: str) -> Iterator
 
 
 def _amounts(diff: TraceDiff, pair: GroupPair, column: str) -> list[float | None]:
-    """Return a column's value in base and new, None where a side lacks the group."""
+    """Return a column's value in base and new, None if a side lacks the group."""
     return [
         None if row < 0 else float(getattr(side.groups, column)[row])
         for side, row in zip(diff.sides, (pair.base, pair.new), strict=True)
@@ -646,7 +639,7 @@ def _amounts(diff: TraceDiff, pair: GroupPair, column: str) -> list[float | None
 
 
 def _of_life(diff: TraceDiff, pair: GroupPair) -> str:
-    """Return the share of life that a group is runnable."""
+    """Return the share of its life that a group is runnable."""
     amounts = (_amounts(diff, pair, name) for name in ("sched_wait_ns", "total_ns"))
     return percents(
         [

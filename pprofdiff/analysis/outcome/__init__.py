@@ -1,1 +1,1 @@
-"""Is the new build slower, by how much, and how sure is that: one answer."""
+"""The verdict: is new slower, by how much, and is that significant."""

@@ -1,8 +1,8 @@
-"""Benchmarks that were measured in turns, with the figures that the outcome judges.
+"""Benchmark tables of interleaved runs, with the figures and marks of the outcome.
 
-A table of medians with a U test beside a headline of pairs of turns has two values and
-two marks of one figure. Here each benchmark has the mean of its turns, the interval of
-their ratio, and a mark only where the outcome says that it moved.
+Medians with a U test next to a headline from paired turns would give one figure two
+values and two marks. Here each benchmark has the mean of its turns, the interval of
+their ratio, and a mark only if the outcome calls the change significant.
 """
 
 from __future__ import annotations
@@ -35,11 +35,10 @@ _Figures = Mapping[str, list[Figure]]
 
 
 def judged_in_turns(comparison: Comparison, outcome: Outcome) -> Comparison:
-    """Return the comparison with tables that say what `outcome` says.
+    """Return the comparison with tables that agree with `outcome`.
 
-    Time, CPU and allocation of benchmarks are judged by turns, B/s as the time is.
-    Units that a benchmark reports by itself stay as they are. The total of the CPU
-    profile is CPU per op, which turns judge.
+    Turns decide the marks of time, CPU and allocation; B/s follows time. Custom units
+    are unchanged. The CPU profile's total is CPU per op and takes its mark.
     """
     diff, turns = comparison.benchmarks, comparison.turns
     if diff is None or turns is None:
@@ -72,7 +71,7 @@ def judged_in_turns(comparison: Comparison, outcome: Outcome) -> Comparison:
 
 
 def _moved(turns: Turns, outcome: Outcome) -> list[bool]:
-    """Return which benchmarks moved, as the outcome has it."""
+    """Return whether each benchmark of `turns` changed, according to the outcome."""
     if outcome.units:
         known = {unit.key: unit.moved for unit in outcome.units}
         return [known.get(name, False) for name in turns.names]
@@ -80,7 +79,7 @@ def _moved(turns: Turns, outcome: Outcome) -> list[bool]:
 
 
 def _place(turns: Turns, table: BenchmarkTable, row: BenchmarkRow) -> int | None:
-    """Return the row's benchmark among those measured in turns; None if it is none."""
+    """Return the row's index among the interleaved benchmarks, or None."""
     package = dict(table.config).get("pkg")
     for at, name in enumerate(turns.names):
         if _is(name, row) and package in (None, name[2] or ""):
@@ -95,7 +94,7 @@ def _is(name: BenchmarkKey, row: BenchmarkRow) -> bool:
 def _timed(
     figures: _Figures, unit: str, row: BenchmarkRow, at: int, *, moved: bool
 ) -> BenchmarkRow:
-    """Return a row of time or CPU per op, or of bytes a second."""
+    """Return a row of time/op, CPU/op or B/s with the figures of the turns."""
     if unit in figures:
         one = figures[unit][at]
         told = OfTurns(one.ratio.ratio, one.low, one.high)
@@ -116,7 +115,7 @@ def _means(row: BenchmarkRow) -> tuple[float, float] | None:
 
 
 def _counted(turns: Turns, unit: str, row: BenchmarkRow, at: int) -> BenchmarkRow:
-    """Return a row of what an operation allocates: medians, exact unless they vary."""
+    """Return a row of B/op or allocs/op: medians, exact unless they vary."""
     kind = next(kind for kind, name in ALLOCATED.items() if name == unit)
     if kind not in turns.allocated:
         return row

@@ -1,4 +1,4 @@
-"""What an operation costs by a label of samples, or by the names of user tasks."""
+"""Cost per op by sample label, and time by name of user task."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _SEVERAL = 2
 
 
 def units_by_label(comparison: Comparison) -> LabelUnits | None:
-    """Return CPU per operation by label, of those that both sides have.
+    """Return CPU per op by label value, for the values that both sides have.
 
-    None where no label tells units of work, or the work is not known: a share of one
-    side is no cost.
+    None if no label splits the work or the operation count is unknown: a share of one
+    side is not a cost.
     """
     diff, told = comparison.cpu, comparison.by_label
     if diff is None or told is None or told.judged is None:
@@ -47,10 +47,9 @@ def units_by_label(comparison: Comparison) -> LabelUnits | None:
 
 
 def units_by_task(comparison: Comparison) -> LabelUnits | None:
-    """Return the time that user tasks of each name take, else user regions.
+    """Return the time of user tasks by name, or else of user regions, judged together.
 
-    They are judged together. A region is part of a task, so that it is no unit beside
-    one. None for fewer than two names.
+    Never both, since regions lie inside tasks. None with fewer than two names.
     """
     return _units(comparison, "task") or _units(comparison, "region")
 

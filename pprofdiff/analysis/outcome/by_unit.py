@@ -1,4 +1,4 @@
-"""What an operation of each unit of work costs: benchmarks judged together."""
+"""Cost per op of each benchmark, judged together."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pprofdiff.analysis.benchmarks.turns import Floats, Turns
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import (
+    TURNS_CLEAR,
     TURNS_CONFIDENCE,
     Counted,
     Unit,
@@ -32,9 +33,9 @@ from pprofdiff.model.side import Side
 __all__ = ["Figure", "figures_in_turns", "units_in_turns", "units_of"]
 
 _SEVERAL = 2
-# Half of normal deviates are nearer to 0 than so many deviations.
+# The median absolute value of a standard normal deviate.
 _HALF = 0.6745
-# Of what was measured in turns, as of the figure of all of it.
+# The false discovery rate of interleaved benchmarks: the level of their overall figure.
 _OF_TURNS = 1 - TURNS_CONFIDENCE / 100
 
 
@@ -46,12 +47,12 @@ def units_of(
     *,
     busy: bool,
 ) -> tuple[Unit, ...]:
-    """Return time per operation of several benchmarks; none of one.
+    """Return time per op of each benchmark; empty with fewer than two.
 
-    `ratios` are by runs, `medians` of all values of (base, new), in seconds. Where one
-    run a side is known, its values do not show how far runs differ: what runs of one
-    build do tells, and how far most units moved. On a busy machine units are judged by
-    the CPU that they take, where a profile tells it.
+    `ratios` are computed over runs, `medians` over all values, as (base, new) in
+    seconds. One run a side does not show how much runs differ; the bounds then come
+    from the known spread between runs of one build and from how much most benchmarks
+    changed. On a busy machine, benchmarks with their own CPU profile are judged by CPU.
     """
     if len(names) < _SEVERAL:
         return ()
@@ -98,9 +99,9 @@ _ByRun = tuple[list[float], list[float]]
 
 
 def _cpu_by_run(comparison: Comparison) -> dict[BenchmarkKey, _ByRun]:
-    """Return about how many seconds of CPU an operation takes, run by run.
+    """Return the estimated CPU seconds per op of each run, by benchmark.
 
-    Only of benchmarks whose samples are theirs alone.
+    Only for benchmarks whose samples are known to be theirs alone.
     """
     apart = comparison.apart
     if apart is None:
@@ -115,7 +116,7 @@ def _cpu_by_run(comparison: Comparison) -> dict[BenchmarkKey, _ByRun]:
 
 
 def _cpu_of(side: Side, unit: str) -> list[float]:
-    """Return a unit's CPU seconds per operation in each run."""
+    """Return a unit's CPU seconds per op in each run; empty if one is not positive."""
     costs = []
     for capture in side.of("profile"):
         done = operations_of(capture.content)
@@ -125,10 +126,10 @@ def _cpu_of(side: Side, unit: str) -> list[float]:
 
 
 def _moved_by(ratios: Sequence[Ratio]) -> float:
-    """Return the deviation by which most units moved, taken for unchanged.
+    """Return the log deviation by which most benchmarks changed, assumed to be noise.
 
-    A busy machine moves them all, some of one unchanged build by 3.5 times as their
-    neighbours moved by 1.6: what stands out from the others is a change.
+    A busy machine shifts all of them: one unchanged build had some at 3.5× while their
+    neighbours were at 1.6×. Only what stands out from the rest is a change.
     """
     moved = sorted(abs(log(ratio.ratio)) for ratio in ratios)
     return moved[(len(moved) - 1) // 2] / _HALF
@@ -137,7 +138,7 @@ def _moved_by(ratios: Sequence[Ratio]) -> float:
 def units_in_turns(
     turns: Turns, figure: str, same_within: float, least: float = 0.0
 ) -> tuple[Unit, ...]:
-    """Return time or CPU per operation of benchmarks measured in turns; none of one."""
+    """Return time or CPU per op of interleaved benchmarks; empty for a single one."""
     if not turns.several:
         return ()
     times, cpu = figures_in_turns(turns, turns.seconds, least), None
@@ -164,7 +165,9 @@ def units_in_turns(
             figure,
             one.base,
             one.new,
-            verdict_between(one.ratio.ratio, bounds, one.ratio.narrow, same_within),
+            verdict_between(
+                one.ratio.ratio, bounds, one.ratio.narrow, same_within, TURNS_CLEAR
+            ),
             tuple(counted),
             key=turns.names[i],
             off_cpu=cpu is not None
@@ -176,9 +179,10 @@ def units_in_turns(
 
 
 class Figure(NamedTuple):
-    """What an operation of a benchmark takes in turns: means, their ratio, its bounds.
+    """A benchmark's time or CPU per op over interleaved turns.
 
-    `base` and `new` are in seconds; `low` and `high` hold of all benchmarks together.
+    `base` and `new` are means in seconds; `low` and `high` bound `ratio` jointly with
+    those of all other benchmarks.
     """
 
     base: float
@@ -191,10 +195,7 @@ class Figure(NamedTuple):
 def figures_in_turns(
     turns: Turns, columns: tuple[Floats, Floats], least: float = 0.0
 ) -> list[Figure]:
-    """Return a figure of each benchmark, given turn by turn and judged together.
-
-    Of few turns no bounds are known.
-    """
+    """Return each benchmark's figure, judged together; few turns give no bounds."""
     ratios = moderated([ratio_of_figure(figure) for figure in turns.each(columns)])
     bounds = judged_together(ratios, _OF_TURNS, inf if turns.few else least)
     if turns.few:
@@ -202,7 +203,7 @@ def figures_in_turns(
             one._replace(narrow=reach, wide=reach)
             for one, reach in zip(ratios, bounds, strict=True)
         ]
-    # Of the ratio's mean, so that new ÷ base is the ratio.
+    # Geometric means, so that new ÷ base is the ratio.
     base, new = np.exp(np.log(columns).mean(axis=1)).tolist()
     return [
         Figure(old, now, ratio, *reach)
@@ -211,7 +212,7 @@ def figures_in_turns(
 
 
 def _counted(base: Side, new: Side) -> dict[BenchmarkKey, tuple[Counted, ...]]:
-    """Return what an operation of each benchmark allocates: medians of both sides."""
+    """Return the median allocations per op of each benchmark that both sides have."""
     sides = [allocated_by_benchmark(side) for side in (base, new)]
     found: dict[BenchmarkKey, tuple[Counted, ...]] = {}
     for unit in ALLOCATED.values():

@@ -1,4 +1,4 @@
-"""The outcome of a comparison: which of its figures decides, and what they say."""
+"""The verdict of a comparison: which figure decides, and what the figures say."""
 
 from __future__ import annotations
 
@@ -58,45 +58,44 @@ _MACHINE = (
     "time/op changed by more than CPU/op: the machine gave less or more, or the "
     "program waited for something outside; a trace of each side shows which"
 )
-# From so many runs on they show how far runs differ.
+# The least number of runs that shows how much runs differ.
 _SEVERAL = 2
-# Two busy processes beside the program, for each CPU of it, make it take so long.
+# The slowdown by two other busy processes per CPU: the most the machine explains.
 _SLOWED = 3.0
 _MOVED = ("slower", "faster")
-# Figures that tell what an operation costs, and so how much work was done.
+# Costs per op, which imply how much work was done.
 _COSTS = ("time", "cpu", "task", "about")
-# Figures of the wall clock.
+# Wall-clock figures.
 _CLOCK = ("time", "task", "throughput")
-# A factor that all groups share is worth a sentence from here on.
+# The least factor shared by all groups that is worth reporting.
 _WORTH = 1.10
-# Nobody waits for more times the time of a measurement.
+# The longest measurement to advise, as a multiple of this one.
 _LONGEST = 20.0
-# So many benchmarks that moved alike are no chance of one's.
+# With this many benchmarks, changing alike is no coincidence.
 _ALL_OF = 3
-# They moved alike if their factors differ by no more than two runs of one build do.
+# Benchmarks change alike if their factors differ no more than two runs of one build do,
 _ALIKE = sqrt(2) * TOTAL_SIGMA
-# And if the factor that they share is the better part of how far each moved.
+# and if the shared factor is at least this part of each benchmark's change.
 _SHARED = 0.5
-# A figure that moved by this part of another one agrees with it.
+# A figure that changed by this part of another's change agrees with it.
 _ALSO = 1 / 3
-# A function that moved by this share of all CPU, beyond noise, is a change of its own.
+# A significant change of one function by this share of all CPU is a change of its own.
 _OWN = 0.03
 
 
 def outcome(comparison: Comparison) -> Outcome:
-    """Return whether new is slower, and the figures that say so.
+    """Return the verdict on the new build, with the figures that it rests on.
 
-    The most direct figure decides: time per operation, then operations a second of a
-    closed loop, then CPU per operation. The cost against unchanged code decides where
-    nothing else does, and where its interval is the narrower one: it leaves out the
-    machine. Where two figures contradict each other, nothing is decided. On a busy
-    machine, CPU per operation stands before all that the wall clock tells.
+    The most direct figure decides: time/op, then closed-loop ops/s, then CPU/op. Cost
+    relative to unchanged code decides if nothing else can or if its interval is
+    narrower, as it cancels the machine's speed. Contradicting figures give no verdict.
+    On a busy machine CPU/op ranks before wall-clock figures.
     """
     told = list(measures(comparison))
     if comparison.measured:
         return _of_turns(comparison, told)
     diff = comparison.cpu
-    # How much work hosts get tells nothing of their build.
+    # The load that hosts get says nothing about their build.
     alike = None if diff is None or comparison.of_fleets else scaled_alike(diff)
     speeds = [m for m in told if m.more_is]
     benchmarks = timed(comparison)
@@ -122,7 +121,7 @@ def outcome(comparison: Comparison) -> Outcome:
     first = speeds[0]
     share = busy(comparison) if first.id in _CLOCK else None
     if share is not None:
-        # CPU time leaves out what other processes take.
+        # CPU time excludes what other processes use.
         told.sort(key=lambda measure: measure.id != "cpu")
         speeds = [m for m in told if m.more_is]
     if not _by_prior(first):
@@ -132,7 +131,7 @@ def outcome(comparison: Comparison) -> Outcome:
     verdict, contrary = _of_units(units, first, verdict)
     moved = {unit.figure for unit in units if unit.moved}
     by_mean = not moved
-    # What the units were judged by stands second, as their mean.
+    # The mean of the figure that the units were judged by ranks second.
     first = next((m for m in told if m.id in moved), first)
     needs = ""
     if by_mean and _code_alike(comparison, alike) and _machine(comparison, first, told):
@@ -162,10 +161,10 @@ def outcome(comparison: Comparison) -> Outcome:
 def _of_units(
     units: Sequence[Unit], first: Measure, verdict: Verdict
 ) -> tuple[Verdict, tuple[str, ...]]:
-    """Return the verdict of all units of work, and which moved against it.
+    """Return the verdict of all units of work, and units that contradict each other.
 
-    Units decide, for each is what somebody measured; their mean stands second, so that
-    it must be surer where it moves alone. Where units moved both ways there is none.
+    Units decide, as each was measured for its own sake. Their mean ranks second, so it
+    must be significant at 99% to decide alone. Changes both ways give no verdict.
     """
     ways = {way: tuple(u.name for u in units if u.verdict == way) for way in _MOVED}
     slower, faster = ways["slower"], ways["faster"]
@@ -179,11 +178,10 @@ def _of_units(
 
 
 def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
-    """Return the outcome of benchmarks that were measured in turns.
+    """Return the outcome of interleaved benchmarks.
 
-    Time per operation decides, or CPU per operation where time does not; on a busy
-    machine CPU comes first, as other programs take time and no CPU of this one. See
-    `_holds` for when a figure that moved decides.
+    Time/op decides, or CPU/op if time/op does not; a busy machine reverses the order,
+    as other programs take time but no CPU of this one. `_holds` has the criteria.
     """
     kept = [m for m in told if m.id in ("time", "cpu")]
     is_busy = busy(comparison) is not None
@@ -223,9 +221,9 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
 
 
 def _counted(turns: Turns) -> Iterator[Counted]:
-    """Yield what an operation allocates, of several benchmarks the geometric mean.
+    """Yield allocations per op; of several benchmarks, the geometric mean.
 
-    As in benchstat there is none where one of them allocates nothing.
+    Like benchstat, yield no mean if one of the values is zero.
     """
     for kind, unit in ALLOCATED.items():
         sides = turns.allocated.get(kind)
@@ -241,11 +239,11 @@ def _counted(turns: Turns) -> Iterator[Counted]:
 
 
 def _holds(measure: Measure, measures: Sequence[Measure], *, is_busy: bool) -> bool:
-    """Return whether a figure that moved decides.
+    """Return whether a significant change of a figure decides.
 
-    Of two figures, an unchanged build has twice the chance to move one: either the
-    other agrees, or time is beyond chance. CPU alone decides nothing: idle processors
-    mark. On a busy machine, where caches are shared as well, both are asked for.
+    Two figures give an unchanged build two chances of a false alarm: either the other
+    one must agree, or time/op must be significant at 99.9%. CPU/op never decides alone,
+    since idle Ps run GC workers. A busy machine shares caches too, so it takes both.
     """
     if measure.verdict not in _MOVED:
         return False
@@ -256,7 +254,7 @@ def _holds(measure: Measure, measures: Sequence[Measure], *, is_busy: bool) -> b
 
 
 def _while_busy(first: Measure, measures: Sequence[Measure]) -> str:
-    """Return why a figure that moved gives no verdict on a busy machine."""
+    """Return why a significant change gives no verdict on a busy machine."""
     other = next((m for m in measures if m is not first), None)
     if other is None:
         return f"{_BUSY}, and only one was measured: {_LONGER}"
@@ -271,15 +269,19 @@ def _while_busy(first: Measure, measures: Sequence[Measure]) -> str:
 
 
 def _alone(measures: Sequence[Measure]) -> bool:
-    """Return whether CPU moved beyond chance, and time did not follow."""
-    return any(m.id == "cpu" and m.beyond_chance for m in measures)
+    """Return whether CPU/op changed at 99.9%, which time/op did not confirm."""
+    by_id = {measure.id: measure for measure in measures}
+    cpu, time = by_id.get("cpu"), by_id.get("time")
+    if cpu is None or cpu.verdict not in _MOVED or not cpu.beyond_chance:
+        return False
+    return time is None or time.verdict not in _MOVED
 
 
 def _agreed(first: Measure, measures: Sequence[Measure]) -> bool:
-    """Return whether another figure moved by a good part of what the first one did.
+    """Return whether another figure changed by at least `_ALSO` of `first`'s change.
 
-    One whose 90 % interval has 1 in it may have moved the same way by chance: on a busy
-    machine time does, by any amount, every other time.
+    A figure whose 90% interval includes 1 does not count: on a busy machine, time
+    changes the same way every other time, by any amount.
     """
     moved = log(first.ratio)
     return any(
@@ -290,7 +292,7 @@ def _agreed(first: Measure, measures: Sequence[Measure]) -> bool:
 
 
 def _rounds(measure: Measure) -> str:
-    """Return how much longer it takes to decide, from how far turns differ."""
+    """Return how much longer to measure to decide, given how much turns differ."""
     if not measure.bounded:
         return _TOO_FEW
     moved, same = abs(log(measure.ratio)), log(1 + measure.same_within)
@@ -309,11 +311,11 @@ def _together(
     verdict: Verdict,
     measures: tuple[Measure, ...],
 ) -> Together | None:
-    """Return how all benchmarks moved, where the machine may have moved them as well.
+    """Return how all benchmarks changed if the machine may be the cause, or None.
 
-    A machine that is busy, or throttled, under one side alone slows all that it runs by
-    like factors, and nothing allocates otherwise for it. Runs in turns would share it.
-    Where CPU an operation moved as well, it was not other processes.
+    A machine that is busy or throttled under one side slows all benchmarks by similar
+    factors and leaves allocations alone; interleaved runs would share it. If CPU/op
+    changed as well, other processes were not the cause.
     """
     first = measures[0]
     if benchmarks is None or first.id != "time" or verdict not in _MOVED:
@@ -338,7 +340,7 @@ def _together(
 
 
 def _allocations(diff: BenchmarkDiff | None, benchmarks: Timed) -> list[BenchmarkRow]:
-    """Return what benchmarks count of allocation, of those that both sides have."""
+    """Return the allocation rows of benchmarks that both sides have."""
     rows = () if diff is None else diff.rows
     return [
         row
@@ -350,9 +352,9 @@ def _allocations(diff: BenchmarkDiff | None, benchmarks: Timed) -> list[Benchmar
 
 
 def _changed(row: BenchmarkRow) -> bool:
-    """Return whether a figure changed, beyond chance and beyond what set-up makes.
+    """Return whether allocations changed significantly, by more than set-up explains.
 
-    What is allocated once is spread over fewer operations where each takes longer.
+    One-time allocations are spread over fewer ops when each takes longer.
     """
     ratio = row.ratio
     near = ratio is not None and abs(ratio - 1) <= SAME_WITHIN
@@ -361,7 +363,7 @@ def _changed(row: BenchmarkRow) -> bool:
 
 
 def machine_moved_time(comparison: Comparison) -> bool:
-    """Return whether a busy machine explains that operations took another time."""
+    """Return whether a busy machine explains the change in time per op."""
     diff = comparison.cpu
     if diff is None or comparison.of_fleets or busy(comparison) is None:
         return False
@@ -373,16 +375,16 @@ def machine_moved_time(comparison: Comparison) -> bool:
 
 
 def _by_prior(measure: Measure) -> bool:
-    """Return whether a figure is of the wall clock, and of too few runs to tell."""
+    """Return whether this is a wall-clock figure of too few runs."""
     freedom = sum(measure.runs) - len(measure.runs)
     return measure.id in _CLOCK and freedom < TOTAL_FREEDOM
 
 
 def _more_runs(measure: Measure, noun: Literal["runs", "hosts"]) -> str:
-    """Return what it takes to tell, from how far the runs that there are differ.
+    """Return how many more runs it takes to decide, given how much runs differ.
 
-    An interval narrows with the square root of runs. It is to be as narrow as the
-    change that was seen is large; or, of a change within `same_within`, as that.
+    Intervals narrow with the square root of runs. The target half-width is the observed
+    change, or `same_within` if the change is smaller.
     """
     if min(measure.runs) < _SEVERAL:
         return _MORE_RUNS if noun == "runs" else "compare more hosts of each build"
@@ -393,7 +395,7 @@ def _more_runs(measure: Measure, noun: Literal["runs", "hosts"]) -> str:
 
 
 def _surer(measure: Measure, noun: Literal["runs", "hosts"]) -> str:
-    """Return what it takes for a figure that moved, and stands second, to decide."""
+    """Return what it takes for a significant second figure to decide alone."""
     wanted = _wanted(measure, measure.wide, abs(log(measure.ratio)), noun)
     return f"{measure.figure} moved, but a figure that moves alone needs 99%: {wanted}"
 
@@ -404,9 +406,9 @@ def _wanted(
     goal: float,
     noun: Literal["runs", "hosts"],
 ) -> str:
-    """Return how many runs narrow an interval so that it reaches no more than `goal`.
+    """Return how many runs it takes for an interval to reach no more than `goal`.
 
-    The estimate need not be in its middle: the farther bound is meant.
+    The interval may be asymmetric: the farther bound counts.
     """
     low, high = bounds
     reach = log(high / measure.ratio)
@@ -421,11 +423,11 @@ def _wanted(
 
 
 def _factor(diff: ProfileDiff, alike: ScaledAlike, told: list[Measure]) -> float | None:
-    """Return by how much all groups scaled, a second; None where they did not.
+    """Return the factor that all groups' CPU per second scaled by, or None.
 
-    Nor where a function did not scale as they did; where the samples do not show it of
-    several groups, for most code is in one; or where a figure tells what that is: work
-    by its count, a cost by the code that did not change.
+    None if a function scaled differently, if samples do not show the factor for several
+    groups (most code is in one), or if another figure explains it: the operation count,
+    or cost relative to unchanged code.
     """
     if not (alike.shown and alike.several):
         return None
@@ -436,10 +438,10 @@ def _factor(diff: ProfileDiff, alike: ScaledAlike, told: list[Measure]) -> float
 
 
 def _rate(diff: ProfileDiff, alike: ScaledAlike) -> tuple[float, float, float] | None:
-    """Return by how much the CPU a second changed, and the interval of that.
+    """Return the ratio of CPU per second with its 95% interval: (ratio, low, high).
 
-    None where the share of a group or a function changed beyond noise as well, or
-    shares are not what is compared.
+    None if a group's or function's share changed significantly, or if the comparison is
+    not one of shares.
     """
     timed = diff.base.profile.duration_ns and diff.new.profile.duration_ns
     if not timed or diff.normalization.mode != "composition":
@@ -452,9 +454,9 @@ def _rate(diff: ProfileDiff, alike: ScaledAlike) -> tuple[float, float, float] |
 def _moved_together(
     diff: ProfileDiff, alike: ScaledAlike
 ) -> tuple[float, float, float] | None:
-    """Return the ratio of totals, a second where durations are known, and its bounds.
+    """Return the ratio of totals with its bounds, per second if durations are known.
 
-    None where it may be none, or a group or a function surely moved by another.
+    None if it is not significant, or if a group or function changed by another factor.
     """
     base, new = diff.base.profile.duration_ns, diff.new.profile.duration_ns
     seconds = base / new if base and new else 1.0
@@ -472,15 +474,15 @@ def _moved_together(
 
 
 def _code_alike(comparison: Comparison, alike: ScaledAlike | None) -> bool:
-    """Return whether all groups moved by one factor, but for what a machine moves."""
+    """Return whether all groups changed by one factor, apart from machine effects."""
     return alike is not None and (alike.alike or stirred(comparison))
 
 
 def _machine(comparison: Comparison, first: Measure, told: list[Measure]) -> bool:
-    """Return whether another load of the machine explains a change of time as well.
+    """Return whether other load on the machine explains the change in time as well.
 
-    An operation costs the same CPU then. Where a trace shows that it waits longer, for
-    a reason inside the program, the time is the program's.
+    CPU/op is then the same. If there is a trace, it shows the time that ops wait inside
+    the program, so the machine is not blamed.
     """
     cpu = next((m for m in told if m.id == "cpu"), None)
     if cpu is None or first.id not in _CLOCK:
@@ -494,16 +496,15 @@ def _machine(comparison: Comparison, first: Measure, told: list[Measure]) -> boo
 def _decided(speeds: list[Measure]) -> tuple[Measure, Verdict]:
     """Return the figure that decides, and its verdict.
 
-    CPU an operation tells where time an operation does not. The cost against unchanged
-    code stands in for figures whose intervals are wider. Neither does where the first
-    figure points the other way: a program can wait less and compute more.
+    CPU/op decides if time/op does not. Cost relative to unchanged code replaces figures
+    with wider intervals. Neither decides against the first figure's direction: a
+    program can wait less and compute more.
 
-    Figures that are looked at after the first one must be surer, where runs show how
-    far they differ: each look has a chance of its own to alarm (Wiens 2003,
-    Pharmaceutical Statistics 2(3)). In four sets of 24 runs of one build each, 5.4 % of
-    400 splits alarmed where 95 % was asked of all figures (4.5 % of 3 + 3 to 6.6 % of
-    10 + 10), 4.5 % where 99 % is asked of later ones. What one run a side is taken to
-    differ by is wide enough for all.
+    Later figures need 99% where runs show how much they differ, since each further look
+    can raise a false alarm (Wiens 2003, Pharmaceutical Statistics 2(3)). In four sets
+    of 24 runs of one build each, 5.4% of 400 splits gave one with 95% for all figures
+    (4.5% for 3 + 3 to 6.6% for 10 + 10), and 4.5% with 99% for later ones. The spread
+    assumed for one run a side is wide enough for all figures.
     """
     first = speeds[0]
     if first.verdict in _MOVED:
@@ -518,20 +519,20 @@ def _decided(speeds: list[Measure]) -> tuple[Measure, Verdict]:
 
 
 def _tightest(first: Measure, speeds: list[Measure]) -> Measure:
-    """Return the figure that tells most where none is sure, and some contradict it."""
+    """Return the narrowest of `first` and the undecided figures that contradict it."""
     contrary = [
         m
         for m in speeds
         if m.verdict == first.verdict == "unknown" and contradict(first, m)
     ]
-    # Intervals of one run a side are as wide as each other, but for rounding.
+    # With one run a side, intervals are equally wide except for rounding.
     return min((first, *contrary), key=lambda measure: round(measure.width, 6))
 
 
 def _beside(speeds: list[Measure]) -> Iterator[Measure]:
-    """Yield the figures that may decide where the first one shows no change.
+    """Yield the figures that may decide if the first one shows no change.
 
-    Where CPU an operation is the same, on a busy machine, that is the time it takes.
+    On a busy machine with the same CPU/op, those are the wall-clock figures.
     """
     first = speeds[0]
     for measure in speeds[1:]:
@@ -543,12 +544,12 @@ def _beside(speeds: list[Measure]) -> Iterator[Measure]:
 
 
 def _sure(measure: Measure) -> bool:
-    """Return whether a figure that stands second moved surely enough."""
+    """Return whether a second figure is significant enough to decide alone."""
     return measure.sure or max(measure.runs) < _SEVERAL
 
 
 def _unsure(speeds: list[Measure]) -> Measure | None:
-    """Return a figure that moved and would decide if it stood first."""
+    """Return a changed figure that would decide if it ranked first, or None."""
     for measure in _beside(speeds):
         if measure.verdict in _MOVED and _point_alike(speeds[0], measure):
             return measure
@@ -556,7 +557,7 @@ def _unsure(speeds: list[Measure]) -> Measure | None:
 
 
 def _point_alike(first: Measure, second: Measure) -> bool:
-    """Return whether two figures moved the same way, or one did not move."""
+    """Return whether both figures point the same way, or one is about unchanged."""
     ways = [
         log(m.ratio) * (1 if m.more_is == "slower" else -1) for m in (first, second)
     ]

@@ -1,4 +1,4 @@
-"""The figures that an outcome may rest on, each from one kind of evidence."""
+"""The figures that a verdict may rest on, each from one kind of evidence."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ _Runs = list[list[float]]
 
 
 class Timed(NamedTuple):
-    """Benchmarks' time an operation: the figure of all, and of each by its name.
+    """Benchmarks' time per op: of all together, and of each by its name.
 
-    `units` are the same benchmarks judged together; empty where there is one.
+    `units` are the same benchmarks judged together; empty with a single one.
     """
 
     whole: Measure
@@ -53,11 +53,11 @@ class Timed(NamedTuple):
 
 
 def timed(comparison: Comparison) -> Timed | None:
-    """Return time per operation of the benchmarks that both sides have, None for none.
+    """Return time per op of the benchmarks that both sides have, or None without any.
 
-    It is what the table of benchmarks has: the ratio of the medians of all values, of
-    several benchmarks the geometric mean of their ratios. How far runs differ says how
-    sure it is: intervals are of the runs' averages, and reach out to that ratio.
+    The ratio is that of the benchmark table: of medians over all values, and the
+    geometric mean over benchmarks. Intervals are of the averages of runs, widened to
+    include that ratio.
     """
     if comparison.turns is not None:
         return _in_turns(comparison.turns)
@@ -71,14 +71,14 @@ def timed(comparison: Comparison) -> Timed | None:
     by_run = [
         ratio_of_runs(base[name], new[name], clock, in_turns=in_turns) for name in names
     ]
-    # Benchmarks of one run share its drift, so that more of them are not more sure.
+    # Benchmarks of one run share its drift, so more of them add no certainty.
     sigma = max(ratio.sigma for ratio in by_run)
     middle = float(np.mean([log(ratio.ratio) for ratio in by_run]))
     first = by_run[0]
     part = sigma / first.sigma
 
     def bounds(low: float, high: float) -> tuple[float, float]:
-        """Return bounds of the first benchmark as those of all."""
+        """Return the first benchmark's bounds as bounds of all of them."""
         below, above = (part * log(bound / first.ratio) for bound in (low, high))
         return exp(middle + below), exp(middle + above)
 
@@ -117,10 +117,7 @@ def timed(comparison: Comparison) -> Timed | None:
 
 
 def _in_turns(turns: Turns) -> Timed:
-    """Return time per operation of benchmarks that were measured in turns.
-
-    Of several, the figure is the geometric mean of them all, turn by turn.
-    """
+    """Return time per op of interleaved benchmarks: the geometric mean of each turn."""
     each = {
         written(name): ratio_of_figure(figure)
         for name, figure in zip(turns.names, turns.each(turns.seconds), strict=True)
@@ -135,12 +132,12 @@ def _count(side: dict[BenchmarkKey, _Runs], names: Sequence[BenchmarkKey]) -> in
 
 
 def _times(side: Side) -> dict[BenchmarkKey, _Runs]:
-    """Return each benchmark's seconds an operation, run by run."""
+    """Return each benchmark's seconds per op, by run."""
     return {key: list(runs.values()) for key, runs in times_by_run(side).items()}
 
 
 def _tasks(comparison: Comparison) -> Measure | None:
-    """Return how long the most frequent user task of the traces takes."""
+    """Return the mean duration of the most frequent user task in the traces."""
     task = next(iter(user_times(comparison, "task")), None)
     if task is None:
         return None
@@ -152,9 +149,9 @@ def _tasks(comparison: Comparison) -> Measure | None:
 
 
 def _throughput(comparison: Comparison) -> Measure | None:
-    """Return operations a second, where the work is known; it may be what was asked.
+    """Return ops/s if the operation count is known.
 
-    The figure is a speed only where the next operation waited for the last one.
+    It measures speed only in a closed loop; an open loop sets it from outside.
     """
     work = comparison.work
     if work is None:
@@ -176,15 +173,15 @@ def _throughput(comparison: Comparison) -> Measure | None:
 
 
 def _cpu_per_operation(comparison: Comparison) -> Measure | None:
-    """Return CPU time per operation, where the work is known."""
+    """Return CPU time per op if the operation count is known."""
     what = _Figure("cpu", "CPU per operation", "s")
     turns = comparison.turns if comparison.measured else None
     if turns is not None:
         if turns.cpu_seconds is None:
-            # Samples of a few profiled runs are no figure of the turns.
+            # Samples of a few profiled runs do not represent the turns.
             return None
-        # Of several benchmarks the mean that time has, too: profiles are of a mix by
-        # iterations, which is another one and stands in no table of benchstat.
+        # The same mean over benchmarks as time/op: the profiles' mix is weighted by
+        # iterations and appears in no benchstat table.
         seconds = turns.geomeans(turns.cpu_seconds)
         return _of_turns(what, seconds, "the CPU time that the kernel counted")
     diff = comparison.cpu
@@ -194,14 +191,14 @@ def _cpu_per_operation(comparison: Comparison) -> Measure | None:
 
 
 def _of_turns(what: _Figure, seconds: InTurns, source: str) -> Measure:
-    """Return a figure of what an operation takes, turn by turn."""
+    """Return a cost per op measured in interleaved turns."""
     told = total_of_turns(seconds)
     figure = _figure(what, told.means, told.ratio, source, told.runs)
     return figure._replace(in_turns=True, confidence=TURNS_CONFIDENCE)
 
 
 def _wall_per_operation(comparison: Comparison) -> Measure | None:
-    """Return wall time per operation, of a thread that another producer profiled."""
+    """Return wall time per op from a non-Go thread profile, as Node.js writes."""
     for diff in comparison.profiles:
         if diff.is_wall and min(diff.totals) > 0:
             what = _Figure("wall", "wall time per operation", "s")
@@ -210,7 +207,7 @@ def _wall_per_operation(comparison: Comparison) -> Measure | None:
 
 
 def _per_operation(diff: ProfileDiff, what: _Figure, source: str) -> Measure | None:
-    """Return a profile's total by operation, None where the work is not known."""
+    """Return a profile's total per op, or None if the operation count is unknown."""
     told = ratio_of_totals(diff)
     if told is None:
         return None
@@ -222,7 +219,7 @@ def _per_operation(diff: ProfileDiff, what: _Figure, source: str) -> Measure | N
 
 
 def _unchanged_code(comparison: Comparison) -> Measure | None:
-    """Return CPU cost against the code that did not change, where that is seen."""
+    """Return CPU cost relative to unchanged code, or None if there is too little."""
     diff = comparison.cpu
     if diff is None:
         return None
@@ -236,7 +233,7 @@ def _unchanged_code(comparison: Comparison) -> Measure | None:
 
 
 def _about(comparison: Comparison) -> Measure | None:
-    """Return CPU per operation where operations are inferred from allocations."""
+    """Return CPU per op with the operation count inferred from allocations."""
     cpu = comparison.cpu
     if comparison.work is not None or cpu is None:
         return None
@@ -255,12 +252,12 @@ def _about(comparison: Comparison) -> Measure | None:
 
 
 def _runs(diff: ProfileDiff) -> tuple[int, int]:
-    """Return how many profiles each side is the sum of."""
+    """Return the number of profiles merged into each side."""
     return len(diff.base.runs), len(diff.new.runs)
 
 
 class _Figure(NamedTuple):
-    """What a figure is: the first fields of a `Measure`, and what more of it is."""
+    """The descriptive fields of a `Measure`."""
 
     id: str
     figure: str
@@ -274,7 +271,7 @@ def _measure(
     source: str,
     sigma: float,
 ) -> Measure:
-    """Return a figure of the wall clock that is known as one sum a side."""
+    """Return a wall-clock figure that is known as one sum a side."""
     ratio = ratio_of_sums(*sides, prior_sigma=sigma)
     return _figure(what, sides, ratio, source, (1, 1))
 
@@ -304,10 +301,7 @@ def _figure(
 
 
 def measures(comparison: Comparison) -> Iterator[Measure]:
-    """Yield every figure there is, the most direct first.
-
-    Each is the same within what the comparison says.
-    """
+    """Yield all figures that the evidence gives, the most direct first."""
     for measure in _all(comparison):
         yield measure._replace(same_within=comparison.same_within)
 
@@ -325,10 +319,10 @@ def _all(comparison: Comparison) -> Iterator[Measure]:
         _about,
     ):
         if comparison.of_fleets and figure is _unchanged_code:
-            # Unlike hosts share no ratio of code: of 20 splits of hosts of one build
-            # into sides of 20, 9 were told apart by it.
+            # Hosts differ too much in their mix of code: of 20 splits of one build's
+            # hosts into sides of 20, 9 raised a false alarm.
             continue
         measure = figure(comparison)
-        # Operations a second that benchmarks tell are their time, said again.
+        # With benchmarks, ops/s is their time again.
         if measure is not None and (measure.id != "throughput" or benchmarks is None):
             yield measure

@@ -13,7 +13,7 @@ __all__ = ["units_frame"]
 
 
 def units_frame(outcome: Outcome) -> pd.DataFrame:
-    """Return one row a unit: benchmarks in the order in which they ran, else labels."""
+    """Return one row per unit: benchmarks in the order in which they ran, or labels."""
     import pandas as pd
 
     units, key = outcome.units, None

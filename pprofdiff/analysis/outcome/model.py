@@ -1,4 +1,4 @@
-"""What an outcome is: a verdict, and the figures that it rests on."""
+"""The types of an outcome: a verdict, and the figures that it rests on."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pprofdiff.analysis.stats.student import student
 __all__ = [
     "ALIKE",
     "SAME_WITHIN",
+    "TURNS_CLEAR",
     "TURNS_CONFIDENCE",
     "Counted",
     "LabelUnits",
@@ -32,42 +33,45 @@ __all__ = [
 ]
 
 Verdict = Literal["slower", "faster", "same", "unknown"]
-"""``same``: the ratio is as near to 1 as was asked; ``unknown``: nothing tells."""
+"""``same``: the ratio is close enough to 1; ``unknown``: not significant."""
 
 SAME_WITHIN = 0.02
-"""Builds whose figures differ by less are the same, unless another limit is given."""
+"""The default relative difference up to which builds count as the same."""
 
 
 ALIKE = 0.0005
-"""Bytes that differ by a smaller part did not change: what a growing map allocates is
-spread over iterations."""
+"""The relative difference up to which allocations count as equal: map growth is
+amortized over iterations."""
 TURNS_CONFIDENCE = 99
-"""Percent of intervals of what was measured in turns: a verdict that one unchanged
-build in a hundred gets is one that nobody checks in vain each week."""
+"""Confidence of intervals over interleaved turns, in percent: at most one unchanged
+build in a hundred gets a verdict, so weekly runs seldom raise a false alarm."""
+TURNS_CLEAR = 0.005
+"""How far from 1 such an interval must end for a verdict. Of 70 measured refactorings,
+those with a false verdict had intervals that ended within 0.1%; of ten with a planted
++5%, none ended within 0.6%."""
 
-# Haybittle (1971) and Peto et al. (1976): an early look decides at three standard
-# errors or more, so that the last one keeps its level. Two-sided 0.1 %.
+# Haybittle (1971) and Peto et al. (1976): an early look needs three standard errors or
+# more, so that the last one keeps its level. Two-sided 0.1%.
 _THREE = 3.29
-# How far intervals of so many percent reach.
+# Normal quantiles of two-sided intervals, by confidence in percent.
 _REACH = {95: 1.96, TURNS_CONFIDENCE: 2.576}
 _REACH_90 = 1.645
-# Bounds that are farther apart, such as a tenth and ten times, say nothing of a ratio.
+# Bounds that differ by a larger factor, such as 0.1× to 10×, say nothing about a ratio.
 _NO_BOUNDS = 100
-# CPU that moved by this part of what time did explains it.
+# A CPU change of this part of the time change explains it.
 _EXPLAINS = 0.5
 
 
 class Measure(NamedTuple):
-    """One figure of a whole change, new against base.
+    """One figure for the whole change, new against base.
 
-    `id` is stable, `figure` says in words what is measured, `unit` its unit. `ratio` is
-    new ÷ base, `low` and `high` bound it with `confidence` percent. `more_is` says
-    what a larger figure means: ``slower``, ``faster``, or "" where it means neither.
-    `narrow` bounds the ratio with 90 %, which is asked where builds are called the
-    same: `same_within` is how far from 1 it may reach then. `wide` bounds it with 99 %,
-    which is asked of a figure that moves alone. Where `in_turns` is set, a run of base
-    is compared with the run of new beside it in time. `freedom` are the degrees of
-    freedom of the deviation that bounds rest on, infinite where it is taken for known.
+    `id` is stable; `figure` names what is measured, in `unit`. `ratio` is new ÷ base
+    within `low` to `high` at `confidence` percent. `more_is` says what a larger value
+    means: ``slower``, ``faster``, or "" for neither. `narrow` is the 90% interval; the
+    builds are the same if it stays within `same_within` of 1. `wide` is the 99%
+    interval, needed for a figure that changes alone. With `in_turns`, runs of base are
+    paired with the runs of new next to them in time. `freedom` is the degrees of
+    freedom of the deviation behind the intervals, infinite if it is assumed known.
     """
 
     id: str
@@ -90,18 +94,18 @@ class Measure(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """What this figure alone says."""
+        """The verdict by this figure alone."""
         return verdict_of(self)
 
     @property
     def sure(self) -> bool:
-        """Whether the figure moved beyond its 99 % interval."""
+        """Whether the 99% interval excludes 1."""
         low, high = self.wide
         return low > 1 or high < 1
 
     @property
     def beyond_chance(self) -> bool:
-        """Whether the verdict stays at 99.9 %, the level of an early look."""
+        """Whether the verdict holds at 99.9%, the level of an early look."""
         if self.verdict == "same":
             narrow = _wider(self.ratio, self.narrow, self._three_of(_REACH_90))
             return self._replace(narrow=narrow).verdict == "same"
@@ -110,31 +114,31 @@ class Measure(NamedTuple):
         return self.verdict != "unknown" and (low > 1 or high < 1)
 
     def _three_of(self, reach: float) -> float:
-        """Return how many times as far as `reach` an interval of 99.9 % reaches."""
+        """Return the reach of a 99.9% interval as a multiple of `reach`."""
         freedom = np.array([self.freedom])
         far, near = (float(student(z, freedom)[0]) for z in (_THREE, reach))
         return far / near
 
     @property
     def bounded(self) -> bool:
-        """Whether the interval says something of the ratio."""
+        """Whether the interval is narrow enough to be informative."""
         return is_bounded(self.low, self.high)
 
     @property
     def width(self) -> float:
-        """How far the interval reaches, as a ratio."""
+        """The ratio of the upper to the lower bound."""
         return self.high / self.low if self.low > 0 else float("inf")
 
 
 def is_bounded(low: float, high: float) -> bool:
-    """Return whether bounds of a ratio say something of it."""
+    """Return whether the bounds of a ratio are narrow enough to be informative."""
     return low > 0 and high <= _NO_BOUNDS * low
 
 
 def _wider(
     ratio: float, bounds: tuple[float, float], factor: float
 ) -> tuple[float, float]:
-    """Return bounds that are as many times as far from a ratio."""
+    """Return the bounds with their distance from the ratio, in logs, times `factor`."""
     if not (ratio > 0 and min(bounds) > 0 and max(bounds) < float("inf")):
         return 0.0, float("inf")
     low, high = (log(bound / ratio) * factor for bound in bounds)
@@ -142,11 +146,14 @@ def _wider(
 
 
 def verdict_of(measure: Measure) -> Verdict:
-    """Return what a figure says of a change; unknown for one that is no speed."""
+    """Return the verdict by one figure; unknown if it does not measure speed."""
     if not measure.more_is:
         return "unknown"
     bounds = measure.low, measure.high
-    more = verdict_between(measure.ratio, bounds, measure.narrow, measure.same_within)
+    clear = TURNS_CLEAR if measure.confidence == TURNS_CONFIDENCE else 0.0
+    more = verdict_between(
+        measure.ratio, bounds, measure.narrow, measure.same_within, clear
+    )
     if measure.more_is == "slower" or more in ("same", "unknown"):
         return more
     return "faster" if more == "slower" else "slower"
@@ -157,32 +164,34 @@ def verdict_between(
     bounds: tuple[float, float],
     narrow: tuple[float, float],
     same_within: float,
+    clear: float = 0.0,
 ) -> Verdict:
-    """Return the verdict on a figure of which more is slower.
+    """Return the verdict on a figure that grows as a program slows down.
 
-    Slower or faster where 1 is outside `bounds`, same where all of `narrow` is within
-    `same_within` of 1; unknown otherwise, and where the ratio itself is within it.
+    Same if `narrow` lies within `same_within` of 1; otherwise slower or faster if
+    `bounds` lie on one side of 1, more than `clear` from it, and the ratio itself is
+    not within `same_within`; else unknown.
     """
     if 1 - same_within <= narrow[0] and narrow[1] <= 1 + same_within:
         return "same"
     if abs(ratio - 1) <= same_within:
         return "unknown"
-    if bounds[0] > 1:
+    if bounds[0] > 1 + clear:
         return "slower"
-    return "faster" if bounds[1] < 1 else "unknown"
+    return "faster" if bounds[1] < 1 - clear else "unknown"
 
 
 def off_cpu(time: float, cpu: float) -> bool:
-    """Return whether CPU moved by less than half of what time did, given as ratios.
+    """Return whether CPU changed by less than half as much as time, given as ratios.
 
-    What an operation waits for is in its time alone. Ratios are compared: next to other
-    programs an operation of CPU alone takes longer than its CPU, on both sides.
+    Waiting shows up in time alone. Ratios are compared because, next to other programs,
+    even pure computation takes longer than its CPU time on both sides.
     """
     return log(cpu) / log(time) < _EXPLAINS
 
 
 def contradict(one: Measure, other: Measure) -> bool:
-    """Return whether new is slower by one figure's ratio, faster by the other's."""
+    """Return whether new is slower by one figure's ratio and faster by the other's."""
     ways = [
         log(m.ratio) * (1 if m.more_is == "slower" else -1)
         for m in (one, other)
@@ -192,9 +201,9 @@ def contradict(one: Measure, other: Measure) -> bool:
 
 
 class Counted(NamedTuple):
-    """What an operation has by count: `unit` is B/op or allocs/op.
+    """Allocations per op: `unit` is B/op or allocs/op.
 
-    `noise` tells that the counts of both sides vary from turn to turn, in one range.
+    `noise` is set if the counts of both sides vary between turns, within one range.
     """
 
     unit: str
@@ -204,14 +213,14 @@ class Counted(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """One of several units of work, such as a benchmark: what an operation of it costs.
+    """The cost per op of one of several units of work, such as a benchmark.
 
-    `ratio` is new ÷ base of `figure` (``time`` or ``cpu`` per operation); `low` and
-    `high` bound it so that the bounds of all units hold together: of those that exclude
-    1, no more than a few percent are expected to be wrong. `base` and `new` are in
-    seconds, `counted` what an operation allocates, and `cpu_seconds` what it takes of
-    the CPU profile, (base, new), about; None without one. `key` is which benchmark. It
-    is `off_cpu` where its time moved, and its CPU by less than half of that.
+    `ratio` is new ÷ base of `figure` (``time`` or ``cpu`` per op). `low` and `high`
+    hold for all units together: of those that exclude 1, a few percent are expected to
+    be wrong. `base` and `new` are in seconds, `counted` are allocations per op, and
+    `cpu_seconds` is the approximate CPU per op by the profile, (base, new), or None.
+    `key` identifies the benchmark. `off_cpu` is set if time changed significantly, and
+    CPU by less than half as much.
     """
 
     name: str
@@ -229,23 +238,23 @@ class Unit(NamedTuple):
 
     @property
     def moved(self) -> bool:
-        """Whether the unit got slower or faster."""
+        """Whether the unit is slower or faster."""
         return self.verdict in ("slower", "faster")
 
     @property
     def mark(self) -> Mark:
-        """The mark of the unit in tables."""
+        """The unit's mark in tables."""
         if not self.moved:
             return "noise"
         return "more" if self.ratio > 1 else "less"
 
 
 class LabelUnits(NamedTuple):
-    """Units of work that a label of samples tells, by its key such as endpoint.
+    """Units of work by the values of a sample label, such as endpoint.
 
-    Their `figure` is ``cpu``, of an operation of the whole program: how many operations
-    were of which unit, samples do not say. Those of the key ``task`` or ``region`` may
-    be of traces; their figure is then ``time``, of one task or region.
+    Their `figure` is ``cpu`` per op of the whole program, since samples do not count
+    operations by label. With the key ``task`` or ``region`` they may come from traces;
+    `figure` is then the ``time`` of one task or region.
     """
 
     key: str
@@ -253,15 +262,15 @@ class LabelUnits(NamedTuple):
 
     @property
     def moved(self) -> tuple[Unit, ...]:
-        """The units that cost more or less, dearer ones and the largest first."""
+        """The changed units: slower ones first, then by size of change."""
         return _furthest_first(self.units)
 
 
 class Together(NamedTuple):
-    """Benchmarks that all moved one way by like factors, as another machine moves them.
+    """Benchmarks that changed one way by similar factors, as on a different machine.
 
-    `low` and `high` are the least and the largest ratio of time, new ÷ base;
-    `allocate_alike` tells that all of them count allocations, and none changed.
+    `low` and `high` are the extreme time ratios, new ÷ base. `allocate_alike` is
+    set if all of them count allocations, and none changed.
     """
 
     benchmarks: int
@@ -272,45 +281,44 @@ class Together(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The answer of a whole comparison.
+    """The result of a whole comparison.
 
     Attributes
     ----------
     verdict
         Slower, faster, same, or unknown.
     measures
-        The figures, the one that the verdict rests on first; none where the work is
-        not known and nothing stands in for it.
+        The figures, the one that the verdict rests on first; empty if the operation
+        count is unknown and nothing replaces it.
     contrary
-        Names of the units that moved, where some got slower and others faster.
+        The names of changed units, if some are slower and others faster.
     alike
-        The factor by which all groups of the CPU profile scaled alike, None where they
-        did not, did not move, or have too few samples to show it.
-    cpu_a_second
-        By how much the CPU a second changed, within its 95 % interval, where no group
-        and no function has another share beyond noise, and `alike` is None; None
-        where one has, where that is no change, or where a figure tells what it is.
+        The factor by which all groups of the CPU profile scaled; None if they scaled
+        differently, did not change, or have too few samples.
     needs
-        What would tell more, "" where nothing is needed.
+        What it takes to decide, "" if nothing.
     shares
-        Whether shares of CPU are compared, for want of known work.
+        Whether shares of CPU are compared because the operation count is unknown.
     busy
-        The share of CPU samples which shows that the machine did other work too, where
-        time would decide and too few runs show how far it differs then; else None.
-    counted
-        What an operation allocates, where benchmarks count it in turns; else empty.
-    units
-        What an operation of each of several benchmarks costs, in the order in which
-        they ran; empty of one.
-    rest
-        The share of all CPU that is in none of `units`, (base, new): GC workers, the
-        scheduler, goroutines that benchmarks did not begin. None without profiles.
-    by_label
-        What an operation costs by a label of samples; None where `units` tell, the work
-        is not known, or no label tells units of work.
+        The share of CPU samples that shows the machine to be busy, if time would decide
+        and too few runs show how much it varies then; else None.
+    cpu_a_second
+        The ratio of CPU per second with its 95% interval, if no group's or function's
+        share changed significantly and `alike` is None; None otherwise, if it is not
+        significant, or if another figure explains it.
     together
-        How the benchmarks moved that the verdict rests on, where a busy or throttled
-        machine may have moved them as well; else None.
+        How the benchmarks behind the verdict changed, if a busy or throttled machine
+        may be the cause; else None.
+    counted
+        Allocations per op of interleaved benchmarks; else empty.
+    units
+        Cost per op of each benchmark, in the order in which they ran; empty with one.
+    rest
+        The share of all CPU outside `units`, (base, new): GC workers, the scheduler,
+        goroutines not started by benchmarks. None without profiles.
+    by_label
+        Cost per op by sample label; None if `units` has it, the operation count is
+        unknown, or no label splits the work.
 
     """
 
@@ -330,19 +338,18 @@ class Outcome:
 
     @property
     def moved(self) -> tuple[Unit, ...]:
-        """The units that got slower or faster, slower ones and the largest first."""
+        """The changed units: slower ones first, then by size of change."""
         return _furthest_first(self.units)
 
     @property
     def decided(self) -> bool:
-        """Whether new is slower or faster, or some units are slower, others faster."""
+        """Whether new is slower or faster, or units contradict each other."""
         return self.verdict in ("slower", "faster") or bool(self.contrary)
 
     def mark_of(self, figure: str) -> Mark:
-        """Return the mark of a figure in tables, by its id such as ``cpu``.
+        """Return the mark of a figure in tables, given its id such as ``cpu``.
 
-        It is noise where the verdict is not that new is slower or faster, "unknown"
-        where there is no such figure.
+        It is "noise" unless new is slower or faster, and "unknown" without that figure.
         """
         measure = next((m for m in self.measures if m.id == figure), None)
         if measure is None:
@@ -353,11 +360,11 @@ class Outcome:
 
     @property
     def headline(self) -> Measure | None:
-        """The figure that the verdict rests on."""
+        """The figure that the verdict rests on, or None."""
         return self.measures[0] if self.measures else None
 
 
 def _furthest_first(units: Sequence[Unit]) -> tuple[Unit, ...]:
-    """Return the units that moved: slower ones first, then those that moved most."""
+    """Return the changed units: slower ones first, then by size of change."""
     moved = (unit for unit in units if unit.moved)
     return tuple(sorted(moved, key=lambda u: (u.ratio < 1, -abs(log(u.ratio)))))

@@ -1,4 +1,4 @@
-"""How long user tasks and regions of traces take, by name."""
+"""Durations of user tasks and regions in traces, by name."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ __all__ = ["Named", "UserTime", "user_times"]
 
 Named = Literal["task", "region"]
 
-# Fewer whole ones a side do not tell how long one takes.
+# With fewer complete tasks on a side, their mean duration is too uncertain.
 _FEW_TASKS = 20
 
 
 class UserTime(NamedTuple):
-    """Tasks, or regions, of one name on both sides.
+    """User tasks, or regions, of one name on both sides.
 
-    `seconds` are (base, new) means, `ratio` new over base, `counts`
-    complete ones, `runs` traces of each side, `by_run` whether the ratio is of several.
+    `seconds` are mean durations and `counts` complete tasks, as (base, new); `runs` is
+    the number of traces a side, `by_run` whether `ratio` is computed over them.
     """
 
     name: str
@@ -37,7 +37,7 @@ class UserTime(NamedTuple):
 
 
 def user_times(comparison: Comparison, kind: Named) -> list[UserTime]:
-    """Return what both sides have often enough, the most frequent first."""
+    """Return the tasks or regions that both sides have often, most frequent first."""
     trace = comparison.trace
     if trace is None:
         return []

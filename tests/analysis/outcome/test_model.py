@@ -8,7 +8,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.outcome.model import SAME_WITHIN, Measure, Outcome
+from pprofdiff.analysis.outcome.model import (
+    SAME_WITHIN,
+    TURNS_CONFIDENCE,
+    Measure,
+    Outcome,
+)
 
 OTHER = {"slower": "faster", "faster": "slower", "same": "same", "unknown": "unknown"}
 
@@ -42,6 +47,20 @@ def test_the_verdict(low, high, verdict):
     assert measure(low, high).verdict == verdict
     assert measure(low, high, more_is="faster").verdict == OTHER[verdict]
     assert measure(low, high, more_is="").verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (1.004, 1.2, "unknown"),  # hardly more, after many turns
+        (1.006, 1.2, "slower"),
+        (0.8, 0.996, "unknown"),
+        (0.8, 0.994, "faster"),
+    ],
+)
+def test_of_turns_an_interval_ends_well_apart_from_no_change(low, high, verdict):
+    in_turns = measure(low, high)._replace(confidence=TURNS_CONFIDENCE)
+    assert in_turns.verdict == verdict
 
 
 def test_the_same_is_asked_of_the_narrow_interval():

@@ -1,10 +1,10 @@
-"""Two builds of a Go program in, the reason why one is slower out.
+"""Compare two builds of a Go program and say why one is slower.
 
 >>> import pprofdiff
 >>> d = pprofdiff.diff("base/cpu.pb.gz", "new/cpu.pb.gz")  # doctest: +SKIP
 >>> d.categories  # what the Go runtime did, as a DataFrame  # doctest: +SKIP
 
-Names are resolved when they are first used, so that importing this is free.
+Names are resolved on first use, so importing this package costs almost nothing.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
-    """Import the module that defines a public name (PEP 562)."""
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - the type depends on the name
+    """Import a public name from its module on first use (PEP 562)."""
     from importlib import import_module
 
     if name not in __all__:

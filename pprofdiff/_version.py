@@ -1,3 +1,3 @@
-"""The version of this distribution, in one place for the build and for reports."""
+"""The version of the package, used by the build and by reports."""
 
 __version__ = "0.1.0"

@@ -1,15 +1,15 @@
-"""What can go wrong, each with one line that says what to do.
+"""Exceptions; each message is one line that says what to do.
 
 ::
 
-    PprofDiffError                 anything this package raises on purpose
-    ├── FormatError                the bytes are not what they should be
-    │   └── DamagedError           they begin as they should, and are cut or broken
-    ├── ClusterError               the machines that read a fleet did not finish
+    PprofDiffError                 any error this package raises on purpose
+    ├── FormatError                the input is damaged or of an unsupported format
+    │   └── DamagedError           a supported format, but truncated or corrupt
+    ├── ClusterError               the workers that read a fleet failed
     ├── FetchError                 a file or URL could not be read
     ├── IncompatibleProfilesError  the two sides cannot be subtracted
-    ├── MeasureError               a side cannot be built, or does not run
-    └── UsageError                 the request contradicts itself or names nothing
+    ├── MeasureError               a side does not build or run
+    └── UsageError                 invalid or contradictory options
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ __all__ = [
 
 
 class PprofDiffError(Exception):
-    """Base of every error raised on purpose; its text is one line for people."""
+    """Base class of all errors raised on purpose; the message is one readable line."""
 
 
 class FormatError(PprofDiffError):
-    """The input's bytes are damaged, or are of a kind that cannot be read here."""
+    """The input is damaged or of an unsupported format."""
 
 
 class DamagedError(FormatError):
-    """The bytes begin like an input that can be read here, and are cut or broken."""
+    """The input starts like a supported format but is truncated or corrupt."""
 
 
 class ClusterError(PprofDiffError):
-    """The workers that read a fleet's profiles are not to be had, or did not finish."""
+    """The workers that read a fleet's profiles are unavailable or did not finish."""
 
 
 class FetchError(PprofDiffError):
@@ -51,9 +51,9 @@ class IncompatibleProfilesError(PprofDiffError):
 
 
 class MeasureError(PprofDiffError):
-    """A side cannot be built, or what is measured of it does not run.
+    """A side does not build, or what it runs fails.
 
-    `output` has the first lines of what the failed program said.
+    `output` holds the first lines that the failed program printed.
     """
 
     def __init__(self, message: str, output: tuple[str, ...] = ()) -> None:
@@ -62,4 +62,4 @@ class MeasureError(PprofDiffError):
 
 
 class UsageError(PprofDiffError):
-    """The options contradict each other, or name something that is not there."""
+    """The options contradict each other or name something that does not exist."""

@@ -1,9 +1,8 @@
-"""The kinds of evidence, one entry each: recognised, decoded, compared, shown.
+"""The kinds of evidence: how each is recognised, decoded, compared and shown.
 
-Parts of the package that treat kinds alike iterate over `KINDS`. What an entry has in
-other modules it names as ``module:function``; `resolve` imports that module when the
-function is first needed, so that this module imports nothing of the package and a run
-imports no more than its inputs need.
+Code that treats all kinds alike iterates over `KINDS`. An entry refers to code in other
+modules as ``module:function``; `resolve` imports that module on first use, so this
+module imports nothing from the package and a run imports only what its inputs need.
 """
 
 from __future__ import annotations
@@ -17,79 +16,78 @@ from typing import Any, Literal
 __all__ = ["KINDS", "Kind", "KindId", "of_texts", "resolve"]
 
 KindId = Literal["profile", "gctrace", "trace", "benchmark", "load"]
-"""The ids of the kinds; they are stable and appear in reports."""
+"""Kind ids: stable, and visible in reports."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One kind of evidence. References are ``module:function``, "" for none.
 
-    A kind is binary, recognised from the first bytes of an input and read by `decode`,
-    or text, read by `scanner` out of any log. One log may hold several kinds.
+    A binary kind is recognised by its first bytes and read by `decode`. A text kind is
+    found in any log by its `scanner`; one log may hold several kinds.
     """
 
     id: KindId
     noun: str
-    """One input of this kind, in the words of messages: ``a GC log``."""
+    """One input of this kind, as messages name it: ``a GC log``."""
     plural: str
     """Several inputs of this kind: ``GC logs``."""
     alone: str
-    """What follows its measure where one side only has it, "" for nothing: ``a gctrace
-    log``, ``a trace``."""
+    """Word added to the measure if one side lacks it: ``a gctrace log``; may be ""."""
     suffix: str
-    """How a copy of a fetched input ends."""
+    """File suffix of a fetched input's copy."""
     begins: bytes = b""
     """Regular expression for the first bytes of a binary kind."""
     looks: str = ""
-    """``(start: bytes, *, whole: bool) -> bool``, asked where no `begins` matches."""
+    """``(start: bytes, *, whole: bool) -> bool``, called when no `begins` matches."""
     decode: str = ""
     """``(data: bytes, name: str) -> content``."""
     slow: bool = False
-    """`decode` takes a third argument, ``Callable[[str], None]``, for its progress."""
+    """Whether `decode` also takes a progress callback, ``Callable[[str], None]``."""
     condense: str = ""
-    """``(content, again, *, full: bool) -> content``: what takes little memory, as all
-    that is asked of it is made before; ``again() -> content`` reads the rest."""
+    """``(content, again, *, full: bool) -> content``: a small copy, with results
+    precomputed. ``again() -> content`` reads the input again."""
     scanner: str = ""
     """Class with ``feed(block: bytes)`` and ``close() -> content | None``."""
     anonymous: str = ""
-    """``(content) -> content`` without the paths of a machine."""
+    """``(content) -> content`` without local file paths."""
     measures: str = ""
-    """``(content) -> str``: what it measured, where a kind has several such as cpu."""
+    """``(content) -> str``: what was measured, for kinds with several such as cpu."""
     compare: str = ""
     """``(base: Side, new: Side, settings: Settings) -> result | None``."""
     caveats: str = ""
     """``(base: Side, new: Side, result | None) -> Iterable[Caveat]``."""
     loaded: str = ""
-    """``(captures, label, name) -> object`` of `pprofdiff.api` for `load`."""
+    """``(captures, label, name) -> object``: what `pprofdiff.load` returns."""
     diff: str = ""
-    """``(base, new, settings: Settings) -> object`` of `pprofdiff.api` for `diff`."""
+    """``(base, new, settings: Settings) -> object``: what `pprofdiff.diff` returns."""
     options: frozenset[str] = frozenset()
-    """The keyword options of `pprofdiff.diff` that mean something for this kind."""
+    """Keyword options of `pprofdiff.diff` that apply to this kind."""
     inputs: str = ""
-    """``(captures) -> Iterable[Input]``: a row each in a report's table of inputs."""
+    """``(captures) -> Iterable[Input]``: rows of the report's table of inputs."""
     sections: str = ""
     """``(result, report: ReportModel, scope: Scope) -> Iterable[Section]``."""
     tiles: str = ""
-    """``(section) -> Iterable[Tile]``: the totals at a glance on the page."""
+    """``(section) -> Iterable[Tile]``: the headline totals on the page."""
     charts: str = ""
     """``(result, prefix: str) -> tuple[Chart, ...]``: the charts on the page."""
     json_rows: str = ""
-    """``(result, comparison) -> Iterable[dict]``: of the JSON's ``comparisons``."""
+    """``(result, comparison) -> Iterable[dict]``: rows of the JSON ``comparisons``."""
     card: str = ""
     """``(data, label: str) -> Card``: one input in a notebook; "" shows its `repr`."""
     diff_card: str = ""
-    """``(section, labels) -> Card``: a comparison there; "" shows its first table."""
+    """``(section, labels) -> Card``: a notebook diff; "" shows its first table."""
 
     @property
     def is_text(self) -> bool:
-        """Whether it is read out of logs."""
+        """Whether this kind is read from logs."""
         return bool(self.scanner)
 
 
 _PAIRING = ("pair_names", "pairing")
 _PATTERNS = ("focus", "ignore", "hide", "show", "show_from", "tagfocus", "tagignore")
 
-# The order is that of a report's inputs and sections.
+# In the order of a report's inputs and sections.
 _ENTRIES = (
     Kind(
         id="profile",
@@ -190,16 +188,16 @@ _ENTRIES = (
 )
 
 KINDS: dict[KindId, Kind] = {kind.id: kind for kind in _ENTRIES}
-"""Every kind by its id, in the order of a report."""
+"""Kinds by id, in report order."""
 
 
 def of_texts() -> Iterator[Kind]:
-    """Yield the kinds that one log may hold, all at once."""
+    """Yield the kinds that one log may hold together."""
     return (kind for kind in KINDS.values() if kind.is_text)
 
 
 @cache
-def resolve(reference: str) -> Any:  # noqa: ANN401 - whatever the reference names
-    """Return what a reference ``module:name`` names; its module is imported once."""
+def resolve(reference: str) -> Any:  # noqa: ANN401 - the type depends on the reference
+    """Import a reference ``module:name`` and return what it names; cached."""
     module, _, name = reference.partition(":")
     return getattr(import_module(module), name)

@@ -1,10 +1,10 @@
-"""Every colour that the page, the plots and the notebook show, light and dark.
+"""Colours of the page, the plots and the notebook, for light and dark themes.
 
-More is orange, less is blue, never red and green: the two ends differ for every kind of
-colour vision. Shades leave `neutral` in even steps of lightness, so that they can be
-told in greyscale too. `base` is grey; `new` is plum, which is neither worse nor
-better. Words in text colours and `frame_text` on every fill have the contrast that WCAG
-2.2 (1.4.3) asks of small text, 4.5 : 1.
+More is orange and less is blue, never red and green: the two differ for every kind of
+colour vision. Shades move away from `neutral` in even lightness steps, so they stay
+distinct in greyscale. `base` is grey; `new` is plum, which implies no direction. Text
+colours, and `frame_text` on every fill, have the 4.5:1 contrast that WCAG 2.2 (1.4.3)
+asks of small text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Theme = Literal["light", "dark"]
 THEMES: Final[tuple[Theme, ...]] = ("light", "dark")
 
 COLOURS: Final[dict[str, tuple[str, str]]] = {
-    # What is around: backgrounds, lines, words.
+    # Backgrounds, lines and text.
     "background": ("#ffffff", "#14171c"),
     "panel": ("#f5f6f8", "#1c2128"),
     "border": ("#d3d8de", "#363d47"),
@@ -42,10 +42,10 @@ COLOURS: Final[dict[str, tuple[str, str]]] = {
     # The two builds.
     "base": ("#646d78", "#8f9aa7"),
     "new": ("#7a1468", "#f7a8e4"),
-    # Which way something moved, as words and signs.
+    # Direction of a change, for text and signs.
     "worse": ("#a63c00", "#ff9a5c"),
     "better": ("#0b57b0", "#6cb2ff"),
-    # Which way something moved, as fills; the higher the number, the more.
+    # Direction of a change, for fills; a higher number is a larger change.
     "neutral": ("#e5e8ec", "#353a3e"),
     "worse_1": ("#f7d3b7", "#583d28"),
     "worse_2": ("#f9b786", "#73411d"),
@@ -55,7 +55,7 @@ COLOURS: Final[dict[str, tuple[str, str]]] = {
     "better_2": ("#9ecdf9", "#2a527a"),
     "better_3": ("#7bb4f3", "#286099"),
     "better_4": ("#5a97e7", "#2f6eb9"),
-    # What the Go runtime does, as fills.
+    # Groups of runtime costs, for fills.
     "group_gc": ("#db692a", "#ac551a"),
     "group_gc_tax": ("#deb73c", "#6e4900"),
     "group_alloc": ("#83cefc", "#0572b3"),
@@ -64,21 +64,21 @@ COLOURS: Final[dict[str, tuple[str, str]]] = {
     "group_syscall": ("#7683b8", "#39429f"),
     "group_runtime": ("#e3a5b0", "#aa4686"),
     "group_user": ("#e4e4e4", "#393e43"),
-    # What a search finds, and the words and edges of frames.
+    # Search matches, and the text and edges of frames.
     "match": ("#d9b8ff", "#6b3fa3"),
     "frame_text": ("#1b1f24", "#f3f5f7"),
     "frame_edge": ("#ffffff", "#14171c"),
 }
-"""Colours by name: in the light theme, in the dark one (``#rrggbb``)."""
+"""Each colour as ``#rrggbb``: (light, dark)."""
 
 TEXTS: Final = ("text", "faint", "link", "base", "new", "worse", "better")
-"""Colours that words may have on `background` and `panel`."""
+"""Colours for text on `background` and `panel`."""
 
 WORSE: Final = ("worse_1", "worse_2", "worse_3", "worse_4")
-"""Fills for what costs more, the least first."""
+"""Fills for increases, smallest first."""
 
 BETTER: Final = ("better_1", "better_2", "better_3", "better_4")
-"""Fills for what costs less, the least first."""
+"""Fills for decreases, smallest first."""
 
 GROUPS: Final = (
     "gc",
@@ -90,7 +90,7 @@ GROUPS: Final = (
     "runtime",
     "user",
 )
-"""Ids of the groups of runtime costs (``goruntime/rules.toml``) that have a fill."""
+"""Groups of runtime costs (``goruntime/rules.toml``) that have a fill."""
 
 FILLS: Final = (
     "neutral",
@@ -99,24 +99,24 @@ FILLS: Final = (
     *(f"group_{name}" for name in GROUPS),
     "match",
 )
-"""Fills on which `frame_text` can be read."""
+"""Fills on which `frame_text` is readable."""
 
 
 def colour(name: str, theme: Theme = "light") -> str:
-    """Return a colour as ``#rrggbb``; KeyError for a name that is not in `COLOURS`."""
+    """Return a colour as ``#rrggbb``; raises KeyError for a name not in `COLOURS`."""
     return COLOURS[name][THEMES.index(theme)]
 
 
 def group(name: str, theme: Theme = "light") -> str:
-    """Return the fill of a group of runtime costs, that of `user` for unknown ids."""
+    """Return the fill of a group of runtime costs; unknown ids get that of `user`."""
     return colour(f"group_{name}" if name in GROUPS else "group_user", theme)
 
 
 def css_name(name: str) -> str:
-    """Return the CSS variable that holds a colour: ``--worse-1`` for ``worse_1``."""
+    """Return the CSS variable for a colour: ``--worse-1`` for ``worse_1``."""
     return "--" + name.replace("_", "-")
 
 
 def css_variables(theme: Theme) -> str:
-    """Return one theme's declarations, to stand inside a rule: ``--text:#1b1f24;…``."""
+    """Return one theme's CSS declarations: ``--text:#1b1f24;…``."""
     return "".join(f"{css_name(name)}:{colour(name, theme)};" for name in COLOURS)

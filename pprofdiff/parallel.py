@@ -1,4 +1,4 @@
-"""Work in a second thread: numpy and zlib let go of the interpreter while they work."""
+"""Work in a second thread; numpy and zlib release the GIL while they work."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ __all__ = ["ahead", "both"]
 T = TypeVar("T")
 R = TypeVar("R")
 
-# Below this many bytes or frames a thread costs more than it brings.
+# Below this size, in bytes or frames, starting a thread costs more than it saves.
 _WORTH_A_THREAD = 1 << 18
 
 
 def both(work: Callable[[T], R], base: T, new: T, *, size: int) -> tuple[R, R]:
-    """Return (work(base), work(new)), in two threads where `size` is large.
+    """Return (work(base), work(new)), in two threads if `size` is large.
 
-    `size` is what there is to do in bytes or frames. What `work` raises is raised
-    here, base first.
+    `size` is the amount of work, in bytes or frames. Exceptions from `work` propagate,
+    base first.
     """
     if size < _WORTH_A_THREAD:
         return work(base), work(new)
@@ -30,7 +30,7 @@ def both(work: Callable[[T], R], base: T, new: T, *, size: int) -> tuple[R, R]:
     def aside() -> None:
         try:
             done.append(work(base))
-        except BaseException as error:  # noqa: BLE001 - raised again below
+        except BaseException as error:  # noqa: BLE001 - re-raised below
             failed.append(error)
 
     thread = Thread(target=aside)
@@ -45,10 +45,10 @@ def both(work: Callable[[T], R], base: T, new: T, *, size: int) -> tuple[R, R]:
 
 
 def ahead(items: Iterable[T]) -> Iterator[T]:
-    """Yield items; a thread makes the next one while the caller works on this one.
+    """Yield items; a thread makes the next one while the caller uses the current one.
 
-    What making an item raises is raised in its turn, after the items before it. The
-    thread has ended when the iterator has, or is closed.
+    An exception while making an item is raised in its place, after the items before it.
+    The thread ends when the iterator ends or is closed.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -58,5 +58,5 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
         while (item := coming.result()) is not end:
             coming = thread.submit(next, iterator, end)
             yield cast("T", item)
-            # The caller may want its memory before the next one is there.
+            # Let the caller free this item's memory before the next one is ready.
             del item

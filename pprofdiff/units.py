@@ -1,8 +1,8 @@
-"""Values with their units as text: pprof's rules, and our own for people's tables.
+"""Format values with units: pprof's rules, and our own for tables.
 
-`scale`, `label`, `percentage` and `common_unit` follow what ``go tool pprof`` prints
-(internal/measurement of github.com/google/pprof). `Scale` is the reports' own: one
-unit for a whole column, a true minus, three digits that count.
+`scale`, `label`, `percentage` and `common_unit` match what ``go tool pprof`` prints
+(internal/measurement of github.com/google/pprof). `Scale` is for our reports: one unit
+per column, a true minus sign, three significant digits.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ __all__ = [
 
 
 def printable(text: str) -> str:
-    """Return `text` with escapes in place of what cannot be printed.
+    """Return `text` with unprintable characters escaped.
 
-    What files, servers and arguments call themselves reaches a terminal through here.
+    Names from files, servers and arguments pass through here before they are printed.
     """
     if text.isprintable():
         return text
@@ -54,8 +54,7 @@ _BYTES = (
     ("TB", ("tb", "tbyte", "terabyte"), 1024.0**4),
     ("PB", ("pb", "pbyte", "petabyte"), 1024.0**5),
 )
-# pprof calls steps of 1024 by the names of those of 1000: what is no output of its own
-# says what they are.
+# pprof uses kB for 1024 bytes. Text that does not imitate pprof uses IEC units.
 _IEC = {"kB": "KiB", "MB": "MiB", "GB": "GiB", "TB": "TiB", "PB": "PiB"}
 _TIME = (
     ("ns", ("ns", "nanosecond"), 1.0),
@@ -75,18 +74,18 @@ _COMPUTE = (
     ("T*GCU", ("teragcu",), 1e12),
     ("P*GCU", ("petagcu",), 1e15),
 )
-# The unit in which a family's values appear where none is asked for.
+# (family, default unit, its size), for targets that are unknown.
 _FAMILIES = ((_BYTES, "B", 1.0), (_TIME, "s", 1e9), (_COMPUTE, "GCU", 1.0))
-# Targets that mean "choose", and units that are not worth a word.
+# Targets that mean "choose", and units that are not printed.
 _CHOOSE = ("minimum", "auto")
 _SILENT = ("count", "sample", "unit", *_CHOOSE)
 
 
 @cache
 def _known(unit: str) -> tuple[int, str, float] | None:
-    """Return (family, canonical name, size) of a unit's spelling, None if unknown."""
+    """Return (family, canonical name, size) of a unit, None if unknown."""
     spelling = unit.lower()
-    # pprof counts bytes here, so that its own "μs" loses the s and is not found.
+    # pprof counts bytes here, so its own "μs" loses the s and is not found.
     if len(spelling.encode()) > 2:
         spelling = spelling.removesuffix("s")
     for family, (units, _, _) in enumerate(_FAMILIES):
@@ -97,10 +96,10 @@ def _known(unit: str) -> tuple[int, str, float] | None:
 
 
 def scale(value: int, unit: str, target: str) -> tuple[float, str]:
-    """Return the value in the target unit, and that unit's name as pprof prints it.
+    """Return the value in the target unit, and the unit's name as pprof prints it.
 
-    The target ``auto`` (or ``minimum``) picks the largest unit in which the value is
-    at least 1. The name is empty for units not worth printing, such as ``count``.
+    The target ``auto`` (or ``minimum``) picks the largest unit in which the value is at
+    least 1. The name is empty for units that are not printed, such as ``count``.
     """
     if value < 0:
         scaled_value, name = scale(-value, unit, target)
@@ -128,7 +127,7 @@ def label(value: int, unit: str, target: str = "auto") -> str:
 
 
 def percentage(value: int, total: int) -> str:
-    """Return |value / total| as pprof prints it: without its sign, six wide."""
+    """Return |value / total| as pprof prints it: unsigned, six characters wide."""
     ratio = abs(value / total) * 100 if total else 0.0
     if 99.95 <= ratio <= 100.05:
         return "  100%"
@@ -136,7 +135,7 @@ def percentage(value: int, total: int) -> str:
 
 
 def comparable(one: str, other: str) -> bool:
-    """Return whether values of the two units can be brought to one unit."""
+    """Return whether values in the two units can be converted to each other."""
     if one == other:
         return True
     first, second = _known(one), _known(other)
@@ -144,7 +143,7 @@ def comparable(one: str, other: str) -> bool:
 
 
 def common_unit(units: Iterable[str]) -> str:
-    """Return the finest of units that are comparable; the first among equals."""
+    """Return the finest of several comparable units; the first if they tie."""
     finest, *rest = units
     for unit in rest:
         if scale(1, unit, finest)[0] < 1:
@@ -153,14 +152,14 @@ def common_unit(units: Iterable[str]) -> str:
 
 
 class Scale(NamedTuple):
-    """How one column of numbers is written: ``value / size``, decimals, unit."""
+    """How a column of numbers is written: ``value / size``, decimals, unit."""
 
     size: float
     unit: str
     decimals: int
 
     def number(self, value: float, *, signed: bool = False) -> str:
-        """Return the value without its unit; signed writes ``+`` too."""
+        """Return the value without its unit; `signed` also writes ``+``."""
         digits = f"{abs(value) / self.size:,.{self.decimals}f}"
         if not any(digit in "123456789" for digit in digits):
             return digits
@@ -169,11 +168,11 @@ class Scale(NamedTuple):
         return f"+{digits}" if signed else digits
 
     def rounded(self, value: float) -> float:
-        """Return the value as it is printed."""
+        """Return the value rounded as it is printed."""
         return round(value / self.size, self.decimals) * self.size
 
     def telling(self, value: float) -> Scale:
-        """Return the scale with the decimals that two digits of a small value need."""
+        """Return this scale with enough decimals for two digits of a small value."""
         size = abs(value) / self.size
         if size == 0 or size.is_integer() or size >= 10 ** (1 - self.decimals):
             return self
@@ -186,10 +185,10 @@ class Scale(NamedTuple):
 
 
 def scale_for(values: Iterable[float], unit: str) -> Scale:
-    """Return the scale for a column: that of its largest value, three digits or more.
+    """Return the scale for a column, from its largest value: three digits or more.
 
-    Times go from ns to s (hours do not read as a difference), bytes from B to PiB,
-    everything else is counted as it is; whole units get no decimals.
+    Times range from ns to s (differences in hours are hard to read), bytes from B to
+    PiB; other units are not scaled. Whole units get no decimals.
     """
     largest = max((abs(v) for v in values), default=0.0)
     known = _known(unit)
@@ -209,12 +208,12 @@ def scale_for(values: Iterable[float], unit: str) -> Scale:
 
 
 def scaled(value: float, unit: str, *, signed: bool = False) -> str:
-    """Return one value in the scale that suits it."""
+    """Return one value with its unit, in the scale that fits it."""
     return scale_for((value,), unit).text(value, signed=signed)
 
 
 def percent(part: float, whole: float, *, signed: bool = False) -> str:
-    """Return part of whole such as ``12.4%``, or ``–`` if there is no whole."""
+    """Return part/whole such as ``12.4%``, or ``–`` if the whole is 0."""
     if whole == 0:
         return "–"
     ratio = 100.0 * part / whole
@@ -226,9 +225,9 @@ def percent(part: float, whole: float, *, signed: bool = False) -> str:
 
 
 def rounded(value: float, digits: int = 4, *, padded: bool = False) -> str:
-    """Return a measured number with so many digits that count: ``4,154``, ``52.48``.
+    """Return a number with `digits` significant digits: ``4,154``, ``52.48``.
 
-    Zeros at the end of its decimals go, unless it is `padded`: ``1.1`` or ``1.10``.
+    Trailing zeros are dropped unless `padded`: ``1.1`` or ``1.10``.
     """
     if value == 0:
         return "0"
@@ -241,32 +240,31 @@ def rounded(value: float, digits: int = 4, *, padded: bool = False) -> str:
 
 
 def clipped(text: str, longest: int = 40) -> str:
-    """Return a name that a file gives, its end cut off where it is longer."""
+    """Return a name shortened to `longest` characters, with an ellipsis."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 SMALL = 0.01
-"""Below this a ratio reads better as one part of a number than in decimals."""
+"""Ratios below this are written as 1/n instead of in decimals."""
 
 
 def inverse(ratio: float) -> str:
-    """Return a small ratio as one part of a number with two digits: ``1/31,000``."""
+    """Return a small ratio as 1/n with two significant digits: ``1/31,000``."""
     return f"1/{float(f'{1 / ratio:.2g}'):,.0f}"
 
 
 def times(ratio: float, *, significant: int | None = None) -> str:
-    """Return a ratio as people read it: ``1.73×``, ``0.094×``, ``29,500×``, ``1/230``.
+    """Return a ratio as text: ``1.73×``, ``0.094×``, ``29,500×``, ``1/230``.
 
-    It has two decimals, fewer from 10 on, below 0.1 two digits that count, and below
-    `SMALL` it is a fraction.
+    It has two decimals, fewer from 10 on, two significant digits below 0.1, and is a
+    fraction below `SMALL`.
 
     Parameters
     ----------
     ratio
         New ÷ base, 0 or more.
     significant
-        How many digits count, for ratios that are multiplied.
-
+        Number of significant digits, for ratios that are multiplied.
     """
     if ratio == 0:
         return "0×"

@@ -1,9 +1,8 @@
-"""Memory that numpy no longer uses, given back to the system where that is possible.
+"""Return freed memory to the operating system where that is possible.
 
-The C library of Linux keeps what is freed for what comes next, in one heap with what is
-still in use. Reading a trace of 40 MB leaves 100 to 200 MB so, which the next one would
-come on top of where its arrays are of other sizes; so does a worker that adds up one
-profile after another. To give it back takes milliseconds.
+glibc keeps freed memory in its heap for later use. Reading a 40 MB trace leaves 100 to
+200 MB behind, and the next trace adds to that when its arrays have other sizes; the
+same happens in a worker that adds up profiles one by one. Trimming takes milliseconds.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ __all__ = ["give_back"]
 
 
 def give_back() -> None:
-    """Have the C library give unused memory back; without glibc nothing happens."""
+    """Call glibc's malloc_trim; does nothing without glibc."""
     if sys.platform != "linux":
         return
     with suppress(ImportError, OSError, AttributeError):

@@ -1,1 +1,1 @@
-"""Base and new in, what changed out; knows nothing of how it is shown."""
+"""Compares base and new; knows nothing about how results are shown."""

@@ -1,8 +1,8 @@
-"""Profiles at about as much work, where nothing counts how much either side did.
+"""Profiles at about equal work, where nothing counts how much either side did.
 
-The code that did not change shows by how much the values of new are larger only because
-new did more, or ran on a slower machine (`stats.control`). New is divided by that, so
-that what did not change has no delta. Base keeps the values that pprof shows.
+Unchanged code shows by how much new's values are larger only because new did more, or
+ran on a slower machine (`stats.control`). New is divided by that, so unchanged code has
+no delta. Base keeps the values that pprof shows.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _SITES = "call sites of both builds allocate {} as often"
 def at_about_equal_work(
     profiles: Sequence[ProfileDiff], base: Side, new: Side
 ) -> tuple[ProfileDiff, ...]:
-    """Return profiles with new at about base's work, where shares would be compared.
+    """Return profiles with new at about base's work, instead of as shares.
 
-    Those whose unchanged code shows too little stay as they are. Waits that are counted
-    since the processes began are scaled as what they allocate is.
+    Profiles whose unchanged code shows too little stay as they are. Waits counted since
+    process start are scaled like the allocations of the same processes.
     """
     scaled: dict[int, Normalization] = {}
     compared = []
@@ -41,7 +41,7 @@ def at_about_equal_work(
         if diff.normalization.mode != "composition":
             compared.append(diff)
             continue
-        # Objects are scaled as the bytes of their profile are, which come first.
+        # Objects are scaled like the bytes of their profile, which come first.
         profile = id(diff.new.profile)
         by = scaled.get(profile) or _normalization(diff, profiles, base, new)
         if by is None:
@@ -53,17 +53,17 @@ def at_about_equal_work(
 
 
 def _waits_since_start(diff: ProfileDiff) -> bool:
-    """Return whether a profile counts waits over times that it does not have."""
+    """Return whether a profile counts waits over an unknown duration."""
     return diff.name in ("block", "mutex") and diff.normalization.mode == "absolute"
 
 
 def _of_waits(
     diff: ProfileDiff, profiles: Sequence[ProfileDiff]
 ) -> Normalization | None:
-    """Return the scaling of waits to base's work; None where nothing shows it well.
+    """Return the scaling of waits to base's work; None if nothing shows it well.
 
-    Profiles of allocations and of waits are over the same time: what the processes did
-    since they began (the documentation of runtime/pprof).
+    Allocation and wait profiles cover the same time: since process start (the
+    documentation of runtime/pprof).
     """
     shared = _shared_sites(of_type(profiles, "alloc_space"))
     return None if shared is None else _about(_of(shared), _SITES, diff)
@@ -72,7 +72,7 @@ def _of_waits(
 def _normalization(
     diff: ProfileDiff, profiles: Sequence[ProfileDiff], base: Side, new: Side
 ) -> Normalization | None:
-    """Return the scaling to base's work; None where nothing shows it well."""
+    """Return the scaling to base's work; None if nothing shows it well."""
     found = control(diff)
     if found is not None and found.shows_work:
         work = _of(found)
@@ -87,7 +87,7 @@ def _normalization(
 
 
 def _about(work: InferredWork, why: str, diff: ProfileDiff) -> Normalization:
-    """Return the scaling to base's work; `why` has a place for its ratio."""
+    """Return the scaling to base's work; `why` has a placeholder for its ratio."""
     name, low = clipped(diff.new.label), times(work.low).removesuffix("×")
     told = f"{why.format(times(work.ratio))} in {name}"
     reason = f"{told}, 95% CI {low} to {times(work.high)}"
@@ -95,7 +95,7 @@ def _about(work: InferredWork, why: str, diff: ProfileDiff) -> Normalization:
 
 
 def shows_work(diff: ProfileDiff) -> bool:
-    """Return whether unchanged code of these profiles alone shows how much was done."""
+    """Return whether unchanged code of this profile alone shows how much was done."""
     found = control(diff)
     return found is not None and found.shows_work
 
@@ -103,11 +103,11 @@ def shows_work(diff: ProfileDiff) -> bool:
 def by_call_sites(
     cpu: ProfileDiff, profiles: Sequence[ProfileDiff], base: Side, new: Side
 ) -> InferredWork | None:
-    """Return the work in the time of CPU profiles, as call sites of both builds show.
+    """Return the work during CPU profiles, as call sites of both builds show it.
 
-    They allocate as often as operations are done. That counts since the processes
-    began, whose ages GC logs have. None without either, and where another Go release
-    may allocate otherwise.
+    They allocate as often as operations are done, counted since process start, whose
+    age comes from GC logs. None if either is missing, or if another Go release may
+    allocate differently.
     """
     shared = _shared_sites(of_type(profiles, "alloc_space"))
     ages = counted_seconds(base), counted_seconds(new)
@@ -122,9 +122,9 @@ def by_call_sites(
 
 
 def _shared_sites(allocs: ProfileDiff | None) -> Control | None:
-    """Return how often call sites of both builds allocate; None where it is no work.
+    """Return how often call sites of both builds allocate; None if it is not work.
 
-    Another Go release may allocate otherwise.
+    Another Go release may allocate differently.
     """
     if allocs is None or releases_apart(allocs.base, allocs.new):
         return None
@@ -133,6 +133,6 @@ def _shared_sites(allocs: ProfileDiff | None) -> Control | None:
 
 
 def _of(shared: Control) -> InferredWork:
-    """Return the ratio of what did not change."""
+    """Return the control's ratio as inferred work."""
     low, high = shared.ratio_low, shared.ratio_high
     return InferredWork(shared.ratio, low, high, shared.sigma, shared.rows)

@@ -1,4 +1,4 @@
-"""Whole sides compared: captures paired by what they measure, each pair subtracted."""
+"""Compares whole sides: pairs captures by what they measure, subtracts each pair."""
 
 from __future__ import annotations
 
@@ -76,26 +76,26 @@ class Comparison:
         What each kind's comparison returned, by the kind's id; a kind that does not
         pair has no entry.
     lonely
-        What one side only measured: (measure, label of the side that has it).
+        What only one side measured: (measure, label of the side that has it).
     work
-        What values by operation rest on; None where the work is not known.
+        What per-op values rest on; None if the work is unknown.
     identity
         Which function of base is which of new.
     same_within
-        How far the outcome's figure may differ where builds are called the same.
+        How far the outcome's figure may differ for builds to be called the same.
     pairs
-        How many pairs the runs of both sides make that were taken in turns: run *i* of
-        base stands beside run *i* of new in time. 0 where that is not so, or not known.
+        How many pairs both sides' runs make that were taken in turns: run *i* of base
+        is adjacent in time to run *i* of new. 0 if not so, or unknown.
     same_hosts
-        How many hosts are compared with themselves, 0 where sides have other hosts.
+        How many hosts are compared with themselves, 0 if sides have different hosts.
     turns
         The turns of benchmarks that ``pprofdiff measure`` ran, None for other captures.
     apart
-        Both sides by unit of work, where one profile holds several; else None.
+        Both sides by unit of work, if one profile holds several; else None.
     by
-        The key of the label that tells units of work, "" for one that is found.
+        The key of the label that identifies units of work, "" to find one.
     alone
-        Both sides by benchmark, where ``pprofdiff measure`` ran several, each with
+        Both sides by benchmark, if ``pprofdiff measure`` ran several, each with
         profiles of its own; else None.
 
     """
@@ -116,7 +116,7 @@ class Comparison:
 
     @property
     def given(self) -> tuple[Side, Side]:
-        """Both sides with the profiles that were given, where units are scaled."""
+        """Both sides with the profiles as given, before units are scaled."""
         return (self.base, self.new) if self.apart is None else self.apart.given
 
     @property
@@ -126,17 +126,17 @@ class Comparison:
 
     @property
     def measured(self) -> bool:
-        """Whether these are benchmarks that ``pprofdiff measure`` ran in turns."""
+        """Whether ``pprofdiff measure`` ran these benchmarks in turns."""
         return self.work is not None and bool(self.work.turns)
 
     @property
     def profiles(self) -> tuple[ProfileDiff, ...]:
-        """The comparisons of profiles, most telling first."""
+        """The profile comparisons, most important first."""
         return tuple(self.results.get("profile", ()))
 
     @property
     def cpu(self) -> ProfileDiff | None:
-        """The comparison of CPU profiles, None where there is none to measure."""
+        """The comparison of CPU profiles, None if there is none to measure."""
         return cpu_of(self.profiles)
 
     def of_type(self, sample_type: str) -> ProfileDiff | None:
@@ -146,17 +146,17 @@ class Comparison:
     def undecided(self) -> Comparison:
         """Return the comparison with rows of profiles judged cautiously.
 
-        What was measured in turns and gives no verdict has no row that surely changed:
-        samples are fewer than the turns, and rows are many.
+        If benchmarks measured in turns give no verdict, no row is known to have
+        changed: samples say less than turns, and there are many rows.
         """
         cautious = tuple(replace(diff, cautious=True) for diff in self.profiles)
         return replace(self, results={**self.results, "profile": cautious})
 
     @cached_property
     def by_label(self) -> ByLabel | None:
-        """The CPU by the label that tells units of work; None without one.
+        """The CPU by the label that identifies units of work; None without one.
 
-        Raises UsageError where the label that was asked for is on no sample.
+        Raises UsageError if the requested label is on no sample.
         """
         if self.cpu is None or self.apart is not None or self.alone is not None:
             return None
@@ -164,17 +164,17 @@ class Comparison:
 
     @property
     def gc(self) -> GCDiff | None:
-        """The comparison of GC logs, None where a side has none to compare."""
+        """The comparison of GC logs, None if a side has none to compare."""
         return self.results.get("gctrace")
 
     @property
     def trace(self) -> TraceDiff | None:
-        """The comparison of execution traces, None where a side has none."""
+        """The comparison of execution traces, None if a side has none."""
         return self.results.get("trace")
 
     @property
     def benchmarks(self) -> BenchmarkDiff | None:
-        """The comparison of benchmarks, None where a side has none."""
+        """The comparison of benchmarks, None if a side has none."""
         return self.results.get("benchmark")
 
     @cached_property
@@ -183,7 +183,7 @@ class Comparison:
         return apportion_mark(self.cpu, self.of_type("alloc_space"))
 
     def caveats(self) -> Iterator[Caveat]:
-        """Yield what to know before believing the results, kind by kind."""
+        """Yield what to know before trusting the results, kind by kind."""
         if self.apart is not None and self.apart.shared:
             yield _shared(self.apart.shared)
         if self.work is None and (name := unnamed(self.base) or unnamed(self.new)):
@@ -196,24 +196,24 @@ class Comparison:
             if kind.caveats and (self.base.of(kind.id) or self.new.of(kind.id)):
                 result = self.results.get(kind.id)
                 told = resolve(kind.caveats)(self.base, self.new, result)
-                # That a fleet's profiles are added up goes without saying.
+                # A fleet's profiles are always merged, which needs no caveat.
                 yield from (c for c in told if not self.of_fleets or c.id != _ADDED)
 
 
 def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Comparison:
     """Pair the sides' captures by what they measure and subtract each pair.
 
-    One profile a side is a pair whatever it measures. Without `settings.work`, the work
-    that a load generator or a benchmark among the inputs tells is taken, unless
+    One profile per side is a pair whatever it measures. Without `settings.work`, work
+    comes from a load generator or a benchmark among the inputs, unless
     `settings.normalize` is set.
 
     Raises
     ------
     UsageError
         Nothing pairs, no profile has the sample type, or a span of a GC log holds no
-        collection.
+        cycle.
     IncompatibleProfilesError
-        Profiles of one kind do not count the same.
+        Profiles of one kind do not count the same thing.
 
     """
     base, new = numbered(base), numbered(new)
@@ -283,7 +283,7 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     if not results:
         raise UsageError(_nothing(compared, [kind.id for kind in both]))
     if not as_asked and not compared.of_fleets and "profile" in results:
-        # What each host is asked to do is another mix.
+        # Each host serves a different mix of work.
         results["profile"] = at_about_equal_work(results["profile"], base, new)
     compared = replace(compared, results=results)
     if settings.by and compared.by_label is None:
@@ -295,7 +295,7 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
 
 
 def _shared(units: Sequence[UnitOfWork]) -> Caveat:
-    """Return that sub-benchmarks are one unit of the profiles."""
+    """Return a caveat that sub-benchmarks share one unit of the profiles."""
     names = [
         f"{unit.name.rpartition(' Benchmark')[2]} ({len(unit.benchmarks)})"
         for unit in units
@@ -315,7 +315,7 @@ def _without_logs(side: Side) -> Side:
 
 
 def _allocation(base: Allocating | None, new: Allocating | None) -> dict[str, Any]:
-    """Return what GC logs tell of `Work`: fields of it."""
+    """Return the fields of `Work` that come from GC logs."""
     known = [side for side in (base, new) if side is not None]
     rates = [side.per_second for side in known if side.per_second]
     return {
@@ -343,7 +343,7 @@ def _nothing(compared: Comparison, both: list[KindId]) -> str:
 
 
 def _lonely(base: Side, new: Side) -> tuple[tuple[str, str], ...]:
-    """Return (measure, label) of what one side only has, in the report's order."""
+    """Return (measure, label) of what only one side has, in report order."""
     alone: list[tuple[str, str]] = []
     for kind in KINDS:
         captures = base.of(kind), new.of(kind)

@@ -1,9 +1,8 @@
-"""Was the machine busy with something else? What CPU profiles tell of it.
+"""Whether the machine was busy with other work, judging by CPU profiles.
 
-A goroutine whose thread lost its processor to another process is preempted by a signal
-when it goes on, and sampled there more often than elsewhere: in
-``runtime.asyncPreempt``. What other processes take is in the time that an operation
-takes, and not in its CPU time.
+A goroutine whose thread lost its CPU to another process is preempted by a signal when
+it resumes, and sampled there more often than elsewhere: in ``runtime.asyncPreempt``.
+What other processes take counts in time per op, but not in CPU time per op.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from pprofdiff.analysis.stats.scaled_alike import scaled_alike
 __all__ = ["STIRRED", "busy", "clock_sigma", "stirred"]
 
 STIRRED = ("sched",)
-"""Groups that a busy machine moves by itself: it stops threads, and wakes them."""
+"""Groups that a busy machine changes by itself: it stops threads, and wakes them."""
 
 
 def busy(comparison: Comparison) -> float | None:
     """Return the share of CPU samples that shows a busy machine, on the busier side.
 
-    None where it is below `calibration.BUSY_FROM`, or where there is no CPU profile.
+    None if it is below `calibration.BUSY_FROM`, or there is no CPU profile.
     """
     shares = [_stopped(d) for d in comparison.profiles if d.is_cpu and all(d.totals)]
     most = max(shares, default=0.0)
@@ -31,15 +30,15 @@ def busy(comparison: Comparison) -> float | None:
 
 
 def clock_sigma(comparison: Comparison) -> float:
-    """Return how far time may differ from run to run of one build (log deviation)."""
+    """Return the run-to-run deviation of time, as a logarithm."""
     return TOTAL_SIGMA if busy(comparison) is None else BUSY_SIGMA
 
 
 def stirred(comparison: Comparison) -> bool:
-    """Return whether the machine was busy, and scheduling alone may have moved.
+    """Return whether the machine was busy, and only scheduling may have changed.
 
-    Twice as much an operation was seen of one build, with two busy processes beside one
-    side. Other groups move by one factor then.
+    One build was seen to schedule twice as much per op, with two busy processes running
+    during one side. Other groups then change by one factor.
     """
     if busy(comparison) is None:
         return False
@@ -49,7 +48,7 @@ def stirred(comparison: Comparison) -> bool:
 
 
 def _stopped(diff: ProfileDiff) -> float:
-    """Return the larger share that both sides have of samples of stopped goroutines."""
+    """Return the larger of both sides' shares of samples of stopped goroutines."""
     table = diff.table("functions")
     if STOPPED not in table.names:
         return 0.0

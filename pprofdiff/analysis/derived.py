@@ -1,4 +1,4 @@
-"""Sides made of what was read: traces as profiles, and two sides out of one input."""
+"""Sides derived from inputs: traces as profiles, and two sides from one input."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["State", "by_state", "of_diff", "of_suffix"]
 
 State = Literal["running", "runnable", "blocked", "syscall", "cpu"]
-"""A state of goroutines, or the CPU samples inside a trace."""
+"""A state of goroutines, or the CPU samples in a trace."""
 
 
 def by_state(side: Side, state: State) -> Side:
     """Return a side whose captures are its traces, as profiles of time in one state.
 
-    State cpu is the CPU samples inside a trace. Raises UsageError where the side has no
-    trace, or a trace has no CPU samples.
+    State cpu is the CPU samples in a trace. Raises UsageError if the side has no trace,
+    or a trace has no CPU samples.
     """
     traces = side.of("trace")
     if not traces:
@@ -37,7 +37,7 @@ def by_state(side: Side, state: State) -> Side:
 
 
 def _by_stack(trace: Capture[Trace], state: State) -> Capture[Profile]:
-    """Return a trace's time in one state as a profile whose values are named so."""
+    """Return a trace's time in one state as a profile, with values named after it."""
     profile: Profile | None
     if state == "cpu":
         from pprofdiff.analysis.traces.tasks import cpu_profile
@@ -58,7 +58,7 @@ def _by_stack(trace: Capture[Trace], state: State) -> Capture[Profile]:
 
 
 def of_diff(side: Side, name: str) -> tuple[Side, Side]:
-    """Return (base, new) of a side whose only profile is a diff with both in it.
+    """Return (base, new) of a side whose only profile is a diff containing both.
 
     `name` is what the user typed. Raises UsageError for any other side.
     """
@@ -78,7 +78,7 @@ def of_diff(side: Side, name: str) -> tuple[Side, Side]:
 def of_suffix(side: Side, suffix: str) -> tuple[Side, Side]:
     """Return benchmarks with a suffix as base, those without it as new.
 
-    Raises UsageError where the side has no benchmarks, or none has the suffix.
+    Raises UsageError if the side has no benchmarks, or none has the suffix.
     """
     captures = side.of("benchmark")
     if not captures:

@@ -1,4 +1,4 @@
-"""Work that nobody had to type: a load generator or benchmarks beside the profiles."""
+"""Work that nobody had to type: from load generators or benchmarks in the inputs."""
 
 from __future__ import annotations
 
@@ -30,18 +30,17 @@ __all__ = ["failed_requests", "inferred_work", "work_in_turns", "work_of_units"]
 
 # hey and wrk send the next request of a connection when its last one is answered.
 _CLOSED = {"hey", "wrk"}
-# Of the time of a CPU profile, the least and most that benchmarks beside it last.
+# Bounds of benchmark time ÷ CPU profile time if the profile is of the benchmarks.
 _COVERS = 0.9, 1.1
-# Of the age of a process, which had to start and to get warm.
+# Likewise for the age of a process, which had to start and warm up.
 _RAN = 0.5, 1.1
-# What profiles and benchmarks count, and the unit in which benchmarks print it.
 
 
 def inferred_work(base: Side, new: Side) -> Work | None:
-    """Return the operations per second that the evidence itself tells, or None.
+    """Return the operations per second that the evidence itself gives, or None.
 
-    A load generator's summary on both sides tells it; so does a benchmark, if the CPU
-    profiles are of it. Of several, profiles are apart (`ledger.units`) or of no work.
+    A load generator's summary on both sides gives them; so does a benchmark, if the CPU
+    profiles are of it. Profiles of several are split (`ledger.units`) or have no work.
     """
     summaries = base.of("load"), new.of("load")
     if len(summaries[0]) == len(summaries[1]) == 1:
@@ -67,11 +66,11 @@ def inferred_work(base: Side, new: Side) -> Work | None:
 
 
 def work_in_turns(turns: Turns, mix: Mapping[str, int]) -> Work | None:
-    """Return the work of benchmarks that were measured in turns, None for too little.
+    """Return the work of benchmarks measured in turns, None if out of range.
 
-    An operation is one of their mix: `mix` has how often each ran, by its name in
-    profiles, and both sides ran the same multiple. All figures per operation, of time,
-    CPU and allocation, are sums over benchmarks with these weights.
+    One op is a weighted mix: `mix` has how often each benchmark ran, by its name in
+    profiles, and both sides ran the same multiple. All figures per op, of time, CPU and
+    allocation, are sums over benchmarks with these weights.
     """
     weights = _weights(turns, mix)
     seconds = [side @ weights for side in turns.seconds]
@@ -95,10 +94,10 @@ def work_in_turns(turns: Turns, mix: Mapping[str, int]) -> Work | None:
 
 
 def work_of_units(base: Side, new: Side, units: Sequence[UnitOfWork]) -> Work | None:
-    """Return the work of benchmarks that one profile a run holds, in their one mix.
+    """Return the work of benchmarks that share one profile per run, in their mix.
 
-    An operation is one of the mix that profiles are scaled to. None where benchmarks
-    print times that no ratio can be made of.
+    One op is one of the mix that profiles are scaled to. None if benchmarks print times
+    that give no ratio.
     """
     whole = sum(unit.operations for unit in units)
     weights = {
@@ -139,14 +138,14 @@ def _mixed(
     weights: Mapping[BenchmarkKey, float],
     unit: str,
 ) -> float | None:
-    """Return what an operation of a mix has of a unit, None where one does not say."""
+    """Return the value per op of a mix in a unit, None if a benchmark lacks it."""
     if not all((key, unit) in side for key in weights):
         return None
     return sum(weight * side[key, unit] for key, weight in weights.items())
 
 
 def _mix_in_words(names: Sequence[str], weights: Sequence[float]) -> str:
-    """Return what an operation is: of one benchmark, or of a mix of several."""
+    """Return what one op is: that of a benchmark, or a mix of several."""
     if len(names) == 1:
         return f"Benchmark{names[0]}"
     parts = sorted(zip(weights, names, strict=True), reverse=True)
@@ -156,7 +155,7 @@ def _mix_in_words(names: Sequence[str], weights: Sequence[float]) -> str:
 
 
 def _weights(turns: Turns, mix: Mapping[str, int]) -> NDArray[np.float64]:
-    """Return the share of each benchmark among the operations of the mix."""
+    """Return each benchmark's share of the operations in the mix."""
     names = [in_profiles(key) for key in turns.names]
     counts = np.array(
         [mix.get(full, mix.get(short, 0)) for full, short in names], np.float64
@@ -168,7 +167,7 @@ def _weights(turns: Turns, mix: Mapping[str, int]) -> NDArray[np.float64]:
 
 
 def _by_run(side: Side) -> dict[int, float]:
-    """Return operations a second in each run that has the one benchmark."""
+    """Return operations per second of each run that has the one benchmark."""
     rates = {}
     for run in sorted({capture.run for capture in side.of("benchmark")}):
         captures = tuple(c for c in side.captures if c.run == run)
@@ -178,7 +177,7 @@ def _by_run(side: Side) -> dict[int, float]:
 
 
 def _allocated(base: Side, new: Side) -> dict[str, tuple[float, float]]:
-    """Return what an operation of the one benchmark allocates, by sample type."""
+    """Return what the one benchmark allocates per op, by sample type."""
     found = {}
     for sample_type, unit in ALLOCATED.items():
         means = [_mean(side, unit) for side in (base, new)]
@@ -188,7 +187,7 @@ def _allocated(base: Side, new: Side) -> dict[str, tuple[float, float]]:
 
 
 def _mean(side: Side, unit: str) -> float | None:
-    """Return the mean of a unit over all iterations, None where some do not tell."""
+    """Return the mean of a unit over all iterations, None if some lack it."""
     times, amount = 0.0, 0.0
     for capture in side.of("benchmark"):
         for result in capture.content.results:
@@ -203,9 +202,9 @@ def _mean(side: Side, unit: str) -> float | None:
 def _of_the_profile(side: Side, times: dict[BenchmarkKey, Measured]) -> bool:
     """Return whether a side's CPU profile is of its benchmarks.
 
-    The benchmark loop is in its stacks; or a program of its own printed one line, of as
-    long as it was profiled or, without a CPU profile, of most of the time that its GC
-    log says it ran.
+    Either the benchmark loop is in its stacks, or a standalone program printed one line
+    that covers the profiled time or, without a CPU profile, most of the time that its
+    GC log says it ran.
     """
     if of_benchmarks(side):
         return True
@@ -218,7 +217,7 @@ def _of_the_profile(side: Side, times: dict[BenchmarkKey, Measured]) -> bool:
 
 
 def failed_requests(base: Side, new: Side, _result: None) -> Iterator[Caveat]:
-    """Yield which load generators had requests that failed: no work was done."""
+    """Yield a caveat for each load generator with failed requests: no work was done."""
     for side in (base, new):
         for capture in side.of("load"):
             summary = capture.content

@@ -1,6 +1,6 @@
-"""In what the two sides are compared: by operation, as composition, by second, as is.
+"""How two sides are scaled: per op, as composition, per second, or not at all.
 
-Scaling is in floating point and happens once, here; raw integers stay beside it.
+Scaling is in floating point and happens once, here; raw integers are kept.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ __all__ = ["Counts", "InferredWork", "Mode", "Normalization", "choose", "counted
 Mode = Literal["absolute", "per_second", "per_work", "share", "composition", "about"]
 
 Counts = Literal["cost", "moment", "other"]
-"""What values count: ``cost`` (CPU time, allocations) grows with the work that was
-done; ``moment`` is of one instant (live memory, goroutines); ``other`` is the rest."""
+"""What values count: ``cost`` (CPU time, allocations) grows with the work done;
+``moment`` is a snapshot (live memory, goroutines); ``other`` is the rest."""
 
 _UNKNOWN = "the work is not known: --work BASE:NEW gives the operations of each side"
 _SINCE_START = "counts since the process began, whose operations are not known"
 _SET_UP = "counts since the process began: what it allocated to start may differ alone"
 
 _NOT_OF_THEM = "most of it is not of the operations that benchmarks count"
-# Benchmarks count what operations allocate, and profiles what the process does. Where
-# set-up, or what does not allocate, is less than half of the operations' part, no
-# function's share by operation is off by more than a third.
+# Benchmarks count what operations allocate, profiles what the process does. If set-up,
+# or what does not allocate, is less than half of the operations' part, no function's
+# value per op is off by more than a third.
 _OF_OPERATIONS = 1.5
 
 _Column = NDArray[np.int64] | NDArray[np.float64]
@@ -37,10 +37,10 @@ _Floats = NDArray[np.float64]
 
 
 class InferredWork(NamedTuple):
-    """New over base of raw values for what did not change: the work, and the machine.
+    """The raw new ÷ base of unchanged code: work done × time per piece of work.
 
-    `sigma` is the standard deviation of its logarithm, `low` and `high` bound it with
-    95 %. `rows` is how many functions or call sites show it.
+    `sigma` is the standard deviation of its logarithm, `low` to `high` its 95%
+    interval. `rows` is how many functions or call sites show it.
     """
 
     ratio: float
@@ -53,11 +53,11 @@ class InferredWork(NamedTuple):
 class Normalization(NamedTuple):
     """How raw values become comparable: scaled = raw × factor of its side.
 
-    `mode` is ``absolute``, ``per_second`` (factor 1 / seconds), ``per_work`` (factor
-    1 / operations), ``composition`` (100 / total: percent of each side's total),
-    ``share`` (new brought to the base's total, as ``go tool pprof -normalize``) or
-    ``about`` (new brought to the base's work, which is inferred as `inferred` says);
-    `reason` says, for people, why this one.
+    `mode` is ``absolute``, ``per_second`` (factor 1 / seconds), ``per_work`` (factor 1
+    / operations), ``composition`` (100 / total: percent of each side's total),
+    ``share`` (new scaled to base's total, like ``go tool pprof -normalize``) or
+    ``about`` (new scaled to base's work, inferred as `inferred` says); `reason` says,
+    for people, why this one.
     """
 
     mode: Mode
@@ -78,7 +78,7 @@ class Normalization(NamedTuple):
     def scaled(
         self, base: float | _Column, new: float | _Column
     ) -> tuple[object, object]:
-        """Return (base, new) of raw numbers, or of int64 columns, as they compare."""
+        """Return raw numbers, or int64 columns, of (base, new) after scaling."""
         return base * self.base_factor, new * self.new_factor
 
     @overload
@@ -95,11 +95,11 @@ class Normalization(NamedTuple):
         return self.base_factor, self.new_factor
 
     def unscaled(self, base: float, new: float) -> tuple[float, float]:
-        """Return the raw numbers of scaled ones."""
+        """Return the raw values of scaled ones."""
         return base / self.base_factor, new / self.new_factor
 
     def larger(self, base: float, new: float) -> float:
-        """Return the larger of two raw sums after scaling, without their signs."""
+        """Return the larger of two raw sums after scaling, ignoring signs."""
         return max(abs(base) * self.base_factor, abs(new) * self.new_factor)
 
     def of_shares(self, totals: tuple[int, int]) -> Normalization:
@@ -109,11 +109,11 @@ class Normalization(NamedTuple):
         )
 
     def with_base_times(self, ratio: float) -> Normalization:
-        """Return the same with base multiplied by a ratio that most values share."""
+        """Return the scaling with base multiplied by a ratio most values share."""
         return self._replace(base_factor=self.base_factor * ratio)
 
     def ratio(self, base: float, new: float) -> float | None:
-        """Return new ÷ base after scaling, None where base is 0."""
+        """Return new ÷ base after scaling, None if base is 0."""
         return new * self.new_factor / (base * self.base_factor) if base else None
 
 
@@ -128,26 +128,24 @@ def choose(
 ) -> Normalization:
     """Choose how two sides are compared.
 
-    By operation where the operations of the values' own window are known; by share of
-    the total where `share` asks for it. Else costs are compared as composition: how
-    much CPU a program used, or allocated, tells what the machine gave it and what it
-    was asked to do, not what an operation costs. Else by second where both sides have a
-    duration; else absolute.
+    Per op if the operations of the values' own window are known; by share of the total
+    if `share` is set. Otherwise costs are compared as composition: how much CPU a
+    program used, or allocated, depends on the machine and the load, not just on the
+    cost per op. Otherwise per second if both sides have a duration, else absolute.
 
-    Where benchmarks count what an operation allocates, the operations of an allocation
-    profile are those that allocate as much as it holds, so that its total by operation
-    is the benchmarks' own.
+    If benchmarks count allocations per op, the operations of an allocation profile are
+    those that allocate what it holds, so its total per op is the benchmarks' own.
 
     Parameters
     ----------
     totals
         The raw sums of (base, new).
     durations_ns
-        How long each side was profiled, None where that is not known.
+        How long each side was profiled, None if unknown.
     work
         The operations that each side did.
     share
-        Whether new is to be scaled to the total of base.
+        Whether to scale new to the total of base.
     counts
         What the values count: see `Counts`.
     of_fleets
@@ -192,13 +190,13 @@ def counted(
 ) -> Normalization:
     """Return the scaling to the operations that profiles say they cover.
 
-    Where `work` knows what an operation costs, totals per operation are that. Values
-    that are `exact` are not scaled: they add up to more where a benchmark's timer was
-    stopped, and to fewer objects where tiny ones share a block (runtime/malloc.go).
+    If `work` knows the cost per op, totals per op are that cost. Values that are
+    `exact` are not scaled: they add up to more if a benchmark's timer was stopped, and
+    to fewer objects if tiny ones share a block (runtime/malloc.go).
     """
     done = float(operations[0]), float(operations[1])
     if work is not None and work.holds is not None and not exact:
-        # What is empty on a side is empty per operation, whatever it is divided by.
+        # What is empty on a side is empty per op, whatever the divisor.
         base, new = (
             total / cost if total > 0 and cost > 0 else count
             for total, cost, count in zip(totals, work.holds, done, strict=True)
@@ -214,9 +212,9 @@ def _operations(
     work: Work | None,
     counts: Counts,
 ) -> tuple[tuple[float, float] | None, str]:
-    """Return the operations that values are of, None if unknown, and why they are not.
+    """Return the operations behind values, None if unknown, and why they do not fit.
 
-    The latter is "" where they are, as far as can be told.
+    The reason is "" if they fit, as far as known.
     """
     if work is None or counts == "moment":
         return None, ""
@@ -240,7 +238,7 @@ def _holding(
 
 
 def _alike(counted: tuple[float, float], done: tuple[float, float]) -> bool:
-    """Return whether about as many operations were done as allocate what there is."""
+    """Return whether the operations done roughly match those that the totals imply."""
     ratios = [c / d for c, d in zip(counted, done, strict=True)]
     return max(ratios) <= _OF_OPERATIONS and min(ratios) >= 1 / _OF_OPERATIONS
 
@@ -251,13 +249,13 @@ def _of_set_up(
     work: Work | None,
     done: tuple[float, float] | None,
 ) -> bool:
-    """Return whether set-up alone may make operations look dearer, or cheaper.
+    """Return whether set-up alone may make ops look more, or less, expensive.
 
-    A process that counts from its start allocates a fixed amount and some by operation.
-    Where GC logs tell that operations did not take so much more later, it is that
-    amount which differs. Where they do not tell, and an operation seems to take more,
-    of fewer operations, and the total is no larger, the same two amounts on both sides
-    explain both totals. What two captures of one build differ by counts as none.
+    A process counted from its start allocates a fixed amount plus some per op. If GC
+    logs show that operations did not take that much more later, the fixed amount
+    differs. Without logs, if ops seem to take more, there are fewer of them, and the
+    total is no larger, the same two amounts on both sides explain both totals. What two
+    captures of one build differ by counts as none.
     """
     if work is None or done is None or any(durations_ns):
         return False

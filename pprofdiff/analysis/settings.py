@@ -1,4 +1,4 @@
-"""How two sides are compared: the choices that are the same for all kinds."""
+"""How two sides are compared: the settings that all kinds of evidence share."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ __all__ = ["DEFAULTS", "Settings"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The choices of a comparison; the defaults compare everything per second.
+    """The settings of a comparison; by default work is inferred from the inputs.
 
     Attributes
     ----------
     sample_type
         Which values of profiles, by name or position; None for the profile's default.
     normalize
-        Scale new to the base's total, so that shares are compared.
+        Scale new to base's total, so that shares are compared.
     work
         Operations that each side did; None to infer them from the inputs.
     spans
-        Of each side's GC log, the seconds to compare; None for its steady window.
+        The seconds of each side's GC log to compare; None for its steady window.
     pair_names
-        (base, new) names of functions that are one, or patterns of them.
+        (base, new) names, or patterns of names, of functions that are the same.
     pairing
-        Whether functions of unlike names may be one otherwise.
+        Whether functions with different names may otherwise be the same.
     sources
-        The source of both builds, where somebody said where it is: which functions
-        stand in both decides before samples do.
+        The source of both builds, if given: which functions are in both decides before
+        samples do.
     identity
         Which function of base is which of new; None to decide it from the inputs.
     same_within
-        Builds are the same where the outcome's figure surely differs by no more than
-        this share of base.
+        Builds are the same if the outcome's figure is known to differ by at most this
+        share of base.
     pairs
-        How many pairs the runs of both sides make that were taken in turns.
+        How many pairs both sides' runs make that were taken in turns.
     same_hosts
-        Whether runs that have one number are of one host, so that they are compared in
-        pairs; see `analysis.runs.hosts.hosts_of_both`.
+        Whether runs with equal numbers are of one host and compared in pairs; see
+        `analysis.runs.hosts.hosts_of_both`.
     by
-        The key of the label of samples that tells units of work, such as endpoint; ""
+        The key of the sample label that identifies units of work, such as endpoint; ""
         to find one.
 
     """
@@ -76,7 +76,7 @@ class Settings:
     ) -> Identity:
         """Return which function of base is which of new, decided from these captures.
 
-        Raises UsageError where a name of `pair_names` is not one function's.
+        Raises UsageError if a name in `pair_names` does not match one function.
         """
         if self.identity is not None:
             return self.identity
@@ -89,4 +89,4 @@ class Settings:
 
 
 DEFAULTS = Settings()
-"""Everything per second, work inferred, steady windows."""
+"""Work inferred from the inputs, steady windows."""

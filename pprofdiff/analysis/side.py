@@ -1,4 +1,4 @@
-"""What a side's captures measured, of which run each is, and how long they took."""
+"""What a side's captures measured, their runs, and how long they took."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ __all__ = [
 # The last number of a name: 12 in cpu-v2-12.
 _NUMBER = re.compile(r"\d+(?=\D*$)")
 _SEVERAL = 2
-# Of what a process allocates, this part at least is in the second half of its life
-# where it allocates throughout: half of what would be even.
+# A process allocates throughout if this share of its allocation is in the second half
+# of its life: half of an even split.
 _LATE = 0.25
-# Bytes that a profile holds and those that a log counts until then differ by less: of
-# 17 processes of a second or more they were 0.71 to 0.99 times as many, as logs round
-# to MiB. Those of 0.43 and 0.57 were of profiles written before the last collections.
+# Bytes in a profile and those in a log until then differ by a smaller factor: in 17
+# processes of a second or more it was 0.71 to 0.99, as logs round to MiB; 0.43 and 0.57
+# came from profiles written before the last cycles.
 _LOGGED = 1.5
-# In the stacks of a CPU profile that go test -bench -cpuprofile wrote: the benchmark's
-# goroutine, or those that RunParallel starts while that one waits.
+# In the stacks of a CPU profile from go test -bench -cpuprofile: the benchmark's
+# goroutine, or those that RunParallel starts while it waits.
 BENCHMARK_LOOPS = {"testing.(*B).runN", "testing.(*B).RunParallel.func1"}
 
 
@@ -62,9 +62,9 @@ def measure(capture: Capture[Any]) -> str:
 def numbered(side: Side) -> Side:
     """Return the side with `Capture.run` set.
 
-    Where inputs do not say which were captured together, captures of the same measure
-    are of the runs that numbers in their names tell (`cpu2.pb.gz` and `allocs2.pb.gz`
-    are of one), and else of runs 0, 1, 2 … in the order they were given.
+    If inputs do not say which were captured together, runs come from the numbers in
+    their names (`cpu2.pb.gz` and `allocs2.pb.gz` are of one); else captures of one
+    measure are of runs 0, 1, 2 … in the order given.
     """
     if side.captures and all(capture.told for capture in side.captures):
         return side
@@ -80,15 +80,15 @@ def numbered(side: Side) -> Side:
 
 
 def number_in(name: str) -> int | None:
-    """Return the last number of a file's or folder's name, before its endings."""
+    """Return the last number in a file or folder name, before its extensions."""
     number = _NUMBER.search(name.partition(".")[0])
     return None if number is None else int(number.group())
 
 
 def _numbered_by_name(side: Side) -> Side | None:
-    """Return the side with runs by the last number in names, None where those differ.
+    """Return the side with runs by the last number in names, None if those fail.
 
-    Every measure has a file of each number then, or of some of them, and none twice.
+    Numbers must differ, and no measure may have two files of one number.
     """
     numbers = []
     for capture in side.captures:
@@ -113,7 +113,7 @@ def _numbered_by_name(side: Side) -> Side | None:
 
 
 def cpu_seconds(side: Side) -> float | None:
-    """Return how long a side's CPU profiles lasted, None where one does not say."""
+    """Return how long a side's CPU profiles lasted, None if one does not say."""
     durations = [
         capture.content.duration_ns
         for capture in side.of("profile")
@@ -124,11 +124,11 @@ def cpu_seconds(side: Side) -> float | None:
 
 
 def age_seconds(side: Side) -> float | None:
-    """Return how long a side's process had run when it was captured, None if unknown.
+    """Return how long a side's process had run when captured, None if unknown.
 
-    The last line of a GC log tells it, ``@16.4s`` since the process began, where GC
-    runs often; where it does not, a CPU profile may have lasted longer. A CPU profile
-    of ``go test`` lasts as long as the process. Of several processes, nothing is known.
+    If GC runs often, the last line of a GC log gives it: ``@16.4s`` since process
+    start. If not, a CPU profile may have lasted longer. A CPU profile of ``go test``
+    lasts as long as the process. With several processes, nothing is known.
     """
     if (cycles := _only_log(side)) is None:
         return cpu_seconds(side) if is_whole(side) else None
@@ -140,10 +140,10 @@ def age_seconds(side: Side) -> float | None:
 def counted_seconds(side: Side) -> float | None:
     """Return until when allocations of a side's process are counted, None if unknown.
 
-    Profiles have those before the last collection but one, or before the last where
-    runtime.GC ran it; all where there was no second one (`mProf_Flush`,
-    `mProf_PostSweep` in runtime/mprof.go). Where the log counts far more or fewer bytes
-    until then, the profile was written at another time, which is not known.
+    Profiles have those before the last GC cycle but one, or before the last if
+    runtime.GC ran it; all if there was no second one (`mProf_Flush`, `mProf_PostSweep`
+    in runtime/mprof.go). If the log counts far more or fewer bytes until then, the
+    profile was written at another, unknown time.
     """
     cycles, age = _only_log(side), age_seconds(side)
     if cycles is None or int(cycles.number[-1]) < _SEVERAL:
@@ -164,18 +164,18 @@ def counted_seconds(side: Side) -> float | None:
 
 
 def is_whole(side: Side) -> bool:
-    """Return whether a side's CPU profiles last as long as its process, as far as told.
+    """Return whether a side's CPU profiles last as long as its process, if known.
 
-    Those of ``go test`` do. GC logs of one process tell its age more closely.
+    Those of ``go test`` do. GC logs of one process give its age more precisely.
     """
     return _only_log(side) is None and of_benchmarks(side)
 
 
 class Allocating(NamedTuple):
-    """What a GC log tells of a process that allocates, in the second half of its age.
+    """How a process allocates in the second half of its life, from its GC log.
 
-    `share` is how much of all between collections it allocated then, `per_second` how
-    many MiB a second; None of fewer than three collections.
+    `share` is how much of all between cycles it allocated then, `per_second` how many
+    MiB per second; None with fewer than three cycles.
     """
 
     share: float
@@ -183,12 +183,12 @@ class Allocating(NamedTuple):
 
     @property
     def throughout(self) -> bool:
-        """Whether the process did not only allocate to start: half would be even."""
+        """Whether the process allocated beyond start-up: an even split is half."""
         return self.share >= _LATE
 
 
 def allocating(side: Side) -> Allocating | None:
-    """Return what the GC log of one process tells, None where there is none."""
+    """Return how a process allocates, from its GC log; None without one."""
     cycles, age = _only_log(side), age_seconds(side)
     if cycles is None or age is None:
         return None
@@ -197,19 +197,19 @@ def allocating(side: Side) -> Allocating | None:
     share = float(amounts[late].sum()) / max(float(amounts.sum()), 1.0)
     if len(late) <= _SEVERAL:
         return Allocating(share, None)
-    # The first began before: what is known is what came after it.
+    # The first amount began before that: only what follows counts.
     took = float(cycles.start_ms[late[-1]] - cycles.start_ms[late[0]]) / 1e3
     return Allocating(share, float(amounts[late[1:]].sum()) / took if took else None)
 
 
 def _allocated_mb(cycles: Cycles) -> NDArray[np.int64]:
-    """Return how many MiB were allocated from one collection to the next."""
+    """Return how many MiB were allocated before each cycle, since the previous one."""
     between = cycles.heap_start_mb[1:] - cycles.heap_live_mb[:-1]
     return np.append(cycles.heap_start_mb[:1], np.maximum(between, 0))
 
 
 def _only_log(side: Side) -> Cycles | None:
-    """Return the collections of a side's one process, None without such a GC log."""
+    """Return the cycles of a side's one process, None without such a GC log."""
     logs = [run for c in side.of("gctrace") for run in c.content.runs]
     one = len(logs) == 1 and len(logs[0].cycles.start_ms) > 0
     return logs[0].cycles if one else None
@@ -224,7 +224,7 @@ def of_benchmarks(side: Side) -> bool:
 
 
 def stacks_of(side: Side) -> list[Profile | Stacks]:
-    """Return all stacks of a side, by which its functions are told; profiles first.
+    """Return all stacks of a side, which identify its functions; profiles first.
 
     Profiles that share their stacks are one.
     """
@@ -233,20 +233,20 @@ def stacks_of(side: Side) -> list[Profile | Stacks]:
 
 
 class _TraceStacks:
-    """The stacks of a trace, each of which counts once."""
+    """The stacks of a trace, each counted once."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
 
     def functions(self) -> tuple[list[str], list[str], NDArray[np.int64]]:
-        """Return names and files; a trace does not say where functions begin."""
+        """Return names, files and start lines; a trace has no start lines, so zeros."""
         strings, stacks = self._trace.strings, self._trace.stacks
         names = [strings[i] for i in stacks.function.tolist()]
         files = [strings[i] for i in stacks.file.tolist()]
         return names, files, np.zeros(len(names), np.int64)
 
     def __len__(self) -> int:
-        """Return how many frames all stacks have."""
+        """Return the number of frames in all stacks."""
         return len(self._trace.stacks.frame)
 
     def total(self) -> int:

@@ -1,4 +1,4 @@
-"""Did anything change? The question of ``--only-if-changed``."""
+"""Whether anything changed, for ``--only-if-changed``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["changed"]
 
 
 def changed(comparison: Comparison, findings: Findings) -> bool:
-    """Return whether anything moved beyond noise, for better or worse.
+    """Return whether anything changed significantly, for better or worse.
 
-    That is a runtime group, a function by flat or cum, a benchmark, or a finding of
-    more than informative weight: findings judge GC logs and traces. What chance has no
-    model for, such as goroutine counts, says nothing here.
+    That is a runtime group, a function by flat or cum, a benchmark, or a finding above
+    info: findings judge GC logs and traces. Figures without a noise model, such as
+    goroutine counts, do not count.
     """
     if any(finding.severity != "info" for finding in findings.found):
         return True

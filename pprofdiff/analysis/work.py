@@ -1,4 +1,4 @@
-"""How much work each side did: what makes "is the build slower?" answerable."""
+"""How much work each side did, without which no build can be called slower."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pprofdiff.units import rounded
 
 __all__ = ["Work", "counted", "possible", "rated"]
 
-# Beyond these, values by operation could not be told from 0 or infinity.
+# Beyond these, values per op would be indistinguishable from 0 or infinity.
 _LEAST, _MOST = 1e-9, 1e18
 # From here on, people need no decimals.
 _WHOLE = 1e5
@@ -27,17 +27,17 @@ _NO_PAIRS: Mapping[str, Pair] = MappingProxyType({})
 class Work(NamedTuple):
     """Operations of (base, new): done while profiled, or done per second.
 
-    One of `counts` and `rates` is set; `reason` says where it is from, for people.
-    `seconds` is how long counted operations took, and `ages` how long each process had
-    run when it was captured, `counted` until when its allocations are; None where that
-    is not known. `whole` tells that these are all operations of both processes,
-    `throughout` that both allocated all that time, as far as is known. `allocation` is
-    what both allocated a second in the second half of it, where GC logs tell. `by_run`
-    are the operations a second of each run, by its number, as far as they are known.
-    `turns` are what an operation costs in each turn of (base, new), by sample type,
-    where sides were measured in turns. `closed` tells that the next operation began
-    when one ended, so that operations a second are how fast the program is rather than
-    what was asked of it.
+    One of `counts` and `rates` is set; `reason` says, for people, where it comes from.
+    `closed` means that each operation started when the previous one ended, so
+    operations per second show the program's speed, not the load. `by_run` are
+    operations per second by run number, as far as known. `seconds` is how long counted
+    operations took, `ages` how long each process had run when captured, `counted` until
+    when its allocations are counted; None if unknown. `allocation` is what both
+    allocated per second in the second half of that time, if GC logs say. `whole` means
+    that these are all operations of both processes, `throughout` that both allocated
+    all that time, as far as known. `allocated` is what an op of (base, new) costs, by
+    sample type, `holds` that of one type. `turns` are the costs per op in each turn of
+    (base, new), by sample type, if sides were measured in turns.
     """
 
     counts: Pair | None
@@ -57,14 +57,14 @@ class Work(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is all that the processes did, since they began.
+        """Whether it is all that the processes did since they started.
 
-        Else what counts since then has set-up, and other loads, in it.
+        If not, what is counted since then includes set-up and other loads.
         """
         return self.whole or self.per_second(self.seconds) is None
 
     def of(self, sample_type: str) -> Work:
-        """Return the same for values of a sample type."""
+        """Return the same work for values of a sample type."""
         return self._replace(holds=self.allocated.get(sample_type))
 
     def done(
@@ -75,9 +75,8 @@ class Work(NamedTuple):
     ) -> Pair | None:
         """Return the operations in the windows that a profile counts.
 
-        `durations_ns` are its durations; without them it counts since the process
-        began, `allocations` or other things. None where the operations of that time are
-        not known.
+        `durations_ns` are its durations; without them it counts since process start,
+        `allocations` or other things. None if the operations of that time are unknown.
         """
         base, new = durations_ns
         rates = self.per_second(self.seconds)
@@ -101,7 +100,7 @@ class Work(NamedTuple):
 def counted(done: Pair) -> Work:
     """Return the work of ``--work BASE:NEW``, operations done while profiled.
 
-    Raises UsageError for numbers that nothing can be divided by.
+    Raises UsageError for numbers out of range.
     """
     _check("--work", done, "the operations that each side did")
     base, new = (_number(value) for value in done)
@@ -109,11 +108,9 @@ def counted(done: Pair) -> Work:
 
 
 def rated(rates: Pair, source: str = "--rps", *, closed: bool = False) -> Work:
-    """Return work that is known as operations per second, and from where.
+    """Return work known as operations per second, and where it comes from.
 
-    `closed` is as in `Work`.
-
-    Raises UsageError for numbers that nothing can be divided by.
+    `closed` is as in `Work`. Raises UsageError for numbers out of range.
     """
     _check(source, rates, "the operations that each side did in a second")
     typed = source == "--rps"
@@ -136,6 +133,6 @@ def _check(source: str, pair: Pair, what: str) -> None:
 
 
 def _number(value: float) -> str:
-    """Return a number of operations as it was typed, without needless decimals."""
+    """Return a number of operations as typed, without needless decimals."""
     whole = value == int(value) or value >= _WHOLE
     return f"{value:,.0f}" if whole else f"{value:,.6g}"

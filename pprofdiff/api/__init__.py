@@ -1,10 +1,10 @@
-"""What a notebook or script uses: `load`, `diff`, `compare`, `fleet` and `load_many`.
+"""The API for notebooks and scripts: `load`, `diff`, `compare`, `fleet`, `load_many`.
 
-`calls` has these; `profiles`, `gclogs`, `benchmarks` and `traces` have what `load` and
-`diff` return of a kind, `comparison` and `builds` what `compare` and `load_many`
-return; `fleets` and `series` have both of many hosts, `fleetddf` what Dask has of
-them. What all loaded inputs share is in `loaded`, what all comparisons can do in
-`reported`. Nothing is changed in place: every method returns something new.
+`calls` has these; `profiles`, `gclogs`, `benchmarks` and `traces` hold what `load` and
+`diff` return per kind, `comparison` and `builds` what `compare` and `load_many` return;
+`fleets` and `series` hold what `fleet` returns, `fleetddf` a fleet as a Dask DataFrame.
+`loaded` is the base of all inputs, `reported` that of all comparisons. Objects are
+immutable: every method returns a new one.
 """
 
 from __future__ import annotations

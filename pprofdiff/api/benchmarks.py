@@ -1,4 +1,4 @@
-"""Benchmark output, load generators, and what changed between two outputs."""
+"""Benchmark output, load generator summaries, and the comparison of two outputs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Benchmarks(LoadedInput[columns.Benchmarks]):
-    """Output of ``go test -bench``: its results, and where it is from.
+    """Output of ``go test -bench``: its results and its source.
 
     ``new - base`` is ``diff(base, new)``.
     """
@@ -45,16 +45,16 @@ class Benchmarks(LoadedInput[columns.Benchmarks]):
 
     @property
     def results(self) -> tuple[columns.Result, ...]:
-        """One benchmark in one unit each; see `model.benchmarks.Result`."""
+        """One benchmark and unit each; see `model.benchmarks.Result`."""
         return self.data.results
 
     @property
     def torn(self) -> int:
-        """How many lines name a benchmark whose values were not found."""
+        """How many lines name a benchmark but have no readable values."""
         return self.data.torn
 
     def __repr__(self) -> str:
-        """Return one line: where from, benchmarks and measurements."""
+        """Return one line: source, benchmarks and measurements."""
         names = {(result.name, result.procs) for result in self.results}
         count = sum(len(result.values) for result in self.results)
         return (
@@ -62,14 +62,14 @@ class Benchmarks(LoadedInput[columns.Benchmarks]):
         )
 
     def __sub__(self, base: Benchmarks) -> BenchmarksDiff:
-        """Return what changed from base to this."""
+        """Return what changed from base to this output."""
         return subtracted([base], [self])
 
     def pair(self, suffix: str) -> BenchmarksDiff:
         """Compare benchmarks under two names: ``XOld`` is base and ``X`` is new.
 
-        The same as ``--pair suffix=Old``; what has no partner is left out. Raises
-        UsageError where nothing has one.
+        The same as ``--pair suffix=Old``; unpaired benchmarks are left out. Raises
+        UsageError if there is no pair.
 
         >>> from pprofdiff import load
         >>> pair = load("zstd/new/bench.txt").pair("Old").rows.set_index("unit")
@@ -82,18 +82,18 @@ class Benchmarks(LoadedInput[columns.Benchmarks]):
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a measurement: name, procs, unit, run, value, iterations."""
+        """Return one row per measurement: name, procs, unit, run, value, iterations."""
         return self.data.to_frame()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BenchmarksDiff(KindDiff[BenchmarkDiff]):
-    """What changed between two outputs of benchmarks, as benchstat compares them."""
+    """What changed between two benchmark outputs, compared as benchstat does."""
 
     kind: ClassVar[KindId] = "benchmark"
 
     def __repr__(self) -> str:
-        """Return one line: benchmarks, and how many differ."""
+        """Return one line: figures on both sides, and how many differ."""
         rows = [row for row in self.data.rows if row.tested]
         moved = sum(row.significant for row in rows)
         base, new = (side.label for side in self.sides)
@@ -104,20 +104,20 @@ class BenchmarksDiff(KindDiff[BenchmarkDiff]):
 
     @property
     def rows(self) -> pd.DataFrame:
-        """One row a benchmark and unit.
+        """One row per benchmark and unit.
 
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
         name, unit     as printed; the name with its ``-P``          string
-        base, new,     medians in `unit`, new − base; NaN where a    float64
-        delta          side was not measured
+        base, new,     medians in `unit`, new − base; NaN if a side  float64
+        delta          was not measured
         ratio          new / base                                    float64
         ratio_low,     99% CI of `ratio` for benchmarks measured in  float64
         ratio_high     turns, whose base and new are geometric
                        means; else NaN
-        p              of the U test; NaN in turns                   float64
-        significant    p is at most 0.05; in turns, as the outcome   bool
+        p              of the U-test; NaN in turns                   float64
+        significant    p ≤ 0.05; in turns, as the outcome            bool
         ============== ============================================= ============
         """
         import pandas as pd
@@ -144,14 +144,14 @@ class BenchmarksDiff(KindDiff[BenchmarkDiff]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LoadSummary(LoadedInput[columns.LoadSummary]):
-    """What a load generator, hey or wrk, printed at the end of its run."""
+    """The final summary of a load generator, hey or wrk."""
 
     kind: ClassVar[KindId] = "load"
 
     path: str = "summary"
 
     def __repr__(self) -> str:
-        """Return one line: where from, and the requests a second."""
+        """Return one line: source and requests per second."""
         return (
             f"<LoadSummary {self.path!r}: {self.tool}, "
             f"{rounded(self.per_second)} requests a second>"
@@ -164,36 +164,36 @@ class LoadSummary(LoadedInput[columns.LoadSummary]):
 
     @property
     def seconds(self) -> float:
-        """How long it ran."""
+        """How long it ran, in seconds."""
         return self.data.seconds
 
     @property
     def requests(self) -> int | None:
-        """How many answers it got; None where it does not say."""
+        """The number of responses, None if not reported."""
         return self.data.requests
 
     @property
     def failed(self) -> int | None:
-        """How many requests failed; None where it does not say."""
+        """The number of failed requests, None if not reported."""
         return self.data.failed
 
     @property
     def per_second(self) -> float:
-        """Requests a second, as printed."""
+        """Requests per second, as printed."""
         return self.data.per_second
 
 
 def loaded(
     captures: Sequence[Capture[columns.Benchmarks]], label: str | None, _name: str
 ) -> Benchmarks:
-    """Return the first of the captures as `load` does."""
+    """Return the first capture as `load` does."""
     return Benchmarks(captures[0].content, label, captures[0].path)
 
 
 def loaded_summary(
     captures: Sequence[Capture[columns.LoadSummary]], label: str | None, _name: str
 ) -> LoadSummary:
-    """Return the first of the captures as `load` does."""
+    """Return the first capture as `load` does."""
     return LoadSummary(captures[0].content, label, captures[0].path)
 
 

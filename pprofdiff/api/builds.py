@@ -1,4 +1,4 @@
-"""More than two builds side by side: `Builds`, which `load_many` returns."""
+"""Several builds next to each other: `Builds`, which `load_many` returns."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ __all__ = ["Builds"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Builds(Shown):
-    """Profiles of one kind of several builds, in order, in one sample type.
+    """Profiles of one kind from several builds, in order, for one sample type.
 
-    Raw values are int64 in `unit`. Scaled ones are per operation where `work` was
-    given; else CPU and allocations are percent of each build's total, and the rest is
-    per second where every profile has a duration, else raw: `mode` says.
+    Raw values are int64 in `unit`. Scaled values are per op if `work` was given.
+    Otherwise CPU and allocations are percent of each build's total; the rest is per
+    second if every profile has a duration, else raw. `mode` says which.
     """
 
     names: tuple[str, ...]
@@ -45,10 +45,10 @@ class Builds(Shown):
 
     @classmethod
     def of(cls, profiles: Sequence[tuple[str, Profile]]) -> Builds:
-        """Return the builds of (name, profile) pairs, in the newest's sample type.
+        """Return builds from (name, profile) pairs, in the last one's default type.
 
-        Raises UsageError for no build, or a name twice; IncompatibleProfilesError for
-        a profile without that sample type.
+        Raises UsageError if there is no build or a duplicate name,
+        IncompatibleProfilesError if a profile lacks that sample type.
         """
         names = [name for name, _ in profiles]
         if not names:
@@ -66,9 +66,9 @@ class Builds(Shown):
         *,
         work: Sequence[float] | None = None,
     ) -> Builds:
-        """Return the same builds in another sample type, or by operations done.
+        """Return the same builds in another sample type, or per op.
 
-        `work` has one number a build, in their order.
+        `work` has the number of operations of each build, in order.
         """
         kind = self.sample_type
         if sample_type is not None:
@@ -84,7 +84,7 @@ class Builds(Shown):
         return Builds(self.names, self.profiles, kind, mode, factors)
 
     def __repr__(self) -> str:
-        """Return one line: kind, how many, first and last."""
+        """Return one line: sample type, number of builds, first and last."""
         kind = self.sample_type
         ends = f"{self.names[0]!r} … {self.names[-1]!r}"
         return f"<Builds {kind.type}/{kind.unit}: {len(self.names)} builds, {ends}>"
@@ -114,13 +114,13 @@ class Builds(Shown):
 
     @cached_property
     def costs(self) -> tuple[ProfileSums, ...]:
-        """Each build's flat and cum by function, and sums by category."""
+        """Each build's flat and cum per function, and sums per category."""
         kind = self.sample_type.type
         return tuple(profile_sums(profile.data, kind) for profile in self.profiles)
 
     @property
     def totals(self) -> pd.DataFrame:
-        """One row a build (index build): total, int64, and scaled, float64."""
+        """One row per build (index build): total, int64, and scaled, float64."""
         import pandas as pd
 
         total = np.array([cost.total for cost in self.costs], np.int64)
@@ -129,10 +129,11 @@ class Builds(Shown):
 
     @property
     def categories(self) -> pd.DataFrame:
-        """What the Go runtime did: rows builds, columns categories, raw int64.
+        """What the Go runtime did: one row per build, one column per category, int64.
 
-        Columns are a category's id, in the rules' order, those that any build has. A
-        row adds up to the build's total. No columns where samples are not CPU time.
+        Columns are category ids, in the order of the rules, without those that are 0 in
+        every build. A row adds up to the build's raw total. No columns unless samples
+        are CPU time.
         """
         import pandas as pd
 
@@ -142,12 +143,12 @@ class Builds(Shown):
 
     @property
     def categories_scaled(self) -> pd.DataFrame:
-        """As `categories`, scaled (see `mode`), float64."""
+        """Like `categories`, scaled (see `mode`), float64."""
         return self.categories.mul(self._scales(), axis=0)
 
     @property
     def groups(self) -> pd.DataFrame:
-        """As `categories`, by group of runtime costs: gc, alloc, sched and so on."""
+        """Like `categories`, per group of runtime costs: gc, alloc, sched and so on."""
         import pandas as pd
 
         totals, sums, known = {}, self._sums(), rules()
@@ -160,15 +161,15 @@ class Builds(Shown):
 
     @property
     def groups_scaled(self) -> pd.DataFrame:
-        """As `groups`, scaled (see `mode`), float64."""
+        """Like `groups`, scaled (see `mode`), float64."""
         return self.groups.mul(self._scales(), axis=0)
 
     @property
     def functions(self) -> pd.DataFrame:
-        """Flat by function: rows functions, columns builds, raw int64.
+        """Flat per function: one row per function, one column per build, raw int64.
 
-        A function is one by its name; 0 where a build does not have it. Rows come by
-        falling spread of the scaled values, then by name.
+        Functions are matched by name; 0 if a build lacks one. Rows are sorted by the
+        spread of scaled values, largest first, then by name.
         """
         import pandas as pd
 
@@ -184,7 +185,7 @@ class Builds(Shown):
         return frame.iloc[np.argsort(-spread, kind="stable")]
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Draw each build's total by group of runtime costs; see `plots.builds`."""
+        """Plot each build's total by group of runtime costs; see `plots.builds`."""
         from pprofdiff.plots import builds
 
         return builds(self, ax, **options)
@@ -200,7 +201,7 @@ class Builds(Shown):
         return pd.Series(self.factors, self._index(), "float64")
 
     def _sums(self) -> NDArray[np.int64]:
-        """Return sums by build and category; none where there are no categories."""
+        """Return sums by build and category; zeros if there are no categories."""
         count = len(rules().categories)
         rows = [
             np.zeros(count, np.int64) if cost.categories is None else cost.categories
@@ -217,7 +218,7 @@ class Builds(Shown):
 def _factors(
     profiles: Sequence[Profile], kind: ValueType, work: Sequence[float] | None
 ) -> tuple[str, tuple[float, ...]]:
-    """Return in what builds are compared, and what raw values are multiplied by."""
+    """Return the mode, and the factor for each build's raw values."""
     if work is not None:
         if len(work) != len(profiles) or not all(done > 0 for done in work):
             raise UsageError(

@@ -1,7 +1,7 @@
-"""What a notebook or script uses: `load`, `diff`, `compare` and `load_many`.
+"""`load`, `diff`, `compare` and `load_many`.
 
-What is given may be a path, bytes, a file, or something loaded; what it holds decides
-what comes back.
+Inputs may be paths, bytes, files or loaded objects; the content decides the result's
+type.
 
 >>> d = diff("syncpool/base/cpu.pb.gz", "syncpool/new/cpu.pb.gz")
 >>> d.categories.loc["gc.mark.assist", ["base", "new"]].to_dict()
@@ -60,27 +60,27 @@ Pair = tuple[float, float]
 
 
 class _WorkOptions(TypedDict, total=False):
-    """What `diff` takes for all kinds but benchmarks."""
+    """Options of `diff` for all kinds but benchmarks."""
 
     work: Pair | None
     rps: Pair | None
 
 
 class _StackOptions(_WorkOptions, total=False):
-    """What `diff` takes for what has stacks: profiles and traces."""
+    """Options of `diff` for inputs with stacks: profiles and traces."""
 
     pair_names: Mapping[str, str] | None
     pairing: bool
 
 
 class _LogOptions(_WorkOptions, total=False):
-    """What `diff` takes for GC logs."""
+    """Options of `diff` for GC logs."""
 
     window: Seconds | tuple[Seconds, Seconds] | None
 
 
 class _ProfileOptions(_StackOptions, total=False):
-    """What `diff` takes for profiles."""
+    """Options of `diff` for profiles."""
 
     sample_type: str | int | None
     normalize: bool
@@ -94,20 +94,20 @@ class _ProfileOptions(_StackOptions, total=False):
 
 
 class _Options(_ProfileOptions, _LogOptions, total=False):
-    """What `diff` takes."""
+    """All options of `diff`."""
 
 
 def load(source: Loadable, *, label: str | None = None) -> Loaded:
-    """Return what a path or URL, bytes or a binary file hold.
+    """Load a path, URL, bytes or binary file.
 
-    That is a `Profile`, several of one folder merged, wherever there is one; else an
-    execution `Trace`; else the `GCLog`, the `Benchmarks` or the `LoadSummary` of a
-    text.
+    Returns a `Profile` if there is one (those of a folder are merged), else an
+    execution `Trace`, else the `GCLog`, `Benchmarks` or `LoadSummary` of a text.
 
     Raises
     ------
     FetchError, FormatError
-        There is none, or a file of the folder is damaged, in one line that says why.
+        There is nothing to load, or a file of the folder is damaged; the message is one
+        line.
     IncompatibleProfilesError
         A folder's profiles are of several kinds.
 
@@ -115,7 +115,6 @@ def load(source: Loadable, *, label: str | None = None) -> Loaded:
     'memeqbody'
     >>> load("syncpool/base/gctrace.log")
     <GCLog 'syncpool/base/gctrace.log': 72 of 72 cycles in ... s>
-
     """
     if isinstance(source, str | os.PathLike):
         name = os.fspath(source)
@@ -133,7 +132,7 @@ def load(source: Loadable, *, label: str | None = None) -> Loaded:
             f"{name}: neither a profile, trace, GC log nor benchmark output"
         )
     kind = _telling(named)
-    # Whoever loads a folder is given all of it, or none.
+    # A folder is loaded completely or not at all.
     named = named._replace(
         inputs=tuple(replace(one, of_folder=False) for one in named.inputs)
     )
@@ -144,7 +143,7 @@ def load(source: Loadable, *, label: str | None = None) -> Loaded:
 
 
 def _taken(file: BinaryIO, name: str) -> tuple[Input, ...]:
-    """Return a file's inputs, one a kind that it holds."""
+    """Return a file's inputs, one per kind that it holds."""
     taken = take(file, name, DEFAULT_MAX_SIZE)
     return tuple(
         Input(name, None, name, taken.data, kind, scanned=taken.scanned.get(kind))
@@ -154,18 +153,18 @@ def _taken(file: BinaryIO, name: str) -> tuple[Input, ...]:
 
 
 def _telling(named: SideInputs) -> KindId:
-    """Return the kind to load: profiles, else traces, else that of the first text."""
+    """Return the kind to load: profile, else trace, else that of the first text."""
     there = {one.kind for one in named.inputs}
     binary = (kind.id for kind in KINDS.values() if not kind.is_text)
     return next((kind for kind in binary if kind in there), named.inputs[0].kind)
 
 
 def load_many(sources: Mapping[str, Loadable] | Sequence[Loadable]) -> Builds:
-    """Return profiles of several builds, side by side, in the order given.
+    """Load profiles of several builds, in the given order.
 
-    A mapping names the builds; of a sequence, paths name them (without the parts that
-    all share), or the labels of `Profile` objects do. Folders are merged. Raises
-    UsageError where names or sample types do not fit together.
+    The keys of a mapping name the builds. In a sequence, builds are named by their
+    paths (without the parts they share) or by the labels of `Profile` objects. Folders
+    are merged. Raises UsageError if names or sample types do not fit together.
 
     >>> builds = load_many([f"versions/go1.{n}/cpu.pb.gz" for n in (21, 24, 27)])
     >>> builds.groups_scaled["gc"].round(1).to_dict()  # % of each build's CPU
@@ -223,21 +222,21 @@ def diff(  # noqa: PLR0913 - the options of a comparison, by keyword
     pairing: bool = True,
     **patterns: str,
 ) -> AnyDiff:
-    """Return new minus base: two profiles, traces, GC logs or outputs of benchmarks.
+    """Return new minus base, for two profiles, traces, GC logs or benchmark outputs.
 
-    Each side is what `load` takes or returns, or a list of it: profiles of a list are
-    merged, benchmarks pooled, of traces the longest stands for the side, of logs the
-    process with most collections. The result is a `Diff`, `TraceDiff`, `GCLogDiff` or
+    Each side is what `load` takes or returns, or a list of it. Profiles in a list are
+    merged, benchmarks pooled, and traces added up; of GC logs, the process with most
+    cycles is used. The result is a `Diff`, `TraceDiff`, `GCLogDiff` or
     `BenchmarksDiff`.
 
-    `work` gives the operations that (base, new) did while measured, `rps` those they
-    did a second. For profiles, `sample_type` is as ``-sample_index``, `normalize`
-    brings new to the base's total, and `patterns` are focus, ignore, hide, show,
-    show_from, tagfocus, tagignore. For GC logs, `window` is (from, to), seconds since
-    the process started, None for an end that is open; or two of these, base's and
-    new's. For profiles and traces, `pair_names` gives new's names of base's functions
-    (or patterns of both, with one ``*``); without `pairing`, no other functions of
-    unlike names are one. Raises UsageError or IncompatibleProfilesError where the two
+    `work` is the number of operations of (base, new) during the measurement, `rps`
+    their operations per second. For profiles, `sample_type` is like ``-sample_index``,
+    `normalize` scales new to the base's total, and `patterns` are focus, ignore, hide,
+    show, show_from, tagfocus, tagignore. For GC logs, `window` is (from, to) in seconds
+    since the process started, None for an open end, or one such pair for each side. For
+    profiles and traces, `pair_names` maps names of base's functions to new's (or
+    patterns with one ``*`` each); without `pairing`, no other functions with different
+    names are matched. Raises UsageError or IncompatibleProfilesError if the sides
     cannot be subtracted.
     """
     old, current = _several(base, "base"), _several(new, "new")
@@ -283,14 +282,15 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     same_within: float = SAME_WITHIN,
     by: str = "",
 ) -> Comparison:
-    """Return everything that two folders, or lists of files, tell, as the command does.
+    """Compare two folders, or lists of files, as the command line does.
 
-    What lies there is told from its content and paired by kind. Options are as for
-    `diff`; builds are called the same where the outcome's figure surely differs by no
-    more than `same_within`, a share of base. `by` is the key of the label of samples
-    that tells units of work, such as ``endpoint``; "" to find one. A folder's damaged
-    file is left out, and `Comparison.unread` names it. Raises UsageError where nothing
-    pairs, FetchError or FormatError for what was named itself and cannot be read.
+    The content of each file decides its kind, and kinds are paired. Options are as for
+    `diff`. Builds are the same if the outcome's figure differs by no more than
+    `same_within`, a fraction of base, with its whole interval. `by` is the key of the
+    sample label that separates units of work, such as ``endpoint``; "" looks for one. A
+    damaged file of a folder is left out and listed in `Comparison.unread`. Raises
+    UsageError if nothing pairs, FetchError or FormatError if a file that was named
+    explicitly cannot be read.
 
     >>> both = compare("syncpool/base", "syncpool/new")
     >>> both
@@ -316,7 +316,7 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
 
 
 def _several(given: Side, word: str) -> list[Loaded]:
-    """Return what stands on one side, loaded."""
+    """Return one side's inputs, loaded."""
     alone = not isinstance(given, list | tuple)
     sources: list[Any] = [given] if alone else list(cast("Sequence[Any]", given))
     if not sources:
@@ -325,24 +325,24 @@ def _several(given: Side, word: str) -> list[Loaded]:
 
 
 def _loaded(source: Loadable | Loaded) -> Loaded:
-    """Return what `load` takes, loaded; what `load` returned, as it is."""
+    """Load a source; return a loaded object as it is."""
     if isinstance(source, LoadedInput):
         return source
     return load(source)
 
 
 def _filtered(side: Sequence[Loaded], patterns: Mapping[str, str]) -> list[Loaded]:
-    """Return what patterns leave of profiles; only these take patterns."""
+    """Return profiles with the patterns applied; only profiles take patterns."""
     return [cast("Profile", loaded).filter(**patterns) for loaded in side]
 
 
 def _noun(loaded: Loaded) -> str:
-    """Return what something loaded is, and where from, in words."""
+    """Return the kind and path of a loaded object, as messages name it."""
     return f"{KINDS[loaded.kind].noun} ({printable(loaded.path)})"
 
 
 def _common_kind(base: Sequence[Loaded], new: Sequence[Loaded]) -> KindId:
-    """Return what both sides are; raise IncompatibleProfilesError if they differ."""
+    """Return the common kind; raises IncompatibleProfilesError if kinds differ."""
     kinds = {loaded.kind for loaded in (*base, *new)}
     if len(kinds) > 1:
         sides = "; ".join(
@@ -370,7 +370,7 @@ def _work(work: Pair | None, rps: Pair | None) -> Work | None:
 def _spans(
     window: Seconds | tuple[Seconds, Seconds] | None,
 ) -> tuple[Span | None, Span | None]:
-    """Return each side's seconds."""
+    """Return each side's interval."""
     if window is None:
         return None, None
     first, second = window
@@ -381,7 +381,7 @@ def _spans(
 
 
 def _names(sources: Sequence[Loadable]) -> list[str]:
-    """Return what tells sources apart: the parts of their paths that differ."""
+    """Return names for sources: the parts of their paths that differ."""
     given = []
     for place, source in enumerate(sources, 1):
         label = getattr(source, "label", None)

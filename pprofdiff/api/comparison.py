@@ -1,4 +1,4 @@
-"""Two folders of evidence compared, as the command line does it: `Comparison`."""
+"""Compare two folders of evidence as the command line does: `Comparison`."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Reported):
-    """Everything that two sides' evidence tells, kind by kind.
+    """The comparison of two sides' evidence, kind by kind.
 
-    `findings` are drawn from all of it: the cause of a CPU profile's change is often in
-    the GC log beside it. `notes` say what is of no kind that is compared; `unread`
-    names the files that are damaged or cannot be read, and `check` is no pass then.
+    `findings` use all of it: the cause of a change in a CPU profile is often found in
+    the GC log. `notes` list inputs of kinds that are not compared; `unread` lists files
+    that are damaged or cannot be read, in which case `check` does not pass.
     """
 
     data: analysis.Comparison
@@ -57,12 +57,12 @@ class Comparison(Reported):
 
     @property
     def comparison(self) -> analysis.Comparison:
-        """What is compared, as `pprofdiff.analysis.comparison` has it."""
+        """The underlying `pprofdiff.analysis.comparison` object."""
         return self.data
 
     @cached_property
     def profiles(self) -> dict[str, Diff]:
-        """The profiles' diffs by name, such as cpu or ``allocs/alloc_objects``."""
+        """Diffs of profiles by name, such as cpu or ``allocs/alloc_objects``."""
         diffs: dict[str, Diff] = {}
         for one in self.data.profiles:
             name = one.name
@@ -71,7 +71,7 @@ class Comparison(Reported):
         return diffs
 
     def __getitem__(self, name: str) -> Diff:
-        """Return the diff of one kind of profile; UsageError where there is none."""
+        """Return the diff of one kind of profile; raises UsageError if missing."""
         if name not in self.profiles:
             there = ", ".join(self.profiles) or "none"
             raise UsageError(f"no {name!r} on both sides; the profiles are: {there}")
@@ -79,21 +79,21 @@ class Comparison(Reported):
 
     @cached_property
     def gc(self) -> GCLogDiff | None:
-        """The GC logs' diff, None where a side has none."""
+        """The diff of GC logs, None if a side has none."""
         result = self.data.gc
         return None if result is None else GCLogDiff(result, self._sides("gctrace"))
 
     @cached_property
     def trace(self) -> TraceDiff | None:
-        """The execution traces' diff, None where a side has none."""
+        """The diff of execution traces, None if a side has none."""
         result = self.data.trace
         return None if result is None else TraceDiff(result, self._sides("trace"))
 
     @cached_property
     def benchmarks(self) -> BenchmarksDiff | None:
-        """The benchmarks' diff, None where a side has none.
+        """The diff of benchmarks, None if a side has none.
 
-        What `pprofdiff measure` ran is judged in turns, as in the report.
+        Runs of `pprofdiff measure` are judged in turns, as in the report.
         """
         judged = self.report().comparison if self.data.measured else self.data
         result = judged.benchmarks
@@ -102,7 +102,7 @@ class Comparison(Reported):
         return BenchmarksDiff(result, self._sides("benchmark"))
 
     def _sides(self, kind: KindId) -> tuple[Side, Side]:
-        """Return both sides with the captures of one kind alone."""
+        """Return both sides with only the captures of one kind."""
         base, new = (
             Side(side.label, side.of(kind)) for side in (self.data.base, self.data.new)
         )
@@ -110,9 +110,9 @@ class Comparison(Reported):
 
 
 def compare_paths(base: Paths, new: Paths, settings: Settings = DEFAULTS) -> Comparison:
-    """Read what lies at both sides' paths and compare it kind by kind.
+    """Read both sides' paths and compare them kind by kind.
 
-    Raises FetchError or FormatError for what cannot be read, UsageError where nothing
+    Raises FetchError or FormatError if something cannot be read, UsageError if nothing
     pairs.
     """
     loaded = load_sides(words_of(base), words_of(new))
@@ -123,7 +123,7 @@ def compare_paths(base: Paths, new: Paths, settings: Settings = DEFAULTS) -> Com
 
 
 def words_of(paths: Paths) -> tuple[str, ...]:
-    """Return what was given for a side as the words that a command has for it."""
+    """Return a side's paths as command-line arguments."""
     if isinstance(paths, str | os.PathLike):
         return (os.fspath(paths),)
     return tuple(os.fspath(path) for path in paths)

@@ -1,4 +1,4 @@
-"""A fleet as Dask's own: `ddf`, sums by host and function, read when asked for."""
+"""A fleet as a lazy Dask DataFrame: `ddf`, sums per host and function."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def ddf(
     every: float | timedelta | None = None,
     max_skipped: float = 0.0,
 ) -> Any:  # noqa: ANN401 - a dask.dataframe.DataFrame, which is not imported here
-    """Return what hosts' profiles add up to, as a lazy `dask.dataframe.DataFrame`.
+    """Return the sums of hosts' profiles as a lazy `dask.dataframe.DataFrame`.
 
-    Objects are listed now, and read when Dask computes, 50 in a partition, by whatever
-    scheduler it has then. A host may be of several partitions:
+    Objects are listed now and read when Dask computes, 50 per partition, by the
+    scheduler in effect then. A host may be in several partitions:
     ``ddf(…).groupby(["host", "kind", "function"])[["flat", "cum"]].sum()`` adds it up.
 
     ============== ============================================= ===================
     column         meaning                                       type
     ============== ============================================= ===================
     host           its name                                      string
-    step           with `over`: a build, or when a window begins string, or
+    step           with `over`: a build, or a window's start     string, or
                                                                  datetime64[ns, UTC]
-    kind           of profile, such as cpu                       string
-    unit           of the values                                 string
+    kind           kind of profile, such as cpu                  string
+    unit           unit of the values                            string
     function       its name                                      string
     flat, cum      raw sums, in the default sample type          int64
     ============== ============================================= ===================
@@ -51,16 +51,15 @@ def ddf(
     paths
         As `base` of `fleet`.
     by, over, every
-        As of `fleet`; windows of time have a width here.
+        As in `fleet`, but windows of time need a width.
     max_skipped
-        The largest share of a partition's objects that may be damaged, missing or no
-        profiles; of more, computing raises FormatError.
+        The largest fraction of a partition's objects that may be damaged, missing or
+        not profiles; beyond it, computing raises FormatError.
 
     Raises
     ------
     FetchError, UsageError
-        Nothing is there, hosts are not told, or dask.dataframe is not installed.
-
+        There are no objects, hosts cannot be identified, or dask.dataframe is missing.
     """
     try:
         import dask.dataframe as dd
@@ -115,7 +114,7 @@ def _words(cell: Cell) -> tuple[str, str | int, str, str]:
 
 
 def _typed(frame: pd.DataFrame, over: str) -> pd.DataFrame:
-    """Return a frame with the types that `ddf` promises, whatever is in it."""
+    """Return a frame with the dtypes that `ddf` documents, even if it is empty."""
     import pandas as pd
 
     words = dict.fromkeys(("host", "kind", "unit", "function"), "str")

@@ -1,4 +1,4 @@
-"""Groups of fleets as a DataFrame; imported only when somebody asks for one."""
+"""Groups of fleets as a DataFrame; imported on demand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COLUMNS = (
 
 
 def groups_frame(comparison: Comparison) -> pd.DataFrame:
-    """Return one row a function and group; columns as `FleetComparison.groups` says."""
+    """Return one row per function and group; columns as in `FleetComparison.groups`."""
     rows: list[tuple[object, ...]] = []
     groups = list(group_diffs(comparison))
     for name in moved_in_any(groups):

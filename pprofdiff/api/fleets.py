@@ -1,4 +1,4 @@
-"""Two builds on many hosts compared, as the command line does it: `FleetComparison`."""
+"""Compare two builds on many hosts as the command line does: `FleetComparison`."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ __all__ = ["FleetComparison", "fleet"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FleetComparison(Comparison):
-    """Everything that two builds' profiles of many hosts tell, kind by kind.
+    """The comparison of two builds by profiles of many hosts, kind by kind.
 
-    A run is a host, or a group of hosts where there are more than 64. `notes` say what
+    A run is a host, or a group of hosts if there are more than 64. `notes` list what
     was left out.
     """
 
     def __repr__(self) -> str:
-        """Return one line: the two sides, and of how many hosts they are."""
+        """Return one line: the two sides, their hosts, and what is compared."""
         sides = [
             f"{side.label!r} ({len(side.fleet.names):,} hosts)"
             for side in (self.data.base, self.data.new)
@@ -44,18 +44,17 @@ class FleetComparison(Comparison):
 
     @cached_property
     def hosts(self) -> pd.DataFrame:
-        """What was read of each host: one row a side, host and kind of profile.
+        """What was read from each host: one row per side, host and kind of profile.
 
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
         side           base or new                                   categorical
         host           its name                                      string
-        kind           of profile, such as cpu                       string
-        profiles       how many                                      int64
-        seconds        the sum of their durations; 0 where they      float64
-                       tell none
-        total          the sum of their values, raw, in the default  int64
+        kind           kind of profile, such as cpu                  string
+        profiles       number of profiles                            int64
+        seconds        sum of their durations, 0 if they have none   float64
+        total          sum of their values, raw, in the default      int64
                        sample type
         ============== ============================================= ============
         """
@@ -75,13 +74,13 @@ class FleetComparison(Comparison):
 
     @cached_property
     def groups(self) -> pd.DataFrame:
-        """The functions that moved in the CPU profiles, in each group.
+        """The functions that changed in CPU profiles, for each group.
 
-        One row for each function that moved beyond noise over all, or in one group, and
-        each group: ``function``, ``group`` ("" for all), ``base_hosts``, ``new_hosts``
+        One row per group for each function that changed significantly overall or in one
+        group: ``function``, ``group`` ("" for all), ``base_hosts``, ``new_hosts``
         (int64), ``base``, ``new``, ``delta`` (% of the group's total, float64), and
-        ``noise`` (whether the change is within noise, None where that is not known).
-        Empty without ``group_by``. A group that one side lacks has NaN there.
+        ``noise`` (whether the change is within noise, None if unknown). Empty without
+        ``group_by``. Values are NaN if a side lacks the group.
         """
         from pprofdiff.api.fleetframes import groups_frame
 
@@ -138,50 +137,49 @@ def fleet(  # noqa: PLR0913 - the options of a comparison, by keyword
 ) -> FleetComparison | FleetSeries:
     """Compare two builds by the pprof profiles of all hosts that ran them.
 
-    With `over`, compare many builds in order, or windows of time: shares of the total
-    become curves, with the steps at which they changed.
+    With `over`, compare many builds in order, or windows of time: each share of the
+    total becomes a curve, and the steps at which it changed are found.
 
     Parameters
     ----------
     base, new
         Patterns or names of objects, ``s3://bucket/build=41/**/*.pb.gz``, in any store
-        that fsspec knows; folders, or lists of names as ``@names.txt``.
+        that fsspec supports; folders, or lists of names as ``@names.txt``.
         With `over`, `base` names all objects, and there is no `new`.
     over
-        ``time``, or what tells builds, in the words of `by`. Builds are in the order of
-        the names in `base`, then of the numbers in their own.
+        ``time``, or what identifies builds, with the syntax of `by`. Builds are sorted
+        by their order in `base`, then by the numbers in their names.
     every
-        The width of a window of time, in seconds or as a timedelta; None for one that
-        makes 48 windows at most.
+        The width of a window of time, in seconds or as a timedelta; None chooses one
+        that makes at most 48 windows.
     by
-        What tells hosts, which are the unit that builds are judged by: a label of
-        samples or a part ``KEY=…`` of paths, or a pattern for paths with a group. None
-        for parts such as ``host=…``.
+        What identifies hosts, the units that builds are judged by: a label of samples,
+        a part ``KEY=…`` of paths, or a pattern for paths with a group. None uses parts
+        such as ``host=…``.
     group_by
-        What tells groups beside hosts, in the same words; "" for none. See
-        `FleetComparison.groups`.
+        What identifies groups in addition to hosts, with the same syntax; "" for none.
+        See `FleetComparison.groups`.
     scheduler
-        Address of a Dask scheduler, "" for processes of this machine.
+        Address of a Dask scheduler, "" for processes on this machine.
     workers
-        How many processes to start here, 0 for none; None for as many as processors
-        where there is enough to read. A script that starts some has an
-        ``if __name__ == "__main__":`` around the call, as `multiprocessing` asks.
+        How many processes to start here, 0 for none; None starts one per processor if
+        there is enough to read. A script that starts some needs an
+        ``if __name__ == "__main__":`` around the call, as `multiprocessing` requires.
     max_skipped
-        The largest share of objects that may be damaged, missing or no profiles.
+        The largest fraction of objects that may be damaged, missing or not profiles.
     labels
         Whether samples keep their labels.
     normalize, work, pair_names, pairing, same_within
-        As of `compare`; `work` are the operations of all hosts. None of them, nor
-        `group_by` and `labels`, means anything with `over`.
+        As in `compare`; `work` counts the operations of all hosts. These, `group_by`
+        and `labels` cannot be combined with `over`.
 
     Raises
     ------
     FetchError, FormatError, UsageError
-        Nothing is there or can be read; more is left out than `max_skipped`; hosts are
-        not told; or nothing pairs.
+        There is nothing that can be read; more than `max_skipped` is left out; hosts
+        cannot be identified; or nothing pairs.
     ClusterError
-        Workers cannot be had, or went away.
-
+        Workers are unavailable or were lost.
     """
     from pprofdiff.fleets.sides import FleetOptions, load_fleets
 

@@ -37,9 +37,9 @@ __all__ = ["GCLog", "GCLogDiff", "loaded", "subtracted"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GCLog(LoadedInput[columns.GCLog]):
-    """A GC log (``GODEBUG=gctrace=1``): its runs, and where it is from.
+    """A GC log (``GODEBUG=gctrace=1``): its runs and its source.
 
-    `cycles` is a DataFrame of the longest run, one row a collection; ``new - base`` is
+    `cycles` is a DataFrame of the longest run, one row per GC cycle. ``new - base`` is
     ``diff(base, new)``.
     """
 
@@ -48,7 +48,7 @@ class GCLog(LoadedInput[columns.GCLog]):
     path: str = "log"
 
     def __repr__(self) -> str:
-        """Return one line: where from, cycles and how long."""
+        """Return one line: source, GC cycles and duration."""
         if not self.runs or not self.longest.lines_seen:
             return f"<GCLog {self.path!r}: no whole line>"
         run = self.longest
@@ -60,27 +60,27 @@ class GCLog(LoadedInput[columns.GCLog]):
         )
 
     def __sub__(self, base: GCLog) -> GCLogDiff:
-        """Return what changed from base to this."""
+        """Return what changed from base to this log."""
         return subtracted([base], [self])
 
     @property
     def runs(self) -> tuple[columns.GCRun, ...]:
-        """The collections of each process in the log, in the order they begin."""
+        """The GC cycles of each process in the log, in the order they start."""
         return self.data.runs
 
     @property
     def longest(self) -> columns.GCRun:
-        """The run with the most collections, the first of equals."""
+        """The run with the most GC cycles, the first if they tie."""
         return self.data.longest
 
     @property
     def cycles(self) -> pd.DataFrame:
-        """The collections of the longest run; see `model.gclogs.Cycles.to_frame`."""
+        """The GC cycles of the longest run; see `model.gclogs.Cycles.to_frame`."""
         return self.data.cycles
 
     @cached_property
     def side(self) -> GCSide:
-        """What is compared of it. Raises FormatError where no line is whole."""
+        """The data for comparisons. Raises FormatError if no line is complete."""
         side = gc_side_of(self.label or self.path, [self.capture], None)
         if side is None:
             raise FormatError(next(unusable([self.capture])).text)
@@ -93,17 +93,17 @@ class GCLog(LoadedInput[columns.GCLog]):
 
     @property
     def figures(self) -> pd.DataFrame:
-        """Sums of all lines, and rates under load: one row a figure; index: its id.
+        """Sums over all lines, and rates under load: one row per figure; index: its id.
 
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
-        name           what it is, in words                          string
-        fields         the fields of a gctrace line it is made of:   string
+        name           description                                   string
+        fields         gctrace fields that it is computed from:      string
                        ``gc N @T U%: s+m+t ms clock, S+A/D/I+T ms
                        cpu, H0->H1->H2 MB, G MB goal, P P``
         of             all: every line; load: the cycles under load  categorical
-        value          NaN where the log cannot say                  float64
+        value          NaN if unknown                                float64
         unit           us, MiB, 1/s, share, percent or count         string
         ============== ============================================= ============
         """
@@ -116,14 +116,14 @@ class GCLog(LoadedInput[columns.GCLog]):
 class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
     """What changed between two GC logs.
 
-    `factors` says which factor moved the GC's CPU, `restored` which GOGC or GOMEMLIMIT
-    gives the base's cadence back; `figures` and `cycles` are DataFrames.
+    `factors` splits the change of GC CPU into its factors, `restored` is the GOGC or
+    GOMEMLIMIT that restores base's GC frequency; `figures` and `cycles` are DataFrames.
     """
 
     kind: ClassVar[KindId] = "gctrace"
 
     def __repr__(self) -> str:
-        """Return one line: cycles and GC CPU of both sides."""
+        """Return one line: GC cycles and GC CPU of both sides."""
         sides = (self.base.whole, self.new.whole)
         cycles = " → ".join(f"{whole.cycles}" for whole in sides)
         cpu = " → ".join(f"{whole.times.gc_cpu_us / 1e6:.3g}" for whole in sides)
@@ -134,47 +134,46 @@ class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
 
     @property
     def base(self) -> GCSide:
-        """Base's collections: the run that is compared, and the window in it."""
+        """Base's GC cycles: the run that is compared, and its window."""
         return self.data.base
 
     @property
     def new(self) -> GCSide:
-        """New's collections: the run that is compared, and the window in it."""
+        """New's GC cycles: the run that is compared, and its window."""
         return self.data.new
 
     @property
     def rates(self) -> tuple[float, float] | None:
-        """Operations a second of (base, new); None where they are not known."""
+        """Operations per second of (base, new), None if unknown."""
         return self.data.rates
 
     @property
     def factors(self) -> Factors | None:
-        """Which factor moved the GC's CPU; None where a side has no rate."""
+        """The factors of the change in GC CPU, None if a side has no rate."""
         return self.data.factors
 
     @property
     def restored(self) -> Restored | None:
-        """The GOGC and heap that give the base's cadence back; None where unknown."""
+        """The GOGC and heap that restore base's GC frequency, None if unknown."""
         return self.data.restored
 
     @property
     def figures(self) -> pd.DataFrame:
-        """Sums and rates of both sides: one row a figure; index: its id.
+        """Sums and rates of both sides: one row per figure; index: its id.
 
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
-        name           what it is, in words                          string
-        fields         the fields of a gctrace line it is made of:   string
+        name           description                                   string
+        fields         gctrace fields that it is computed from:      string
                        ``gc N @T U%: s+m+t ms clock, S+A/D/I+T ms
                        cpu, H0->H1->H2 MB, G MB goal, P P``
-        of             all: every line, or those of the window that  categorical
-                       was asked for; load: the cycles under load
-        base, new,     in `unit`; NaN where a log cannot say         float64
+        of             all: every line, or those in the requested    categorical
+                       window; load: the cycles under load
+        base, new,     in `unit`; NaN if unknown                     float64
         delta
-        ratio          new / base; NaN where the base is 0           float64
-        low, high      95 % interval of the ratio over runs; NaN     float64
-                       where none is known
+        ratio          new / base; NaN if base is 0                  float64
+        low, high      95% CI of the ratio over runs, NaN if unknown float64
         mark           more, less, noise or unknown                  categorical
         unit           us, MiB, 1/s, share, percent or count         string
         ============== ============================================= ============
@@ -189,7 +188,7 @@ class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
         return frame
 
     def _judged(self) -> dict[str, Any]:
-        """Return the columns of `figures` that say how sure its ratios are."""
+        """Return the columns of `figures` with intervals and significance."""
         import pandas as pd
 
         changes = [self.data.changes.get(f.path) for f in (*SUMS, *RATES)]
@@ -204,16 +203,16 @@ class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
 
     @property
     def cycles(self) -> pd.DataFrame:
-        """Both sides' collections: one row a collection, by side, then in order.
+        """Both sides' GC cycles: one row per cycle, by side, then in order.
 
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
         side           base or new                                   categorical
         number         N of ``gc N``                                 int64
-        in_window      whether rates and means count it              bool
-        start_ms, …    as in `GCLog.cycles`: ``_ms``, ``_us`` and    int64, bool
-                       ``_mb`` (MiB) say the unit
+        in_window      whether rates and means include it            bool
+        start_ms, …    as in `GCLog.cycles`; the suffix is the unit: int64, bool
+                       ``_ms``, ``_us`` or ``_mb`` (MiB)
         ============== ============================================= ============
         """
         import pandas as pd
@@ -237,10 +236,11 @@ class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
         *,
         new: tuple[float | None, float | None] | None = None,
     ) -> GCLogDiff:
-        """Return the comparison of what began in these seconds since process start.
+        """Return the comparison of GC cycles that start in an interval.
 
-        `new` gives the new side seconds of its own, as ``--window`` does. Raises
-        UsageError where no collection began then.
+        `start` and `end` are seconds since process start. `new` is a separate interval
+        for the new side, as in ``--window``. Raises UsageError if no cycle starts in
+        it.
         """
         span = Span(start, end)
         spans = span, span if new is None else Span(*new)
@@ -251,18 +251,18 @@ class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
 def loaded(
     captures: Sequence[Capture[columns.GCLog]], label: str | None, _name: str
 ) -> GCLog:
-    """Return the first of the captures as `load` does."""
+    """Return the first capture as `load` does."""
     return GCLog(captures[0].content, label, captures[0].path)
 
 
 def subtracted(
     base: Sequence[GCLog], new: Sequence[GCLog], settings: Settings = DEFAULTS
 ) -> GCLogDiff:
-    """Return new minus base; of several logs of a side, the run with most cycles.
+    """Return new minus base; of several logs of a side, uses the run with most cycles.
 
-    Operations counted in `settings.work` were done in the span, or else the window.
-    Raises FormatError where a side has no whole line, UsageError where a span holds no
-    collection.
+    Operations in `settings.work` cover the interval if given, else the window. Raises
+    FormatError if a side has no complete line, UsageError if an interval holds no
+    cycle.
     """
     return _compared(side_of(base, "base"), side_of(new, "new"), settings)
 
@@ -281,7 +281,7 @@ def _compared(base: Side, new: Side, settings: Settings) -> GCLogDiff:
 
 
 def _figures() -> pd.DataFrame:
-    """Return what names the figures: index id; name, fields, of, unit."""
+    """Return the description of figures: index id; name, fields, of, unit."""
     import pandas as pd
 
     rows = [(f, of) for of, table in (("all", SUMS), ("load", RATES)) for f in table]
@@ -298,7 +298,7 @@ def _figures() -> pd.DataFrame:
 
 
 def _values(side: GCSide, frame: pd.DataFrame) -> pd.Series[float]:
-    """Return one side's figures as a column of the frame that names them."""
+    """Return one side's figures as a column for the frame of `_figures`."""
     import pandas as pd
 
     values = [

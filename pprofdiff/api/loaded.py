@@ -1,4 +1,4 @@
-"""What `load` returns, whatever the kind: the model's object, and where it is from."""
+"""The base class of what `load` returns: the decoded data and its source."""
 
 from __future__ import annotations
 
@@ -22,17 +22,16 @@ Data = TypeVar("Data")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LoadedInput(Shown, Generic[Data]):
-    """One input, loaded.
+    """One loaded input.
 
     Attributes
     ----------
     data
-        What was decoded, as `pprofdiff.model` has it.
+        The decoded content, a `pprofdiff.model` object.
     label
-        The word for it in tables; None for base or new.
+        Its name in tables; None for base or new.
     path
-        The name that the user knows it by.
-
+        The name by which the user knows it.
     """
 
     kind: ClassVar[KindId]
@@ -60,8 +59,8 @@ class LoadedInput(Shown, Generic[Data]):
 
 
 def side_of(inputs: Sequence[LoadedInput[Data]], word: str) -> Side:
-    """Return the side that inputs make, called as the first of them or `word`.
+    """Return inputs as a side, named after the first input's label or `word`.
 
-    Several inputs of one kind are of several runs.
+    Several inputs of one kind are separate runs.
     """
     return numbered(Side(inputs[0].label or word, tuple(one.capture for one in inputs)))

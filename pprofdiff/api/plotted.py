@@ -1,7 +1,7 @@
-"""The plots of `pprofdiff.plots` as methods of what they draw.
+"""The plots of `pprofdiff.plots` as methods.
 
-Each takes ``ax=None``, which is ``plt.gca()``, and what the plot takes beside it, and
-returns the Axes.
+Each takes ``ax=None``, meaning ``plt.gca()``, and the plot's own options, and returns
+the Axes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _drawn(
 
 
 class PlottedProfiles:
-    """What can be drawn of two profiles."""
+    """Plots of two profiles."""
 
     __slots__ = ()
 
@@ -39,27 +39,27 @@ class PlottedProfiles:
         """What is drawn."""
 
     def plot_top(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Draw the functions that moved most; see `plots.movers`."""
+        """Plot the functions that changed most; see `plots.movers`."""
         return _drawn(plots.movers, self, ax, options)
 
     def plot_waterfall(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Draw how base's total becomes new's; see `plots.waterfall`."""
+        """Plot how base's total becomes new's; see `plots.waterfall`."""
         return _drawn(plots.waterfall, self, ax, options)
 
     def plot_scatter(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Draw each function in new against base; see `plots.scatter`."""
+        """Plot each function in new against base; see `plots.scatter`."""
         return _drawn(plots.scatter, self, ax, options)
 
     def plot_flamegraph(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Draw both sides' stacks as one graph; see `plots.flamegraph`."""
+        """Plot both sides' stacks as one flame graph; see `plots.flamegraph`."""
         return _drawn(plots.flamegraph, self, ax, options)
 
     def flamegraph(self, height: int = 560, *, budget: int = 1_500) -> FlameGraph:
-        """Return the interactive flame graph, `height` CSS pixels high, for Jupyter.
+        """Return the interactive flame graph for Jupyter, `height` CSS pixels high.
 
-        Where frames are not shown, as on GitHub, its picture is shown instead. Of the
-        call tree it has the `budget` heaviest functions at most: fewer make a smaller
-        notebook.
+        Where frames are not supported, as on GitHub, a picture is shown instead. The
+        graph has at most the `budget` heaviest functions of the call tree: fewer make a
+        smaller notebook.
         """
         from pprofdiff.notebook.flames import FlameGraph
 
@@ -67,30 +67,30 @@ class PlottedProfiles:
 
 
 class PlottedLogs:
-    """What can be drawn of two GC logs."""
+    """Plots of two GC logs."""
 
     __slots__ = ()
 
     def plot_heap(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Draw heap, goal and live over time; see `plots.heap`."""
+        """Plot heap, goal and live heap over time; see `plots.heap`."""
         return _drawn(plots.heap, self, ax, options)
 
     def plot_pauses(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Draw which share of pauses is longer; see `plots.pauses`."""
+        """Plot the distribution of pauses; see `plots.pauses`."""
         return _drawn(plots.pauses, self, ax, options)
 
 
 class PlottedTraces:
-    """What can be drawn of two execution traces."""
+    """Plots of two execution traces."""
 
     __slots__ = ()
 
     def plot_latency(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Draw which share of waits for a processor is longer; see `plots.latency`."""
+        """Plot the distribution of scheduling latency; see `plots.latency`."""
         return _drawn(plots.latency, self, ax, options)
 
     def plot_mmu(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Draw the least share left to the program; see `plots.mmu`."""
+        """Plot the minimum mutator utilization; see `plots.mmu`."""
         return _drawn(plots.mmu, self, ax, options)
 
     def plot_moment(
@@ -99,17 +99,17 @@ class PlottedTraces:
         ax: Axes | None = None,
         **options: Any,  # noqa: ANN401
     ) -> Axes:
-        """Draw processors and goroutines around the worst moment; see `plots.moment`.
+        """Plot Ps and goroutines around the worst moment; see `plots.moment`.
 
-        That is the longest ``wait`` for a processor, the longest ``stop`` of the world,
-        or the 10 ms that left least to the program, ``mutator``.
+        That is the longest scheduling latency (``wait``), the longest stop-the-world
+        (``stop``), or the 10 ms with the lowest mutator utilization (``mutator``).
         """
         return _drawn(plots.moment, self, ax, {"which": which, **options})
 
     def plot_states(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Draw time of goroutines by state and root function; see `plots.states`."""
+        """Plot goroutine time by state and root function; see `plots.states`."""
         return _drawn(plots.states, self, ax, options)
 
     def plot_heap(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Draw live heap and goal over time; see `plots.heap`."""
+        """Plot live heap and goal over time; see `plots.heap`."""
         return _drawn(plots.heap, self, ax, options)

@@ -1,6 +1,6 @@
 """Profiles and their comparison: `Profile`, `Diff`, `Summary`.
 
-Nothing is changed in place: every method returns something new.
+Objects are immutable: every method returns a new one.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Profile(LoadedInput[columns.Profile]):
-    """A profile: `data` has its columns, see `model.profiles.profile.Profile`.
+    """A profile; for its columns see `data`, a `model.profiles.profile.Profile`.
 
     ``new - base`` is ``diff(base, new)``: the direction is always new minus base.
     """
@@ -71,58 +71,58 @@ class Profile(LoadedInput[columns.Profile]):
         return repr(self.data)
 
     def __sub__(self, base: Profile) -> Diff:
-        """Return what changed from base to this."""
+        """Return what changed from base to this profile."""
         return subtracted([base], [self])
 
     @property
     def sample_types(self) -> tuple[columns.ValueType, ...]:
-        """What each column of `values` counts, and in which unit."""
+        """The type and unit of each column of `values`."""
         return self.data.sample_types
 
     @property
     def values(self) -> NDArray[np.int64]:
-        """One row a sample, one column a sample type."""
+        """One row per sample, one column per sample type."""
         return self.data.values
 
     @property
     def strings(self) -> tuple[str, ...]:
-        """All names and paths in the profile; the first is the empty string."""
+        """The string table; the first entry is the empty string."""
         return self.data.strings
 
     @property
     def default_sample_type(self) -> str | None:
-        """The sample type that is shown unless another is asked for."""
+        """The sample type shown by default."""
         return self.data.default_sample_type
 
     @property
     def period(self) -> int | None:
-        """How many units of `period_type` are between two samples."""
+        """The sampling period, in units of `period_type`."""
         return self.data.period
 
     @property
     def period_type(self) -> columns.ValueType | None:
-        """What `period` counts."""
+        """The type and unit of `period`."""
         return self.data.period_type
 
     @property
     def time_ns(self) -> int | None:
-        """When it was begun, nanoseconds since 1970; None if it does not say."""
+        """Start time in Unix nanoseconds, None if not recorded."""
         return self.data.time_ns
 
     @property
     def duration_ns(self) -> int | None:
-        """How long it lasted; None if it does not say."""
+        """Duration in nanoseconds, None if not recorded."""
         return self.data.duration_ns
 
     @property
     def comments(self) -> tuple[str, ...]:
-        """What the profile says of itself."""
+        """The profile's comments."""
         return self.data.comments
 
     def sample_index(self, name: str | int | None = None) -> int:
-        """Return the column of `values` that a sample type names, as pprof does.
+        """Return the column of `values` for a sample type, as pprof resolves it.
 
-        None means the default type. Raises UsageError if there is none such.
+        None means the default type. Raises UsageError for an unknown type.
         """
         return self.data.sample_index(name)
 
@@ -131,16 +131,16 @@ class Profile(LoadedInput[columns.Profile]):
         return self.data.function_names()
 
     def top(self, n: int | None = 20, by: ValueColumn = "flat") -> pd.DataFrame:
-        """Return the `n` dearest functions by ``flat`` or ``cum``; None for all.
+        """Return the top `n` functions by ``flat`` or ``cum``; None for all.
 
         Index: function. In the default sample type:
 
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
-        flat           by the function itself, in the type's unit    int64
-        cum            with all that it calls                        int64
-        file           where it is, "" if the profile does not say   string
+        flat           the function alone, in the type's unit        int64
+        cum            including its callees                         int64
+        file           its source file, "" if not recorded           string
         ============== ============================================= ============
         """
         frame = profile_sums(self.data).functions_frame()
@@ -148,32 +148,32 @@ class Profile(LoadedInput[columns.Profile]):
 
     @property
     def categories(self) -> pd.DataFrame:
-        """What the Go runtime did: one row a category; empty if not CPU time.
+        """What the Go runtime did: one row per category; empty if not CPU time.
 
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
-        group          the group of categories it is shown under     string
+        group          group of categories that it belongs to        string
         value          in the default sample type's unit             int64
-        share          of the total                                  float64
+        share          fraction of the total                         float64
         ============== ============================================= ============
         """
         return profile_sums(self.data).categories_frame()
 
     @property
     def stacks(self) -> pd.DataFrame:
-        """One row a distinct stack, named root first; one int64 column a sample type.
+        """One row per distinct stack, root first; one int64 column per sample type.
 
-        `to_frame` has one row a sample, with its labels.
+        `to_frame` has one row per sample, with its labels.
         """
         return stacks_frame(self.data)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a sample; see `model.profiles.profile.Profile.to_frame`."""
+        """Return one row per sample; see `model.profiles.profile.Profile.to_frame`."""
         return self.data.to_frame()
 
     def filter(self, **patterns: str) -> Profile:
-        """Return the samples and frames that patterns leave, as on the command line.
+        """Return the profile with patterns applied, as on the command line.
 
         `patterns`: focus, ignore, hide, show, show_from, tagfocus, tagignore.
         """
@@ -186,7 +186,7 @@ class Profile(LoadedInput[columns.Profile]):
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A diff in a few numbers: totals raw, in `unit`; `ratio` is scaled new/base."""
+    """A diff in a few numbers: raw totals in `unit`; `ratio` is scaled new/base."""
 
     name: str
     sample_type: str
@@ -206,14 +206,14 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
     """What changed between two profiles, in one sample type.
 
     `functions`, `lines`, `files`, `packages`, `stacks`, `categories` and `blame` are
-    DataFrames (see `analysis.profiles.tables.Table.to_frame`), made when they are asked
-    for; raw numbers are int64 in `unit`.
+    DataFrames (see `analysis.profiles.tables.Table.to_frame`), built on demand; raw
+    numbers are int64 in `unit`.
     """
 
     kind: ClassVar[KindId] = "profile"
 
     def __repr__(self) -> str:
-        """Return one line: sample type, totals and their delta."""
+        """Return one line: sample type, totals and delta."""
         base, new = self.totals
         return (
             f"<Diff {self.sample_type.type}/{self.unit}: "
@@ -226,12 +226,12 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
 
     @property
     def base(self) -> ProfileSide:
-        """Base's runs, and all of them merged."""
+        """Base's runs, and their merged profile."""
         return self.data.base
 
     @property
     def new(self) -> ProfileSide:
-        """New's runs, and all of them merged."""
+        """New's runs, and their merged profile."""
         return self.data.new
 
     @property
@@ -246,22 +246,22 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
 
     @property
     def unit(self) -> str:
-        """The unit of every raw number."""
+        """The unit of raw values."""
         return self.data.unit
 
     @property
     def totals(self) -> tuple[int, int]:
-        """The sums of all values, base and new, raw."""
+        """The raw totals, base and new."""
         return self.data.totals
 
     @property
     def normalization(self) -> Normalization:
-        """What raw values are multiplied by, and why."""
+        """The factors for raw values, and the reason for them."""
         return self.data.normalization
 
     @property
     def warnings(self) -> tuple[Caveat, ...]:
-        """What makes the two less comparable than they look."""
+        """What makes the two profiles less comparable."""
         return self.data.warnings
 
     @property
@@ -272,42 +272,42 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
     def table(
         self, granularity: Granularity | Literal["stacks"] = "functions"
     ) -> Table:
-        """Return the rows of functions, lines, files, packages or stacks, in numpy."""
+        """Return the rows for functions, lines, files, packages or stacks, in numpy."""
         return self.data.table(granularity)
 
     @property
     def functions(self) -> pd.DataFrame:
-        """One row a function; see `analysis.profiles.tables.Table.to_frame`."""
+        """One row per function; see `analysis.profiles.tables.Table.to_frame`."""
         return self.data.functions
 
     @property
     def lines(self) -> pd.DataFrame:
-        """One row a source line, named ``function file:line``."""
+        """One row per source line, named ``function file:line``."""
         return self.data.lines
 
     @property
     def files(self) -> pd.DataFrame:
-        """One row a source file."""
+        """One row per source file."""
         return self.data.files
 
     @property
     def packages(self) -> pd.DataFrame:
-        """One row a Go package."""
+        """One row per Go package."""
         return self.data.packages
 
     @property
     def stacks(self) -> pd.DataFrame:
-        """One row a stack, function names joined with ``;``, root first."""
+        """One row per stack, function names joined with ``;``, root first."""
         return self.data.stacks
 
     @property
     def categories(self) -> pd.DataFrame:
-        """One row a runtime category; see `frames.categories_frame`."""
+        """One row per runtime category; see `frames.categories_frame`."""
         return self.data.categories
 
     @property
     def blame(self) -> pd.DataFrame:
-        """One row for each category and call site; see `frames.blame_frame`."""
+        """One row per category and call site; see `frames.blame_frame`."""
         return self.data.blame
 
     @property
@@ -337,7 +337,7 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
         return table.to_frame().loc[[table.names[i] for i in order.tolist()]]
 
     def filter(self, **patterns: str) -> Diff:
-        """Return the diff of what patterns leave of both sides (`Profile.filter`)."""
+        """Return the diff with patterns applied to both sides (`Profile.filter`)."""
         filters = filters_of(patterns)
         base, new = (
             side(one.label, [_left(run, filters) for run in one.runs])
@@ -346,13 +346,14 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
         mode = self.normalization.mode
         if mode != "composition" and not (mode == "about" and shows_work(self.data)):
             return diff_of(replace(self.data, base=base, new=new))
-        # Shares are of what is left, and so is the code that shows the work.
+        # Shares refer to the filtered total, and so does the code that estimates the
+        # work.
         kind, identity = self.sample_type.type, self.data.identity
         diff = compare(base, new, sample_type=kind, identity=identity)
         return diff_of(at_about_equal_work((diff,), *self.sides)[0])
 
     def normalize(self, *, work: tuple[float, float] | None = None) -> Diff:
-        """Return the diff by operation done (base, new), or brought to base's total."""
+        """Return the diff per op of (base, new), or with new scaled to base's total."""
         return diff_of(
             compare(
                 self.base,
@@ -366,21 +367,21 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
 
     @property
     def labels(self) -> pd.DataFrame:
-        """By the samples' labels: one row a key and value, most changed first.
+        """Sums per sample label: one row per key and value, largest change first.
 
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
-        key, value     of the label; value "" stands for all         string
-                       samples without such a key
-        base, new,     raw sums, in `unit`; 0 where a side has       int64
-        delta          none
+        key, value     of the label; value "" means all samples      string
+                       without that key
+        base, new,     raw sums, in `unit`; 0 if a side has none     int64
+        delta
         status         both, new or gone                             categorical
-        base_scaled,   per second, per operation … (see              float64
-        new_scaled,    `summary`)
+        base_scaled,   per second, per op … (see `summary`)          float64
+        new_scaled,
         delta_scaled
-        z, noise       standard deviations; within chance (where     float64,
-                       chance has a model)                           bool
+        z, noise       standard deviations; within noise (if there   float64,
+                       is a noise model)                             bool
         ============== ============================================= ============
         """
         return labels_frame(self.data)
@@ -397,9 +398,9 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
 def loaded(
     captures: Sequence[Capture[columns.Profile]], label: str | None, name: str
 ) -> Profile:
-    """Return captures merged, as `load` does.
+    """Return merged captures, as `load` does.
 
-    Raises IncompatibleProfilesError where they are of several kinds.
+    Raises IncompatibleProfilesError if they are of several kinds.
     """
     profiles = [capture.content for capture in captures]
     names = dict.fromkeys(map(kind_name, profiles))
@@ -437,13 +438,13 @@ def subtracted(
 
 
 def diff_of(data: ProfileDiff) -> Diff:
-    """Return an analysed pair of profiles as `pprofdiff.diff` does."""
+    """Return the `Diff` of an analysed pair of profiles."""
     base, new = (Side(one.label, one.runs) for one in (data.base, data.new))
     return Diff(data, (base, new))
 
 
 def filters_of(patterns: Mapping[str, str]) -> Filters:
-    """Return the filters of these names; raises UsageError for other names."""
+    """Return filters by name; raises UsageError for unknown names."""
     names = [field.name for field in fields(Filters)]
     unknown = sorted(set(patterns) - set(names))
     if unknown:
@@ -456,7 +457,7 @@ def filters_of(patterns: Mapping[str, str]) -> Filters:
 def _left(
     capture: Capture[columns.Profile], filters: Filters
 ) -> Capture[columns.Profile]:
-    """Return what filters leave of one profile."""
+    """Return one profile with filters applied."""
     return replace(capture, content=filtered(capture.content, filters).profile)
 
 

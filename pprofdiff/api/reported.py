@@ -1,4 +1,4 @@
-"""What every comparison can do: say why, be written, be shown in a notebook."""
+"""What all comparisons can do: explain, export, and display in a notebook."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ Path = str | os.PathLike[str]
 
 
 class Reported(Shown):
-    """A comparison of any kind, as the report's writers take it."""
+    """A comparison of any kind, ready for the report's writers."""
 
     @property
     @abstractmethod
     def comparison(self) -> Comparison:
-        """What is compared, as `pprofdiff.analysis.comparison` has it."""
+        """The underlying `pprofdiff.analysis.comparison` object."""
 
     def report(self, gate: Gate | None = None) -> ReportModel:
-        """Return the report that writers take, judged by the gate if there is one."""
+        """Return the report for the writers, judged by the gate if given."""
         return self._report if gate is None else judged(self._report, gate)
 
     @cached_property
     def _report(self) -> ReportModel:
-        """The report without a gate: findings are drawn once."""
+        """The report without a gate, so that findings are computed once."""
         return report_of(self.comparison, warnings=self._notes(), unread=self._unread())
 
     def _notes(self) -> Sequence[Caveat]:
-        """Return what to know of the inputs."""
+        """Return notes on the inputs."""
         return ()
 
     def _unread(self) -> Sequence[str]:
@@ -62,10 +62,11 @@ class Reported(Shown):
         return ()
 
     def check(self, *rules: str, strict: bool = False) -> Verdict:
-        r"""Return what becomes of rules, written as for ``--fail-on``.
+        r"""Return the verdict on rules, in the syntax of ``--fail-on``.
 
-        The verdict is true unless a rule tripped; `tripped` holds those that did, with
-        their figures. `strict` is as ``--strict``. Raises UsageError for a wrong rule.
+        The verdict is true unless a rule tripped; `tripped` lists those that did, with
+        their figures. `strict` is like ``--strict``. Raises UsageError for an invalid
+        rule.
 
         >>> verdict = d.check("total:+5%", r"cum:main\..*:+5%")  # doctest: +SKIP
         >>> assert verdict, [rule.text for rule in verdict.tripped]  # doctest: +SKIP
@@ -76,7 +77,7 @@ class Reported(Shown):
 
     @property
     def findings(self) -> pd.DataFrame:
-        """Why it changed: one row a finding, the one that explains most first.
+        """Why it changed: one row per finding, the one that explains most first.
 
         ============== ============================================= ============
         column         meaning                                       type
@@ -85,25 +86,25 @@ class Reported(Shown):
         severity       info, minor or major                          categorical
         direction      worse, better or neutral                      categorical
         title          one sentence                                  string
-        text           the numbers behind it, "" for none            string
-        advice         what to do, "" for nothing                    string
-        explains       scaled change of CPU that it speaks of; NaN   float64
-                       where that cannot be told
+        text           the numbers behind it, may be ""              string
+        advice         what to do, may be ""                         string
+        explains       scaled CPU change that it explains, NaN if    float64
+                       unknown
         ============== ============================================= ============
         """
         return findings_frame(self.report().findings)
 
     @property
     def evidence(self) -> pd.DataFrame:
-        """What `findings` rest on: one row a fact.
+        """The evidence for `findings`: one row per fact.
 
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
         finding        the finding's id                              string
         what           what was measured                             string
-        source         the input, and the field of it                string
-        base, new      in `unit`; NaN where a side does not say      float64
+        source         the input, and its field                      string
+        base, new      in `unit`; NaN if unknown on a side           float64
         unit           their unit                                    string
         ============== ============================================= ============
         """
@@ -111,23 +112,23 @@ class Reported(Shown):
 
     @property
     def units(self) -> pd.DataFrame:
-        """What an operation costs: one row a benchmark, else a value of a label.
+        """Cost per op: one row per benchmark, else per value of a label.
 
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
         label          the label's key; missing for benchmarks       string
         unit           name of the benchmark, or the label's value   string
-        figure         time or cpu, per operation                    categorical
+        figure         time or cpu, per op                           categorical
         base, new      seconds                                       float64
         ratio          new ÷ base                                    float64
-        low, high      bounds of it, of all benchmarks together      float64
+        low, high      its bounds, adjusted for several benchmarks   float64
         verdict        slower, faster, same or unknown               categorical
-        mark           more, less or noise                           categorical
+        mark           more, less, noise or unknown                  categorical
         ============== ============================================= ============
 
-        It is empty of one benchmark, and where no label of CPU samples tells units of
-        work or the work is not known. CPU by a label is per operation of the whole.
+        Empty for a single benchmark, and if no label of CPU samples separates units of
+        work or the work is unknown. CPU by label is divided by all operations.
         """
         from pprofdiff.analysis.outcome.frames import units_frame
 
@@ -135,26 +136,26 @@ class Reported(Shown):
 
     @property
     def runs(self) -> pd.DataFrame:
-        """What each run measured: one row for each side, run and figure.
+        """What each run measured: one row per side, run and figure.
 
         ============== ============================================= ===================
         column         meaning                                       type
         ============== ============================================= ===================
         side           base or new                                   categorical
         run            number in the name of its folder or file,     int64
-                       else its place in the order given, from 1
-        start          when its CPU profile or its trace was begun;  datetime64[ns, UTC]
-                       NaT where neither says
+                       else its position in the inputs, from 1
+        start          start of its CPU profile or trace; NaT if     datetime64[ns, UTC]
+                       not recorded
         figure         stable id, such as cpu.per_operation or       string
                        benchmark.Encode-8.sec/op; they are listed
-                       at `pprofdiff.analysis.runs.figures`
+                       in `pprofdiff.analysis.runs.figures`
         unit           the unit of `value`                           string
         value          what was measured                             float64
         ============== ============================================= ===================
 
-        A figure that a run has no evidence for has no row. Sums of profiles (``cpu``,
-        ``cpu.samples``, ``cpu.group.gc``) add up over a side's runs to what the merged
-        profile has.
+        A figure has no row for runs without evidence of it. Sums of profiles (``cpu``,
+        ``cpu.samples``, ``cpu.group.gc``) add up over a side's runs to those of the
+        merged profile.
         """
         from pprofdiff.analysis.runs.figures import run_figures
         from pprofdiff.analysis.runs.frames import runs_frame
@@ -162,7 +163,7 @@ class Reported(Shown):
         return runs_frame(run_figures(self.comparison))
 
     def plot_runs(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Draw a dot a run of time or CPU by operation; see `plots.runs`."""
+        """Plot time or CPU per op, one dot per run; see `plots.runs`."""
         from pprofdiff.plots import runs
 
         return runs(self.comparison, ax, **options)
@@ -172,17 +173,17 @@ class Reported(Shown):
         return self._rendered(".json", path)
 
     def to_markdown(self, path: Path | None = None) -> str | None:
-        """Return the comment for a pull request, or write it to `path`."""
+        """Return the pull request comment, or write it to `path`."""
         return self._rendered(".md", path)
 
     def to_html(self, path: Path | None = None) -> str | None:
-        """Return the report as one page without links out, or write it to `path`."""
+        """Return the report as one self-contained page, or write it to `path`."""
         return self._rendered(".html", path)
 
     def to_text(self, path: Path | None = None, *, full: bool = False) -> str | None:
         """Return the report that the command line prints, or write it to `path`.
 
-        `full` is its ``--full``: every finding in full and every table.
+        `full` is like ``--full``: every finding in full and every table.
         """
         parts = report_parts(self.report(), Scope(full=full))
         return delivered(render(parts), path)
@@ -198,15 +199,14 @@ class Reported(Shown):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KindDiff(Reported, Generic[Result]):
-    """Two sides of one kind compared.
+    """The comparison of two sides of one kind.
 
     Attributes
     ----------
     data
-        What the analysis of the kind returned.
+        The result of the kind's analysis.
     sides
         Base and new, with the captures that were compared.
-
     """
 
     kind: ClassVar[KindId]
@@ -216,7 +216,7 @@ class KindDiff(Reported, Generic[Result]):
 
     @cached_property
     def comparison(self) -> Comparison:
-        """The comparison by itself, as `pprofdiff.analysis.comparison` has it."""
+        """The comparison of this kind alone."""
         turns = measured_in_turns(*self.sides)
         return Comparison(*self.sides, {self.kind: self._results}, turns=turns)
 
@@ -227,7 +227,7 @@ class KindDiff(Reported, Generic[Result]):
 
     @property
     def _results(self) -> object:
-        """What a `Comparison` has of this kind."""
+        """The results of this kind in a `Comparison`."""
         return self.data
 
 

@@ -1,4 +1,4 @@
-"""A fleet step by step: `FleetSeries`, which `fleet` returns with ``over``."""
+"""A fleet over several steps: `FleetSeries`, which `fleet` returns with ``over``."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ __all__ = ["FleetSeries"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FleetSeries(Shown):
-    """Profiles of many hosts, step by step: builds in order, or windows of time.
+    """Profiles of many hosts by step: builds in order, or windows of time.
 
-    `notes` say what was left out.
+    `notes` list what was left out.
     """
 
     data: JudgedSeries
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        """Return one line: the first and last step, and how many there are."""
+        """Return one line: first and last step, and the number of steps and hosts."""
         series = self.data.series
         first, last = (series.steps[i].name for i in (0, -1))
         noun = "windows" if series.width_s else "builds"
@@ -54,15 +54,15 @@ class FleetSeries(Shown):
 
     @cached_property
     def steps(self) -> pd.DataFrame:
-        """What there is of each step: one row a step, in order.
+        """The data in each step: one row per step, in order.
 
         ============== ============================================= ===================
         column         meaning                                       type
         ============== ============================================= ===================
         step           its name                                      string
-        start          when a window begins; NaT for builds          datetime64[ns, UTC]
-        hosts          how many                                      int64
-        profiles       how many, of all kinds                        int64
+        start          start of a window; NaT for builds             datetime64[ns, UTC]
+        hosts          number of hosts                               int64
+        profiles       number of profiles, of all kinds              int64
         ============== ============================================= ===================
         """
         from pprofdiff.api.seriesframes import steps_frame
@@ -71,22 +71,23 @@ class FleetSeries(Shown):
 
     @cached_property
     def curves(self) -> pd.DataFrame:
-        """Each curve step by step: one row a curve and step.
+        """The curves: one row per curve and step.
 
-        Curves are groups and categories of runtime costs, and functions by their flat
-        value that have 0.1 % of the total at some step.
+        Curves are groups and categories of runtime costs, and the flat values of
+        functions that reach 0.1% of the total at some step.
 
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
-        kind           of profile, such as cpu                       string
+        kind           kind of profile, such as cpu                  string
         sort           group, category or function                   categorical
-        name           the id of a group or category, or a function  string
+        name           id of a group or category, or a function      string
         step           the step's name                               string
-        value          the sum over all hosts, raw                   int64
-        share          of the step's total; NaN without profiles     float64
-        deviation      of the share, as hosts spread; NaN where      float64
-                       that is not known
+        value          sum over all hosts, raw                       int64
+        share          fraction of the step's total; NaN without     float64
+                       profiles
+        deviation      standard deviation of the share, from how     float64
+                       hosts vary; NaN if unknown
         ============== ============================================= ============
         """
         from pprofdiff.api.seriesframes import curves_frame
@@ -95,20 +96,20 @@ class FleetSeries(Shown):
 
     @cached_property
     def changes(self) -> pd.DataFrame:
-        """Where curves changed: one row a change, functions by falling size first.
+        """Where curves changed: one row per change, functions first, largest first.
 
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
-        kind           of profile                                    string
+        kind           kind of profile                               string
         sort           group, category or function                   categorical
         name           as in `curves`                                string
         step           the first step with the new share             string
-        before, after  the share until then, and from then on        float64
+        before, after  the share before and from that step on        float64
         delta          their difference                              float64
-        low, high      its 95 % interval                             float64
-        false_rate     the rate of false discoveries at which this   float64
-                       is one
+        low, high      its 95% CI                                    float64
+        false_rate     the false discovery rate at which the change  float64
+                       is significant
         ============== ============================================= ============
         """
         from pprofdiff.api.seriesframes import changes_frame
@@ -116,7 +117,7 @@ class FleetSeries(Shown):
         return changes_frame(self.data)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Draw the curves of functions, or of groups; see `plots.curves`."""
+        """Plot the curves of functions, or of groups; see `plots.curves`."""
         from pprofdiff.plots import curves
 
         return curves(self.data, ax, **options)
@@ -124,18 +125,18 @@ class FleetSeries(Shown):
     def to_text(self, path: Path | None = None, *, full: bool = False) -> str | None:
         """Return what the command line prints, or write it to `path`.
 
-        `full` is its ``--full``: every function and category.
+        `full` is like ``--full``: every function and category.
         """
         return delivered(render(series_parts(self._report, full=full)), path)
 
     def to_json(self, path: Path | None = None) -> str | None:
-        """Return it as JSON (``pprofdiff-series/1``), or write it to `path`."""
+        """Return the series as JSON (``pprofdiff-series/1``), or write it to `path`."""
         from pprofdiff.report.series.document import render as document
 
         return delivered(document(self._report), path)
 
     def to_html(self, path: Path | None = None) -> str | None:
-        """Return it as one page without links out, or write it to `path`."""
+        """Return the series as one self-contained page, or write it to `path`."""
         from pprofdiff.report.series.page import render as page
 
         return delivered(page(self._report), path)

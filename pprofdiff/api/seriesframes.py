@@ -1,4 +1,4 @@
-"""Series as DataFrames; imported only when somebody asks for one."""
+"""Series as DataFrames; imported on demand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SORTS = ("group", "category", "function")
 
 
 def steps_frame(judged: JudgedSeries) -> pd.DataFrame:
-    """Return one row a step; columns as `FleetSeries.steps` says."""
+    """Return one row per step; see `FleetSeries.steps` for columns."""
     steps = judged.series.steps
     known = [step.start_ns for step in steps]
     starts = [pd.NaT if ns is None else pd.Timestamp(ns, tz="UTC") for ns in known]
@@ -28,7 +28,7 @@ def steps_frame(judged: JudgedSeries) -> pd.DataFrame:
 
 
 def curves_frame(judged: JudgedSeries) -> pd.DataFrame:
-    """Return one row a curve and step; columns as `FleetSeries.curves` says."""
+    """Return one row per curve and step; see `FleetSeries.curves` for columns."""
     every = [(kind, curve) for kind in judged.kinds for curve in kind.curves]
     names = [step.name for step in judged.series.steps]
     count = len(names)
@@ -52,7 +52,7 @@ def curves_frame(judged: JudgedSeries) -> pd.DataFrame:
 
 
 def changes_frame(judged: JudgedSeries) -> pd.DataFrame:
-    """Return one row a change; columns as `FleetSeries.changes` says."""
+    """Return one row per change; see `FleetSeries.changes` for columns."""
     names = [step.name for step in judged.series.steps]
     rows = [
         (

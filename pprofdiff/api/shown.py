@@ -1,4 +1,4 @@
-"""What all objects of `pprofdiff` share: shown in Jupyter, sent to other processes."""
+"""Base class of all API objects: display in Jupyter, and pickling."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Shown(ABC):
         """Return what Jupyter shows."""
 
     def __getstate__(self) -> dict[str, object]:
-        """Return what goes to another process: the fields, not what is made of them.
+        """Return the state to pickle: the fields, without cached results.
 
-        What a field's object keeps of what was asked of it stays behind, too.
+        Caches in the fields' own objects are dropped, too.
         """
         own: Any = self
         values = {field.name: getattr(self, field.name) for field in fields(own)}
@@ -41,7 +41,7 @@ class Shown(ABC):
         include: Collection[str] | None = None,
         exclude: Collection[str] | None = None,
     ) -> dict[str, str]:
-        """Return what Jupyter shows: a table, and its twin in text."""
+        """Return what Jupyter shows: a table, and the same as text."""
         from pprofdiff.notebook import shown
 
         return shown(self._card, repr(self), include, exclude)

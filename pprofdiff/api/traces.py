@@ -48,9 +48,9 @@ __all__ = ["Trace", "TraceDiff", "loaded", "subtracted"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace(LoadedInput[columns.Trace]):
-    """An execution trace, analysed as far as is asked; times are int64 nanoseconds.
+    """An execution trace, analysed on demand; times are int64 nanoseconds.
 
-    `data` has what was decoded, column by column; see `model.traces.trace.Trace`.
+    `data` has the decoded columns; see `model.traces.trace.Trace`.
     """
 
     kind: ClassVar[KindId] = "trace"
@@ -62,7 +62,7 @@ class Trace(LoadedInput[columns.Trace]):
         return repr(self.data)
 
     def __sub__(self, base: Trace) -> TraceDiff:
-        """Return what changed from base to this."""
+        """Return what changed from base to this trace."""
         return subtracted([base], [self])
 
     @property
@@ -72,84 +72,83 @@ class Trace(LoadedInput[columns.Trace]):
 
     @cached_property
     def side(self) -> TraceSide:
-        """What comparisons are made of, in columns of numpy."""
+        """The data for comparisons, in numpy columns."""
         return TraceSide(self.label or self.path, self.path, self.data)
 
     @property
     def goroutines(self) -> pd.DataFrame:
-        """One row a root function, largest total first; index: its name.
+        """One row per root function, largest total first; index: its name.
 
-        Times are sums over its goroutines, int64 nanoseconds, 0 for what there was
-        none of; they are those of ``go tool trace``
-        (`analysis.traces.goroutines.Times`).
+        Times are sums over its goroutines, int64 nanoseconds, 0 if there were none, and
+        match those of ``go tool trace`` (`analysis.traces.goroutines.Times`).
 
         ==================== ========================================= ==========
         column               meaning                                   type
         ==================== ========================================= ==========
-        count                how many goroutines                       int64
-        total_ns             their lives within the trace              int64
+        count                number of goroutines                      int64
+        total_ns             their lifetimes within the trace          int64
         exec_ns              running                                   int64
         sched_wait_ns        runnable, not running                     int64
-        syscall_ns,          in system calls, with a processor and     int64
-        syscall_block_ns     without
-        unknown_ns           not told by the trace                     int64
-        block_ns (reason)    blocked; a column for each reason that    int64
-                             Go names (`analysis.traces.times`), such as
+        syscall_ns,          in system calls, with and without a P     int64
+        syscall_block_ns
+        unknown_ns           not recorded in the trace                 int64
+        block_ns (reason)    blocked; one column per reason that Go    int64
+                             names (`analysis.traces.times`), such as
                              network, sync or sleep, and
-                             ``block_ns ()`` if the trace tells none
-        range_ns (GC mark    within mark assists and sweeps; overlaps  int64
-        assist), range_ns    with the others
+                             ``block_ns ()`` if there is no reason
+        range_ns (GC mark    in mark assists and sweeps; overlaps with int64
+        assist), range_ns    the others
         (GC incremental
         sweep)
-        range_ns             stopping the world, for each kind that    int64
-        (stop-the-world (…)) the trace has
-        system, tracing      all of them are the runtime's, or there   bool
-                             because of the trace
+        range_ns             stopping the world, for each kind in the  int64
+        (stop-the-world (…)) trace
+        system, tracing      all of them belong to the runtime, or to  bool
+                             the tracer
         ==================== ========================================= ==========
         """
         return self._copy("goroutines", self.side.groups.to_frame)
 
     @property
     def created(self) -> pd.DataFrame:
-        """As `goroutines`, by the function that created them."""
+        """Like `goroutines`, by the function that created them."""
         return self._copy("created", self.side.by_creation.to_frame)
 
     @property
     def states(self) -> pd.DataFrame:
-        """One row an interval of a goroutine, by goroutine, then in time.
+        """One row per goroutine state interval, by goroutine, then time.
 
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
-        goroutine      Go's id of it, as in `latency`                int64
+        goroutine      Go's goroutine id, as in `latency`            int64
         name           its root function, as in `goroutines`         categorical
         state          running, runnable, waiting, syscall,          categorical
                        syscall_blocked or gone
-        reason         why it waits or stopped, "" if not told       categorical
-        start_ns,      when it begins and ends                       int64
+        reason         why it waits or stopped, may be ""            categorical
+        start_ns,      start and end                                 int64
         end_ns
-        stack          number of where it began                      int32
-        processor,     Go's ids of these, and of the goroutine that  Int64
-        thread, by     made the change; missing if there is none
+        stack          index of the stack where it began             int32
+        processor,     Go's ids; `by` is the goroutine that caused   Int64
+        thread, by     the transition; missing if there is none
         ============== ============================================= ============
         """
         return self._copy("states", self._states)
 
     @property
     def latency(self) -> pd.DataFrame:
-        """One row a wait for a processor, by goroutine, then in time.
+        """One row per scheduling wait, by goroutine, then time.
 
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
-        start_ns,      when it began, and how long it was            int64
+        start_ns,      start and length                              int64
         duration_ns
-        goroutine      Go's id of it, as in `states`                 int64
+        goroutine      Go's goroutine id, as in `states`             int64
         name           its root function, as in `goroutines`         categorical
-        cut            only a part is seen, or it did not lead to    bool
-                       running: the duration is no latency
-        gc_mark_ns,    how much of it the GC was marking, the world  int64
-        stw_ns,        was stopped, no processor was idle; these
+        cut            only partly recorded, or did not end in       bool
+                       running: the duration is not a latency
+        gc_mark_ns,    how much of it was in GC mark phases, in      int64
+        stw_ns,        stop-the-world, without an idle P; these
         busy_ns        overlap
         cause          what made it runnable: created, preempted,    categorical
                        yielded, stopped, system call, unknown or
@@ -160,25 +159,25 @@ class Trace(LoadedInput[columns.Trace]):
 
     @property
     def stw(self) -> pd.DataFrame:
-        """One row a stop of the world: kind, start_ns (int64), duration_ns (Int64).
+        """One row per stop-the-world: kind, start_ns (int64), duration_ns (Int64).
 
-        A duration is missing where the trace does not show the end.
+        A duration is missing if its end is not in the trace.
         """
         return self._copy("stw", self._stw)
 
     @property
     def heap(self) -> pd.DataFrame:
-        """One row a change of live_bytes or goal_bytes (Int64), by time_ns.
+        """One row per change of live_bytes or goal_bytes (Int64), by time_ns.
 
-        Each is what it last was; missing before the trace first tells it.
+        Each column keeps its last value; it is missing before the first one.
         """
         return self._copy("heap", lambda: heap_frame(self.data))
 
     @property
     def concurrency(self) -> pd.DataFrame:
-        """One row a change of how many goroutines run or could, by time_ns.
+        """One row per change in the number of running or runnable goroutines.
 
-        Columns: running, runnable (int64); both are 0 before the first row.
+        Columns: time_ns, running, runnable (int64); both are 0 before the first row.
         """
         return self._copy("concurrency", self._concurrency)
 
@@ -189,23 +188,23 @@ class Trace(LoadedInput[columns.Trace]):
 
     @cached_property
     def processors(self) -> Processors:
-        """What processors did."""
+        """What the Ps did."""
         return self.side.processors
 
     @property
     def tasks(self) -> pd.DataFrame:
-        """One row a type of user task; see `traces.tasks.Durations.to_frame`."""
+        """One row per type of user task; see `traces.tasks.Durations.to_frame`."""
         return self._copy("tasks", lambda: tasks(self.data).to_frame())
 
     @property
     def regions(self) -> pd.DataFrame:
-        """One row a type of user region; see `traces.tasks.Durations.to_frame`."""
+        """One row per type of user region; see `traces.tasks.Durations.to_frame`."""
         return self._copy("regions", lambda: regions(self.data).to_frame())
 
     def mmu(self, windows_ns: Sequence[int]) -> pd.Series[float]:
-        """Return the minimum mutator utilisation (a share) by window in ns.
+        """Return the minimum mutator utilization (a fraction) by window in ns.
 
-        Windows longer than the trace are as long as it; missing in one of no length.
+        Windows are clipped to the trace's length; missing if that is 0.
         """
         import numpy as np
         import pandas as pd
@@ -216,15 +215,16 @@ class Trace(LoadedInput[columns.Trace]):
         return pd.Series(shares if len(shares) else np.nan, index, "float64", "mmu")
 
     def profile(self, state: StateName) -> Profile:
-        """Return time running, runnable, blocked or syscall by stack.
+        """Return time running, runnable, blocked or in system calls, by stack.
 
         Sample types are intervals/count and the state's name/nanoseconds, as with
-        ``--state``; labels are goroutine and reason. Raises UsageError for any other.
+        ``--state``; labels are goroutine and reason. Raises UsageError for any other
+        state.
         """
         return Profile(named_for_state(self.data, state), self.label, self.path)
 
     def cpu(self) -> Profile | None:
-        """Return the CPU samples inside the trace; None if no CPU profile ran."""
+        """Return the CPU samples in the trace; None if no CPU profile ran."""
         samples = cpu_profile(self.data)
         return None if samples is None else Profile(samples, self.label, self.path)
 
@@ -237,7 +237,7 @@ class Trace(LoadedInput[columns.Trace]):
         return {}
 
     def _copy(self, name: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-        """Return a copy of a frame that is made once, for the caller to change."""
+        """Return a copy of a cached frame, which the caller may change."""
         if name not in self._frames:
             self._frames[name] = make()
         return self._frames[name].copy()
@@ -273,14 +273,14 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
     """What changed between two execution traces.
 
     Raw times are int64 nanoseconds; ``…_scaled`` are nanoseconds per second of wall
-    time, or by operation where `work` or `rps` were given: `mode` says which. `data`
-    has what frames are made of, see `analysis.traces.compare.TraceDiff`.
+    time, or per op if `work` or `rps` were given: see `mode`. `data` is the underlying
+    `analysis.traces.compare.TraceDiff`.
     """
 
     kind: ClassVar[KindId] = "trace"
 
     def __repr__(self) -> str:
-        """Return one line: lengths, and the 99th percentile of waits."""
+        """Return one line: durations and p99 scheduling latency."""
         base, new = self.data.sides
         wall = " → ".join(scaled(side.wall_ns, "ns") for side in (base, new))
         p99 = " → ".join(
@@ -294,12 +294,12 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
 
     @property
     def mode(self) -> str:
-        """What scaled times are: ``per_second`` of wall time, or ``per_work``."""
+        """The unit of scaled times: ``per_second`` of wall time, or ``per_work``."""
         return self.data.mode
 
     @property
     def states(self) -> pd.DataFrame:
-        """Where the program's goroutines spend time: one row a state.
+        """Time of the program's goroutines by state: one row per state.
 
         ============== ============================================= ============
         column         meaning                                       type
@@ -310,7 +310,7 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
         base_ns,       raw nanoseconds over all goroutines           int64
         new_ns,
         delta_ns
-        base_scaled,   the same by second or operation               float64
+        base_scaled,   the same per second or per op                 float64
         new_scaled,
         delta_scaled
         ============== ============================================= ============
@@ -319,32 +319,32 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
 
     @property
     def goroutines(self) -> pd.DataFrame:
-        """One row a root function, those that moved most first; index: its name.
+        """One row per root function, largest change first; index: its name.
 
         For each of total, exec (running), sched_wait (runnable), syscall,
         syscall_block, unknown and block there are ``base_T_ns``, ``new_T_ns``,
-        ``delta_T_ns`` (int64, 0 where a side has none) and ``delta_T_scaled``.
+        ``delta_T_ns`` (int64, 0 if a side has none) and ``delta_T_scaled``.
 
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
         status         both, new or gone                             categorical
-        base_count,    how many goroutines                           int64
+        base_count,    number of goroutines                          int64
         new_count,
         delta_count
-        runtime        all of them are the runtime's or the trace's  bool
+        runtime        all belong to the runtime or the tracer       bool
         ============== ============================================= ============
         """
         return groups_frame(self.data)
 
     @property
     def created(self) -> pd.DataFrame:
-        """As `goroutines`, by the function that created them."""
+        """Like `goroutines`, by the function that created them."""
         return groups_frame(self.data, "by_creation")
 
     @property
     def latency(self) -> pd.DataFrame:
-        """Waits for a processor: one row a quantile; index: p50, p90, p99, p99.9, max.
+        """Scheduling latency: one row per quantile; index: p50, p90, p99, p99.9, max.
 
         ============== ============================================= ============
         column         meaning                                       type
@@ -352,9 +352,9 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
         base_ns,       nearest rank; missing without waits           Int64
         new_ns,
         delta_ns
-        delta_low_ns,  95 % interval of the delta; missing where     Int64
-        delta_high_ns  too little was traced to tell
-        base_count,    how many waits                                int64
+        delta_low_ns,  95% CI of the delta; missing if the trace is  Int64
+        delta_high_ns  too short
+        base_count,    number of waits                               int64
         new_count
         ============== ============================================= ============
         """
@@ -362,9 +362,9 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
 
     @property
     def waits(self) -> pd.DataFrame:
-        """Both sides' waits for a processor: `Trace.latency`, and a column `side`.
+        """Both sides' scheduling waits: `Trace.latency` with a column `side`.
 
-        Of several traces of a side, those of the longest.
+        If a side has several traces, the longest is used.
         """
         longest = (side.longest for side in self.data.sides)
         frames = (side.waits.to_frame(side.trace) for side in longest)
@@ -372,7 +372,7 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
 
     @property
     def stw(self) -> pd.DataFrame:
-        """One row a kind of stop of the world; index: the kind.
+        """One row per kind of stop-the-world; index: the kind.
 
         Columns: base_, new_, delta_count (int64); base_, new_, delta_total_ns (int64),
         delta_total_scaled; base_longest_ns, new_longest_ns (Int64).
@@ -381,7 +381,7 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
 
     @property
     def mmu(self) -> pd.DataFrame:
-        """Least shares of the processors left to the program, by window_ns (index).
+        """Minimum mutator utilization by window_ns (index).
 
         Columns: base, new, delta (float64); windows longer than a trace are left out.
         """
@@ -391,13 +391,13 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
     def heap(self) -> pd.DataFrame:
         """Both sides' `Trace.heap`: side, time_ns, live_bytes, goal_bytes.
 
-        Of several traces of a side, the longest.
+        If a side has several traces, the longest is used.
         """
         return sided(*(heap_frame(side.trace) for side in self.data.sides))
 
     @property
     def rows(self) -> pd.DataFrame:
-        """How sure the rows of all tables are, where a side has several traces.
+        """Ratios and intervals of all tables' rows, if a side has several traces.
 
         ============== ============================================= ============
         column         meaning                                       type
@@ -407,23 +407,23 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
                        causes, gc, stops, processors, tasks or
                        regions
         row            key of the row, or its function               string
-        ratio          new ÷ base of time a second, or an operation  float64
+        ratio          new ÷ base of time per second or per op       float64
                        (tasks and regions: of the p50; latency: of
                        the quantile of each trace), geometric
                        means over runs
-        low, high      95 % interval of the ratio                    float64
+        low, high      95% CI of the ratio                           float64
         mark           more, less or noise (false discovery rate     string
-                       5 % of a table)
+                       5% per table)
         ============== ============================================= ============
         """
         return rows_frame(self.data)
 
     @property
     def figures(self) -> pd.DataFrame:
-        """Sums over the whole traces, raw: one row a figure; index: its name.
+        """Raw sums over the whole traces: one row per figure; index: its name.
 
-        Columns: base, new, delta, ratio (float64; NaN where a trace does not tell, or
-        the base is 0), unit (ns, bytes, share or count).
+        Columns: base, new, delta, ratio (float64; NaN if unknown or base is 0), unit
+        (ns, bytes, share or count).
         """
         return figures_frame(self.data)
 
@@ -431,7 +431,7 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
 def loaded(
     captures: Sequence[Capture[columns.Trace]], label: str | None, _name: str
 ) -> Trace:
-    """Return the first of the captures as `load` does."""
+    """Return the first capture as `load` does."""
     return Trace(captures[0].content, label, captures[0].path)
 
 
@@ -440,7 +440,7 @@ def subtracted(
 ) -> TraceDiff:
     """Return new minus base; several traces of a side are added up.
 
-    Operations counted in `settings.work` were done while all of them were recorded.
+    Operations in `settings.work` cover the recording of all of them.
     """
     sides = side_of(base, "base"), side_of(new, "new")
     old, current = (

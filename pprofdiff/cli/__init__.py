@@ -1,1 +1,1 @@
-"""The command line: words to options to a run to an exit status; all that prints."""
+"""The command line: parse arguments, run, return the exit status; all printing."""

@@ -1,7 +1,7 @@
-"""The command line's words to `Options`: pprof's spelling, and the usual one.
+"""Parse the command line into `Options`, in pprof's spelling and in the usual one.
 
-``-diff_base=x``, ``--diff-base x`` and ``-diff_base x`` are one flag; switches take a
-value only after ``=``, as in Go's flag package, so that none can swallow a profile.
+``-diff_base=x``, ``--diff-base x`` and ``-diff_base x`` are the same flag. Switches
+take a value only after ``=``, as in Go's flag package, so none can swallow a profile.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from pprofdiff.errors import UsageError
 
 __all__ = ["flags_help", "folded", "help_text", "parse", "parse_beside"]
 
-# Words that ask about pprofdiff itself, and the view that answers.
+# Flags about pprofdiff itself, and the view that answers each.
 _ASKING = {"help": "help", "h": "help", "version": "version", "V": "version"}
 _ANSWERS = frozenset(_ASKING.values())
 _LABEL = re.compile(r"[^/\\.:=?#]+=")
 _BY_NAME = {flag.name: flag for flag in FLAGS}
 _SHORT = {flag.short: flag.name for flag in FLAGS if flag.short}
-# What stands before the last column of a line of help: two spaces part columns.
+# The part of a help line before its last column; two spaces separate columns.
 _LAST_COLUMN = re.compile(r"\s*\S.*\s{2,}(?=\S)")
-# A column narrower than this is none.
+# A narrower column is not used as an indent.
 _NARROWEST = 30
 _WITHOUT_VALUE = ("set", "bool")
 
 
 def parse(argv: list[str]) -> Options:
-    """Return the options that the words spell; raises UsageError with what to type.
+    """Parse the command line; raises UsageError with a message that says what to type.
 
-    ``--help`` and ``--version`` are the views of that name.
+    ``--help`` and ``--version`` become the views of that name.
     """
     flags, places = _split(argv, _BY_NAME)
     options = _options(flags, places)
@@ -49,9 +49,9 @@ def parse(argv: list[str]) -> Options:
 def parse_beside(
     argv: list[str], own: Sequence[Flag]
 ) -> tuple[Options, dict[str, object], list[str]]:
-    """Return options, the values of a command's own flags by field, and the places.
+    """Return options, the values of a command's own flags by field, and the arguments.
 
-    The options have no sides: what the places mean is the command's to say.
+    The options have no sides: the command decides what its arguments mean.
     """
     by_name = {flag.name: flag for flag in own}
     flags, places = _split(argv, _BY_NAME | by_name)
@@ -64,7 +64,7 @@ def parse_beside(
 
 
 def _options(flags: list[tuple[str, str, str]], places: list[str]) -> Options:
-    """Return what flags of the report say."""
+    """Return the options that the report's flags set."""
     chosen: dict[str, object] = {}
     for typed, name, value in flags:
         if name in _ASKING:
@@ -92,7 +92,7 @@ def _options(flags: list[tuple[str, str, str]], places: list[str]) -> Options:
 
 
 def _no_gate_beside(chosen: dict[str, object]) -> None:
-    """Refuse a flag of the report with another view, which shows no verdict."""
+    """Refuse report-only flags with another view, which shows no verdict."""
     view = "explain" if chosen.get("explain") else chosen.get("view")
     for flag in FLAGS:
         if view and flag.views == "report" and chosen.get(flag.field):
@@ -103,9 +103,9 @@ def _no_gate_beside(chosen: dict[str, object]) -> None:
 def _split(
     argv: list[str], known: Mapping[str, Flag]
 ) -> tuple[list[tuple[str, str, str]], list[str]]:
-    """Return flags, as (typed, plain name, value), and places.
+    """Return flags, as (as typed, plain name, value), and positional arguments.
 
-    A flag that takes a value takes the next word, unless it has one after ``=``.
+    A flag with a value takes the next word unless it has one after ``=``.
     """
     flags: list[tuple[str, str, str]] = []
     places: list[str] = []
@@ -130,14 +130,14 @@ def _split(
 
 
 def _takes_value(name: str, known: Mapping[str, Flag]) -> bool:
-    """Return whether a flag is nothing without a value."""
+    """Return whether a flag requires a value."""
     if name in known:
         return known[name].kind not in _WITHOUT_VALUE
     return name in REFUSED_WITH_VALUE
 
 
 def _flag(typed: str, name: str) -> Flag:
-    """Return the flag of this name."""
+    """Return the flag with this name; raises UsageError with the closest match."""
     if name in _BY_NAME:
         return _BY_NAME[name]
     from difflib import get_close_matches
@@ -148,7 +148,7 @@ def _flag(typed: str, name: str) -> Flag:
 
 
 def _for_pprof(flags: list[tuple[str, str, str]], places: list[str]) -> str:
-    """Return the same request to ``go tool pprof``: its flags, its base, its source."""
+    """Return the equivalent ``go tool pprof`` command: flags, base, source."""
     from shlex import join
 
     words = ["go", "tool", "pprof"]
@@ -167,12 +167,12 @@ def _for_pprof(flags: list[tuple[str, str, str]], places: list[str]) -> str:
 
 
 def _without_label(place: str) -> str:
-    """Return a place as go tool pprof takes it."""
+    """Return an argument without ``label=``, as go tool pprof takes it."""
     return place.partition("=")[2] if _LABEL.match(place) else place
 
 
 def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
-    """Set what one flag says."""
+    """Set the field of one flag."""
     if flag.kind == "append":
         earlier = chosen.get(flag.field, ())
         chosen[flag.field] = (*earlier, value)  # type: ignore[misc]
@@ -198,14 +198,14 @@ def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
 
 
 def _agree(chosen: dict[str, object], field: str, value: str) -> None:
-    """Set a field that may have one value only."""
+    """Set a field; raises UsageError if it has another value already."""
     earlier = chosen.setdefault(field, value)
     if earlier != value:
         raise UsageError(f"-{earlier} and -{value} contradict each other: give one")
 
 
 def _with_sides(options: Options, places: list[str]) -> Options:
-    """Return the options with base and new told apart."""
+    """Return the options with base and new filled in from the arguments."""
     if options.over:
         return _with_steps(options, places)
     if options.every is not None:
@@ -232,7 +232,7 @@ def _with_sides(options: Options, places: list[str]) -> Options:
 
 
 def _with_steps(options: Options, places: list[str]) -> Options:
-    """Return the options with all places, which have the steps of a series."""
+    """Return the options for a series: all arguments are its steps."""
     if options.base:
         raise UsageError("-diff_base is of two builds: leave it out with --over")
     if not places:
@@ -243,7 +243,7 @@ def _with_steps(options: Options, places: list[str]) -> Options:
 
 
 def help_text() -> str:
-    """Return what ``--help`` prints, made from the table of flags."""
+    """Return the text of ``--help``, generated from the table of flags."""
     lines = [
         "usage: pprofdiff [flags] BASE NEW",
         "       pprofdiff --over STEP [flags] PROFILES...",
@@ -285,9 +285,9 @@ def help_text() -> str:
 
 
 def folded(text: str, width: int | None) -> str:
-    """Return a text with lines of at most `width`, None for as they are.
+    """Return a text wrapped to `width` columns; None leaves it unwrapped.
 
-    What goes on stands below the last column of its line: what a flag does.
+    Wrapped lines are indented to the last column, which says what a flag does.
     """
     return "".join(
         f"{line}\n" for one in text.splitlines() for line in _fold(one, width)
@@ -307,7 +307,7 @@ def _fold(line: str, width: int | None) -> list[str]:
 
 
 def flags_help(flags: Sequence[Flag]) -> list[str]:
-    """Return a line a flag, under the headings of their groups."""
+    """Return one line per flag, under a heading for each group."""
     lines: list[str] = []
     group = ""
     for flag in flags:
@@ -320,7 +320,7 @@ def flags_help(flags: Sequence[Flag]) -> list[str]:
 
 
 def _rules_help() -> list[str]:
-    """Return the table of rules, and what a limit is."""
+    """Return the table of rules and the syntax of limits."""
     from pprofdiff.analysis.gate.forms import RULES
 
     return [
@@ -340,7 +340,7 @@ def _rules_help() -> list[str]:
 
 
 def _steps_help() -> list[str]:
-    """Return what --over compares, and why steps are told as they are."""
+    """Return the help on --over: what it compares and how steps are ordered."""
     return [
         "--over shows shares of many builds, or windows of time, as curves, and the",
         "  steps at which they changed. Paths have the build, as they have the host;",

@@ -1,4 +1,4 @@
-"""Parts of a report on the screen: drawn on a terminal, plain everywhere else."""
+"""Print parts of a report: drawn on a terminal, plain elsewhere."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["draw", "page_of"]
 
 
 def page_of(screen: Screen) -> Page:
-    """Return how wide a report on the screen is."""
+    """Return the page width for a report on the screen."""
     width = screen.width()
     return PAGE if width is None else Page(width, fit=True)
 
 
 def draw(parts: Sequence[Part | Block], color: str, screen: Screen) -> None:
-    """Put parts on the screen; `color` is auto, always or never."""
+    """Print parts; `color` is auto, always or never."""
     if not parts:
         return
     colored = screen.wants_color(color)

@@ -1,4 +1,4 @@
-"""What stands after ``=`` in a flag, read as the flag's kind says."""
+"""Parse flag values according to the flag's kind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
 def flag_value(flag: Flag, value: str) -> object:
-    """Return a flag's value, read as its kind says; raises UsageError."""
+    """Return a flag's value, parsed for its kind; raises UsageError."""
     try:
         return _READERS[flag.kind](value, flag)
     except ValueError as error:
@@ -59,7 +59,7 @@ def _work(value: str, flag: Flag) -> tuple[float, float]:
 
 
 def _window(value: str, _flag: Flag) -> tuple[tuple[float | None, float | None], ...]:
-    """Return one span, or one for each side: ``10:40``, ``:30,5:``."""
+    """Return one interval, or one per side: ``10:40``, ``:30,5:``."""
     try:
         spans = tuple(_span(part) for part in value.split(","))
     except ValueError:
@@ -106,10 +106,9 @@ def _size(value: str, _flag: Flag) -> int:
 
 
 def share(value: str, *, none: bool = False) -> float:
-    """Return the share of a percentage such as ``2%`` or ``0.5``.
+    """Return a percentage such as ``2%`` or ``0.5`` as a fraction.
 
-    Raises ValueError with what it is to be: more than 0 (or 0, with `none`), less than
-    100.
+    Raises ValueError unless it is above 0 (or 0, with `none`) and below 100.
     """
     try:
         part = float(value.strip().removesuffix("%")) / 100

@@ -1,4 +1,4 @@
-"""How the command line's options have profiles of many hosts read."""
+"""Translate the command line's options for reading fleets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["fleet_options"]
 
 
 def fleet_options(options: Options, waiting: Waiting) -> FleetOptions:
-    """Return how fleets are read; `waiting` says how far that is."""
+    """Return the options for reading fleets; `waiting` shows progress."""
     return FleetOptions(
         by=options.by or None,
         scheduler=options.scheduler,

@@ -1,7 +1,7 @@
-"""The command line: words to options to a run to an exit status.
+"""The entry point: parse arguments, run, return the exit status.
 
-The only module that prints. 0: done; 1: a gate tripped; 2: usage, input or internal
-error, never mistaken for a verdict.
+The only module that prints. Exit status 0: done; 1: a gate rule tripped; 2: usage,
+input or internal error, which is never mistaken for a verdict.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ __all__ = ["main"]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
-    # numpy's linear algebra is not used here: its threads would only cost a start.
+    # numpy's linear algebra is not used; its threads would only slow start-up.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Few objects are in cycles: to look for them 80 times takes 5 % of a short run.
+    # Few objects are in cycles; 80 collections would take 5% of a short run.
     gc.set_threshold(100_000)
-    # All that is held goes with the process: to look for cycles in it first takes long.
+    # Skip the GC at exit: it is slow, and the process is ending anyway.
     atexit.register(gc.freeze)
     _fill_closed_streams()
     with _signals_that_end():
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _status(words: list[str]) -> int:
-    """Do what the words say; return the exit status, errors told."""
+    """Run the command; print any error and return the exit status."""
     try:
         return _run(words)
     except PprofDiffError as error:
@@ -48,7 +48,7 @@ def _status(words: list[str]) -> int:
         # It may quote an input, which must not move the cursor.
         _complain(printable(_without_logins(str(error), words)))
     except BrokenPipeError:
-        return 0  # The reader (head, less) has gone: nothing is left to say.
+        return 0  # The reader (head, less) is gone: there is nothing left to print.
     except OSError as error:
         _complain(error.strerror or str(error))
     except KeyboardInterrupt:
@@ -71,7 +71,7 @@ def _status(words: list[str]) -> int:
 
 
 def _run(words: list[str]) -> int:
-    """Do what the words say."""
+    """Run the command and return its exit status."""
     from pprofdiff.cli.screen import Screen
 
     screen = Screen(sys.stdout, sys.stderr)
@@ -108,7 +108,7 @@ def _run(words: list[str]) -> int:
 
 
 def _must_be_no_command(words: list[str]) -> None:
-    """Refuse a first word that is a command misspelt, and no file."""
+    """Refuse a first word that is a misspelt command and not a file."""
     word = words[0] if words else ""
     if not word.isalpha() or os.path.exists(word):
         return
@@ -121,9 +121,9 @@ def _must_be_no_command(words: list[str]) -> None:
 
 
 def _without_logins(message: str, words: list[str]) -> str:
-    """Return a message that quotes the words typed, without user names and passwords.
+    """Return a message without the user names and passwords of URLs in the arguments.
 
-    What reads URLs leaves them out; a flag that gets one for a value quotes it.
+    Code that reads URLs omits them, but a flag that gets a URL as its value quotes it.
     """
     if "@" not in message:
         return message
@@ -138,16 +138,16 @@ def _without_logins(message: str, words: list[str]) -> str:
 
 
 class _Ended(BaseException):
-    """A signal is to end the process."""
+    """Raised when a signal should end the process."""
 
 
 @contextmanager
 def _signals_that_end() -> Iterator[None]:
-    """Have SIGTERM and SIGHUP end the process as ever, but with no file left behind.
+    """Let SIGTERM and SIGHUP end the process, but with no file left behind.
 
-    What is running is left by an exception, so that it removes what it did not finish;
-    then the signal ends the process. A signal that is ignored (nohup) stays ignored; a
-    second one ends the process at once.
+    An exception unwinds the running code, which removes unfinished files; then the
+    signal ends the process. An ignored signal (nohup) stays ignored; a second one ends
+    the process at once.
     """
 
     def end(number: int, _frame: object) -> None:
@@ -171,17 +171,16 @@ def _signals_that_end() -> Iterator[None]:
 
 
 def _complain(message: str) -> None:
-    """Print an error, unless standard error takes none."""
+    """Print an error, unless standard error is unwritable."""
     with suppress(OSError):
         print(f"pprofdiff: {message}", file=sys.stderr)
 
 
 def _fill_closed_streams() -> None:
-    """Put something in the place of each standard stream that is closed (``>&-``).
+    """Replace each standard stream that is closed (``>&-``).
 
-    Standard output's takes nothing, so that data for it is an error; what is written to
-    standard error is dropped. No file that is opened later takes their numbers, to
-    which C libraries write.
+    Writing to the new standard output fails; the new standard error drops its data. No
+    file opened later gets their descriptors, which C libraries write to.
     """
     if sys.stdin is None:
         os.open(os.devnull, os.O_WRONLY)
@@ -194,7 +193,7 @@ def _fill_closed_streams() -> None:
 
 
 def _drop_unwritten(stream: TextIO) -> None:
-    """Drop what a stream did not take: Python would try again at exit, and fail."""
+    """Drop unwritten data: Python would flush it again at exit, and fail."""
     try:
         stream.flush()
     except OSError:

@@ -1,4 +1,4 @@
-"""``pprofdiff measure``: its words, its progress, and the report after it."""
+"""``pprofdiff measure``: its arguments, its progress, and the final report."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def run_measure(words: list[str], screen: Screen) -> int:
 
 
 def _least(told: Outcome) -> str:
-    """Return how large a change must be that a quick measurement finds."""
+    """Return the smallest change that a quick measurement can detect, as a message."""
     first = told.headline
     if first is None or not 0 < first.low <= first.high < float("inf"):
         return "--quick: too little was measured to find a change"
@@ -81,7 +81,7 @@ def _least(told: Outcome) -> str:
 
 
 def _parted(words: list[str]) -> tuple[list[str], list[str]]:
-    """Return our words, and those after ``--``, which are go test's."""
+    """Return our arguments, and those after ``--``, which are for go test."""
     if "--" not in words:
         return words, []
     at = words.index("--")
@@ -91,7 +91,7 @@ def _parted(words: list[str]) -> tuple[list[str], list[str]]:
 def _request(
     options: Options, chosen: dict[str, Any], refs: list[str], go_words: list[str]
 ) -> Request:
-    """Return what is to be measured; raises UsageError."""
+    """Return what to measure; raises UsageError."""
     if len(refs) > 2:
         raise UsageError(
             f"measure: {len(refs)} refs: give BASE and NEW; packages and flags of go "
@@ -140,7 +140,7 @@ def _request(
 
 
 def _one_kind(asked: GoTest, chosen: dict[str, Any]) -> None:
-    """Refuse what is of benchmarks with a program, and half of what a server needs."""
+    """Refuse benchmark flags with --cmd, and an incomplete set of server flags."""
     if ("url" in chosen) != ("load" in chosen) or ("url" in chosen) > ("cmd" in chosen):
         raise UsageError(
             "a server needs all three: --cmd starts it, --url says where its "
@@ -159,13 +159,13 @@ def _one_kind(asked: GoTest, chosen: dict[str, Any]) -> None:
 
 
 def _report(it: Measured, options: Options) -> Options:
-    """Return the options that report what was measured."""
+    """Return the options for the report on a measurement."""
     within = "" if it.kept else it.out
     return _of_runs(it.out, options)._replace(within=within)
 
 
 def _of_runs(out: str, options: Options) -> Options:
-    """Return options whose sides are the runs of a folder."""
+    """Return options whose sides are the runs in a folder."""
     base, new = os.path.join(out, "base"), os.path.join(out, "new")
     return options._replace(base=(base,), new=(new,))
 
@@ -173,7 +173,7 @@ def _of_runs(out: str, options: Options) -> Options:
 def _so_far(
     out: str, sources: Sources, request: Request, options: Options, screen: Screen
 ) -> Outcome:
-    """Return what the captures show until now; of benchmarks, what was timed."""
+    """Return the outcome of the captures so far; for benchmarks, of the timed turns."""
     if not request.command:
         both = [os.path.join(out, side) for side in SIDES]
         loaded = load_sides(both[:1], both[1:], kinds=_TIMED)
@@ -187,7 +187,7 @@ def _so_far(
 
 
 class _Progress:
-    """Tells what happens: in one line of a terminal, else in a line a round."""
+    """Shows progress: on one line of a terminal, else one line per round."""
 
     def __init__(self, screen: Screen, *, shown: bool) -> None:
         self._screen = screen
@@ -198,19 +198,19 @@ class _Progress:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Take the line away at the end, however it ends."""
+        """Clear the progress line at the end, even after an error."""
         try:
             yield
         finally:
             self._clear()
 
     def warn(self, message: str) -> None:
-        """Say what the user has to know."""
+        """Print a warning."""
         self._clear()
         self._screen.say(f"pprofdiff: warning: {message}")
 
     def doing(self, message: str) -> None:
-        """Say what is being done, on a terminal."""
+        """Show what is being done, on a terminal only."""
         if self._terminal:
             self._clear()
             room = min(_SPACE, get_terminal_size().columns - 1)
@@ -219,7 +219,7 @@ class _Progress:
             self._written = True
 
     def round(self, number: int, most: int, left: float) -> None:
-        """Say that a round is whole."""
+        """Report a completed round."""
         text = f"round {number} of {most}"
         if left and number < most:
             text += f", {_time(left)} left at most"
@@ -229,7 +229,7 @@ class _Progress:
             self._screen.say(text)
 
     def over(self, it: Measured) -> None:
-        """Say why it was over, and how to see the report again."""
+        """Report why measuring stopped."""
         self._clear()
         if not self._shown:
             return
@@ -252,14 +252,14 @@ class _Progress:
 
 
 def _time(seconds: float) -> str:
-    """Return a time in words a person says."""
+    """Return a duration in seconds or minutes, as text."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min"
 
 
 def _again(it: Measured, options: Options) -> str:
-    """Return the command that makes the same report of captures that were kept."""
+    """Return the command that makes the same report from the kept captures."""
     shown = _report(it, options)
     words = ["pprofdiff", *shown.base, *shown.new]
     if it.base.commit and it.new.commit:
@@ -272,7 +272,7 @@ def _again(it: Measured, options: Options) -> str:
 
 
 def _help() -> str:
-    """Return what ``pprofdiff measure --help`` prints."""
+    """Return the text of ``pprofdiff measure --help``."""
     lines = [
         "usage: pprofdiff measure [flags] [BASE] [NEW] [-- go test flags and packages]",
         "",

@@ -1,9 +1,9 @@
-"""What the user asked for: one frozen `Options`, and the one table that describes it.
+"""The user's choices as one frozen `Options`, and the table that describes them.
 
-The words are those of ``go tool pprof``; ours are new words, never a pprof word with
+Flags are named as in ``go tool pprof``; ours are new names, never a pprof name with
 another meaning. `FLAGS` feeds the command line, ``--help`` and the report's header: a
-flag is one row there and the field that it sets. The library never sees `Options`:
-`run` translates them into the small objects that it takes.
+flag is one row there and the field it sets. The library never sees `Options`: `run`
+translates them into the small objects that it takes.
 """
 
 from __future__ import annotations
@@ -26,21 +26,20 @@ __all__ = [
 
 
 class Options(NamedTuple):
-    """One run's choices; the defaults are those of the command line.
+    """The options of one run; the defaults are those of the command line.
 
     A named tuple, since `dataclasses` would double the time of ``--help``.
 
-    Patterns are regular expressions, empty for none; `work` is (base, new) operations
-    done, `rps` operations a second; `window` holds (from, to), seconds since the process
-    started, for both sides or for each; `pair` is the suffix of base's benchmarks;
-    `pair_names` are (base, new) names of functions that are one;
-    `source` are the two folders of ``--source``, `git` the two refs of ``--git``;
-    `seconds` and `timeout` are those of a fetch; `fail_on` holds rules as typed,
-    `fail_on_of` says where;
-    `same_within` is a share of base, None where it is not typed; so is `max_skipped` of
-    a fleet's objects. `by` tells hosts of a fleet, `group_by` groups of samples,
-    `scheduler` is a cluster's address. With `over`, what tells steps, all places are
-    `new`; `every` is a window's width in seconds.
+    Patterns are regular expressions, empty for none. `work` is (base, new) operations,
+    `rps` operations per second. `window` holds (from, to) in seconds since the process
+    started, once or per side. `pair` is the suffix of base's benchmarks; `pair_names`
+    are (base, new) names of functions that are the same. `source` are the two folders
+    of ``--source``, `git` the two refs of ``--git``. `seconds` and `timeout` apply to a
+    fetch. `fail_on` holds rules as typed, `fail_on_of` where they come from.
+    `same_within` is a fraction of base and `max_skipped` a fraction of a fleet's
+    objects, None if not typed. `by` names the hosts of a fleet, `group_by` groups
+    samples, `scheduler` is a cluster's address. `over` names the steps of a series,
+    whose inputs are all in `new`; `every` is a window's width in seconds.
     """
 
     base: tuple[str, ...] = ()
@@ -108,14 +107,14 @@ class Options(NamedTuple):
 
     @property
     def patterns(self) -> bool:
-        """Whether any pattern chooses samples or frames."""
+        """Whether any pattern selects samples or frames."""
         return any(
             getattr(self, flag.field) for flag in FLAGS if flag.group == _PATTERNS
         )
 
     @property
     def filters(self) -> Filters:
-        """The patterns that choose samples and frames."""
+        """The patterns that select samples and frames."""
         from pprofdiff.analysis.profiles.filters import Filters
 
         return Filters(
@@ -135,28 +134,27 @@ class Flag(NamedTuple):
     Attributes
     ----------
     group
-        The heading that ``--help`` lists it under.
+        The heading in ``--help``.
     name
-        As it is typed, with ``_`` between words.
+        As typed, with ``_`` between words.
     kind
-        How a value is read: see `flag_values`. ``set`` stores `value` and takes none,
-        ``bool`` may be turned off with ``=false``, ``append`` may be repeated,
+        How a value is parsed: see `flag_values`. ``set`` stores `value` and takes none,
+        ``bool`` can be turned off with ``=false``, ``append`` may be repeated,
         ``choice`` takes one of the words in `value`.
     field
         The field of `Options` that it sets.
     placeholder
-        What stands for its value in ``--help``; "" for a flag without a value.
+        The placeholder for its value in ``--help``; "" for a flag without a value.
     help
         One line.
     value
         What it stores, or the words it takes.
     short
-        A second name, of one letter.
+        A one-letter alias.
     ours
-        Whether ``go tool pprof`` does not know it.
+        Whether ``go tool pprof`` lacks it.
     views
-        Which views it is of: ``pprof`` for ``-top`` and ``-peek``.
-
+        The views it applies to; ``pprof`` means ``-top`` and ``-peek``.
     """
 
     group: str
@@ -269,22 +267,22 @@ MEASURE_FLAGS = (
     Flag("Measure", "load", "str", "load", "COMMAND", "what asks the server for work, such as hey -z 5s URL"),
     Flag("Measure", "o_runs", "str", "o_runs", "DIR", "keep the captures: DIR/base/1, DIR/new/1, …, DIR/measure.json"),
 )
-"""What ``pprofdiff measure`` takes beside flags of the report; fields of its own."""
+"""Flags of ``pprofdiff measure`` in addition to the report's, with their own fields."""
 # fmt: on
 
 
-# Without inlined functions, most of what the runtime does could not be told apart, so
-# what shapes pprof's own tables says nothing to the report.
+# Without inlined functions, most runtime work could not be classified, so flags that
+# shape pprof's own tables do not affect the report.
 PPROF_ONLY = frozenset(flag.name for flag in FLAGS if flag.views == "pprof")
 
-# What go tool pprof has and pprofdiff has not: refused with the command to type. The
-# first need a value.
+# Flags of go tool pprof that pprofdiff lacks: refused with the command to type. The
+# first set needs a value.
 REFUSED_WITH_VALUE = frozenset(
     """
     add_comment buildid disasm divide_by http prune_from source_path
     symbolize tagleaf tagroot tagshow taghide tls_ca tls_cert tls_key tools trim_path
     weblist
-    """.split()  # noqa: SIM905 - one word beside the other
+    """.split()  # noqa: SIM905 - more compact
 )
 REFUSED = REFUSED_WITH_VALUE | frozenset(
     """
@@ -296,7 +294,7 @@ REFUSED = REFUSED_WITH_VALUE | frozenset(
 
 
 def active(options: Options) -> list[str]:
-    """Return what chooses among samples and frames, as it would be typed."""
+    """Return the flags that select samples and frames, as typed."""
     chosen = (
         *(flag.field for flag in FLAGS if flag.group == _PATTERNS),
         "sample_index",

@@ -1,4 +1,4 @@
-"""``--over``: many builds, or windows of time, read, judged, shown and written."""
+"""``--over``: read, judge, print and write many builds or windows of time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pprofdiff.units import printable
 
 __all__ = ["run_over"]
 
-# What a series takes; all else is of two builds.
+# The options that apply to a series; all others are for two builds.
 _TAKEN = frozenset(
     (
         *("over", "every", "by", "scheduler", "max_skipped", "max_size", "no_paths"),
@@ -25,7 +25,7 @@ _TAKEN = frozenset(
 
 
 def run_over(options: Options, screen: Screen) -> int:
-    """Do what the options say and return the exit status."""
+    """Run a series and return the exit status."""
     _refuse_others(options)
     writers = [(path, series_writer_for(path)) for path in options.outputs]
     from pprofdiff.analysis.series.changes import need_ruptures
@@ -57,7 +57,7 @@ def run_over(options: Options, screen: Screen) -> int:
 
 
 def _refuse_others(options: Options) -> None:
-    """Refuse flags that are of two builds."""
+    """Refuse flags that apply only to two builds."""
     plain = Options()
     for flag in FLAGS:
         field = flag.field

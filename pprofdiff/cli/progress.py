@@ -1,4 +1,4 @@
-"""A sign of life for work that takes longer than a second, on a terminal only."""
+"""Show progress on a terminal for work that takes longer than a second."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _PATIENCE_S = 1.0
 
 
 class Waiting:
-    """Shows what is being done once the first second has passed.
+    """Shows what is being done after the first second.
 
-    On anything but a terminal it does nothing at all, and rich is not imported.
+    Unless the file is a terminal it does nothing, and rich is not imported.
     """
 
     def __init__(self, file: TextIO, *, enabled: bool) -> None:
@@ -29,7 +29,7 @@ class Waiting:
         self._timer: Timer | None = None
 
     def __enter__(self) -> Self:
-        """Start the clock."""
+        """Start the timer."""
         if self._enabled:
             from threading import Timer
 
@@ -44,7 +44,7 @@ class Waiting:
         _error: BaseException | None,
         _trace: TracebackType | None,
     ) -> None:
-        """Take the sign away."""
+        """Remove the progress display."""
         if self._timer is not None:
             self._timer.cancel()
         if self._status is not None:

@@ -1,4 +1,4 @@
-"""One run: read both sides, compare, and hand the report to its writers."""
+"""One run: read both sides, compare, and write the report."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ _PPROF_VIEWS = ("top", "peek", "proto")
 
 
 def run(options: Options, screen: Screen, sources: Sources | None = None) -> int:
-    """Do what the options say and return the exit status.
+    """Run with the given options and return the exit status.
 
-    `sources` are those of both builds where they are known; else flags name them.
+    `sources` are those of both builds if known; otherwise flags name them.
     """
     if options.view in _PPROF_VIEWS:
         return _pprof_view(options, screen)
@@ -79,7 +79,7 @@ def run(options: Options, screen: Screen, sources: Sources | None = None) -> int
         if renderers and not silent:
             waiting.say("writing")
             failed = _write([(p, partial(render, report)) for p, render in renderers])
-    # Who reads the report (head, less) may leave: the verdict stays.
+    # A reader (head, less) may leave early; the verdict stays.
     with suppress(BrokenPipeError):
         draw(shown, options.color, screen)
         _tell(report, options, screen, free=not shown)
@@ -95,27 +95,27 @@ def run(options: Options, screen: Screen, sources: Sources | None = None) -> int
 def _write(
     outputs: Sequence[tuple[str, Callable[[], bytes | Iterable[bytes]]]],
 ) -> list[Exception]:
-    """Make each output by itself; return what kept some from being made."""
+    """Write each output on its own; return the errors."""
     failed: list[Exception] = []
     for path, made in outputs:
         try:
             replace_file(path, made())
         except UsageError as error:
-            # It is of what was asked for: the writer does not know its file's name.
+            # The error is about the request: the writer does not know its file's name.
             failed.append(UsageError(f"{printable(path)}: {error}"))
-        except Exception as error:  # noqa: BLE001 - told when all else is done
+        except Exception as error:  # noqa: BLE001 - reported when all else is done
             failed.append(error)
     return failed
 
 
 def _tell_left_out(notes: Iterable[str], screen: Screen) -> None:
-    """Say what was left out of a fleet beside a view that has no place for it."""
+    """Report what was left out of a fleet, for a view that has no place for it."""
     for note in notes:
         screen.say(f"pprofdiff: {printable(note)}")
 
 
 def _tell_failed(failed: Sequence[Exception], screen: Screen) -> None:
-    """Say why outputs could not be made; raises what is no fault of the request."""
+    """Report why outputs could not be made; re-raise errors that are not the user's."""
     for error in failed:
         if isinstance(error, PprofDiffError):
             screen.say(f"pprofdiff: {printable(str(error))}")
@@ -125,11 +125,11 @@ def _tell_failed(failed: Sequence[Exception], screen: Screen) -> None:
 
 
 def _tell(report: ReportModel, options: Options, screen: Screen, *, free: bool) -> None:
-    """Say which rules tripped or had no data; `free`: no report was printed.
+    """Report rules that tripped or had no data; `free`: no report was printed.
 
     GitHub's runner reads commands from both streams of a step. They go to standard
-    output, as documented, where nothing else does; beside a report, which may be on its
-    way into a file or another program, they go to standard error.
+    output, as documented, if nothing else does. With a report, which may be piped to a
+    file or another program, they go to standard error.
     """
     if options.github_summary:
         from pprofdiff.report.markdown.annotations import commands
@@ -147,7 +147,7 @@ def _tell(report: ReportModel, options: Options, screen: Screen, *, free: bool) 
 
 
 def _gate(options: Options) -> Gate | None:
-    """Return the rules; None where there are none, or the view shows no verdict."""
+    """Return the rules; None if there are none or the view shows no verdict."""
     if options.explain or options.listed or not options.fail_on:
         return None
     from pprofdiff.analysis.gate.rules import Gate
@@ -156,7 +156,7 @@ def _gate(options: Options) -> Gate | None:
 
 
 def _page_url(options: Options) -> str:
-    """Return where the page will be; raises UsageError for what is no address."""
+    """Return the URL of the future page; raises UsageError if it is invalid."""
     if not options.page_url:
         return ""
     from pprofdiff.report.markdown.links import web
@@ -170,7 +170,7 @@ def _page_url(options: Options) -> str:
 
 
 def _unchanged(report: ReportModel) -> bool:
-    """Return whether all is read and within noise, and no rule tripped."""
+    """Return whether all inputs were read, nothing changed and no rule tripped."""
     from pprofdiff.analysis.unchanged import changed
 
     if report.verdict.outcome == "fail" or report.verdict.unread:
@@ -179,7 +179,7 @@ def _unchanged(report: ReportModel) -> bool:
 
 
 def _sources(options: Options) -> Sources | None:
-    """Return where the source of both builds is, None where nobody asks for it."""
+    """Return the sources of both builds, None if not requested."""
     named = options.git, options.repo, options.source
     if not any(named) and not options.listed:
         return None
@@ -191,7 +191,7 @@ def _sources(options: Options) -> Sources | None:
 def _shown(
     report: ReportModel, options: Options, sources: Sources | None, page: Page
 ) -> Iterable[Part | Block]:
-    """Return what the screen gets."""
+    """Return the parts to print."""
     if options.listed and sources is not None:
         from pprofdiff.report.sections.source import listed
 
@@ -204,14 +204,14 @@ def _shown(
         return ()
     from pprofdiff.report.text.report import report_parts
 
-    # Others are for views of go tool pprof alone, and refused without one.
+    # Other granularities are for pprof views only, and refused elsewhere.
     granularity = cast("Granularity", options.granularity)
     scope = Scope(granularity, joined=options.joined, full=options.full)
     return report_parts(report, scope, page)
 
 
 def _renderers(options: Options) -> list[tuple[str, Writer]]:
-    """Return each output file and what makes it; refuses unknown endings early."""
+    """Return each output file and its writer; raises for unknown suffixes early."""
     if not options.outputs and not options.github_summary:
         return []
     files = [(path, writer_for(path)) for path in options.outputs]
@@ -219,17 +219,16 @@ def _renderers(options: Options) -> list[tuple[str, Writer]]:
 
 
 def refuse_early(options: Options) -> None:
-    """Refuse what can be seen to be impossible before there is anything to compare.
+    """Raise errors that can be found before there is anything to compare.
 
-    A measurement takes minutes, which a misspelt rule must not cost.
+    A measurement takes minutes, too long to lose to a misspelt rule.
 
     Raises
     ------
     UsageError
-        A rule, an ending, an address or a pattern is none.
+        A rule, file suffix, URL or pattern is invalid.
     FetchError
-        An output is to be in a folder that is not there.
-
+        An output's folder does not exist.
     """
     from pprofdiff.analysis.profiles.regexp import matcher
 
@@ -283,7 +282,7 @@ def _pprof_view(options: Options, screen: Screen) -> int:
 
 
 def _view_options(options: Options) -> ViewOptions:
-    """Return what shapes pprof's own views."""
+    """Return the options of pprof's own views."""
     from pprofdiff.report.pprof.view import ViewOptions
 
     return ViewOptions(
@@ -304,7 +303,7 @@ def _view_options(options: Options) -> ViewOptions:
 
 
 def _must_have_profiles(options: Options, loaded: Loaded) -> None:
-    """Refuse a side without profiles: pprof's views are of nothing else."""
+    """Refuse a side without profiles: pprof's views need them."""
     for side, names in ((loaded.base, options.base), (loaded.new, options.new)):
         if side is not None and not side.of("profile"):
             told = ", ".join(map(displayed, names))
@@ -335,7 +334,7 @@ def compared(
         sources=sources if sources is not None and sources.given else None,
         same_within=SAME_WITHIN if options.same_within is None else options.same_within,
     )
-    # Which function is which is told by all stacks, whichever are chosen then.
+    # Functions are matched by all stacks, before patterns select some.
     identity = settings.identity_of(stacks_of(base), stacks_of(new))
     base, unmatched_in_base = _filtered(base, options)
     new, unmatched_in_new = _filtered(new, options)
@@ -355,7 +354,7 @@ def compared(
 
 
 def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
-    """Read what was named; with ``--state``, traces alone, as profiles."""
+    """Read the inputs; with ``--state``, only traces, as profiles."""
     named = any(map(of_fleet, (*options.base, *options.new)))
     asked = options.group_by or options.scheduler
     if named or asked or options.max_skipped is not None:
@@ -366,14 +365,14 @@ def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
         max_size=options.max_size,
         anonymous=options.no_paths,
         within=options.within,
-        # Without paths traces are changed after they were read; views of a state show
-        # nothing of what reports do.
+        # Removing paths needs the full trace; views of a state use none of the results
+        # that condensing precomputes.
         condense="no"
         if options.no_paths or options.state
         else "full"
         if options.outputs or options.full or options.github_summary
         else "short",
-        # What it says names hosts and where copies are.
+        # Messages name hosts and the location of copies.
         say=_silent if options.no_paths else screen.say,
         progress=waiting.say,
     )
@@ -413,7 +412,7 @@ def _fleets(options: Options, waiting: Waiting) -> Loaded:
 
 
 def _told(loaded: Loaded, screen: Screen) -> Loaded:
-    """Say on the screen which files could not be read."""
+    """Report which files could not be read; return `loaded`."""
     for line in loaded.unread:
         screen.say(f"pprofdiff: {line}")
     return loaded
@@ -424,7 +423,7 @@ def _silent(_message: str) -> None:
 
 
 def _two_sides(loaded: Loaded, options: Options) -> tuple[Side, Side]:
-    """Return base and new, made of one input where no base was named."""
+    """Return base and new, derived from one input if no base was named."""
     if loaded.base is not None:
         return loaded.base, loaded.new
     from pprofdiff.analysis.derived import of_diff, of_suffix
@@ -435,7 +434,7 @@ def _two_sides(loaded: Loaded, options: Options) -> tuple[Side, Side]:
 
 
 def _work(options: Options) -> Work | None:
-    """Return the work that was typed."""
+    """Return the work given by flags."""
     if options.work is not None:
         return counted(options.work)
     return None if options.rps is None else rated(options.rps)
@@ -452,7 +451,7 @@ def _spans(options: Options) -> tuple[Span | None, Span | None]:
 
 
 def _filtered(side: Side, options: Options) -> tuple[Side, list[str]]:
-    """Return a side with the patterns applied, and which of them matched nothing."""
+    """Return a side with the patterns applied, and notes on those without a match."""
     if not options.patterns:
         return side, []
     captures, notes = _with_patterns(side.captures, options)
@@ -469,7 +468,7 @@ def _filtered(side: Side, options: Options) -> tuple[Side, list[str]]:
 def _with_patterns(
     given: Sequence[Capture[Any]], options: Options
 ) -> tuple[tuple[Capture[Any], ...], list[str]]:
-    """Return captures with the patterns applied, and which of them matched nothing."""
+    """Return captures with the patterns applied, and notes on those without a match."""
     from pprofdiff.analysis.profiles.filters import filtered
 
     captures: list[Capture[Any]] = []

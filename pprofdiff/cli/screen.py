@@ -1,4 +1,4 @@
-"""Where data and messages go: standard output and standard error, as they are."""
+"""Standard output for data, standard error for messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pprofdiff.errors import FetchError
 
 __all__ = ["Screen"]
 
-# The report's marks where the output's encoding has none of them.
+# ASCII replacements for the report's marks, for encodings that lack them.
 _ASCII = str.maketrans(
     {
         "▲": "^",
@@ -41,7 +41,7 @@ class Screen(NamedTuple):
     messages: TextIO
 
     def write(self, text: str) -> None:
-        """Write data; raises FetchError where it cannot go."""
+        """Write data; raises FetchError if that fails."""
         encoding = self.out.encoding or "utf-8"
         try:
             text.encode(encoding)
@@ -51,7 +51,7 @@ class Screen(NamedTuple):
         self._deliver(text)
 
     def write_bytes(self, data: bytes) -> None:
-        """Write binary data; raises FetchError where it cannot go."""
+        """Write binary data; raises FetchError if that fails."""
         self._deliver(data)
 
     def _deliver(self, data: str | bytes) -> None:
@@ -68,17 +68,17 @@ class Screen(NamedTuple):
             raise FetchError(f"standard output: cannot be written: {reason}") from error
 
     def say(self, message: str) -> None:
-        """Write a message for people; it is dropped where it cannot go."""
+        """Write a message, dropped if it cannot be written."""
         with suppress(OSError):
             self.messages.write(f"{message}\n")
             self.messages.flush()
 
     def width(self) -> int | None:
-        """Return the columns of the terminal for data, None where it is none."""
+        """Return the terminal's columns, None if output is not a terminal."""
         return get_terminal_size().columns if self.out.isatty() else None
 
     def wants_color(self, when: str) -> bool:
-        """Return whether to colour: as asked, else on terminals (no-color.org)."""
+        """Return whether to colour: as requested, else on terminals (no-color.org)."""
         if when != "auto":
             return when == "always"
         if os.environ.get("NO_COLOR"):

@@ -1,7 +1,7 @@
-"""Settings kept in a file: `pprofdiff.toml`, or `[tool.pprofdiff]` of `pyproject.toml`.
+"""Read settings: `pprofdiff.toml`, or `[tool.pprofdiff]` in `pyproject.toml`.
 
-Both are looked for in the working directory only; the first that is there counts, and
-what is typed on the command line counts instead of it.
+Only the working directory is searched; the first file found counts, and flags override
+it.
 """
 
 from __future__ import annotations
@@ -19,16 +19,15 @@ __all__ = ["with_settings"]
 _OWN, _PROJECT = "pprofdiff.toml", "pyproject.toml"
 _SETTINGS = "fail-on", "same-within", "strict"
 _EXAMPLE = 'fail-on = ["total:+5%"]'
-# A file of settings by hand has some lines; a project's pyproject.toml has hundreds.
+# A settings file has some lines; a project's pyproject.toml has hundreds.
 _LARGEST = 1 << 20
 
 
 def with_settings(options: Options, folder: str) -> Options:
-    """Return the options with the folder's settings, where they were not typed.
+    """Return the options with the folder's settings for what was not typed.
 
-    Raises FetchError for a file that cannot be read, FormatError for one that is no
-    TOML, is larger than 1 MB or no regular file, UsageError for a key or value that has
-    no meaning.
+    Raises FetchError if a file cannot be read, FormatError if it is not TOML, is larger
+    than 1 MB or not a regular file, UsageError for an unknown key or invalid value.
     """
     table, name = _table(os.path.join(folder, _OWN), ()), _OWN
     if table is None:
@@ -59,7 +58,7 @@ def with_settings(options: Options, folder: str) -> Options:
 
 
 def _share(value: object, name: str) -> float:
-    """Return the share that a percentage says, a text or a number."""
+    """Return the fraction that a percentage, text or number, stands for."""
     try:
         return share("" if isinstance(value, bool) else str(value))
     except ValueError as error:
@@ -67,7 +66,7 @@ def _share(value: object, name: str) -> float:
 
 
 def _read(path: str) -> bytes | None:
-    """Return a file's bytes; None for a large one, and for a pipe or device."""
+    """Return a file's bytes; None if it is too large or not a regular file."""
     # Opening a pipe would wait for a writer.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with open(descriptor, "rb") as file:
@@ -78,7 +77,7 @@ def _read(path: str) -> bytes | None:
 
 
 def _table(path: str, keys: tuple[str, ...]) -> dict[str, object] | None:
-    """Return the table under these keys of a file, None without file or table."""
+    """Return a file's table under these keys, None if either is missing."""
     name = os.path.basename(path)
     try:
         data = _read(path)
@@ -91,7 +90,7 @@ def _table(path: str, keys: tuple[str, ...]) -> dict[str, object] | None:
             f"{name}: is not a file of settings: it is no regular file, or holds more "
             f"than {size_text(_LARGEST)}"
         )
-    # A project's file that never names us is its own business, sound or not.
+    # A pyproject.toml that never mentions us may be invalid: that is not our concern.
     if keys and b"pprofdiff" not in data:
         return None
     import tomllib

@@ -1,10 +1,10 @@
-"""Two builds on many hosts: profiles in object storage, reduced to two sides.
+"""Two builds on many hosts: reduce profiles in object storage to two sides.
 
-`sources` lists the objects, `hosts` tells whose they are, `partial` reads some of them
-and adds them up by host, `combine` adds up what was read, `engine` does that here or on
-a Dask cluster, and `sides` makes the two sides that everything else compares. A host
-(or a fixed group of hosts) is a run of its side: the unit by which builds are judged.
+`sources` lists the objects, `hosts` identifies their hosts, `partial` reads some of
+them and sums them per host, `combine` adds up such sums, `engine` runs that here or on
+a Dask cluster, and `sides` makes the two sides to compare. A host (or a fixed group of
+hosts) is a run of its side: the unit that builds are judged by.
 
-Of more than two builds, or of time, `over` makes a series: `steps` tells which step a
-profile is of, `tallies` reads some, `cells` has what they add up to.
+For more than two builds, or for time, `over` makes a series: `steps` assigns profiles
+to steps, `tallies` reads some profiles, and `cells` holds their sums.
 """

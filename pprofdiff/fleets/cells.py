@@ -1,4 +1,4 @@
-"""Sums of samples by step, host and function: compact columns in place of stacks."""
+"""Sums of samples per step, host and function: compact columns instead of stacks."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Column = NDArray[np.int64]
 
 
 class Cell(NamedTuple):
-    """What samples are added up by, beside their function.
+    """What samples are grouped by, apart from their function.
 
-    `unit` is a host, or some hosts; `step` a build, or the second since 1970 that a
-    window of time begins with.
+    `unit` is a host or several hosts; `step` is a build, or the start of a window of
+    time in Unix seconds.
     """
 
     kind: str
@@ -38,24 +38,23 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellSums:
-    """Sums of profiles by cell and function, exact in int64.
+    """Sums of profiles per cell and function, exact in int64.
 
     Attributes
     ----------
     cells
-        What there are sums of; one that stands twice is the sum of both.
+        The cells; the sums of duplicates are to be added.
     totals
         The sum of each cell's samples (int64).
     categories
-        By category of ``rules().categories``: int64 of shape (cells, categories), 0
-        where stacks have no runtime categories.
+        By category of ``rules().categories``: int64 of shape (cells, categories), 0 if
+        stacks have no runtime categories.
     names
-        Functions, each once, with one for samples without a stack.
+        Distinct functions, including one for samples without a stack.
     entries
-        Positions in `cells` and `names`, as ``cell * len(names) + name``, rising.
+        Positions in `cells` and `names`, as ``cell * len(names) + name``, ascending.
     flat, cum
         The sums of each entry (int64), not both 0.
-
     """
 
     cells: tuple[Cell, ...]
@@ -68,16 +67,16 @@ class CellSums:
 
 
 def summed(several: Sequence[tuple[Cell, Profile]]) -> CellSums:
-    """Return the sums of profiles (at least one), whose sample types are all the same.
+    """Return the sums of profiles (at least one) with identical sample types.
 
-    Which function, and which category, is asked once for a stack that several have.
+    Functions and categories are determined once per distinct stack.
     """
     order = sorted(several, key=lambda one: repr(one[0]))
     cells = tuple(dict.fromkeys(cell for cell, _ in order))
     of_profile = [cells.index(cell) for cell, _ in order]
     first = order[0][1]
     column, types = first.sample_index(), len(first.sample_types)
-    # The first columns that `merge_apart` returns are those of the sum.
+    # The first columns that `merge_apart` returns are the sum.
     merged = merge_apart([profile for _, profile in order])
     apart = merged.values.reshape(len(merged), 1 + len(order), types)[:, 1:, column]
     starts = np.searchsorted(of_profile, np.arange(len(cells)))
@@ -99,7 +98,7 @@ def summed(several: Sequence[tuple[Cell, Profile]]) -> CellSums:
         if rows.by_run is None
         else (rows.by_run.flat, rows.by_run.cum)
     )
-    # Two functions may have one name.
+    # Two functions may have the same name.
     place = {name: i for i, name in enumerate(dict.fromkeys(rows.rows.names))}
     name = np.array([place[one] for one in rows.rows.names], np.int64)
     own, cell = np.nonzero((flat != 0) | (cum != 0))
@@ -120,7 +119,7 @@ def same(cell: Cell) -> Cell:
 def joined(
     several: Sequence[CellSums], renamed: Callable[[Cell], Cell] = same
 ) -> CellSums:
-    """Return the sum of sums, of which cells that get one name are one cell."""
+    """Return the sum of sums; cells that are renamed to the same cell are merged."""
     cells: dict[Cell, int] = {}
     names: dict[str, int] = {}
     of_cells, of_names = [], []
@@ -145,7 +144,7 @@ def joined(
 
 
 def _entries(keys: Column, flat: Column, cum: Column) -> tuple[Column, Column, Column]:
-    """Return distinct keys, rising, and the sums of each."""
+    """Return distinct keys, ascending, and the sums for each."""
     distinct, place = grouped(keys)
     count = len(distinct)
     return distinct, sums(place, flat, count), sums(place, cum, count)

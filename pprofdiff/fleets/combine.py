@@ -1,4 +1,4 @@
-"""Parts of one side added up: a tree of these is what many profiles come to."""
+"""Add up the parts of one side, pairwise in a tree."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Leaf = TypeVar("Leaf")
 
 
 def combine(parts: Sequence[Part]) -> Part:
-    """Return the sum of parts, in whatever way they were cut: integers are exact.
+    """Return the sum of parts, however they were split: integers are exact.
 
-    Of up to `GROUPS` hosts each stays apart; of more, profiles are those of groups.
+    Up to `GROUPS` hosts stay separate; beyond that, profiles are summed per group.
     """
     hosts: dict[tuple[str, str], HostSums] = {}
     left = LeftOut()
@@ -49,10 +49,10 @@ def tree(
     read: Callable[[Leaf], T],
     join: Callable[[list[T]], T],
 ) -> T:
-    """Return what all tasks (at least one) come to: read, then joined in pairs.
+    """Read all tasks (at least one) and join the results in pairs.
 
-    Tasks are read in order, each branch is joined before the next is begun: at most one
-    sum of each size waits in memory for its partner.
+    Tasks are read in order, and each branch is joined before the next one starts: at
+    most one sum of each size waits in memory for its partner.
     """
     if len(tasks) <= 2:
         return join([read(task) for task in tasks])

@@ -1,4 +1,4 @@
-"""Tasks to parts: in this process, on workers of this machine, or on a cluster."""
+"""Run tasks in this process, on local workers, or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -25,17 +25,16 @@ from pprofdiff.unused_memory import give_back
 __all__ = ["HERE", "Where", "parts_of", "reduced"]
 
 HERE = 200
-"""Up to so many objects are read in this process: workers take longer to start."""
+"""Up to this many objects are read in this process: workers take longer to start."""
 
-# Seconds that a scheduler may take to answer, and its workers to come.
+# Seconds to wait for a scheduler to answer, and for workers to appear.
 _PATIENCE = 30
-# Seconds between looks at whether there are workers.
+# Seconds between checks for workers.
 _LOOK = 2
 _ANY = "127.0.0.1:0"
-# What is Dask's default for workers and does not fit here. They profile themselves and
-# keep what they found in the last hour, 0.2 MB a task. They have the C library give
-# back each large array at once, which costs a third of the time: that is done after a
-# task.
+# Dask's defaults for workers that do not fit here. They profile themselves and keep an
+# hour of results, 0.2 MB per task. They make malloc return each large array at once,
+# which costs a third of the time: we trim after each task instead.
 _FOR_WORKERS = {
     "distributed.worker.profile.enabled": False,
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
@@ -49,7 +48,7 @@ class Reads(Protocol):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The names of the objects."""
+        """Names of the objects."""
 
 
 T = TypeVar("T", bound=Reads)
@@ -79,18 +78,17 @@ def parts_of(
     scheduler
         Address of a Dask scheduler, "" for none.
     workers
-        How many processes of this machine to start where there is no scheduler: 0 to
-        read in this one, None to start one a processor for more than `HERE` objects.
+        How many local processes to start without a scheduler: 0 reads in this process,
+        None starts one per processor for more than `HERE` objects.
     progress
-        Gets what is being done now.
+        Called with what is being done now.
 
     Raises
     ------
     ClusterError
-        Workers cannot be had, die, or go away.
+        Workers are unavailable, die or are lost.
     UsageError
-        Dask is not installed, and a scheduler was named.
-
+        A scheduler was named but Dask is not installed.
     """
     where = Where(scheduler, workers, progress)
     return reduced(sides, read_part, combine, where)
@@ -102,9 +100,10 @@ def reduced(
     join: Callable[[Sequence[P]], P],
     where: Where,
 ) -> list[P]:
-    """Return what each side's tasks come to, read and joined as `parts_of` does it.
+    """Read and join each side's tasks, as `parts_of` does.
 
-    `read` and `join` go to workers: functions of modules. Raises what it raises.
+    `read` and `join` are sent to workers, so they must be module-level functions.
+    Raises the same errors.
     """
     objects = sum(len(task.paths) for side in sides for task in side)
     few = objects <= HERE if where.workers is None else where.workers == 0
@@ -142,7 +141,7 @@ def _read_here(
 
 
 def _numbered(sides: Sequence[Sequence[T]]) -> list[list[tuple[int, T]]]:
-    """Return each side's tasks with their numbers among those of all sides."""
+    """Return each side's tasks, numbered across all sides."""
     numbers = count()
     return [[(next(numbers), task) for task in tasks] for tasks in sides]
 
@@ -158,15 +157,15 @@ def _read_there(
     join: Callable[[Sequence[P]], P],
     where: Where,
 ) -> list[P]:
-    """Have workers read; they are asked for one graph of all sides."""
+    """Read on workers; one graph covers all sides."""
     from dask import delayed
     from distributed import CancelledError, KilledWorker
 
     numbered = _numbered(sides)
     progress = _progress(numbered, where)
-    # What goes wrong is said once, by an error.
+    # Errors are reported once, by an exception.
     quiet = _without_logs("distributed")
-    # Of several who use one scheduler, each hears of its own tasks alone.
+    # Users that share a scheduler see only their own tasks.
     topic = f"pprofdiff-{uuid4()}"
     reading = delayed(partial(_read_and_tell, read, topic), pure=False)
     joined = delayed(partial(_joined, join), pure=False)
@@ -189,7 +188,7 @@ def _read_there(
             name = _told(where.scheduler)
             raise ClusterError(f"{name}: went away while reading") from None
         except (ImportError, RuntimeError) as error:
-            # So a scheduler says that it cannot read tasks, and a worker likewise.
+            # Raised if a scheduler or worker cannot deserialise tasks.
             name, kind = _told(where.scheduler), type(error).__name__
             raise ClusterError(
                 f"{name}: has other software than this machine ({kind}): install "
@@ -199,9 +198,9 @@ def _read_there(
 
 
 def _wait(client: Any, futures: list[Any], where: Where) -> None:  # noqa: ANN401
-    """Wait for futures; raises ClusterError where there is no worker for long.
+    """Wait for futures; raises ClusterError if there is no worker for too long.
 
-    A scheduler without workers keeps its tasks for those that may come.
+    A scheduler without workers keeps tasks for workers that may still come.
     """
     from distributed import wait
 
@@ -226,7 +225,7 @@ def _wait(client: Any, futures: list[Any], where: Where) -> None:  # noqa: ANN40
 
 
 def _read_and_tell(read: Callable[[T], P], topic: str, number: int, task: T) -> P:
-    """Read a task's objects on a worker, and tell the client that it is done."""
+    """Read a task's objects on a worker, and notify the client."""
     from distributed import get_worker
 
     part = read(task)
@@ -248,7 +247,7 @@ def _told(scheduler: str) -> str:
 
 @contextmanager
 def _without_logs(library: str) -> Iterator[None]:
-    """Have a library's loggers say nothing."""
+    """Silence a library's loggers."""
     names = [*logging.root.manager.loggerDict]
     loggers = [
         logger
@@ -267,7 +266,7 @@ def _without_logs(library: str) -> Iterator[None]:
 
 @contextmanager
 def _client(scheduler: str, workers: int | None) -> Iterator[Any]:
-    """Yield a client of a scheduler, or of processes that end with the block."""
+    """Yield a client of a scheduler, or of local processes that end with the block."""
     import dask
     from distributed import Client, LocalCluster
 
@@ -292,7 +291,8 @@ def _client(scheduler: str, workers: int | None) -> Iterator[Any]:
                     host="127.0.0.1",
                     dashboard_address=None,
                     silence_logs=50,
-                    # Without these, both open a port for a web page, one that is known.
+                    # Otherwise both open a port for a web page, one of them a fixed
+                    # port.
                     scheduler_kwargs={"dashboard": False, "dashboard_address": _ANY},
                     worker_dashboard_address=_ANY,
                 )
@@ -306,10 +306,10 @@ def _client(scheduler: str, workers: int | None) -> Iterator[Any]:
 
 
 def _must_answer(scheduler: str) -> None:
-    """Raise OSError or ValueError where no Dask answers.
+    """Raise OSError or ValueError if no Dask scheduler answers.
 
-    A client waits for ever for what takes a connection and says nothing, such as a web
-    server.
+    A client would wait forever for a server that accepts a connection but says nothing,
+    such as a web server.
     """
     import asyncio
 
@@ -328,10 +328,10 @@ def _must_answer(scheduler: str) -> None:
     def asked() -> None:
         try:
             asyncio.run(ask())
-        except Exception as error:  # noqa: BLE001 - raised where it is waited for
+        except Exception as error:  # noqa: BLE001 - re-raised after the join
             raised.append(error)
 
-    # A notebook's own thread has a loop already; Ctrl-C does not wait for this one.
+    # A notebook's thread already has a loop; Ctrl-C does not wait for this thread.
     thread = threading.Thread(target=asked, daemon=True)
     thread.start()
     thread.join()
@@ -341,18 +341,18 @@ def _must_answer(scheduler: str) -> None:
 
 @contextmanager
 def _interrupts_for_us_alone() -> Iterator[None]:
-    """Have the threads and processes that are started not see Ctrl-C, which waits.
+    """Shield threads and processes started in the block from Ctrl-C.
 
-    A terminal sends it to all of them: workers would say so, each with a traceback. A
-    thread has the signals blocked that are blocked where it starts, and so have the
-    processes that it starts.
+    A terminal sends it to all processes, and workers would each print a traceback.
+    Threads inherit the signal mask of the thread that starts them, and so do their
+    processes. The signal stays pending here.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     from multiprocessing.resource_tracker import ensure_running
 
-    # Whoever starts it has the signal unblocked after.
+    # Starting it unblocks the signal.
     ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

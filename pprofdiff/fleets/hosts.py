@@ -1,4 +1,4 @@
-"""Which host a profile is of, and the groups that hosts are gathered into."""
+"""Identify the host of a profile, and the group that a host belongs to."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from pprofdiff.units import printable
 __all__ = ["GROUPS", "HostRule", "group_of", "host_rule"]
 
 GROUPS = 64
-"""Up to so many hosts a side are told apart; more are gathered into so many groups.
+"""Up to this many hosts per side stay separate; more are put into this many groups.
 
-What a comparison takes grows with them. 126 degrees of freedom bound a change hardly
-less closely than infinitely many do: t reaches 1 % further than the normal
-distribution. A group of independent hosts is as independent as a host is.
+The cost of a comparison grows with their number. With 126 degrees of freedom intervals
+are hardly wider than with infinitely many: t reaches 1% further than the normal
+distribution. Groups of independent hosts are as independent as hosts.
 """
 
-# Parts of a path, KEY=value, that name a host, as writers of such paths spell them.
+# Path parts KEY=value that usually name a host.
 _KEYS = ("host", "hostname", "instance", "pod", "node")
 _KEY = re.compile(r"[\w.\-/]+")
 
 
 @dataclass(frozen=True, slots=True)
 class HostRule:
-    """How a profile's host is told.
+    """How to identify a profile's host.
 
-    `keys` are names of path parts ``KEY=value``, and of labels that a profile's samples
-    may have in their place; `pattern` is a regular expression of Go searched for in a
-    path, of which group ``host``, or the first, is the name. One of the two is empty.
-    `flag` is what the pattern was typed as.
+    `keys` are names of path parts ``KEY=value``, or of sample labels if paths have
+    none; `pattern` is a Go regular expression searched for in a path, whose group
+    ``host``, or first group, is the name. One of the two is empty. `flag` is the flag
+    that set it.
     """
 
     keys: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class HostRule:
     flag: str = "--by"
 
     def of_path(self, path: str) -> str | None:
-        """Return the host that an object's path tells, None for none."""
+        """Return the host that an object's path names, or None."""
         if self.pattern:
             pattern = compiled(self.pattern, self.flag)
             match = pattern.search(path)
@@ -58,7 +58,7 @@ class HostRule:
 def host_rule(
     by: str | None, paths: Iterable[str] = (), flag: str = "--by"
 ) -> HostRule:
-    """Return how hosts are told, from what was asked for.
+    """Return the rule for identifying hosts.
 
     Parameters
     ----------
@@ -67,13 +67,12 @@ def host_rule(
     paths
         The paths of all objects.
     flag
-        What `by` was typed as.
+        The flag that set `by`.
 
     Raises
     ------
     UsageError
-        `by` is neither, or it is None and paths do not tell.
-
+        `by` is neither, or it is None and a path names no host.
     """
     if by is None:
         rule = HostRule(_KEYS)
@@ -96,6 +95,6 @@ def host_rule(
 
 
 def group_of(host: str) -> str:
-    """Return the name of the group that a host is of: the same wherever it is asked."""
+    """Return the name of a host's group; the same on every machine."""
     digest = blake2b(host.encode("utf-8", "surrogateescape"), digest_size=8).digest()
     return f"group {int.from_bytes(digest, 'big') % GROUPS}"

@@ -1,4 +1,4 @@
-"""What arguments name -> a fleet step by step: windows of time, or builds in order."""
+"""Load a fleet as a series of steps: windows of time, or builds in order."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _SECOND = 1_000_000_000
 
 
 class LoadedSeries(NamedTuple):
-    """A series, and a line for what was left out."""
+    """A series, and notes on what was left out."""
 
     series: Series
     notes: tuple[str, ...]
 
 
 class Listed(NamedTuple):
-    """Objects to read; `ranks` says which argument named a build first."""
+    """Objects to read; `ranks` is the first argument that named each build."""
 
     source: Source
     tasks: tuple[TallyTask, ...]
@@ -53,19 +53,19 @@ def load_series(
     *,
     every: float | None = None,
 ) -> LoadedSeries:
-    """Return the profiles that places name, added up step by step.
+    """Return the profiles at some places, summed per step.
 
     Parameters
     ----------
     places
-        Patterns or names, as `sources.source_of` takes them. Builds are in the order
-        of the places that name them, those of one place by the numbers in their names.
+        Patterns or names, as `sources.source_of` takes them. Builds are in the order of
+        the places that name them, and within a place by the numbers in their names.
     over
-        ``time``, or what tells builds: a label, a part ``KEY=…`` of paths, a pattern.
+        ``time``, or what identifies builds: a label, a path part ``KEY=…``, a pattern.
     options
-        How profiles are read; not `group_by`.
+        How to read profiles; `group_by` is not used.
     every
-        A window's width in seconds, None for one that makes 48 windows at most.
+        A window's width in seconds, None for one that makes at most 48 windows.
 
     Raises
     ------
@@ -73,7 +73,6 @@ def load_series(
         As `sides.load_fleets` does.
     FormatError
         As `sides.load_fleets` does; or there are more steps than `steps.MOST_STEPS`.
-
     """
     steps = step_rule(over, every)
     listed = series_tasks(places, steps, options)
@@ -86,7 +85,7 @@ def load_series(
 def series_tasks(
     places: Sequence[str], steps: StepRule | None, options: FleetOptions
 ) -> Listed:
-    """Return what is to be read of places (at least one), in tasks.
+    """Return the objects at some places (at least one), split into tasks.
 
     Raises FetchError and UsageError as `load_series` does.
     """
@@ -117,7 +116,7 @@ def series_tasks(
 
 
 def _series(whole: Tally, listed: Listed, over: str, options: FleetOptions) -> Series:
-    """Return the series that a tally is."""
+    """Return a tally as a series."""
     names = {step for step, _ in whole.profiles}
     width = whole.width_s
     order: list[str | int]
@@ -171,12 +170,12 @@ def _few_enough(count: int) -> None:
 def _measured(
     sums: CellSums, key: tuple[str, object], place: Mapping[str | int, int]
 ) -> Measured:
-    """Return what one kind of profile adds up to."""
+    """Return the sums of one kind of profile."""
     own = [i for i, cell in enumerate(sums.cells) if (cell[0], cell[1]) == key]
     units = sorted({sums.cells[i].unit for i in own})
     unit_of = {unit: i for i, unit in enumerate(units)}
     steps = len(place)
-    # Where each cell is among units × steps, -1 for those of other kinds.
+    # The position of each cell in units × steps, -1 for cells of other kinds.
     at = np.full(len(sums.cells), -1, np.int64)
     at[own] = [
         unit_of[sums.cells[i].unit] * steps + place[sums.cells[i].step] for i in own

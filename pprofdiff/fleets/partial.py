@@ -1,4 +1,4 @@
-"""Some profiles of one side, read and added up by host: the work of one task."""
+"""Read some profiles of one side and sum them per host: the work of one task."""
 
 from __future__ import annotations
 
@@ -39,25 +39,26 @@ __all__ = [
 ]
 
 NO_GROUP = "(none)"
-"""The group of samples that nothing tells the group of."""
+"""The group of samples whose group is unknown."""
 
 MOST_GROUPS = 33
-"""So many groups, one of them all samples: each takes as much memory as a side."""
+"""Maximum number of groups, including that of all samples: each takes as much memory as
+a side."""
 
-# Objects asked for at a time: a store's latency is paid once for so many.
+# Objects requested at a time, which pays a store's latency once.
 _AT_ONCE = 10
 _PART = 1 << 20
-# Frames of profiles that wait to be added up, 8 profiles of 100 KB or so: each takes
-# some 50 bytes while it is.
+# Frames of profiles waiting to be summed, about 8 profiles of 100 KB: each takes some
+# 50 bytes meanwhile.
 _MOST_FRAMES = 1 << 19
 _HEAD = 1 << 16
-_TOO_LARGE = float(1 << 63)  # for int64
+_TOO_LARGE = float(1 << 63)  # overflows int64
 
 
 class Key(NamedTuple):
-    """What profiles have in common that are added up, whatever host they are of.
+    """What profiles must share to be summed, whatever their host.
 
-    `group` is what samples are grouped by beside hosts, "" for all of them.
+    `group` is what samples are grouped by in addition to hosts, "" for all of them.
     """
 
     group: str
@@ -68,10 +69,10 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Objects of one store to read, and what is wanted of them.
+    """Objects of one store to read, and how.
 
-    `labels` says whether samples keep their labels: which of them are distinct may grow
-    with the number of profiles, as the ids of requests do.
+    `labels` says whether samples keep their labels; the number of distinct ones may
+    grow with the number of profiles, as request ids do.
     """
 
     store: Any
@@ -84,23 +85,22 @@ class Task:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """Profiles added up, and counts of what was read.
+    """Summed profiles, and counts of what was read.
 
     Attributes
     ----------
     profiles
         The sums, exact in int64; their units are hosts, or groups of hosts.
     hosts
-        What each (host, kind) adds up to.
+        The sums of each (host, kind).
     skipped
-        How many objects were left out, by reason.
+        Number of objects left out, by reason.
     first
-        For each reason, the name of an object.
+        An example object for each reason.
     grouped
-        Whether the units of `profiles` are of several hosts.
+        Whether the units of `profiles` are groups of hosts.
     members
         The hosts of each group.
-
     """
 
     profiles: Mapping[Key, Apart]
@@ -111,8 +111,8 @@ class Part:
     members: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
-class _Left(Exception):  # noqa: N818 - an object that is left out is no error
-    """An object that is left out; its text is the reason, as counted."""
+class _Left(Exception):  # noqa: N818 - leaving an object out is not an error
+    """An object is left out; the text is the reason, as counted."""
 
 
 class LeftOut:
@@ -121,10 +121,9 @@ class LeftOut:
     Attributes
     ----------
     skipped
-        How many, by reason.
+        Number of objects by reason.
     first
-        For each reason, the name of the first.
-
+        The first object for each reason.
     """
 
     def __init__(self) -> None:
@@ -136,7 +135,7 @@ class LeftOut:
         self._add(reason, 1, path)
 
     def add(self, skipped: Mapping[str, int], first: Mapping[str, str]) -> None:
-        """Count what another part counted."""
+        """Add the counts of another part."""
         for reason, count in skipped.items():
             self._add(reason, count, first[reason])
 
@@ -146,7 +145,7 @@ class LeftOut:
 
 
 def profiles_of(task: Task, left: LeftOut) -> Iterator[tuple[str, Profile]]:
-    """Yield (path, profile) of a task's objects; what holds none is counted."""
+    """Yield (path, profile) of a task's objects; count others in `left`."""
     for path, data in _bytes_of(task):
         try:
             profile = _profile(data, path, task.max_size)
@@ -157,7 +156,7 @@ def profiles_of(task: Task, left: LeftOut) -> Iterator[tuple[str, Profile]]:
 
 
 class _Adding:
-    """Adds profiles up as they come, so that no more than a few are in memory."""
+    """Sums profiles as they arrive, so that only a few are in memory."""
 
     def __init__(self) -> None:
         self._waiting: dict[Key, list[tuple[str, Profile]]] = {}
@@ -171,7 +170,7 @@ class _Adding:
             self._add_up()
 
     def sums(self) -> dict[Key, Apart]:
-        """Return what all profiles add up to."""
+        """Return the sums of all profiles."""
         self._add_up()
         return {key: added(several) for key, several in self._sums.items()}
 
@@ -183,10 +182,10 @@ class _Adding:
 
 
 def read_part(task: Task) -> Part:
-    """Return the sums of a task's objects by host.
+    """Return the sums of a task's objects per host.
 
-    What cannot be read is counted, never raised: one object of thousands must not cost
-    all others.
+    Unreadable objects are counted and never raise: one bad object in thousands must not
+    lose all others.
     """
     adding = _Adding()
     hosts: dict[tuple[str, str], HostSums] = {}
@@ -218,7 +217,7 @@ def read_part(task: Task) -> Part:
 
 
 def few_groups(groups: Sized) -> None:
-    """Raise UsageError for more groups than a comparison of each is worth."""
+    """Raise UsageError for more groups than are worth comparing."""
     if len(groups) > MOST_GROUPS:
         raise UsageError(
             f"--group-by makes more than {MOST_GROUPS - 1} groups: name what has fewer "
@@ -227,7 +226,7 @@ def few_groups(groups: Sized) -> None:
 
 
 def stripped(profile: Profile, *, labels: bool) -> Profile:
-    """Return a profile without what has no bound where many are added up."""
+    """Return a profile without parts that grow without bound as profiles are summed."""
     kept = profile.labels if labels else Labels.none()
     return replace(profile, labels=kept, comments=(), doc_url="")
 
@@ -235,7 +234,7 @@ def stripped(profile: Profile, *, labels: bool) -> Profile:
 def _by_group(
     profile: Profile, path: str, rule: HostRule | None
 ) -> Iterator[tuple[str, Profile]]:
-    """Yield ("", all samples), and (group, its samples) where there is a rule."""
+    """Yield ("", all samples), and (group, its samples) if there is a rule."""
     yield "", profile
     if rule is None:
         return
@@ -253,32 +252,32 @@ def _by_group(
 
 
 def sums_of(profile: Profile) -> HostSums:
-    """Return what one profile adds to its host's sums."""
+    """Return one profile's contribution to its host's sums."""
     column = profile.sample_index()
     total = int(profile.values[:, column].sum())
     return HostSums(1, profile.duration_ns or 0, total)
 
 
 def _bytes_of(task: Task) -> Iterator[tuple[str, bytes | Exception]]:
-    """Yield (path, bytes), or what kept an object from being read."""
+    """Yield (path, bytes), or the error that reading an object raised."""
     at_once = _AT_ONCE if task.store.async_impl else 1
     for start in range(0, len(task.paths), at_once):
         paths = list(task.paths[start : start + at_once])
         try:
             blocks = _blocks(task, paths)
-        except Exception as error:  # noqa: BLE001 - stores have errors of their own
+        except Exception as error:  # noqa: BLE001 - each store has its own errors
             blocks = [error] * len(paths)
         yield from zip(paths, blocks, strict=True)
 
 
 def _blocks(task: Task, paths: list[str]) -> list[bytes | Exception]:
-    """Return the bytes of some objects, or what kept them from being read.
+    """Return the bytes of some objects, or the errors of reading them.
 
-    None is read further than a byte beyond the largest size.
+    At most one byte more than the largest size is read.
     """
     most = task.max_size + 1
     if "http" in task.store.protocol:
-        # Its servers need not know ranges.
+        # HTTP servers need not support ranges.
         from fsspec.asyn import sync
 
         streamed: list[bytes | Exception] = sync(
@@ -296,10 +295,10 @@ def _blocks(task: Task, paths: list[str]) -> list[bytes | Exception]:
 
 
 def _is_empty(store: Any, path: str) -> bool:  # noqa: ANN401 - an fsspec store
-    """Return whether an object has no bytes: stores refuse any range of such."""
+    """Return whether an object is empty: stores refuse any range of it."""
     try:
         return bool(store.size(path) == 0)
-    except Exception:  # noqa: BLE001 - it is counted by what its reading raised
+    except Exception:  # noqa: BLE001 - counted by the error of reading it
         return False
 
 
@@ -308,11 +307,11 @@ async def _streamed(
     paths: list[str],
     most: int,
 ) -> list[bytes | Exception]:
-    """Return the first bytes of some objects, at most `most` of each, or errors."""
+    """Return the first `most` bytes of each object, or the error."""
 
     async def first(path: str) -> bytes | Exception:
         try:
-            # With a size, whatever it is, it asks for none.
+            # Given any size, it does not request one.
             file = await store.open_async(path, size=0, **store.kwargs)
             try:
                 data = bytearray()
@@ -323,14 +322,14 @@ async def _streamed(
             finally:
                 await file.close()
             return bytes(data)
-        except Exception as error:  # noqa: BLE001 - stores have errors of their own
+        except Exception as error:  # noqa: BLE001 - each store has its own errors
             return error
 
     return await asyncio.gather(*map(first, paths))
 
 
 def _profile(data: bytes | Exception, path: str, max_size: int) -> Profile:
-    """Return the profile that an object holds; raises `_Left`."""
+    """Return the profile in an object; raises `_Left`."""
     if isinstance(data, Exception):
         raise _Left(_unread(data))
     if not data:
@@ -355,9 +354,9 @@ def _profile(data: bytes | Exception, path: str, max_size: int) -> Profile:
 
 
 def _unread(error: Exception) -> str:
-    """Return why an object cannot be read, without what a store's library says.
+    """Return why an object cannot be read, without the library's own message.
 
-    That may hold addresses that are signed.
+    That may contain signed URLs.
     """
     if isinstance(error, FileNotFoundError):
         return "vanished"
@@ -365,14 +364,14 @@ def _unread(error: Exception) -> str:
         return "not permitted"
     if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
         return "timed out"
-    # So s3fs has what a store answers with 503, after all attempts.
+    # s3fs raises this for a 503 after all attempts.
     if isinstance(error, OSError) and error.errno == EBUSY:
         return "throttled"
     return "unreadable"
 
 
 def _foreign(plain: bytes) -> str:
-    """Return what an object is that is no profile, "" for what looks like one."""
+    """Return what an object is if not a profile, "" if it looks like one."""
     kind = binary_kind(plain[:_HEAD], whole=len(plain) <= _HEAD)
     if kind == "profile":
         return ""
@@ -384,11 +383,10 @@ def _foreign(plain: bytes) -> str:
 def shares_by(
     profile: Profile, path: str, rule: HostRule
 ) -> list[tuple[str, Profile]] | None:
-    """Return (name, its samples) for each name that a rule tells in one profile.
+    """Return (name, its samples) for each name that a rule finds in one profile.
 
-    The path tells one for all samples, else labels do; None where samples have none.
-    What a profile says of itself goes with each share, so that one profile of several
-    hosts counts for each of them.
+    The path names all samples, else labels do; None if some samples have neither. Each
+    share keeps the profile's metadata, so one profile of several hosts counts for each.
     """
     name = rule.of_path(path)
     if name:
@@ -407,9 +405,9 @@ def shares_by(
 
 
 def _label_texts(profile: Profile, keys: tuple[str, ...]) -> Any:  # noqa: ANN401
-    """Return each sample's text (int32 position, 0 for none) under the first key.
+    """Return each sample's text (int32 position, 0 for none) under the first key found.
 
-    None where no sample has any of the keys.
+    None if no sample has any of the keys.
     """
     labels = profile.labels
     for key in keys:

@@ -1,4 +1,4 @@
-"""How far the reading of many objects is, in words, and how long it may take yet."""
+"""Progress of reading many objects, as text with the time left."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from time import monotonic
 
 __all__ = ["Progress"]
 
-# What a shorter time tells of the rest is mostly how long workers take to start.
+# A shorter time mostly reflects how long workers take to start.
 _TELLING_S = 5.0
 
 
 class Progress:
-    """Counts objects as tasks end, each task once however often it is done.
+    """Counts objects as tasks end, each task once.
 
-    A task whose worker died is done again.
+    A task whose worker died runs again.
     """
 
     def __init__(self, sizes: dict[int, int], say: Callable[[str], None]) -> None:
-        """Say what is done, with `sizes` objects by the number of their task."""
+        """Start; `sizes` is the number of objects by task number."""
         self._sizes = sizes
         self._count = sum(sizes.values())
         self._say = say
@@ -28,7 +28,7 @@ class Progress:
         self._tell()
 
     def ended(self, task: int) -> None:
-        """Count the objects of a task."""
+        """Count the objects of a finished task."""
         if task in self._ended:
             return
         self._ended.add(task)
@@ -45,7 +45,7 @@ class Progress:
 
 
 def _in_words(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a duration as text."""
     if seconds < 90:
         return f"{max(round(seconds), 1)} s"
     if seconds < 5400:

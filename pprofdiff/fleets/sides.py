@@ -1,4 +1,4 @@
-"""What two arguments name -> two sides whose runs are hosts."""
+"""Load two fleets as sides whose runs are hosts."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from pprofdiff.units import printable
 __all__ = ["MAX_SKIPPED", "FleetOptions", "load_fleets", "noted", "tasks_of"]
 
 MAX_SKIPPED = 0.01
-"""The share of objects that may be left out unless another is given."""
+"""The default fraction of objects that may be left out."""
 
-# Objects of a task: their sums take 1 s or so, and a few hundred kilobytes to send.
+# Objects per task: their sums take about 1 s, and a few hundred kilobytes to send.
 _AT_ONCE = 50
 
 
-# Why an object's bytes are not there, whatever they may be.
+# Reasons why an object's bytes are unavailable.
 _UNREAD = frozenset(
     ("vanished", "not permitted", "timed out", "throttled", "unreadable", "too large")
 )
@@ -44,27 +44,26 @@ _Groups = dict[str, dict[tuple[str, str], list[Profile]]]
 
 
 class FleetOptions(NamedTuple):
-    """How profiles of many hosts are read.
+    """How to read profiles of many hosts.
 
     Attributes
     ----------
     by
-        What tells hosts: see `hosts.host_rule`.
+        What identifies hosts: see `hosts.host_rule`.
     scheduler, workers
         Where to read: see `engine.parts_of`.
     max_skipped
-        The largest share of a side's objects that may be left out.
+        The largest fraction of a side's objects that may be left out.
     labels
         Whether samples keep their labels.
     max_size
-        Bytes that one object may hold, decompressed.
+        The largest decompressed size of an object, in bytes.
     anonymous
         Leave out names of hosts and places.
     progress
-        Gets what is being done now.
+        Called with what is being done now.
     group_by
-        What tells groups beside hosts, as `by`; "" for none.
-
+        What identifies groups in addition to hosts, as `by`; "" for none.
     """
 
     by: str | None = None
@@ -81,20 +80,19 @@ class FleetOptions(NamedTuple):
 def load_fleets(
     base: Sequence[str], new: Sequence[str], options: FleetOptions
 ) -> Loaded:
-    """Return both sides, with a capture for each kind of each host, or group of hosts.
+    """Return both sides, with a capture per kind and host, or group of hosts.
 
-    `Side.fleet` says of how many profiles and hosts they are.
+    `Side.fleet` counts their profiles and hosts.
 
     Raises
     ------
     FetchError, UsageError
-        As `sources.source_of` and `hosts.host_rule` do; or nothing tells a group.
+        As `sources.source_of` and `hosts.host_rule` do; or no group is found.
     FormatError
-        More of a side's objects than `options.max_skipped` are no profiles that can be
-        read, or all are.
+        More than `options.max_skipped` of a side's objects are not readable profiles,
+        or all are not.
     ClusterError
         As `engine.parts_of` does.
-
     """
     options.progress("listing objects")
     read_once((*base, *new))
@@ -121,7 +119,7 @@ def load_fleets(
 
 
 def _must_have_groups(parts: Sequence[Part], options: FleetOptions) -> None:
-    """Raise UsageError where nothing of either side tells a group."""
+    """Raise UsageError if no group is found on either side."""
     groups = {group for part in parts for group in part.members if group}
     if options.group_by and groups == {NO_GROUP}:
         raise UsageError(
@@ -131,7 +129,7 @@ def _must_have_groups(parts: Sequence[Part], options: FleetOptions) -> None:
 
 
 def tasks_of(source: Source, rule: HostRule, options: FleetOptions) -> list[Task]:
-    """Cut a side's objects into tasks, those of one host side by side."""
+    """Split a side's objects into tasks, keeping those of a host together."""
     by = options.group_by
     group = host_rule(by, flag="--group-by") if by else None
     tasks = []
@@ -152,25 +150,25 @@ def tasks_of(source: Source, rule: HostRule, options: FleetOptions) -> list[Task
 
 
 class Read(Protocol):
-    """What was read of some objects."""
+    """What was read from some objects."""
 
     @property
     def profiles(self) -> Sized:
-        """What profiles there were."""
+        """The profiles that were read."""
 
     @property
     def skipped(self) -> Mapping[str, int]:
-        """How many objects were left out, by reason."""
+        """Number of objects left out, by reason."""
 
     @property
     def first(self) -> Mapping[str, str]:
-        """For each reason, the name of an object."""
+        """An example object for each reason."""
 
 
 def noted(source: Source, part: Read, word: str, options: FleetOptions) -> str:
-    """Return what was left out, in a line, "" for nothing; raises FormatError.
+    """Return a line on what was left out, "" for nothing; raises FormatError.
 
-    `word` is what the objects are called that have no label.
+    `word` names the objects if they have no label.
     """
     left = sum(part.skipped.values())
     if not left:
@@ -197,7 +195,7 @@ def noted(source: Source, part: Read, word: str, options: FleetOptions) -> str:
 
 
 def _remedy(reason: str) -> str:
-    """Return what follows where all objects are left out, most for one reason."""
+    """Return a hint for when all objects are left out, given the main reason."""
     if reason in _UNREAD:
         return ""
     flag = {"without a host": "--by", "without a build": "--over"}.get(reason)
@@ -212,9 +210,9 @@ def _remedy(reason: str) -> str:
 
 
 class _Numbers(NamedTuple):
-    """The numbers, from 0, of the units and of the hosts of both sides, by name.
+    """Numbers, from 0, of the units and hosts of both sides, by name.
 
-    What both sides have has one number.
+    A name on both sides has one number.
     """
 
     units: Mapping[str, int]
@@ -235,7 +233,7 @@ class _Numbers(NamedTuple):
 def _side(
     source: Source, part: Part, word: str, numbers: _Numbers, options: FleetOptions
 ) -> Side:
-    """Return the side that a part makes."""
+    """Return the side made from a part."""
     run_of = numbers.units
     by_group: _Groups = defaultdict(lambda: defaultdict(list))
     for key, sums in sorted(part.profiles.items(), key=_order):
@@ -282,7 +280,7 @@ def _order(item: tuple[Key, Apart]) -> tuple[str, str, str]:
 
 
 def _natural(name: str) -> tuple[str, int, str]:
-    """Return what sorts names by the number that they end in: host2 before host10."""
+    """Return a sort key by the trailing number: host2 before host10."""
     head = name.rstrip("0123456789")
     digits = name[len(head) :]
     return head, int(digits or 0), name

@@ -1,7 +1,6 @@
-"""Arguments -> the objects that they name, in any store that fsspec knows.
+"""List the objects that arguments name, in any store that fsspec supports.
 
-Credentials are found as each store's own library finds them. What is shown of a name
-has no login in it.
+Each store's library finds its own credentials. Names are shown without logins.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ __all__ = ["Objects", "Source", "paths_of", "read_once", "source_of"]
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::?//|[A-Za-z][A-Za-z0-9+.-]*::")
 _MAGIC = re.compile(r"[*?\[]")
 _STDIN = "@-"
-# Two million names of objects.
+# Enough for two million object names.
 _LONGEST_LIST = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """Objects of one store: an fsspec file system, and paths within it, rising."""
+    """Objects of one store: an fsspec file system, and sorted paths in it."""
 
     store: Any
     paths: tuple[str, ...]
@@ -37,7 +36,7 @@ class Objects:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What one side's arguments name; `place` is how people know it."""
+    """The objects of one side's arguments; `place` is the name shown."""
 
     label: str | None
     place: str
@@ -49,7 +48,7 @@ class Source:
 
 
 def read_once(arguments: Iterable[str]) -> None:
-    """Raise UsageError where names are to come from standard input twice."""
+    """Raise UsageError if names would be read from standard input twice."""
     if sum(argument == _STDIN for argument in arguments) > 1:
         raise UsageError(f"{_STDIN}: standard input can be read only once")
 
@@ -60,19 +59,18 @@ def paths_of(sources: Iterable[Source]) -> Iterator[str]:
 
 
 def source_of(arguments: tuple[str, ...], word: str) -> Source:
-    """Return the objects that one side's arguments name, each once.
+    """Return the objects that one side's arguments name, without duplicates.
 
-    An argument is a URL or a path, with ``*``, ``**``, ``?`` and ``[…]`` in it or not,
-    a folder (all that is in it), ``@FILE``, whose lines are names, or ``@-``, names on
+    An argument is a URL or a path, optionally with ``*``, ``**``, ``?`` and ``[…]``, a
+    folder (everything in it), ``@FILE``, whose lines are names, or ``@-``, names on
     standard input; each may follow ``label=``. `word` names the side in errors.
 
     Raises
     ------
     FetchError
-        Nothing is there, or the store does not say what is.
+        Nothing is found, or the store cannot be listed.
     UsageError
-        A store's library is not installed, or nothing knows the scheme.
-
+        A store's library is not installed, or the scheme is unknown.
     """
     labels: list[str] = []
     places: list[str] = []
@@ -100,7 +98,7 @@ def source_of(arguments: tuple[str, ...], word: str) -> Source:
 
 
 def _labelled(argument: str) -> tuple[str | None, str]:
-    """Return (label, target) of an argument; a path with ``=`` in it has no label."""
+    """Return (label, target) of an argument; a path containing ``=`` has no label."""
     label, equals, rest = argument.partition("=")
     plain = equals and rest and is_label(label) and not re.search(r"[/\\@*?\[]", label)
     if not plain or os.path.exists(argument) or _SCHEME.match(argument):
@@ -110,7 +108,7 @@ def _labelled(argument: str) -> tuple[str | None, str]:
 
 
 def _there(path: str) -> bool:
-    """Return whether a local path, or the folder that its pattern begins in, exists."""
+    """Return whether a local path, or the folder where its pattern starts, exists."""
     before = _MAGIC.split(path, maxsplit=1)[0]
     return os.path.exists(before if before == path else os.path.dirname(before) or ".")
 
@@ -125,7 +123,7 @@ def _listed(target: str) -> Iterator[tuple[Any, list[str]]]:
         if _MAGIC.search(path) and not _is_file(store, path):
             names = store.glob(path, detail=True)
             files = [n for n, about in names.items() if about["type"] == "file"]
-            # A pattern that folders alone match names all that is in them.
+            # A pattern that matches only folders means everything in them.
             yield store, files or [n for folder in names for n in store.find(folder)]
         elif _is_file(store, path):
             yield store, [path]
@@ -133,12 +131,12 @@ def _listed(target: str) -> Iterator[tuple[Any, list[str]]]:
             yield store, store.find(path)
     except FileNotFoundError:
         return
-    except Exception as error:  # noqa: BLE001 - each store has errors of its own
+    except Exception as error:  # noqa: BLE001 - each store has its own errors
         raise FetchError(f"{_told(target)}: {_reason(error)}") from None
 
 
 def _is_file(store: Any, path: str) -> bool:  # noqa: ANN401 - an fsspec store
-    """Return whether an object has just this name; of a pattern, only locally."""
+    """Return whether an object has exactly this name; for a pattern, only locally."""
     if _MAGIC.search(path):
         return os.path.isfile(path) and "file" in _protocols(store)
     return bool(store.isfile(path))
@@ -191,7 +189,7 @@ def _opened(target: str) -> tuple[Any, str]:
         raise UsageError(f"{_told(target)}: {_reason(error)}") from None
     except FileNotFoundError:
         raise FetchError(f"{_told(target)}: no such file") from None
-    except Exception as error:  # noqa: BLE001 - each store has errors of its own
+    except Exception as error:  # noqa: BLE001 - each store has its own errors
         raise UsageError(f"{_told(target)}: {_reason(error)}") from None
     return store, path
 
@@ -201,6 +199,6 @@ def _told(target: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Return the first line of what a library says."""
+    """Return the first line of a library's error message."""
     lines = str(error).strip().splitlines()
     return printable(lines[0].rstrip(" :")) if lines else type(error).__name__

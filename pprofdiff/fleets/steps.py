@@ -1,4 +1,4 @@
-"""Which step of a series a profile is of: a window of time, or a build."""
+"""Assign profiles to steps of a series: windows of time, or builds."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ __all__ = [
 ]
 
 MOST_WINDOWS = 48
-"""Where no width is given, time is cut into so many windows at most.
+"""Maximum number of windows if no width is given.
 
 A day in half hours; more would be narrower than a character of a terminal's curve.
 """
 
 MOST_STEPS = 400
-"""So many steps at most: looking for changes takes the square of their number."""
+"""Maximum number of steps: finding changes takes quadratic time."""
 
-# Seconds, each a multiple of the one before, so that windows may be joined later.
+# Seconds, each a multiple of the previous one, so that windows can be joined later.
 WIDTHS = (
     *(1, 5, 10, 30, 60, 300, 900, 1_800, 3_600, 3 * 3_600, 6 * 3_600),
     *(12 * 3_600, 86_400, 7 * 86_400, 28 * 86_400, 364 * 86_400),
@@ -43,9 +43,9 @@ _SECOND = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class StepRule:
-    """How a profile's step is told: by `builds`, or, if that is None, by its time.
+    """How to find a profile's step: by `builds`, or by its time if that is None.
 
-    `width_s` is a window's width in seconds, 0 where it is to be chosen.
+    `width_s` is a window's width in seconds, 0 if it is to be chosen.
     """
 
     builds: HostRule | None = None
@@ -54,9 +54,9 @@ class StepRule:
     def shares(
         self, profile: Profile, path: str
     ) -> list[tuple[str | int, Profile]] | None:
-        """Return (step, its samples); None where a profile does not tell.
+        """Return (step, its samples); None if the profile's step is unknown.
 
-        A window is the second since 1970 that it begins with.
+        A window is its start in Unix seconds.
         """
         if self.builds is not None:
             told = shares_by(profile, path, self.builds)
@@ -73,20 +73,19 @@ class StepRule:
 
 
 def step_rule(over: str, every: float | None) -> StepRule:
-    """Return how steps are told, from what was asked for.
+    """Return the rule for finding steps.
 
     Parameters
     ----------
     over
         ``time``, or a key or pattern as for hosts.
     every
-        A window's width in seconds, None for one that is chosen.
+        A window's width in seconds, None to choose one.
 
     Raises
     ------
     UsageError
-        `over` is neither, or `every` is no width of a window.
-
+        `over` is neither, or `every` is not a valid width.
     """
     if over == "time":
         if every is None:
@@ -100,14 +99,14 @@ def step_rule(over: str, every: float | None) -> StepRule:
 
 
 def in_seconds(width: float | timedelta | None) -> float | None:
-    """Return the width of a window in seconds, None for none."""
+    """Return the width of a window in seconds; None stays None."""
     return width.total_seconds() if isinstance(width, timedelta) else width
 
 
 def width_for(starts: Iterable[int], width: int) -> int:
-    """Return the least of `WIDTHS`, from `width` on, with few enough windows.
+    """Return the smallest of `WIDTHS`, at least `width`, with few enough windows.
 
-    `starts` are seconds. Of a part of them it is never more than of all.
+    `starts` are in seconds. A subset of them never needs a larger width.
     """
     seconds = list(starts)
     if not seconds:
@@ -120,18 +119,18 @@ def width_for(starts: Iterable[int], width: int) -> int:
 
 
 def in_order(steps: Iterable[str], ranks: dict[str, int]) -> list[str]:
-    """Return builds by their rank, those of one rank by the numbers in their names."""
+    """Return builds sorted by rank, then by the numbers in their names."""
     return sorted(steps, key=lambda name: (ranks.get(name, len(ranks)), _numbers(name)))
 
 
 def _numbers(name: str) -> list[tuple[int, int, str]]:
-    """Return what sorts 1.9 before 1.10."""
+    """Return a sort key that puts 1.9 before 1.10."""
     parts = re.split(r"([0-9]+)", name)
     return [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in parts if p]
 
 
 def window_name(start_s: int, width_s: int, *, one_day: bool) -> str:
-    """Return what a window is called: when it begins, UTC."""
+    """Return the name of a window: its start in UTC."""
     start = datetime.fromtimestamp(start_s, UTC)
     if width_s % 86_400 == 0:
         return f"{start:%Y-%m-%d}"

@@ -1,4 +1,4 @@
-"""Some profiles read and added up step by step: the work of one task of a series."""
+"""Read some profiles and sum them per step: the work of one task of a series."""
 
 from __future__ import annotations
 
@@ -20,36 +20,35 @@ Counts = Mapping[tuple[str | int, str], int]
 
 
 class TallyTask(NamedTuple):
-    """Objects to read, and how steps are told; None for one step, called ``""``."""
+    """Objects to read, and how to find steps; None for a single step ``""``."""
 
     objects: Task
     steps: StepRule | None = None
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The objects' names."""
+        """Names of the objects."""
         return self.objects.paths
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
-    """What some profiles add up to.
+    """The sums of some profiles.
 
     Attributes
     ----------
     sums
         By cell and function.
     profiles
-        How many profiles each (step, host) has.
+        Number of profiles per (step, host).
     width_s
-        Seconds of a window of time, 0 for builds.
+        Width of a window of time in seconds, 0 for builds.
     chosen
-        Whether the width was not given: windows are joined where they are many.
+        Whether the width is ours to choose: windows are joined if there are too many.
     grouped
-        Whether the units of `sums` are of several hosts.
+        Whether the units of `sums` are groups of hosts.
     skipped, first
-        As `partial.LeftOut` has them.
-
+        As in `partial.LeftOut`.
     """
 
     sums: CellSums
@@ -62,7 +61,7 @@ class Tally:
 
 
 def read_tally(task: TallyTask) -> Tally:
-    """Return the sums of a task's objects; what cannot be read is counted."""
+    """Return the sums of a task's objects; unreadable objects are counted."""
     left = LeftOut()
     alike: dict[object, list[tuple[Cell, Profile]]] = {}
     profiles: dict[tuple[str | int, str], int] = {}
@@ -78,7 +77,7 @@ def read_tally(task: TallyTask) -> Tally:
     if task.steps is not None and task.steps.builds is None:
         width, chosen = task.steps.width_s or 1, not task.steps.width_s
     if chosen:
-        # Before functions are looked at: fewer cells take less time.
+        # Before functions are summed: fewer cells take less time.
         width = width_for(_seconds(profiles), width)
         profiles = _wider(profiles, width)
         alike = {
@@ -92,7 +91,7 @@ def read_tally(task: TallyTask) -> Tally:
 def _shares(
     task: TallyTask, profile: Profile, path: str, left: LeftOut
 ) -> list[tuple[str | int, str, Profile]]:
-    """Return (step, host, samples) of one profile; none where one is not told."""
+    """Return (step, host, samples) of one profile; empty if either is unknown."""
     rule = task.objects.rule
     hosts = shares_by(profile, path, rule)
     if hosts is None:
@@ -108,7 +107,7 @@ def _shares(
     return [
         (step, host, share)
         for step, own in steps
-        # Most profiles are of one step.
+        # Most profiles belong to one step.
         for host, share in (
             hosts if own is profile else shares_by(own, path, rule) or ()
         )
@@ -116,10 +115,10 @@ def _shares(
 
 
 def combine_tallies(parts: Sequence[Tally]) -> Tally:
-    """Return the sum of tallies (at least one), in whatever way they were cut.
+    """Return the sum of tallies (at least one), however they were split.
 
-    Of up to `GROUPS` hosts each stays apart. Windows of a width that was not given are
-    joined where they would be more than `steps.MOST_WINDOWS`.
+    Up to `GROUPS` hosts stay separate. Windows without a given width are joined if
+    there are more than `steps.MOST_WINDOWS`.
     """
     profiles: dict[tuple[str | int, str], int] = {}
     left = LeftOut()
@@ -144,7 +143,7 @@ def combine_tallies(parts: Sequence[Tally]) -> Tally:
 
 
 def _regrouped(sums: CellSums) -> CellSums:
-    """Return sums of which each cell is called by its host's group."""
+    """Return sums whose cells are named after their host's group."""
     return replace(
         sums,
         cells=tuple(cell._replace(unit=group_of(cell.unit)) for cell in sums.cells),
@@ -156,7 +155,7 @@ def _seconds(profiles: Counts) -> set[int]:
 
 
 def _wider(profiles: Counts, width: int) -> dict[tuple[str | int, str], int]:
-    """Return the counts of wider windows."""
+    """Return the counts for wider windows."""
     added: dict[tuple[str | int, str], int] = {}
     for (step, host), count in profiles.items():
         key = _window(step, width), host

@@ -1,4 +1,4 @@
-"""What the Go runtime's names mean: categories of CPU stacks, names across releases.
+"""Knowledge of the Go runtime: categories of CPU stacks, names across releases.
 
 The rules are data (`rules.toml`); the modules apply them to names and stacks.
 """

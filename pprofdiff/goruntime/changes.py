@@ -1,4 +1,4 @@
-"""What Go releases changed that shows in profiles: `changes.toml` as values."""
+"""Changes in Go releases that show in profiles, from `changes.toml`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Change", "changes_between"]
 
 
 class Change(NamedTuple):
-    """One change: the first release that has it, its name, and where it shows."""
+    """One change: the first release with it, its name, and where it shows."""
 
     release: str
     name: str
@@ -42,6 +42,6 @@ def _changes() -> tuple[Change, ...]:
 
 
 def changes_between(last: str, first: str) -> tuple[Change, ...]:
-    """Return what came after release `last`, up to and with release `first`."""
+    """Return changes after release `last`, up to and including release `first`."""
     after, until = number(last), number(first)
     return tuple(c for c in _changes() if after < number(c.release) <= until)

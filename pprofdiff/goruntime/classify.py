@@ -1,7 +1,7 @@
 """Classify CPU stacks: each gets exactly one category, and the frame that decided it.
 
-What the rules say of a function is looked up once for each name (`compile_traits`);
-stacks are then classified by array operations over their frames (`classify`).
+Rules are looked up once per function name (`compile_traits`); stacks are then
+classified by array operations over their frames (`classify`).
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ UInt8 = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FunctionTraits:
-    """What the rules say about function names, one element a name.
+    """What the rules say about function names, one element per name.
 
-    - `code` (uint8): 0 for names that say nothing of a stack, 1 + position in
-      `Rules.tiers` for functions of the runtime, 254 for frames that are dropped at
-      the leaf, 255 for functions of the program.
+    - `code` (uint8): 0 for names without meaning for a stack, 1 + position in
+      `Rules.tiers` for runtime functions, 254 for frames that are dropped at the leaf,
+      255 for functions of the program.
     - `rule` (int16): position in `Rules.rules`, -1 if no rule knows the name.
     - `leaf_kind` (int8): position in `Rules.leaf_kinds`, 0 for none.
     """
@@ -52,14 +52,14 @@ class FunctionTraits:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Classification:
-    """What stacks are, one element a stack.
+    """The classification of stacks, one element per stack.
 
     `category` (int16) is a position in `Rules.categories`, `rule` (int16) in
     `Rules.rules`, `leaf_kind` (int8) in `Rules.leaf_kinds`. The others (int64) are
-    positions in the `frame_functions` that were classified, -1 for none:
+    positions in the classified `frame_functions`, -1 for none:
 
     - `anchor`, the frame whose rule decided;
-    - `payer`, the frame nearest the leaf that is no runtime function: the call site.
+    - `payer`, the call site: the non-runtime frame nearest the leaf.
     """
 
     category: Int16
@@ -70,7 +70,7 @@ class Classification:
 
 
 def compile_traits(names: Sequence[str]) -> FunctionTraits:
-    """Return what the rules say about each of `names`, in their order."""
+    """Return what the rules say about each of `names`, in order."""
     code = np.full(len(names), _PROGRAM, dtype=np.uint8)
     rule = np.full(len(names), -1, dtype=np.int16)
     leaf_kind = np.zeros(len(names), dtype=np.int8)
@@ -84,7 +84,7 @@ def compile_traits(names: Sequence[str]) -> FunctionTraits:
 
 @lru_cache(_NAMES_CACHED)
 def _traits_of(name: str) -> tuple[int, int, int]:
-    """Return code, rule and leaf kind of one name that has a runtime head."""
+    """Return code, rule and leaf kind of a name with a runtime head."""
     table = rules()
     candidate, rule = lookup(name)
     code = _PROGRAM
@@ -102,22 +102,21 @@ def classify(
     stack_offsets: npt.NDArray[np.int64],
     frame_functions: Ids,
 ) -> Classification:
-    """Return what each of S stacks is.
+    """Return the classification of S stacks.
 
-    A stack without frames, or with none but dropped ones, is of rule ``rt.other``; a
-    stack of only names that say nothing is of rule ``user``.
+    A stack without frames, or with only dropped ones, gets rule ``rt.other``; a stack
+    with only meaningless names gets rule ``user``.
 
     Parameters
     ----------
     traits
-        What the rules say of the function names.
+        What the rules say about the function names.
     stack_offsets
         int64 of length S + 1: stack i is rows ``stack_offsets[i]:stack_offsets[i+1]``
         of `frame_functions`.
     frame_functions
-        The function of each frame, leaf first, inlined functions included: positions
-        in the names that `traits` was made of, -1 for a frame without a name.
-
+        The function of each frame, leaf first, inlined functions included: positions in
+        the names that `traits` was made from, -1 for a frame without a name.
     """
     arrays = _RuleArrays.of(rules())
     traits = _with_unknown(traits)
@@ -140,7 +139,7 @@ def classify(
 
 
 def _with_unknown(traits: FunctionTraits) -> FunctionTraits:
-    """Return `traits` with a last row, which index -1 finds: it says nothing."""
+    """Return `traits` with a neutral last row for index -1."""
     return FunctionTraits(
         code=np.append(traits.code, np.uint8(_TRANSPARENT)),
         rule=np.append(traits.rule, np.int16(-1)),
@@ -152,8 +151,8 @@ def _with_unknown(traits: FunctionTraits) -> FunctionTraits:
 class _RuleArrays:
     """The rules as arrays over their positions.
 
-    `by_leaf_kind` (rules × kinds) names the rule that takes over; `yields` pairs a
-    rule with a mask of the rules it gives way to, in an order that needs one pass.
+    `by_leaf_kind` (rules × kinds) holds the rule that takes over; `yields` pairs a rule
+    with a mask of the rules it yields to, ordered so that one pass suffices.
     """
 
     category: Int16
@@ -190,10 +189,10 @@ class _RuleArrays:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Frames:
-    """The frames of so many stacks that they fit the caches, and what they mean.
+    """The frames of a chunk of stacks that fits the CPU caches.
 
-    `code` is the trait of every frame; `known` lists the positions of frames that
-    belong to a tier, `known_code` and `known_rule` their tier and rule.
+    `code` is the trait of every frame; `known` lists the positions of frames in a tier,
+    `known_code` and `known_rule` their tier and rule.
     """
 
     traits: FunctionTraits
@@ -237,7 +236,7 @@ def _classify_chunk(
 
 
 def _leaves(frames: _Frames, starts: Int64, ends: Int64) -> Int64:
-    """Return the first frame of each stack that is not dropped, -1 for none."""
+    """Return each stack's first frame that is not dropped, -1 for none."""
     leaf = np.where(starts < ends, starts, -1)
     present = np.flatnonzero(leaf >= 0)
     rows = present[frames.code[leaf[present]] == _DROPPED]
@@ -250,7 +249,7 @@ def _leaves(frames: _Frames, starts: Int64, ends: Int64) -> Int64:
 def _decide(
     frames: _Frames, leaf: Int64, payer: Int64, ends: Int64
 ) -> tuple[Int64, Int16]:
-    """Return each stack's deciding frame and rule, asking tier after tier."""
+    """Return each stack's deciding frame and rule, tier by tier."""
     anchor = np.full(len(leaf), -1, dtype=np.int64)
     rule = np.full(len(leaf), frames.arrays.other, dtype=np.int16)
     rows = np.flatnonzero(leaf >= 0)
@@ -271,8 +270,8 @@ def _decide(
 def _search(frames: _Frames, tier: int, low: Int64, high: Int64) -> tuple[Int64, Int16]:
     """Return the frame that decides in each range [low, high), and its rule.
 
-    That is the range's first frame of `tier`, or, where that frame's rule yields to
-    others, the first frame after it with such a rule. The position is -1 for none.
+    That is the range's first frame in `tier` or, if its rule yields to others, the
+    first later frame with such a rule. The position is -1 for none.
     """
     mine = frames.known_code == tier
     positions, position_rules = frames.known[mine], frames.known_rule[mine]
@@ -290,7 +289,7 @@ def _search(frames: _Frames, tier: int, low: Int64, high: Int64) -> tuple[Int64,
 
 
 def _first_in_range(positions: Int64, low: Int64, high: Int64) -> Int64:
-    """Return for each range the first of the sorted `positions` in it, else -1."""
+    """Return the first of the sorted `positions` in each range, else -1."""
     if not len(positions):
         return np.full(len(low), -1, dtype=np.int64)
     place = np.searchsorted(positions, low)

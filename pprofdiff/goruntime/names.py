@@ -1,9 +1,9 @@
-"""Names of Go symbols: what they are made of, and which are the same function.
+"""Names of Go symbols: their parts, and which ones are the same function.
 
-The linker spells a function `import/path.(*Type).Method.func1[...]`. Closures
-are numbered in order of appearance, so a number says nothing across builds. A
-closure of an inlined function carries both names: `runtime.send.goready.func1`.
-Dots in the last element of an import path are written `%2e` (package objabi).
+The linker spells a function `import/path.(*Type).Method.func1[...]`. Closures are
+numbered in order of appearance, so numbers cannot be compared across builds. A closure
+of an inlined function carries both names: `runtime.send.goready.func1`. Dots in the
+last element of an import path are written `%2e` (package objabi).
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ __all__ = [
     "without_module_versions",
 ]
 
-# What the linker makes up; up to Go 1.19 such names begin as modules' hosts do, and
+# Symbols made up by the linker. Up to Go 1.19 these names begin like module hosts, but
 # those of go.uber.org or go.etcd.io are packages.
 _NO_PACKAGE = ("type.", "type:", "go.", "go:")
 _HOST = r"go\.(?!(?:shape|itab|string|func|info|map|link|type)\.)[\w-]+(?:\.[\w-]+)*/"
 _NAMES_CACHED = 1 << 16
-# Of each function the package is asked for six times, one function after the other: a
-# cache that holds fewer than a program has would never have the one that is asked for.
+# The package of each function is requested six times, in passes over all functions: a
+# cache smaller than a program would never hit.
 _PACKAGES_CACHED = 1 << 18
 _STAY: Mapping[str, str] = MappingProxyType({})
 
-# Patterns are compiled when a name first needs one: most names need none.
+# Patterns are compiled on first use: most names need none.
 _CLOSURE_SUFFIXES = (
     r"[.·](?:func|gowrap|deferwrap)\d+|[.·]dwrap[.·]\d+|-fm|-range\d+|\.\d+"
 )
 _CLOSURE = rf"(?:{_CLOSURE_SUFFIXES})+$"
 _CLOSURE_ENDS = (*"0123456789", "-fm")
 _CLOSURE_WORD = r"_$|(?:(?:func|gowrap|deferwrap|dwrap)?\d+$)"
-# A bracket, and what stands between it and the next one.
+# A bracket, and the text up to the next one.
 _BRACKET = r"([\[\]])([^\[\]]*)"
 _WORD = r"\([^()]*\)|[^.()]+"
 _ESCAPES = r"(?:%[0-9a-fA-F]{2})+"
@@ -66,10 +66,10 @@ _MODULE_VERSION = r"@v\d[^/@]*(?=/)|@v\d+\.\d+\.\d+(?:[-+][\w+-]*)?"
 
 
 def strip_type_arguments(name: str) -> str:
-    """Return `name` without its type arguments `[...]`, however deeply nested.
+    """Return `name` without type arguments `[...]`, however deeply nested.
 
-    Brackets that are not balanced are kept, as are those of array types inside
-    the symbols of types (`type:.eq.[4]string`).
+    Unbalanced brackets are kept, as are those of array types in type symbols
+    (`type:.eq.[4]string`).
     """
     if "[" not in name or name.startswith("[") or is_made_up(name):
         return name
@@ -84,14 +84,14 @@ def strip_type_arguments(name: str) -> str:
 
 
 def is_made_up(name: str) -> bool:
-    """Tell whether the linker made up the symbol `name`, which is of no package."""
+    """Return whether the linker made up the symbol `name`, which has no package."""
     return name.startswith(_NO_PACKAGE) and not re.match(_HOST, name)
 
 
 def package_end(name: str) -> int:
-    """Return where the package path ends in the symbol `name`, 0 if it has none.
+    """Return where the package path in the symbol `name` ends, 0 if it has none.
 
-    At that index stands the dot before what the package defines.
+    That is the index of the dot before the package's own name.
     """
     limit = name.find("(")
     if limit < 0:
@@ -110,19 +110,19 @@ def package_end(name: str) -> int:
 
 
 def _split(name: str) -> tuple[str, str]:
-    """Return the import path, unescaped and without a version, and what follows."""
+    """Return the import path, unescaped and without a version, and the rest."""
     name = without_module_versions(name)
     end = package_end(name)
     return _unescaped(name[:end]), name[end + 1 :] if end else name
 
 
 def without_module_versions(name: str) -> str:
-    """Return a symbol without the versions ``@v1.2.3`` in its import path."""
+    """Return a symbol without versions such as ``@v1.2.3`` in its import path."""
     return re.sub(_MODULE_VERSION, "", name) if "@v" in name else name
 
 
 def _unescaped(path: str) -> str:
-    """Return an import path without the linker's escapes, which are bytes of UTF-8."""
+    """Return an import path without the linker's escapes, which are UTF-8 bytes."""
     return re.sub(_ESCAPES, _decoded, path) if "%" in path else path
 
 
@@ -131,9 +131,9 @@ def _decoded(escapes: re.Match[str]) -> str:
 
 
 def shown(name: str) -> str:
-    """Return a symbol as people read it: ``yaml.v3.F`` for ``yaml%2ev3.F``.
+    """Return a readable symbol: ``yaml.v3.F`` for ``yaml%2ev3.F``.
 
-    The linker escapes what may not stand in the last element of an import path.
+    The linker escapes some characters in the last element of an import path.
     """
     if "%" not in name or is_made_up(name):
         return name
@@ -147,9 +147,9 @@ def shown(name: str) -> str:
 def package_of(name: str) -> str:
     """Return the import path of the package that defines the symbol `name`.
 
-    `%2e` and other escapes of the linker are undone; `gopkg.in/yaml.v3.F` is
-    understood with and without them. Names with no package give "": assembly
-    (`memeqbody`), C, and what the linker makes up (`type:.eq.…`, `go:…`).
+    The linker's escapes such as `%2e` are undone; `gopkg.in/yaml.v3.F` works with and
+    without them. Returns "" for names without a package: assembly (`memeqbody`), C, and
+    symbols made up by the linker (`type:.eq.…`, `go:…`).
     """
     if is_made_up(name):
         return ""
@@ -158,10 +158,10 @@ def package_of(name: str) -> str:
 
 
 def is_standard_library(package: str) -> bool:
-    """Tell whether `package`, an import path, ships with Go.
+    """Return whether the import path `package` ships with Go.
 
-    The first element of the path decides; import paths of modules have a dot
-    there unless somebody chose a name of the standard library's.
+    The first path element decides; that of a module contains a dot, unless somebody
+    chose a name from the standard library.
     """
     first, _, _ = package.partition("/")
     return first in rules().standard_library
@@ -170,10 +170,10 @@ def is_standard_library(package: str) -> bool:
 def normalise(name: str) -> tuple[str, ...]:
     """Return the names to look up for the symbol `name`, inner function first.
 
-    Type arguments, ABI suffixes and closure parts are gone, and packages that
-    moved have their present path. A closure that the inliner moved gives the
-    function it was written in, then the functions it was inlined into:
-    `runtime.send.goready.func1` is `runtime.goready`, then `runtime.send`.
+    Type arguments, ABI suffixes and closure parts are removed, and packages that moved
+    get their present path. A closure that was inlined with its function yields the
+    function it was written in, then those it was inlined into:
+    `runtime.send.goready.func1` gives `runtime.goready`, then `runtime.send`.
     """
     plain = _moved(_without_abi(strip_type_arguments(name)))
     end = package_end(plain)
@@ -190,15 +190,15 @@ def normalise(name: str) -> tuple[str, ...]:
 
 
 def _without_abi(name: str) -> str:
-    """Return the name without the mark of its calling convention."""
+    """Return the name without its ABI suffix."""
     return name.removesuffix(".abi0").removesuffix(".abiinternal")
 
 
 def _functions(names: str) -> list[str]:
     """Split a composite name into functions and methods, innermost first.
 
-    A plain pair may be two functions or a method of a value type: the reading as
-    a method comes after the one as a function.
+    A plain pair may be two functions or a method of a value type; the reading as a
+    method comes second.
     """
     tokens = [
         token
@@ -219,7 +219,7 @@ def _functions(names: str) -> list[str]:
 
 
 def _moved(name: str) -> str:
-    """Return the name under the path that its package has in newer releases of Go."""
+    """Return the name with the path its package has in newer Go releases."""
     if name.startswith("runtime/internal/"):
         name = "internal/runtime/" + name.removeprefix("runtime/internal/")
     if name.startswith("internal/runtime/syscall."):
@@ -229,11 +229,11 @@ def _moved(name: str) -> str:
 
 @lru_cache(_NAMES_CACHED)
 def lookup(name: str) -> tuple[str, int]:
-    """Return which of the names of the symbol `name` a rule knows, and that rule.
+    """Return the name of the symbol `name` that a rule knows, and that rule.
 
     The rule is a position in `Rules.rules`, -1 if no rule knows the symbol. Of the
-    names that `normalise` gives, the innermost function with a rule of its own comes
-    before one that only the catch-all rule ``rt.other`` knows.
+    names from `normalise`, the innermost function with its own rule precedes one that
+    only the catch-all rule ``rt.other`` knows.
     """
     table = rules()
     candidates = normalise(name)
@@ -251,12 +251,12 @@ def lookup(name: str) -> tuple[str, int]:
 def alias(name: str) -> str:
     """Return the present name of the runtime function `name`.
 
-    Functions that were renamed, split or specialised between Go releases get one
-    name, so that builds by two releases can be compared: `runtime.findrunnable`
-    is `runtime.findRunnable`, every `runtime.mallocgc…` is `runtime.mallocgc`.
-    Closures count as the innermost function that wrote them. Names that no rule
-    knows come back as they are. Two functions that one release has both may have one
-    name here: `pprofdiff.goruntime.versions.lacks` tells which release has a name.
+    Functions that were renamed, split or specialised between Go releases get one name,
+    so that builds by two releases can be compared: `runtime.findrunnable` is
+    `runtime.findRunnable`, every `runtime.mallocgc…` is `runtime.mallocgc`. Closures
+    count as the innermost function that wrote them. Names that no rule knows are
+    returned unchanged. Two functions of the same release may share a name here; see
+    `pprofdiff.goruntime.versions.lacks` for which release has a name.
     """
     candidate, rule = lookup(name)
     if rule < 0:
@@ -267,11 +267,11 @@ def alias(name: str) -> str:
 
 
 def is_runtime_like(name: str) -> bool:
-    """Tell whether some rule knows the symbol `name`: the runtime and its circle.
+    """Return whether a rule knows the symbol `name` as part of the runtime.
 
-    That is package runtime, internal/runtime, the locks of package sync, system
-    calls, timers, and assembly or C symbols that belong to them. Everything else
-    is the program's, the rest of the standard library included.
+    That includes package runtime, internal/runtime, the locks of package sync, system
+    calls, timers, and assembly or C symbols that belong to them. Everything else is the
+    program's, including the rest of the standard library.
     """
     table = rules()
     if not table.heads.begin(name) or name in table.program:
@@ -280,13 +280,13 @@ def is_runtime_like(name: str) -> bool:
 
 
 def canonical_parts(name: str) -> tuple[str, str]:
-    """Return (import path, rest) of what stays of a symbol from build to build.
+    """Return (import path, rest) of the part of a symbol that is stable across builds.
 
-    Numbers of closures, type arguments, vendor directories, versions in import
-    paths (`@v1.2.3`), escapes and directories of builds outside modules are
-    gone; closures of package variables count as `init`, as they do since Go 1.21.
-    The major version of a module (`/v2`) stays: it is another package. The path is
-    `""` where the symbol is of no package.
+    Closure numbers, type arguments, vendor directories, versions in import paths
+    (`@v1.2.3`), escapes and directories of builds outside modules are removed; closures
+    of package variables count as `init`, as they do since Go 1.21. The major version of
+    a module (`/v2`) stays: it is another package. The path is `""` if there is no
+    package.
     """
     plain = _without_abi(strip_type_arguments(name))
     if is_made_up(plain):
@@ -300,9 +300,9 @@ def canonical_parts(name: str) -> tuple[str, str]:
 
 
 def under_init(rest: str) -> str:
-    """Return what follows a package's path, closures of package variables as `init`'s.
+    """Return what follows a package's path, with package variables' closures in `init`.
 
-    They are so since Go 1.21; before, they were of ``glob.``.
+    Before Go 1.21 these were in ``glob.``.
     """
     if not rest.startswith(("glob.", "init")):
         return rest
@@ -310,7 +310,7 @@ def under_init(rest: str) -> str:
 
 
 def canonical_path(path: str) -> str:
-    """Return what stays of an import path from one build to the next."""
+    """Return the part of an import path that is stable across builds."""
     if path.startswith("_/"):
         path = path.rpartition("/")[2]
     # Parts of the standard library moved to internal packages, as strconv in Go 1.26.
@@ -318,19 +318,19 @@ def canonical_path(path: str) -> str:
 
 
 def canonical_user(name: str, packages: Mapping[str, str] = _STAY) -> str:
-    """Return what stays of a symbol from one build to the next, see `canonical_parts`.
+    """Return the part of a symbol that is stable across builds; see `canonical_parts`.
 
-    `packages` gives the import path to which each package moved that did. Closures of
-    one function may share a key, so pair exact names first.
+    `packages` maps packages that moved to their new import path. Closures of one
+    function may share a key, so pair exact names first.
     """
     path, rest = canonical_parts(name)
     return f"{packages.get(path, path)}.{rest}" if path else rest
 
 
 def moved_key(name: str, packages: Mapping[str, str]) -> str | None:
-    """Return `name` under the path that its package moved to, None for others.
+    """Return `name` with the path that its package moved to, None if it did not move.
 
-    Closures keep their numbers, and all their type arguments.
+    Closures keep their numbers and type arguments.
     """
     path, _ = canonical_parts(name)
     if path not in packages or is_runtime_like(name):

@@ -1,8 +1,8 @@
-"""Names of Go functions as people read them: short, and still distinct.
+"""Readable names of Go functions: short, and still distinct.
 
-A symbol such as ``github.com/x/lru/v2.(*Cache[go.shape.int,go.shape.*uint8]).Add``
-is shown as ``lru.(*Cache[int,*…]).Add``. Tables for programs (JSON, CSV, data frames)
-keep the symbol.
+A symbol such as ``github.com/x/lru/v2.(*Cache[go.shape.int,go.shape.*uint8]).Add`` is
+shown as ``lru.(*Cache[int,*…]).Add``. Tables for programs (JSON, CSV, data frames) keep
+the symbol.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from pprofdiff.goruntime.names import (
 __all__ = ["distinct_names", "path_before", "short", "short_before", "with_path"]
 
 _NAMES_CACHED = 1 << 16
-# A type argument with more characters does not help to tell functions apart.
+# Longer type arguments do not help to distinguish functions.
 _LONG = 16
 _VERSION = re.compile(r"v\d+")
 # Major versions that gopkg.in serves: https://labix.org/gopkg.in.
 _IN_GOPKG = re.compile(r"(gopkg\.in/(?:[^/]+/)?[^/]+)\.v\d+$")
-# Comparisons and hashes of types, which the compiler makes: `type:.eq.` since Go 1.20.
+# Compiler-generated comparisons and hashes of types: `type:.eq.` since Go 1.20.
 _OF_TYPE = re.compile(r"type[.:]\.(?:eq|hash)\.")
-# Folders of the standard library that are no packages themselves.
+# Folders of the standard library that are not packages themselves.
 _FOLDERS = {
     *("archive", "compress", "container", "database", "debug", "encoding", "go"),
     *("index", "internal", "text"),
@@ -48,22 +48,22 @@ _LEFT_OUT = "…"
 
 @lru_cache(_NAMES_CACHED)
 def short(name: str) -> str:
-    """Return a function's name as people read it: ``lru.(*Cache[int,…]).Add``.
+    """Return a function's readable name: ``lru.(*Cache[int,…]).Add``.
 
-    The import path gives way to its last element, which a major version is not:
-    ``lru`` of ``x/lru/v2``, ``yaml`` of ``gopkg.in/yaml.v3``; its escapes are undone.
-    Type arguments lose what the compiler adds to them: ``int`` of ``go.shape.int``;
-    ``*…`` is any pointer, as all pointers share one shape. What the runtime writes
-    as ``[...]`` is ``[…]``. A name that is none of Go's comes back as it is.
+    The import path is shortened to its last element that is not a major version:
+    ``lru`` for ``x/lru/v2``, ``yaml`` for ``gopkg.in/yaml.v3``; escapes are undone.
+    Type arguments lose what the compiler adds: ``int`` for ``go.shape.int``; ``*…`` is
+    any pointer, as all pointers share one shape. The runtime's ``[...]`` becomes
+    ``[…]``. Names that are not Go's are returned unchanged.
     """
     return _spelled(name, _qualifier, _argument)
 
 
 def distinct_names(names: Iterable[str]) -> list[str]:
-    """Return names as people read them, different ones for different names.
+    """Return readable names, distinct for distinct symbols.
 
-    Each is `short` but for those that read alike, which get as much of their path, or
-    of their type arguments, as tells them apart. Equal names are spelled alike.
+    Each is `short`, unless several would be equal: these get as much of their path or
+    type arguments as needed. Equal symbols get equal names.
     """
     whole = list(names)
     known = {name: short(name) for name in whole}
@@ -72,17 +72,17 @@ def distinct_names(names: Iterable[str]) -> list[str]:
 
 
 def with_path(name: str) -> str:
-    """Return a function's name with its whole import path, arguments as in `short`."""
+    """Return a function's name with its full import path, arguments as in `short`."""
     return _spelled(name, str, _argument)
 
 
 def short_before(before: str, now: str) -> str:
-    """Return what of a function's name in base differs from that in new, for people.
+    """Return the part of a function's name in base that differs from new.
 
-    That is the path's part (``simplelru``; ``v0/v1`` where the other one has a major
-    version), else the function's (``findrunnable``, ``*Cache``, ``[int]``, ``func2``),
-    and of names that share neither the short one. It is ``""`` where both read alike,
-    such as ``F[…]`` and ``F[int]``.
+    That is part of the path (``simplelru``; ``v0/v1`` if new has a major version), else
+    of the function (``findrunnable``, ``*Cache``, ``[int]``, ``func2``); if both
+    differ, the short name. It is ``""`` if both look alike, such as ``F[…]`` and
+    ``F[int]``.
     """
     (old_path, old), (path, new) = _parts(before), _parts(now)
     if strip_type_arguments(old) == strip_type_arguments(new) and old_path != path:
@@ -104,11 +104,11 @@ def short_before(before: str, now: str) -> str:
 
 
 def path_before(before: str, now: str) -> str:
-    """Return what of a path in base differs from that in new, not ``""``.
+    """Return the part of a path in base that differs from new, never ``""``.
 
-    Of ``a/lru/simple`` and ``a/lru/v2`` that is ``simple``. Where both end alike, the
-    last element of its own stands before the end: ``old/zstd``, ``old/…/zstd``. Paths
-    of the standard library stay whole.
+    For ``a/lru/simple`` and ``a/lru/v2`` that is ``simple``. If both end alike, the
+    last differing element comes before the end: ``old/zstd``, ``old/…/zstd``. Paths of
+    the standard library are returned whole.
     """
     if is_standard_library(before):
         return before
@@ -128,7 +128,7 @@ def path_before(before: str, now: str) -> str:
 def _middle(
     own: Sequence[str], others: Sequence[str]
 ) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
-    """Return what words begin with as others do, what is their own, how both end."""
+    """Return the common start of two lists, own's differing part, the common end."""
     most = min(len(own), len(others))
     lead = 0
     while lead < most and own[lead] == others[lead]:
@@ -141,7 +141,7 @@ def _middle(
 
 
 def _alike(one: str, other: str) -> bool:
-    """Return whether words are equal but for arguments that one of them leaves out."""
+    """Return whether words are equal, apart from arguments that one of them elides."""
     if one == other:
         return True
     return (
@@ -151,7 +151,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _words(rest: str) -> list[str]:
-    """Return the functions, receivers and closures in what a package defines."""
+    """Return the functions, receivers and closures in a name within a package."""
     words, start, depth = [], 0, 0
     for at, char in enumerate(rest):
         depth += (char in "[{(") - (char in "]})")
@@ -163,7 +163,7 @@ def _words(rest: str) -> list[str]:
 
 
 def _tell_apart(known: dict[str, str]) -> None:
-    """Spell names at more length until no two of them read alike."""
+    """Lengthen names until no two are equal."""
     for group in [group for group in _groups(known) if len(group) > 1]:
         left = group
         for spell in _lengths(group):
@@ -171,7 +171,7 @@ def _tell_apart(known: dict[str, str]) -> None:
             left = [n for g in _groups(known, left) if len(g) > 1 for n in g]
             if not left:
                 break
-    # A longer spelling of one may be the short one of another.
+    # A longer name may equal another's short one.
     while True:
         again = [n for g in _groups(known) if len(g) > 1 for n in g if known[n] != n]
         if not again:
@@ -190,7 +190,7 @@ def _groups(
 
 
 def _lengths(names: Sequence[str]) -> Iterator[Callable[[str], str]]:
-    """Yield ways to spell names, the shortest first, the last one with all there is."""
+    """Yield ways to spell names, from the shortest to the complete one."""
     longest = max(_parts(name)[0].count("/") for name in names) + 1
     for count in range(1, longest + 1):
         yield partial(_spelled, qualifier=_last(count), argument=_argument)
@@ -203,7 +203,7 @@ def _lengths(names: Sequence[str]) -> Iterator[Callable[[str], str]]:
 def _spelled(
     name: str, qualifier: Callable[[str], str], argument: Callable[[str], str]
 ) -> str:
-    """Return a name with its package and its type arguments as they are asked for."""
+    """Return a name, its package and type arguments spelled by given functions."""
     made = _OF_TYPE.match(name)
     if made is not None:
         return made[0] + _of_type(name[made.end() :], qualifier, argument)
@@ -219,16 +219,16 @@ def _parts(name: str) -> tuple[str, str]:
         return "", name
     plain = shown(without_module_versions(name))
     end = package_end(plain)
-    # Neither a path nor what follows it is empty in a name of Go's.
+    # In a Go name both the path and the rest are non-empty.
     if not end or not plain[end + 1 :] or plain[end - 1] == "/":
         return "", name
     return plain[:end], plain[end + 1 :]
 
 
 def _qualifier(path: str) -> str:
-    """Return a path's last element that is no major version.
+    """Return a path's last element that is not a major version.
 
-    Elements before one that reads as a package of Go's tell it apart: ``vm/runtime``,
+    An element that looks like a Go package keeps those before it: ``vm/runtime``,
     ``x/net/html``.
     """
     gopkg = _IN_GOPKG.match(path)
@@ -245,9 +245,9 @@ def _qualifier(path: str) -> str:
 
 
 def _last(count: int) -> Callable[[str], str]:
-    """Return a function that keeps so many elements of a path, all versions beside.
+    """Return a function that keeps `count` elements of a path, not counting versions.
 
-    A path of the standard library stays whole: a part of one may be another package's.
+    Paths of the standard library stay whole: a part of one may be another package's.
     """
 
     def kept(path: str) -> str:
@@ -264,9 +264,9 @@ def _last(count: int) -> Callable[[str], str]:
 
 
 def _with_arguments(rest: str, argument: Callable[[str], str]) -> str:
-    """Return what a package defines with type arguments ``[…]`` as asked for.
+    """Return a name within a package with type arguments spelled by `argument`.
 
-    Brackets that are not balanced are kept, with what follows them.
+    Unbalanced brackets are kept, with what follows them.
     """
     done: list[str] = []
     begin = rest.find("[")
@@ -282,7 +282,7 @@ def _with_arguments(rest: str, argument: Callable[[str], str]) -> str:
 
 
 def _arguments(text: str, begin: int) -> tuple[int, list[str]]:
-    """Return where the bracket at `begin` is closed, or -1, and what stands in it."""
+    """Return where the bracket at `begin` closes, or -1, and its arguments."""
     depth, start = 0, begin + 1
     parts: list[str] = []
     for at in range(begin, len(text)):
@@ -297,7 +297,7 @@ def _arguments(text: str, begin: int) -> tuple[int, list[str]]:
 
 
 def _argument(text: str) -> str:
-    """Return a type argument without its packages and the mark of a shape."""
+    """Return a type argument without its packages and shape prefix."""
     if text == "...":
         return _LEFT_OUT
     told = _of_type(text, _qualifier, _argument)
@@ -310,14 +310,14 @@ def _argument(text: str) -> str:
 
 
 def _whole_argument(text: str) -> str:
-    """Return a type argument as the compiler writes it, without the mark of a shape."""
+    """Return a type argument as the compiler writes it, without the shape prefix."""
     return _LEFT_OUT if text == "..." else text.removeprefix(_SHAPE)
 
 
 def _of_type(
     text: str, qualifier: Callable[[str], str], argument: Callable[[str], str]
 ) -> str:
-    """Return a type by its packages' names; of literals little more than their kind."""
+    """Return a type with short package names; type literals are abbreviated."""
     if text.startswith(_SHAPE):
         text = _POSITION.sub("", text.removeprefix(_SHAPE))
         if text.startswith("*"):
@@ -338,7 +338,7 @@ def _of_type(
 
 
 def _literal(text: str) -> str:
-    """Return a type without a name: an interface by its methods, others by kind."""
+    """Return a short form of a type literal: interfaces by methods, others by kind."""
     if text == "interface {}":
         return "any"
     if text == "struct {}":

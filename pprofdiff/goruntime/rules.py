@@ -1,7 +1,7 @@
 """The rules of `rules.toml` as frozen values: groups, categories, leaf kinds, rules.
 
-The file is read once, when `rules()` is first called. Nothing here looks at a
-profile; `pprofdiff.goruntime.classify` applies the rules.
+The file is read once, on the first call of `rules()`. `pprofdiff.goruntime.classify`
+applies the rules to profiles.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _NO_KIND = {"id": "", "label": "none"}
 
 
 class RuleError(PprofDiffError):
-    """The rule table contradicts itself; the message names the rule."""
+    """The rule table is inconsistent; the message names the rule."""
 
 
 class Group(NamedTuple):
-    """One line of the first table of reports: its categories add up to it.
+    """A row of a report's first table: the sum of its categories.
 
     `id` is stable; `label` and `detail` are shown.
     """
@@ -41,17 +41,17 @@ class Group(NamedTuple):
 
 
 class LeafKind(NamedTuple):
-    """What a leaf function does (copy, clear, lock), in a stack of any category."""
+    """What a leaf function does (copy, clear, lock), whatever the stack's category."""
 
     id: str
     label: str
 
 
 class Rule(NamedTuple):
-    """One rule: functions that, as deciding frame, put a stack into `category`.
+    """A rule: functions that, as deciding frame, put a stack into `category`.
 
-    `patterns` are complete symbol names, or prefixes if they end in `*`.
-    `yields_to` and `by_leaf_kind` hold ids of other rules.
+    `patterns` are complete symbol names, or prefixes if they end in `*`. `yields_to`
+    and `by_leaf_kind` hold ids of other rules.
     """
 
     id: str
@@ -65,12 +65,12 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PatternTable:
-    """Finds the number that belongs to a symbol name: exact, else by longest prefix.
+    """Maps symbol names to numbers: by exact name, else by longest prefix.
 
-    `exact` are complete names and their numbers. `prefixes` are sorted, and `numbers`
-    are theirs; ``parents[i]`` is the position of the longest other prefix that prefix i
-    begins with, -1 for none. The prefix that stands nearest before a name in that order
-    begins with every prefix that the name begins with.
+    `exact` maps complete names to numbers. `prefixes` are sorted, and `numbers` are
+    theirs; ``parents[i]`` is the position of the longest other prefix that prefix i
+    begins with, -1 for none. The nearest prefix before a name in that order begins with
+    every prefix that the name begins with.
     """
 
     exact: Mapping[str, int]
@@ -79,7 +79,7 @@ class PatternTable:
     parents: Sequence[int]
 
     def find(self, name: str) -> int:
-        """Return the number that belongs to `name`, or -1."""
+        """Return the number of `name`, or -1."""
         number = self.exact.get(name)
         if number is not None:
             return number
@@ -92,10 +92,10 @@ class PatternTable:
 
 
 class Heads:
-    """What names may begin with.
+    """Prefixes that names may begin with.
 
-    Few of a program's hundred thousand names begin so: most are told by their first
-    letters, of which all heads have `least`.
+    Few of a program's hundred thousand names have one: most are rejected by their first
+    letters. All heads have at least `least` of them.
     """
 
     def __init__(self, heads: tuple[str, ...]) -> None:
@@ -108,7 +108,7 @@ class Heads:
         return name[: self.least] in self.first and name.startswith(self.heads)
 
     def begun(self, names: Iterable[str]) -> list[tuple[int, str]]:
-        """Return the names that begin with a head, each behind its position."""
+        """Return the names that begin with a head, each with its position."""
         least, first, heads = self.least, self.first, self.heads
         return [
             (row, name)
@@ -121,20 +121,19 @@ class Heads:
 class Rules:
     """All rules of `rules.toml`; `Classification` refers to them by position.
 
-    - `version` is that of the rules, as reports print it.
-    - `tiers` are the ranks of rules: a stack is searched for one after the other.
+    - `version` is that of the rules, as shown in reports.
+    - `tiers` are the ranks of rules, which are tried one after the other.
     - `groups` and `categories` are in display order; each category is in one group.
-    - `leaf_kinds[0]` stands for none.
-    - `rule_table` and `leaf_kind_table` find the positions of normalised names in
-      `rules` and `leaf_kinds`; `catch_all` is the position of rule ``rt.other``.
-    - `heads` are such that every name that a rule knows begins with one.
-    - `dropped_leaves` are left out at the leaf; `transparent` names say nothing of a
-      stack; `program` are names that look like the runtime's and are the program's.
-    - `aliases` finds the position in `alias_targets` of a function's present name.
+    - `leaf_kinds[0]` means none.
+    - `rule_table` and `leaf_kind_table` map normalised names to positions in `rules`
+      and `leaf_kinds`; `catch_all` is the position of rule ``rt.other``.
+    - `heads` cover every name that a rule knows.
+    - `dropped_leaves` are dropped at the leaf; `transparent` names have no meaning for
+      a stack; `program` are names that look like the runtime's but are the program's.
+    - `aliases` maps a function to the position of its present name in `alias_targets`.
     - `standard_library` are the first elements of import paths that ship with Go.
-    - `first_release` and `last_release` find, for plain names, the position in
-      `releases` of the first and last Go release that has the function; each of these
-      names begins with one of `release_heads`.
+    - `first_release` and `last_release` map plain names to positions in `releases`: the
+      first and last Go release with the function. `release_heads` cover these names.
     """
 
     version: str
@@ -165,7 +164,7 @@ class Rules:
         return [i for i, group in enumerate(self.groups) for _ in group.categories]
 
     def group_of(self, category: str) -> Group:
-        """Return the group that holds `category`; KeyError if there is none."""
+        """Return the group of `category`; raises KeyError if there is none."""
         for group in self.groups:
             if category in group.categories:
                 return group
@@ -176,11 +175,7 @@ class Rules:
 def rules() -> Rules:
     """Return the rules that ship with the package, read once from `rules.toml`.
 
-    Raises
-    ------
-    RuleError
-        The table contradicts itself.
-
+    Raises RuleError if the table is inconsistent.
     """
     # Not pathlib: importing it takes longer than parsing the rules.
     with open(os.path.join(os.path.dirname(__file__), "rules.toml"), "rb") as file:

@@ -1,7 +1,7 @@
-"""Which Go releases built a program, told from the functions in its profile.
+"""Infer which Go releases built a program, from the functions in its profile.
 
-pprof files carry no Go version. The runtime's functions come and go with the
-releases, so each name of `[go_versions]` in `rules.toml` bounds the interval.
+pprof files have no Go version, but runtime functions come and go with releases, so each
+name in `[go_versions]` of `rules.toml` narrows the interval.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ __all__ = [
 ]
 
 Span = tuple[str | None, str | None]
-"""The first and the last Go release, as "1.22"; None is an end that nothing bounds."""
+"""The first and last Go release, such as "1.22"; None is an open end."""
 
 _NAMES_CACHED = 1 << 16
 
 
 def infer_go_version(names: Iterable[str]) -> tuple[str | None, str | None]:
-    """Return the first and the last Go release, as "1.22", that have all `names`.
+    """Return the first and last Go release, such as "1.22", with all of `names`.
 
-    None stands for an end that no name bounds: the first release this package
-    knows or older, the last or newer. Both are None when the names contradict
-    each other, as in a profile merged from two builds.
+    None is an open end: the first release this package knows or older, the last or
+    newer. Both are None if the names contradict each other, as in a profile merged from
+    two builds.
     """
     table = rules()
     bounds = {_bounds(name) for _, name in table.release_heads.begun(names)}
@@ -51,15 +51,15 @@ def infer_go_version(names: Iterable[str]) -> tuple[str | None, str | None]:
 
 
 def number(release: str) -> tuple[int, int]:
-    """Return a release such as "1.22" as numbers that compare."""
+    """Return a release such as "1.22" as comparable numbers."""
     major, minor = release.split(".")[:2]
     return int(major), int(minor)
 
 
 def lacks(span: Span, name: str) -> bool:
-    """Return whether no release of a span has the function `name`.
+    """Return whether no release in a span has the function `name`.
 
-    A closure is there where the function is that wrote it.
+    A closure exists where the function that wrote it does.
     """
     begin, end = _bounds(name)
     if (begin, end) == (-1, len(rules().releases)):
@@ -75,7 +75,7 @@ def apart(one: Span, other: Span) -> bool:
 
 
 def _ends(span: Span) -> tuple[int, int]:
-    """Return the places of a span's releases; those of open ends are beyond all."""
+    """Return the positions of a span's releases; open ends are out of range."""
     releases = rules().releases
     first = -1 if span[0] is None else releases.index(span[0])
     return first, len(releases) if span[1] is None else releases.index(span[1])
@@ -83,7 +83,7 @@ def _ends(span: Span) -> tuple[int, int]:
 
 @lru_cache(_NAMES_CACHED)
 def _bounds(name: str) -> tuple[int, int]:
-    """Return the first release that has a function, and the last."""
+    """Return the positions of a function's first and last release."""
     table = rules()
     end = table.last_release.find(name)
     return table.first_release.find(name), end if end >= 0 else len(table.releases)
@@ -101,7 +101,7 @@ def format_go_version(first: str | None, last: str | None) -> str:
 
 
 def parse_go_version(text: str) -> Span:
-    """Return the interval of releases that `format_go_version` wrote as `text`."""
+    """Parse the interval of releases that `format_go_version` wrote."""
     releases = text.removeprefix("go")
     if releases.endswith(" or older"):
         return None, releases.removesuffix(" or older")

@@ -1,1 +1,1 @@
-"""Which function of the base build is which function of the new one."""
+"""Match functions of the base build to functions of the new one."""

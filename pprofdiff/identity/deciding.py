@@ -1,4 +1,4 @@
-"""One decision for a pair of builds: rules first, then what the samples show."""
+"""Match the functions of two builds: by rules first, then by what the samples show."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = ["Trees", "decide", "identify"]
 Column = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Trees = Callable[[SideEvidence, SideEvidence], "tuple[Tree, Tree]"]
-"""Reads what the source trees of base and new declare of the functions of each."""
+"""Reads the declarations of both sides' functions from their source trees."""
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -53,24 +53,23 @@ def identify(
     pairing: bool = True,
     trees: Trees | None = None,
 ) -> Identity:
-    """Return which functions of two builds are one, by all captures of each side.
+    """Match the functions of two builds, given all captures of each side.
 
     Parameters
     ----------
     base, new
         The captures of each side whose stacks name functions.
     given
-        (base, new) names of one function, or patterns of them, of those who know.
+        (base, new) names of the same function, or patterns, given by the user.
     pairing
-        Whether functions of unlike names may be one otherwise.
+        Whether functions with different names may be matched otherwise.
     trees
-        Reads what the source trees of both sides declare, where they are at hand.
+        Reads the declarations in both sides' source trees, if available.
 
     Raises
     ------
     UsageError
-        A name that is given is not one function's.
-
+        A given name does not name exactly one function.
     """
     sides = SideEvidence(base), SideEvidence(new)
     known = given_pairs(given, sides[0].names, sides[1].names)
@@ -85,19 +84,18 @@ def decide(
     pairing: bool = True,
     trees: Trees | None = None,
 ) -> Identity:
-    """Return which functions of two builds are one.
+    """Match the functions of two builds.
 
     Parameters
     ----------
     base, new
         What the stacks of each side show of its functions.
     given
-        New's names of functions of base, of those who know.
+        New's names of base's functions, given by the user.
     pairing
-        Whether anything else but equal names makes functions one.
+        Whether anything but equal names matches functions.
     trees
-        Reads what the source trees of both sides declare, where they are at hand.
-
+        Reads the declarations in both sides' source trees, if available.
     """
     if not pairing:
         return _Decision(base, new, given).as_given()
@@ -111,7 +109,7 @@ def decide(
 
 
 def _closures_moved(base: SideEvidence, new: SideEvidence) -> bool:
-    """Return whether functions whose names end in a number begin on other lines."""
+    """Return whether functions whose names end in a digit start on other lines."""
     place = np.fromiter(map(base.rows.__getitem__, new.names), np.int64, len(new))
     other = np.flatnonzero(base.start[place] != new.start)
     return any(new.names[row][-1:].isdecimal() for row in other.tolist())
@@ -142,15 +140,15 @@ class _Decision:
             self._pair(base.rows[old], new.rows[now], "given")
         self.moves = NO_MOVES
         self._read = trees
-        # Functions that trees decide of: no other rule does.
+        # Functions decided by source trees: no other rule applies to them.
         self.settled = np.zeros(len(base), np.bool_), np.zeros(len(new), np.bool_)
 
     def as_given(self) -> Identity:
-        """Return what equal names and those that were given decide."""
+        """Return the identity by equal and given names only."""
         return self._result()
 
     def identity(self) -> Identity:
-        """Return the decision."""
+        """Return the identity."""
         self.spans = infer_go_version(self.names[0]), infer_go_version(self.names[1])
         self.one_release = not apart(*self.spans)
         self.versions = _versions(self.sides[0].files) & _versions(self.sides[1].files)
@@ -163,7 +161,7 @@ class _Decision:
             Symbols(self.names[1], self.moves.of_new),
         )
         if trees:
-            # Code for trees is loaded where there are any.
+            # Import the code for trees only when needed.
             from pprofdiff.identity.trees import compared
 
             self._by_trees(compared(*trees))
@@ -179,9 +177,9 @@ class _Decision:
         return self._result()
 
     def _drop_unnested(self) -> None:
-        """Separate pairs by evidence that contradict what other pairs are nested in.
+        """Separate pairs by evidence that contradict the nesting of other pairs.
 
-        A closure that kept its name says that the function around it did, sampled or
+        A closure that kept its name shows that its enclosing function did, sampled or
         not.
         """
         doubted = [row for row, by in self.by.items() if by == "evidence"]
@@ -211,11 +209,11 @@ class _Decision:
         return is_runtime_like(self.names[side][row])
 
     def _left(self) -> bool:
-        """Return whether both sides have functions without a partner."""
+        """Return whether both sides have unpaired functions."""
         return all(lone.any() for lone in self._alone())
 
     def _alone(self) -> tuple[Bools, Bools]:
-        """Return which functions of each side have no partner and may get one."""
+        """Return which functions of each side are unpaired and may be paired."""
         return (self.partner < 0) & ~self.settled[0], ~self.taken & ~self.settled[1]
 
     def _lone(self) -> tuple[list[int], list[int]]:
@@ -229,7 +227,7 @@ class _Decision:
         self.probability[base] = probability
 
     def _separate(self, base: int, new: int) -> None:
-        """Take from both functions the partners that they have."""
+        """Remove the partners of both functions."""
         for row in {base, *np.flatnonzero(self.partner == new).tolist()}:
             if self.partner[row] >= 0:
                 self.taken[self.partner[row]] = False
@@ -243,9 +241,9 @@ class _Decision:
         new: Mapping[int, Hashable],
         most: int = 1,
     ) -> None:
-        """Pair functions by their keys, in their order.
+        """Pair functions by their keys, in order.
 
-        Only where both sides have as many functions of a key, and no more than `most`.
+        Only if both sides have the same number of functions with a key, at most `most`.
         """
         for old, now in by_key(base.items(), new.items()):
             if len(old) == len(now) <= most:
@@ -253,7 +251,7 @@ class _Decision:
                     self._pair(*pair, by)
 
     def _by_trees(self, labels: Labels) -> None:
-        """Pair functions as the source trees say, and settle all that they show."""
+        """Pair functions as the source trees say, and settle all that they cover."""
         given = {row for row, by in self.by.items() if by == "given"}
         for row, label in enumerate(labels.base):
             other = int(self.partner[row])
@@ -283,7 +281,7 @@ class _Decision:
             settled[:] = [label is not None for label in of_side]
 
     def _by_release(self) -> None:
-        """Pair functions of the runtime that another release has renamed."""
+        """Pair runtime functions that were renamed between releases."""
         base, new = self.names
 
         def lone() -> tuple[list[int], list[int]]:
@@ -304,7 +302,7 @@ class _Decision:
                 {r: alias(new[r]) for r in now if not gone or lacks(first, new[r])},
             )
         if not self.one_release:
-            # Closures and inlined copies of one function are named anew.
+            # Closures and inlined copies of a function get new names.
             old, now = lone()
             self._alike(
                 "alias",
@@ -314,7 +312,7 @@ class _Decision:
             )
 
     def _by_package(self) -> None:
-        """Pair functions of moved packages by what stays of their names."""
+        """Pair functions of moved packages by the part of the name that stays."""
         of_base, of_new = self.moves.of_base, self.moves.of_new
         if not of_base:
             return
@@ -328,10 +326,10 @@ class _Decision:
             old, now = self._lone()
 
     def _by_rest(self) -> None:
-        """Pair functions that differ in their type arguments alone, or in spelling.
+        """Pair functions whose names differ only in type arguments or spelling.
 
-        Of several instances of one function, those whose type arguments are made of the
-        same generic types are one.
+        Among several instances of a function, those whose type arguments are built from
+        the same generic types are paired.
         """
         for outline in (type_outline, lambda _: ""):
             keys = [
@@ -345,7 +343,7 @@ class _Decision:
                     for row in rows
                     if not self._of_runtime(side, row)
                     and not (s := self.symbols[side][row]).kinds
-                    # `init` is not `init.0`, whatever a package has of them.
+                    # `init` is never `init.0`, whichever of them a package has.
                     and s.function != "init"
                 }
                 for side, rows in enumerate(self._lone())
@@ -353,10 +351,10 @@ class _Decision:
             self._alike("type_arguments", keys[0], keys[1])
 
     def _by_case(self, lone: tuple[Bools, Bools]) -> list[tuple[int, int]]:
-        """Return lone functions of a package whose names differ in letters' case alone.
+        """Return unpaired functions of a package whose names differ only in case.
 
-        `Csv` became `CSV`, `lookup` became `Lookup`. Where either build has functions
-        of both names, as what is exported and what it wraps, they tell nothing.
+        `Csv` became `CSV`, `lookup` became `Lookup`. If either build has functions with
+        both names, such as an exported function and what it wraps, they are left out.
         """
         keys = [
             [
@@ -376,7 +374,7 @@ class _Decision:
         ]
 
     def _plain(self, side: int, packages: set[str]) -> Iterator[Hashable]:
-        """Yield what each function of some packages is called, in small letters."""
+        """Yield the lower-case name of each function in some packages."""
         for row, package in enumerate(self.symbols[side].packages):
             if package in packages:
                 key = self._spelling(side, row)
@@ -384,7 +382,7 @@ class _Decision:
                     yield key
 
     def _spelling(self, side: int, row: int) -> Hashable | None:
-        """Return a function's package and name in small letters; None for a closure."""
+        """Return a function's package and lower-case name; None for a closure."""
         symbol = self.symbols[side][row]
         if symbol.kinds or not symbol.package:
             return None
@@ -392,20 +390,19 @@ class _Decision:
         return symbol.package, symbol.prefix.lower(), type_outline(name)
 
     def _inside(self, name: str) -> bool:
-        """Return whether a package is an internal one that no release has moved.
+        """Return whether a package is internal and no release moved it.
 
-        One release may have both a function and what it wraps (`strconv` and
+        A release may have both a function and what it wraps (`strconv` and
         `internal/strconv`).
         """
         return self.one_release and package_of(name).startswith("internal/")
 
     def _loosen_closures(self) -> None:
-        """Part closures of equal names where their numbers may have changed.
+        """Separate closures with equal names whose numbers may have changed.
 
-        The compiler numbers closures in the order of the source: one that is inserted
-        renumbers what follows. Numbers stand for the same closures where all of a
-        function moved by as many lines as the source around it, and in source that did
-        not change.
+        The compiler numbers closures in source order, so an inserted one renumbers
+        those that follow. Numbers are stable if all closures of a function moved by as
+        many lines as the surrounding source, and if the source is unchanged.
         """
 
         def closures(side: int) -> Iterator[tuple[int, Hashable]]:
@@ -434,7 +431,7 @@ class _Decision:
                     self._separate(row, other)
 
     def _by_evidence(self) -> None:
-        """Pair what is left by what its samples show."""
+        """Pair the remaining functions by what their samples show."""
         lone = self._alone()
         for side in (0, 1):
             for row in np.flatnonzero(lone[side]).tolist():
@@ -442,7 +439,7 @@ class _Decision:
                 if (
                     self._of_runtime(side, row)
                     or not symbol.package
-                    # What initialises a package is not renamed.
+                    # Package initialisers are not renamed.
                     or (not symbol.kinds and symbol.function == "init")
                     or (not symbol.kinds and self._unchanged(side, row))
                 ):
@@ -466,9 +463,10 @@ class _Decision:
             )
 
     def _by_number(self, likely: Sequence[tuple[int, int]]) -> None:
-        """Pair closures of equal names again that nothing speaks against.
+        """Pair closures with equal names again unless there is contrary evidence.
 
-        Numbers stay unless others of the same function are seen to have changed.
+        Numbers are stable unless other closures of the function are known to have
+        changed.
         """
         renumbered = {
             (symbol.package, symbol.function)
@@ -494,7 +492,7 @@ class _Decision:
         return self.one_release and is_standard_library(package)
 
     def _reason(self, base: int, new: int, else_: PairedBy = "evidence") -> PairedBy:
-        """Return in what two names differ, or else why they are one."""
+        """Return how two names differ, or else why they were paired."""
         old, now = self.symbols[0][base], self.symbols[1][new]
         if self.names[0][base] == self.names[1][new]:
             return "name"
@@ -561,7 +559,7 @@ def _moved_plainly(name: str, packages: Mapping[str, str]) -> str | None:
 
 
 def _version(file: str) -> str:
-    """Return a module's path and version in the path of a file, as far as the file."""
+    """Return a module's path and version from a file's path."""
     path = file.replace("\\", "/").rpartition("/")[0]
     _, mark, rest = path.partition("/pkg/mod/")
     return rest if mark else path
@@ -572,17 +570,16 @@ def _versions(files: Iterable[str]) -> set[str]:
 
 
 class _Shifts:
-    """By how many lines the source of both builds' common files moved.
+    """By how many lines the source of files common to both builds moved.
 
     Parameters
     ----------
     sides
-        What the stacks of base and of new show.
+        What the stacks of base and new show.
     partner
-        The new row of each of base's functions, -1 where it is unpaired (int64).
+        The new row of each of base's functions, -1 if unpaired (int64).
     symbols
-        Base's functions: those that are no closures tell.
-
+        Base's functions; only those that are not closures are used.
     """
 
     def __init__(
@@ -610,7 +607,7 @@ class _Shifts:
         return self.sides[0].file_names[base], self.sides[1].file_names[new]
 
     def doubtful(self, equal: Sequence[tuple[int, int]], *, lone: bool) -> bool:
-        """Return whether closures of one function may be others of the same names."""
+        """Return whether closures of a function may have been renumbered."""
         starts = [
             (int(self.sides[0].start[row]), int(self.sides[1].start[other]))
             for row, other in equal

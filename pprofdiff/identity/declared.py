@@ -1,7 +1,7 @@
-"""What the source trees of both builds declare, as plain data: who has trees reads it.
+"""Declarations in both builds' source trees, as plain data; others read the trees.
 
-A folder has one name on both sides, so that what stands in the same place in both trees
-has equal keys. Folders whose files are the same in both trees need no declarations.
+A folder has the same name on both sides, so the same place in both trees has equal
+keys. Folders whose files are identical in both trees need no declarations.
 """
 
 from __future__ import annotations
@@ -15,17 +15,16 @@ __all__ = ["Declared", "Key", "Literal", "Place", "Tree"]
 
 
 class Key(NamedTuple):
-    """A package's folder, and what the package calls a function: `F` or `T.M`."""
+    """A package's folder, and a function's name in the package: `F` or `T.M`."""
 
     folder: str
     name: str
 
 
 class Literal(NamedTuple):
-    """What the compiler may make a closure of: a literal, go, defer or for statement.
+    """What may compile to a closure: a literal, go, defer or for statement.
 
-    `line` counts from that of the function around it, which is 0; `kind` is the word
-    that it begins with.
+    `line` is relative to the enclosing function's first line; `kind` is its first word.
     """
 
     line: int
@@ -34,10 +33,10 @@ class Literal(NamedTuple):
 
 
 class Declared(NamedTuple):
-    """A function in the text of a tree.
+    """A function in the source of a tree.
 
-    `start` is its line in `file`, whose path is that in the tree. `literals` are in the
-    order of the text; empty where no profile has a closure of the function.
+    `start` is its line in `file`, a path in the tree. `literals` are in source order;
+    empty if no profile has a closure of the function.
     """
 
     key: Key
@@ -48,11 +47,11 @@ class Declared(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a function of a profile is declared.
+    """Where a function in a profile is declared.
 
-    Of a closure, `line` and `kind` are those of its `Literal`, which no other one has;
-    `kind` is "" for others. Closures in folders that do not differ are keyed by their
-    file, and lines count from its first.
+    For a closure, `line` and `kind` are those of its `Literal`, which no other one
+    shares; otherwise `kind` is "". Closures in unchanged folders are keyed by file, and
+    their lines count from the start of the file.
     """
 
     key: Key
@@ -65,19 +64,18 @@ _NONE: Mapping[Key, Sequence[Declared]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tree:
-    """What the tree of one side declares.
+    """The declarations in one side's tree.
 
     Attributes
     ----------
     places
-        Where each function of the side's profiles is, None where the tree does not
-        show it: it is of another module, generated, or not in the text as it was built.
+        Where each function of the side's profiles is declared. None if the tree does
+        not show it: it is in another module, generated, or built from other source.
     folders
-        The folders of the profiles' packages, of both sides, that this side has.
+        Which package folders of both sides' profiles exist on this side.
     declared
-        The functions of the folders that differ. Files for several systems declare
-        some of them more than once.
-
+        The functions in folders that differ. Files for several systems may declare a
+        function more than once.
     """
 
     places: Sequence[Place | None]

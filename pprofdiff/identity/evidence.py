@@ -1,7 +1,7 @@
-"""What the stacks of one side show of each function: place, calls, body and weight.
+"""What a side's stacks show of each function: place, calls, body and weight.
 
-A name says which function it is only as long as nobody renames it. What else stays is
-where its source begins, which of its lines are sampled, what calls it, what it calls.
+A name identifies a function only until it is renamed. Other evidence remains: where its
+source begins, which of its lines are sampled, its callers and its callees.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ Column = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 CALLERS, CALLEES, ABOVE, BELOW, BODY = range(5)
-"""What an entry tells of a function: see `Entries`."""
+"""The kinds of entries: see `Entries`."""
 
-# Functions this many frames away, or fewer, count as above or below.
+# Functions up to this many frames away count as above or below.
 _FAR = 4
-# Stack items worked on at a time: temporaries stay within a few megabytes.
+# Stack items processed at a time, so that temporaries take only a few megabytes.
 _ITEMS_AT_ONCE = 1 << 18
-# No file has a line of such a number: two of them fit into 64 bits.
+# No file has this many lines: two line numbers fit into 64 bits.
 _MOST_LINES = 1 << 31
-# Lines of a body, counted from where the function begins.
+# Lines of a body, counted from the start of the function.
 _LINES = 1 << 14
 
 
@@ -51,20 +51,20 @@ class Stacks(Protocol):
     """The stacks of a capture."""
 
     def functions(self) -> tuple[list[str], list[str], Column]:
-        """Return name, source file and first line (0: unknown) of each function."""
+        """Return name, source file and first line (0 if unknown) of each function."""
 
     def __len__(self) -> int:
-        """Return how many frames all stacks have, inlined ones not counted."""
+        """Return the number of frames in all stacks, without inlined ones."""
 
     def total(self) -> int:
         """Return the weight of all stacks."""
 
     def frames(self, wanted: Bools) -> Iterator[tuple[Column, ...]]:
-        """Yield (offsets, function, line, weight): leaf first, a weight a stack.
+        """Yield (offsets, function, line, weight): leaf first, one weight per stack.
 
-        Functions are positions in `functions()`, -1 for none; a name may stand there
-        more than once. `wanted` has a bool for each position, and one for none: stacks
-        without a wanted function may be left out.
+        Functions are positions in `functions()`, -1 for none; names may repeat there.
+        `wanted` has a bool per position, and one for none: stacks without a wanted
+        function may be left out.
         """
 
 
@@ -109,7 +109,7 @@ class _OfProfile:
             )
 
     def _weights(self) -> Column:
-        """Return how many samples each stack stands for, 1 where nothing tells."""
+        """Return how many samples each stack stands for, 1 if unknown."""
         types = [kind.type for kind in self._profile.sample_types]
         if "samples" in types:
             return np.abs(self._profile.values[:, types.index("samples")])
@@ -118,11 +118,11 @@ class _OfProfile:
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """What the samples of functions show, one row for each thing they show.
+    """What the samples of functions show, one row per fact.
 
-    `function` was sampled `weight` times with `other` in the relation `kind`: `CALLERS`
-    and `CALLEES` next to it, `ABOVE` and `BELOW` up to four frames away, where `other`
-    is a function; or `BODY`, where it is a line, from the function's first on.
+    `function` was sampled `weight` times with `other` in the relation `kind`. `other`
+    is a function next to it (`CALLERS`, `CALLEES`) or up to four frames away (`ABOVE`,
+    `BELOW`), or a line relative to its first (`BODY`).
     """
 
     function: Column
@@ -145,8 +145,7 @@ class Shown(NamedTuple):
     entries
         Their calls and lines.
     samples
-        How many samples each function is in (int64), 0 of those not asked for.
-
+        Number of samples that contain each function (int64), 0 if it was not requested.
     """
 
     entries: Entries
@@ -154,17 +153,16 @@ class Shown(NamedTuple):
 
 
 class SideEvidence:
-    """The functions of one side's captures.
+    """The functions in one side's captures.
 
     Attributes
     ----------
     names
         The distinct symbols.
     files
-        The source file of each, `""` where it is unknown.
+        The source file of each, `""` if unknown.
     start
-        The line on which each begins (int64), 0 where it is unknown.
-
+        The line on which each begins (int64), 0 if unknown.
     """
 
     def __init__(self, captures: Sequence[Profile | Stacks]) -> None:
@@ -175,13 +173,13 @@ class SideEvidence:
         functions = [stacks.functions() for stacks in self._stacks]
         self.rows, ids = numbered(*(names for names, _, _ in functions))
         self.names = list(self.rows)
-        # Frames without a function are the one after the last.
+        # The id after the last one means no function.
         self._ids = [np.append(own, len(self.rows)).astype(np.int64) for own in ids]
         none = np.zeros(0, np.int64)
         rows = np.concatenate([none, *ids])
         start = np.concatenate([none, *(starts for _, _, starts in functions)])
         first = first_places(rows, len(self.rows))
-        # A function's file is where a line of it is known, if one is.
+        # Prefer the file from an entry with a known line.
         lined = np.flatnonzero(start)
         known = first_places(rows[lined], len(self.rows))
         first[known >= 0] = lined[known[known >= 0]]
@@ -195,21 +193,21 @@ class SideEvidence:
 
     @cached_property
     def file_names(self) -> list[str]:
-        """The source file of each function without its folder."""
+        """The source file of each function, without its folder."""
         return [file.rpartition("/")[2] for file in self.files]
 
     @cached_property
     def total(self) -> int:
-        """How many samples there are."""
+        """The number of samples."""
         return sum(stacks.total() for stacks in self._stacks)
 
     @property
     def frames(self) -> int:
-        """How many frames the stacks have, inlined ones not counted."""
+        """The number of frames in the stacks, without inlined ones."""
         return sum(map(len, self._stacks))
 
     def shown(self, wanted: Bools) -> Shown:
-        """Return what the samples show of the wanted functions, one bool a function."""
+        """Return what the samples show of the functions selected by a bool each."""
         wanted = np.append(wanted, False)
         samples = np.zeros(len(wanted), np.int64)
         parts = [np.zeros((4, 0), np.int64)]
@@ -254,14 +252,14 @@ _STEPS = (
 
 
 def _in_samples(function: Column, sample: Column, weight: Column, size: int) -> Column:
-    """Return the weight of the samples that each function is in, once a sample."""
+    """Return the weight of the samples that contain each function, once per sample."""
     keys = np.sort(function * len(weight) + sample)
     keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
     return sums(keys // len(weight), weight[keys % len(weight)], size)
 
 
 def _summed(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return rows (function, kind, other, weight) with those of equal keys summed."""
+    """Return rows (function, kind, other, weight), summed over equal keys."""
     if not rows.shape[1]:
         return rows
     width = int(rows[2].max()) + 1
@@ -275,10 +273,10 @@ def _summed(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _sorted(key: Column, weight: Column) -> tuple[Column, Column]:
-    """Return both in the order of keys; neither is negative.
+    """Return both sorted by key; neither may be negative.
 
-    Where a key and its weight fit into one word, words are sorted: that takes a quarter
-    of the time of finding the order.
+    If a key and its weight fit into one word, words are sorted, which takes a quarter
+    of the time of an argsort.
     """
     bits = int(weight.max()).bit_length()
     if int(key.max()).bit_length() + bits < np.iinfo(np.int64).bits:

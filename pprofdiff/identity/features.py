@@ -1,4 +1,4 @@
-"""What is known of two functions that may be one: how alike what samples show is."""
+"""Features of two functions that may be the same: how similar their samples are."""
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ FEATURES = (
     "lines in common",
     "few",
 )
-"""What is known of a candidate pair, each from 0 to 1 or so."""
+"""The features of a candidate pair, each roughly between 0 and 1."""
 
 _KINDS = len(_RELATIONS)
-# Samples with which a similarity counts half.
+# The number of samples at which a similarity counts half.
 _FEW = 2.0
-# The heaviest relations of a function are looked at.
+# Only the heaviest relations of a function are used.
 _MOST_ENTRIES = 24
-# Lines of a function that moved by itself are this near to where they were expected.
+# A function that moved by itself is within this many lines of where it was expected.
 _NEAR, _FAR = 8.0, 50.0
-# What only one of two functions has says something from so many samples on.
+# From this many samples on, what only one of two functions has is significant.
 _SOME = 8.0
-# Shares differ by this factor (log) at most: a change may be large.
+# Shares differ by at most this factor (log): a change may be large.
 _APART = 4.0
 _TINY = 1e-12
 _NONE_GROWN = [(0, 0)]
-# Keys join a row and a number of less than this.
+# Keys combine a row and a number below this.
 _SPAN = 1 << 31
 
 
@@ -66,10 +66,10 @@ BothSymbols = tuple[Symbols, Symbols]
 
 
 def known_relations(entries: Entries, partner: Column, side: int) -> Entries:
-    """Return the relations to paired functions, and the lines, of one side.
+    """Return one side's relations to paired functions, and its lines.
 
-    Functions are rows of new then; `partner` has new's row of each of base's
-    functions, -1 where it is unpaired.
+    Functions become rows of new; `partner` has new's row for each of base's functions,
+    -1 if unpaired.
     """
     line = entries.kind == BODY
     rows = np.where(line, 0, entries.other)
@@ -85,7 +85,7 @@ def known_relations(entries: Entries, partner: Column, side: int) -> Entries:
 
 
 def heaviest(entries: Entries, most: int) -> Entries:
-    """Return the relations of most samples of each function, so many of a kind."""
+    """Return the `most` heaviest relations of each kind for each function."""
     slot = entries.function * _KINDS + entries.kind
     weight = np.minimum(entries.weight, _SPAN - 1)
     order = np.argsort(slot * _SPAN + (_SPAN - 1 - weight), kind="stable")
@@ -96,19 +96,18 @@ def heaviest(entries: Entries, most: int) -> Entries:
 
 
 class Features:
-    """What is known of candidate pairs of two sides' functions.
+    """Features of candidate pairs of functions.
 
     Parameters
     ----------
     sides
-        What the stacks of base and of new show.
+        What the stacks of base and new show.
     symbols
-        The names of each side's functions, taken apart.
+        The parsed symbols of each side's functions.
     lone
         Which functions of each side may be in a pair (bool).
     samples
-        How many samples each of these is in, one int64 a function of a side.
-
+        Number of samples that contain each function, int64, per side.
     """
 
     def __init__(
@@ -131,20 +130,19 @@ class Features:
         *,
         numbers: bool,
     ) -> Matrix:
-        """Return what is known of pairs, float64 of shape (pairs, `FEATURES`).
+        """Return the features of pairs, float64 of shape (pairs, `FEATURES`).
 
         Parameters
         ----------
         partner
-            The new row of each of base's functions, -1 where it is unpaired (int64).
+            The new row of each of base's functions, -1 if unpaired (int64).
         relations
-            What is known of each side's unpaired functions, see `known_relations`.
+            The relations of each side's unpaired functions, see `known_relations`.
         pairs
             The rows of base and of new.
         numbers
-            Whether closures' numbers count: by then, other evidence has shown which of
-            a function's closures were renumbered, if it can.
-
+            Whether closures' numbers count. By then, other evidence has shown which
+            closures of a function were renumbered, if it can.
         """
         sides, symbols = self._sides, self._symbols
         x = dict.fromkeys(FEATURES, np.zeros(len(pairs[0])))
@@ -172,7 +170,7 @@ class Features:
 def _alike(
     sides: Sides, known: tuple[Entries, Entries], pairs: tuple[Column, Column]
 ) -> dict[str, Floats]:
-    """Return how alike callers, callees, what is above and below, and bodies are."""
+    """Return how similar callers, callees, bodies and functions farther away are."""
     relations = [
         _Relations(entries, len(side))
         for entries, side in zip(known, sides, strict=True)
@@ -197,11 +195,11 @@ def _alike(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Files:
-    """The source files of unpaired functions, a number for each name in each package.
+    """The source files of unpaired functions, numbered by name and package.
 
-    `of_base` and `of_new` (int64) have the file of each function, 0 where it is
-    unknown, or no file of that name has an unpaired function. Files of one name in any
-    package have the same number in `name` (int64).
+    `of_base` and `of_new` (int64) hold the file of each function, 0 if it is unknown or
+    no file with that name has an unpaired function. `name` (int64) maps files with the
+    same name in any package to the same number.
     """
 
     of_base: Column
@@ -210,7 +208,7 @@ class _Files:
 
 
 def _files(sides: Sides, symbols: BothSymbols, lone: tuple[Bools, Bools]) -> _Files:
-    """Return numbers for the source files that unpaired functions are in."""
+    """Return numbers for the source files of unpaired functions."""
     wanted = {
         side.file_names[row]
         for side, own in zip(sides, lone, strict=True)
@@ -234,13 +232,13 @@ def _files(sides: Sides, symbols: BothSymbols, lone: tuple[Bools, Bools]) -> _Fi
 def _lines(
     sides: Sides, files: _Files, partner: Column, pairs: tuple[Column, Column]
 ) -> dict[str, Floats]:
-    """Return whether a function begins where its neighbours in the file say."""
+    """Return whether a function begins where its neighbours in the file suggest."""
     base, new = pairs
     own = files.of_base[base], files.of_new[new]
     named = (own[0] > 0) & (own[1] > 0)
     same = files.name[own[0]] == files.name[own[1]]
     starts = sides[0].start[base], sides[1].start[new]
-    # Functions that are paired say how far the source of their files moved.
+    # Paired functions show by how many lines the source of their files moved.
     rows = np.flatnonzero(partner >= 0)
     lined = (sides[0].start[rows] > 0) & (sides[1].start[partner[rows]] > 0)
     rows = rows[lined]
@@ -301,10 +299,10 @@ def _names(symbols: BothSymbols, pairs: tuple[Column, Column]) -> dict[str, Floa
 def _numbers(
     symbols: BothSymbols, partner: Column, pairs: tuple[Column, Column]
 ) -> Floats:
-    """Return which closures have the number that their neighbours' numbers tell.
+    """Return which closures have the number that their neighbours' numbers suggest.
 
-    From one paired closure of a function to the next, numbers grew by what one of the
-    two grew by; before the first they are as they were.
+    Between two paired closures of a function, numbers grew by as much as one of the two
+    did; before the first one they are unchanged.
     """
     grown: dict[object, list[tuple[int, int]]] = defaultdict(lambda: [(0, 0)])
     for row, old in symbols[0].closures:
@@ -348,7 +346,7 @@ class _Relations:
         self.total = np.zeros_like(self.seen)
 
     def weigh(self, rarity: _Rarity) -> None:
-        """Weigh each relation by how few functions have it."""
+        """Weight each relation by how few functions have it."""
         self.share = self.share * rarity.worth_of(self.entries)
         size = self.seen.size
         self.total = np.bincount(self.slot, self.share, minlength=size).reshape(
@@ -384,7 +382,7 @@ class _Relations:
 
 @dataclass(frozen=True, eq=False)
 class _Rarity:
-    """How much each relation says: the fewer functions have it, the more."""
+    """How informative each relation is: the fewer functions have it, the more."""
 
     keys: Column
     worth: Floats

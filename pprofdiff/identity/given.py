@@ -1,4 +1,4 @@
-"""What somebody says: base's function OLD is new's function NEW, by name or pattern."""
+"""Pairs given by the user: base's OLD is new's NEW, by name or pattern."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def given_pairs(
 ) -> dict[str, str]:
     """Return new's names of the functions of base that rules name.
 
-    A name is a symbol, or what reports show of it where that is one function's. With a
-    `*` on both sides a rule stands for all functions whose names differ as it says.
+    A name is a symbol, or its short form in reports if that is unambiguous. With a `*`
+    on both sides a rule covers all functions whose names differ accordingly.
 
     Parameters
     ----------
@@ -29,8 +29,7 @@ def given_pairs(
     Raises
     ------
     UsageError
-        A rule names no function, or several without saying so.
-
+        A rule names no function, or is ambiguous.
     """
     pairs: dict[str, str] = {}
     for old, now in rules:

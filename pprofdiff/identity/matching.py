@@ -1,9 +1,9 @@
-"""Which unpaired functions of base and new are one: candidates, features, a score.
+"""Match unpaired functions of base and new: candidates, features, a score.
 
-Each candidate pair gets the probability that it is one function from what its samples
+Each candidate pair gets the probability that it is one function, from what its samples
 show (`FEATURES`). The weights were fitted, see ``tests/identity/fit.py``. A pair is
-made where both functions are each other's best candidate, by far; what is paired is
-evidence for its neighbours, so this is repeated.
+made if both functions are each other's best candidate by far. Pairs are evidence for
+their neighbours, so this is repeated.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-# A package's functions are tried each with each up to this many pairs.
+# All pairs of a package's functions are tried, up to this many.
 _MOST_PAIRS = 40_000
-# What more pairs of functions than this have in common tells none of them apart.
+# A property shared by more pairs than this does not distinguish functions.
 _MOST_SHOWN = 64
-# The relations of a function of one kind that are kept, of which some are unpaired.
+# How many relations of each kind are kept per function; some are unpaired.
 _MOST_ENTRIES = 64
 _ROUNDS = 8
-# Log odds up to which something speaks against one function.
+# Up to these log odds there is evidence against a pair.
 _CONTRARY = -2.0
-# Names that differ in the case of letters alone are a sign of their own, but `Parse`
-# may be what wrapped `parse` too: from −2 on the oracle has 17 wrong pairs more.
+# Names that differ only in case are evidence by themselves, but `Parse` may have
+# wrapped `parse`: from −2 on the oracle has 17 more wrong pairs.
 _SPELLED = 0.0
-# More candidates than this are no help to name.
+# With more candidates than this, listing them does not help.
 _CHOICES = 3
 
-# From these log odds on a pair is made, where it is this far ahead of every other pair
-# of its functions; with fewer than five samples, from higher ones on.
+# A pair is made from these log odds on, if it leads every other pair of its functions
+# by this much; with fewer than five samples, more is needed.
 _ENOUGH, _LEAD, _MORE, _FEW = 1.0, 1.5, 2.0, 5
 # Without lines a body cannot be compared (`sort.pdqsort` is not `sort.quickSort`), and
-# packages that replace one another have functions of one name.
+# packages that replace each other have functions with the same names.
 _STRICT = 3.0
-# Distinct lines of a body that two functions have in common where one is a copy.
+# Distinct body lines in common that make one function a copy of the other.
 _LINES = 3
-# What shows a function itself, and from where on it does.
+# Features of the function itself, and the value from which they count.
 _OWN = "body alike", "callees alike", "below alike", "line expected"
 _OWN_ALIKE = 0.25
 # Log odds of each feature, for functions and for closures.
@@ -95,7 +95,7 @@ _OF_FUNCTIONS, _OF_CLOSURES = np.array([_WEIGHTS[name] for name in FEATURES]).T
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Pairs of functions that may be one: rows of each side, and `FEATURES`."""
+    """Pairs of functions that may be the same: rows of each side, and `FEATURES`."""
 
     base: Column
     new: Column
@@ -118,17 +118,16 @@ class Candidates:
 
 
 class Matched(NamedTuple):
-    """What `match` found.
+    """The result of `match`.
 
     Attributes
     ----------
     pairs
-        (base row, new row, probability) of what is one function.
+        (base row, new row, probability) of matched functions.
     choices
-        For rows of base that stay alone, the rows of new that it may be, several.
+        For unmatched rows of base, the several rows of new that they may be.
     parted
-        Of the functions of one name, the pairs that nothing speaks against.
-
+        Pairs of functions with equal names without evidence against them.
     """
 
     pairs: list[tuple[int, int, float]]
@@ -137,19 +136,18 @@ class Matched(NamedTuple):
 
 
 class Matcher:
-    """Pairs what two sides have left.
+    """Pairs the functions that two sides have left.
 
     Parameters
     ----------
     sides
-        What the stacks of base and of new show.
+        What the stacks of base and new show.
     symbols
-        The names of each side's functions, taken apart.
+        The parsed symbols of each side's functions.
     partner
-        The new row of each of base's functions, -1 where it is unpaired (int64).
+        The new row of each of base's functions, -1 if unpaired (int64).
     lone
         Which functions of each side may be paired (bool).
-
     """
 
     def __init__(
@@ -173,11 +171,11 @@ class Matcher:
         self._nesting = self._nested()
 
     def candidates(self, *, numbers: bool) -> Candidates:
-        """Return the pairs of unpaired functions that may be one, with features."""
+        """Return candidate pairs of unpaired functions, with features."""
         return self.of(*self._pairs(), numbers=numbers)
 
     def of(self, base: Column, new: Column, *, numbers: bool) -> Candidates:
-        """Return what is known of the given pairs; see `Features.of` for `numbers`."""
+        """Return the features of the given pairs; see `Features.of` for `numbers`."""
         relations = self._known(0), self._known(1)
         known = self._features.of(self.partner, relations, (base, new), numbers=numbers)
         return Candidates(base, new, known)
@@ -186,7 +184,7 @@ class Matcher:
         return known_relations(self._entries[side], self.partner, side)
 
     def accept(self, base: int, new: int) -> bool:
-        """Take a pair as decided; False where its closures are nested otherwise."""
+        """Accept a pair; returns False if it contradicts the nesting of closures."""
         pair = self.symbols[0][base], self.symbols[1][new]
         if not self._nesting.agrees(*pair):
             return False
@@ -197,7 +195,7 @@ class Matcher:
         return True
 
     def nested(self, candidates: Candidates) -> Candidates:
-        """Return the pairs that agree with the pairs of what they are nested in."""
+        """Return the pairs that agree with the pairs of their enclosing functions."""
         rows = zip(*(column.tolist() for column in candidates.rows), strict=True)
         return candidates.take(
             [
@@ -208,7 +206,7 @@ class Matcher:
         )
 
     def _nested(self) -> Nesting:
-        """Return what the pairs of the packages with unpaired closures say."""
+        """Return the nesting implied by pairs in packages with unpaired closures."""
         nesting = Nesting()
         for row, symbol in self._near(0):
             if (other := int(self.partner[row])) >= 0:
@@ -216,7 +214,7 @@ class Matcher:
         return nesting
 
     def _pairs(self) -> tuple[Column, Column]:
-        """Return the pairs of functions that are looked for in the same place."""
+        """Return the pairs of functions that belong to the same place."""
         parts = [np.zeros((2, 0), np.int64)]
         for old, now in by_key(self._places(0), self._places(1)):
             rows = np.array(old, np.int64), np.array(now, np.int64)
@@ -229,12 +227,11 @@ class Matcher:
         return base, new
 
     def _places(self, side: int) -> Iterator[tuple[int, Hashable]]:
-        """Yield each unpaired function, and within what it is looked for.
+        """Yield each unpaired function, and the place in which to look for its partner.
 
-        That is its package. A closure stays in the function that it stands in; where
-        that one has no partner, it is among the closures of such functions of its
-        package. What is in a package that the other side does not have may have moved
-        with it, and kept its name.
+        That is its package. A closure belongs to its enclosing function or, if that is
+        unpaired, to the closures of such functions in its package. Functions in a
+        package that the other side lacks may have moved with it, and kept their names.
         """
         functions, packages = self._known_functions, self._known_packages
         paired = self.partner >= 0
@@ -257,7 +254,7 @@ class Matcher:
 
     @cached_property
     def _known_functions(self) -> list[dict[tuple[str, str], int]]:
-        """The rows of each side's functions, closures left out."""
+        """The rows of each side's functions, without closures."""
         return [
             {
                 (symbol.package, symbol.function): row
@@ -269,13 +266,13 @@ class Matcher:
 
     @cached_property
     def _known_homes(self) -> list[set[tuple[str, str]]]:
-        """Each side's functions and those that closures stand in."""
+        """Each side's functions, and those that enclose closures."""
         return [
             {(s.package, s.function) for _, s in self._near(side)} for side in (0, 1)
         ]
 
     def _near(self, side: int) -> Iterator[tuple[int, Symbol]]:
-        """Yield the functions of the packages that unpaired closures are of."""
+        """Yield the functions of packages with unpaired closures."""
         symbols = self.symbols[side]
         for row, package in enumerate(symbols.packages):
             if package in self._of_closures:
@@ -295,7 +292,7 @@ class Matcher:
         return [set(symbols.packages) for symbols in self.symbols]
 
     def _related(self, base: Column, new: Column) -> NDArray[np.int64]:
-        """Return the pairs of two long lists that share a relation, line or name."""
+        """Return the pairs of two long lists that share a relation or name."""
         pairs = {
             (i, j)
             for old, now in by_key(self._shows(0, base), self._shows(1, new))
@@ -306,7 +303,7 @@ class Matcher:
         return np.array(sorted(pairs), np.int64).reshape(-1, 2).T
 
     def _shows(self, side: int, rows: Column) -> Iterator[tuple[int, Hashable]]:
-        """Yield functions with each relation that they have, and with their name."""
+        """Yield functions with each of their relations, and with their names."""
         chosen = np.zeros(len(self.sides[side]), np.bool_)
         chosen[rows] = True
         entries = self._known(side)
@@ -325,18 +322,17 @@ def match(
     parted: Sequence[tuple[int, int]],
     spelled: Sequence[tuple[int, int]] = (),
 ) -> Matched:
-    """Pair what two sides have left.
+    """Pair the functions that two sides have left.
 
     Parameters
     ----------
     sides, symbols, partner, lone
-        As `Matcher` takes them.
+        As for `Matcher`.
     parted
-        (base row, new row) of unpaired functions of one name, to be judged as well.
+        (base row, new row) of unpaired functions with equal names, to be judged too.
     spelled
-        (base row, new row) of unpaired functions, no others of which have the same
-        name but for the case of letters: one function unless samples speak against it.
-
+        (base row, new row) of unpaired functions that share a name with no others,
+        apart from case: paired unless samples contradict it.
     """
     matcher = Matcher(sides, symbols, partner, lone)
     pairs: list[tuple[int, int, float]] = []
@@ -365,7 +361,7 @@ def match(
 def _from(
     least: float, matcher: Matcher, given: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int, float]]:
-    """Take those of the given pairs whose log odds are this high or higher."""
+    """Accept those of the given pairs whose log odds are at least `least`."""
     left = [
         (old, now) for old, now in given if matcher.lone[0][old] & matcher.lone[1][now]
     ]
@@ -379,9 +375,9 @@ def _from(
 def _accepted(
     matcher: Matcher, candidates: Candidates, scores: Floats, chosen: Bools
 ) -> list[tuple[int, int, float]]:
-    """Take the chosen pairs as decided, and return them with their probability.
+    """Accept the chosen pairs, and return them with their probability.
 
-    Parents come before what is nested in them, else the likeliest first.
+    Enclosing functions come before nested ones, then the likeliest pairs first.
     """
     depths = [len(matcher.symbols[0][row].kinds) for row in candidates.base.tolist()]
     order = np.lexsort((-scores, np.array(depths, np.int64)))
@@ -412,8 +408,8 @@ def _likely(
 ) -> Bools:
     """Return which pairs are one function unless others are likelier.
 
-    What replaces a function has its callers, its file and its receiver: something of
-    the two functions themselves is alike too.
+    A function's replacement has the same callers, file and receiver, so something of
+    the functions themselves must be similar, too.
     """
     counts = [side[rows] for side, rows in zip(samples, candidates.rows, strict=True)]
     elsewhere = candidates.of("other package") > 0
@@ -428,7 +424,7 @@ def _likely(
 
 
 def _several(candidates: Candidates, chosen: Bools) -> dict[int, tuple[int, ...]]:
-    """Return base's functions that may be one of several, most of them a handful."""
+    """Return base's functions that may be one of a few functions of new."""
     rows: dict[int, list[int]] = defaultdict(list)
     for base, new in zip(
         candidates.base[chosen].tolist(), candidates.new[chosen].tolist(), strict=True
@@ -438,7 +434,7 @@ def _several(candidates: Candidates, chosen: Bools) -> dict[int, tuple[int, ...]
 
 
 def _lead(candidates: Candidates, scores: Floats, sizes: tuple[int, int]) -> Floats:
-    """Return how far each pair is ahead of all others of both its functions."""
+    """Return how far each pair leads all others of both its functions."""
     lead = np.full(len(scores), np.inf)
     for rows, size in zip(candidates.rows, sizes, strict=True):
         best = np.full(size, -np.inf)

@@ -1,4 +1,4 @@
-"""Which function of base is which of new: one decision that everything follows."""
+"""The result of matching functions of base to functions of new."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ PairedBy = Literal[
     "source",
     "evidence",
 ]
-"""By what a function of base and one of new are the same.
+"""Why a function of base and one of new are the same.
 
-``name``: equal names; ``given``: somebody said so; ``alias``: the runtime's rules;
-``package``: the import path differs, whatever else does; ``type_arguments``: only those
-differ; ``letter_case``: only the case of letters does; ``closure``: so do the numbers
-of closures, or what they were inlined into; ``source``: the text that both builds'
-source trees have of it; ``evidence``: what their samples show.
+``name``: equal names; ``given``: the user said so; ``alias``: the rules for the
+runtime; ``package``: the import path differs, possibly among other things;
+``type_arguments``: only those differ; ``letter_case``: only case differs; ``closure``:
+the numbers of closures differ, or what they were inlined into; ``source``: their source
+text in both trees; ``evidence``: what their samples show.
 """
 
 
 class Paired(NamedTuple):
-    """Two names of one function; `probability` is that of evidence, 1 for a rule."""
+    """Two names of one function; `probability` is 1 for a rule, lower for evidence."""
 
     base: str
     new: str
@@ -43,12 +43,13 @@ class Paired(NamedTuple):
 
 
 class SideKeys(NamedTuple):
-    """What the functions and packages of one side are compared by.
+    """The keys by which functions and packages of one side are compared.
 
-    Functions of the two sides are one where `function` gives both the same key; keys of
-    one side are distinct. `packages` gives the present path of packages that moved,
-    `probable` are new's names of functions that have another one in base by evidence
-    alone, and `choices` what functions of base may have become that have no partner.
+    Functions of the two sides match if `function` returns the same key; keys of one
+    side are distinct. `packages` maps packages that moved to their present path,
+    `probable` holds new's names of functions matched to another name with a probability
+    below 1, and `choices` maps unmatched functions of base to what they may have
+    become.
     """
 
     function: Callable[[str], Hashable]
@@ -59,22 +60,21 @@ class SideKeys(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Identity:
-    """Which symbol of base is which symbol of new; equal names are one function else.
+    """Which symbol of base is which symbol of new; other equal names match.
 
     Attributes
     ----------
     pairs
-        What is one function under two names, by its name in new.
+        Functions with two names, by their name in new.
     apart
-        Names that both sides have for two functions: closures that were renumbered.
+        Names that stand for different functions on each side: renumbered closures.
     choices
-        For symbols of base without a partner, those of new that it may have become,
-        where the samples do not tell which of them it is.
+        For unmatched symbols of base, those of new that they may have become, if
+        samples do not decide between them.
     moves
         The packages that moved.
     base_names
-        The functions of base; None where they are those of new.
-
+        The functions of base; None if they are those of new.
     """
 
     pairs: Mapping[str, Paired] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class Identity:
 
     @cached_property
     def _new_of(self) -> Mapping[str, str]:
-        """New's names of base's functions that have another one there."""
+        """New's names of base's functions that were renamed."""
         return {pair.base: name for name, pair in self.pairs.items()}
 
     @property
@@ -109,7 +109,7 @@ class Identity:
         )
 
     def base_of(self, symbol: str) -> str | None:
-        """Return the name in base of a function of new, None where it has none."""
+        """Return a new function's name in base, None if it has none."""
         if symbol in self.pairs:
             return self.pairs[symbol].base
         if symbol in self.apart or symbol in self._new_of:
@@ -128,4 +128,4 @@ def _itself(symbol: str) -> Hashable:
 
 
 SAME_NAMES = Identity()
-"""Equal names are one function, and no other names are."""
+"""Only equal names match."""

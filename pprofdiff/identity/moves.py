@@ -1,10 +1,9 @@
-"""Which package of base is which package of new, under another import path.
+"""Find packages that moved to another import path.
 
-A package moves when its module changes its path: a new major version, a fork, a copy
-in the program's own tree. No single function proves it; what its functions are called
-does. Profiles show only the functions that were sampled, and of two samplings of one
-package each misses some, so what one side has in excess says nothing: the names that
-both have are measured against the smaller side.
+A package moves when its module path changes: a new major version, a fork, a vendored
+copy. No single function proves it; the names of its functions do. Profiles show only
+sampled functions, and two samplings of one package each miss some, so a surplus on one
+side means nothing: common names are compared with the smaller side.
 """
 
 from __future__ import annotations
@@ -28,23 +27,23 @@ from pprofdiff.goruntime.names import (
 __all__ = ["NO_MOVES", "Move", "Moves", "package_moves"]
 
 # Of 432 packages with three or more sampled functions on both sides of one program's
-# captures, 425 share more than half of the smaller side's names. Of two different
-# packages outside the standard library none shared more than 3 in 8 (Update, View and
-# get of two key-value stores).
+# captures, 425 share more than half of the smaller side's names. Two different packages
+# outside the standard library shared at most 3 in 8 (Update, View and get of two
+# key-value stores).
 _LEAST, _SHARE = 3, 0.5
-# The best candidate shares this many times the names of the next one.
+# The best candidate shares at least this many times the names of the next one.
 _AHEAD = 2
 
 _MAJOR = re.compile(r"[/.]v\d+(?=/|$)")
 _WORD = re.compile(r"\w+")
-# What the linker and the compiler call functions that have no name.
+# Names that the linker and compiler give to functions without one.
 _NAMELESS = frozenset(("func", "gowrap", "deferwrap", "dwrap", "init", "fm", "range"))
 
 _Packages = Mapping[str, Mapping[str, str]]
 
 
 class Move(NamedTuple):
-    """Base's import path, new's, and how many functions both sides show in it."""
+    """Base's import path, new's, and how many of its functions both sides show."""
 
     base: str
     new: str
@@ -59,12 +58,12 @@ class Moves:
 
     @cached_property
     def of_base(self) -> Mapping[str, str]:
-        """New's import path of each of base's packages that moved."""
+        """New's import path for each of base's packages that moved."""
         return {move.base: move.new for move in self.packages}
 
     @cached_property
     def of_new(self) -> Mapping[str, str]:
-        """New's packages that moved, each under its own import path."""
+        """New's packages that moved, each mapped to itself."""
         return {move.new: move.new for move in self.packages}
 
 
@@ -73,30 +72,28 @@ NO_MOVES = Moves()
 
 
 def package_moves(base: Mapping[str, str], new: Mapping[str, str]) -> Moves:
-    """Infer which packages moved from the names of all functions of both builds.
+    """Infer which packages moved, from the names of all functions of both builds.
 
-    A package moves as a whole, to one other package: what it shares with that one is
-    at least twice what it shares with any other, what stays where it was included, and
-    the same holds the other way round. It moved
+    A package moves as a whole, to one other package. It shares at least twice as much
+    with that one as with any other, including what stayed in place, and vice versa. It
+    moved
 
-    - where the paths differ in their major version alone, and a name is shared;
-    - where at least three names and more than half of the smaller side's are shared,
-      one of them not exported, and half of them or more stand in files of one name: a
-      package that replaces another has the same public functions on purpose, or the
-      methods of one interface (`(*digest).Write`), but other functions and files.
-      Under one owner (`github.com/acme`) the last element of the path stays too, since
-      whoever writes two alternatives (`arraystack` and `liststack`) writes them alike;
-    - where its path changed as that of a package which moved, and a name is shared.
+    - if the paths differ only in the major version, and a name is shared;
+    - if at least three names and more than half of the smaller side's are shared, one
+      of them not exported, and at least half of them are in files with the same name: a
+      replacement has the same public functions on purpose, or the methods of an
+      interface (`(*digest).Write`), but other functions and files. With the same owner
+      (`github.com/acme`) the last element of the path stays too, since whoever writes
+      two alternatives (`arraystack` and `liststack`) writes them alike;
+    - if its path changed like that of a package that moved, and a name is shared.
 
-    The standard library's packages copy functions from one another (`strings` and
-    `bytes`), and its runtime is paired by aliases: nothing moves within it.
+    The standard library's packages copy functions from each other (`strings` and
+    `bytes`), and the runtime is paired by aliases: nothing moves within it.
 
     Parameters
     ----------
     base, new
-        The source file of each symbol, spelled as Go's linker does; `""` where it is
-        unknown.
-
+        The source file of each symbol, spelled as Go's linker does; `""` if unknown.
     """
     both = base.keys() & new.keys()
     if len(both) == len(base) or len(both) == len(new):
@@ -108,7 +105,7 @@ def package_moves(base: Mapping[str, str], new: Mapping[str, str]) -> Moves:
     asked = {path for pair in shared if pair[0] != pair[1] for path in pair}
     if not asked:
         return NO_MOVES
-    # Of thousands of equal names, those of the packages in question are looked at.
+    # Of thousands of equal names, only those of the packages in question matter.
     package = {name: package_of(name) for name in both}
     inside = {p for p in set(package.values()) if canonical_path(p) in asked}
     likely = {name: new[name] for name, path in package.items() if path in inside}
@@ -125,9 +122,9 @@ def package_moves(base: Mapping[str, str], new: Mapping[str, str]) -> Moves:
 
 
 def _by_package(files: Mapping[str, str], standard: set[str]) -> _Packages:
-    """Return what the functions of each import path are called, and their files.
+    """Return the functions' names in each import path, and their files.
 
-    The packages of the standard library are added to `standard`.
+    Adds the packages of the standard library to `standard`.
     """
     packages: dict[str, dict[str, str]] = defaultdict(dict)
     for name, file in files.items():
@@ -154,9 +151,9 @@ def _shared(base: _Packages, new: _Packages) -> Counter[tuple[str, str]]:
 
 
 class _Evidence:
-    """The names of both sides by package, and how many each two packages share.
+    """Names of both sides by package, and how many each two packages share.
 
-    `base` and `new` have the functions of one side alone, `both` those of both sides.
+    `base` and `new` have the functions on one side only, `both` those on both sides.
     `standard` are the packages of the standard library.
     """
 
@@ -170,13 +167,13 @@ class _Evidence:
     ) -> None:
         self.base, self.new, self.both = base, new, both
         self.shared, self.standard = shared, standard
-        # A package that stays where it was is a candidate like any other.
+        # A package that stays in place is a candidate like any other.
         for path, rests in both.items():
             self.shared[path, path] += len(rests)
         self.best_of_base, self.best_of_new = _rivals(self.shared)
 
     def candidates(self) -> Iterator[tuple[str, str, int]]:
-        """Yield (base, new, names shared) of unlike paths, most shared first."""
+        """Yield (base, new, names shared) for different paths, most shared first."""
         for (old, now), count in sorted(
             self.shared.items(), key=lambda item: (-item[1], item[0])
         ):
@@ -188,14 +185,14 @@ class _Evidence:
         return self.shared[path, path]
 
     def smaller(self, old: str, now: str) -> int:
-        """Return how many functions the package with fewer of them shows."""
+        """Return the number of functions of the smaller package."""
         return min(
             len(side.get(path, ())) + len(self.both.get(path, ()))
             for side, path in ((self.base, old), (self.new, now))
         )
 
     def leads(self, old: str, now: str) -> bool:
-        """Return whether each of two packages shares far less with any other one."""
+        """Return whether each package shares far less with any other one."""
         count = self.shared[old, now]
         return all(
             count >= _AHEAD * next((n for n in best if n[1] != partner), (0, ""))[0]
@@ -222,7 +219,7 @@ def _rivals(shared: Mapping[tuple[str, str], int]) -> tuple[_Best, _Best]:
 
 
 def _major_versions(evidence: _Evidence, _: Mapping[str, Move]) -> Iterator[Move]:
-    """Yield packages whose path differs in the major version alone."""
+    """Yield packages whose path differs only in the major version."""
     pairs = [
         Move(*pair)
         for pair in evidence.candidates()
@@ -241,7 +238,7 @@ def _major_versions(evidence: _Evidence, _: Mapping[str, Move]) -> Iterator[Move
 
 
 def _copies(evidence: _Evidence, _: Mapping[str, Move]) -> Iterator[Move]:
-    """Yield packages most of whose functions are called alike."""
+    """Yield packages most of whose functions have the same names."""
     for old, now, count in evidence.candidates():
         if (
             count >= _LEAST
@@ -254,18 +251,18 @@ def _copies(evidence: _Evidence, _: Mapping[str, Move]) -> Iterator[Move]:
 
 
 def _owner(path: str) -> str:
-    """Return what the import paths of one owner begin with: host and name, or name."""
+    """Return the common prefix of an owner's import paths: host and name, or name."""
     host, _, rest = path.partition("/")
     return f"{host}/{rest.partition('/')[0]}" if "." in host else host
 
 
 def _last(path: str) -> str:
-    """Return the last element of an import path, its major version apart."""
+    """Return the last element of an import path, without the major version."""
     return _MAJOR.sub("", path).rpartition("/")[2]
 
 
 def _copied(base: Mapping[str, str], new: Mapping[str, str]) -> bool:
-    """Return whether the functions that two packages share are of one source."""
+    """Return whether two packages' common functions come from the same source."""
     shared = [rest for rest in base if rest in new]
     files = [
         basename(base[rest]) == basename(new[rest])
@@ -276,7 +273,7 @@ def _copied(base: Mapping[str, str], new: Mapping[str, str]) -> bool:
 
 
 def _alike(evidence: _Evidence, decided: Mapping[str, Move]) -> Iterator[Move]:
-    """Yield packages whose path changed as that of a package which moved."""
+    """Yield packages whose path changed like that of a package that moved."""
     changed = {_without_common_end(move.base, move.new) for move in decided.values()}
     for old, now, count in evidence.candidates():
         if _without_common_end(old, now) in changed or any(
@@ -289,7 +286,7 @@ def _alike(evidence: _Evidence, decided: Mapping[str, Move]) -> Iterator[Move]:
 
 
 def _without_common_end(old: str, now: str) -> tuple[str, str]:
-    """Return two paths without the elements that both end in."""
+    """Return two paths without the trailing elements they share."""
     before, after = old.split("/"), now.split("/")
     while len(before) > 1 and len(after) > 1 and before[-1] == after[-1]:
         before.pop()
@@ -298,7 +295,7 @@ def _without_common_end(old: str, now: str) -> tuple[str, str]:
 
 
 def _is_internal(rest: str) -> bool:
-    """Return whether a function or the type that it is a method of is not exported."""
+    """Return whether a function, or the type that it is a method of, is unexported."""
     return any(
         word[0].islower() and word not in _NAMELESS for word in _WORD.findall(rest)
     )

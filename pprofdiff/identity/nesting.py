@@ -1,7 +1,7 @@
-"""Pairs of closures agree with what they are nested in: who pairs a child, its parent.
+"""Keep pairs of closures consistent with the pairs of their enclosing functions.
 
-`F.func4.1` stands in `F.func4`, which stands in `F`, sampled or not. When `F.func4.1`
-of base is `F.func3.1` of new, `F.func4` can only be `F.func3`.
+`F.func4.1` is in `F.func4`, which is in `F`, sampled or not. If `F.func4.1` of base is
+`F.func3.1` of new, `F.func4` can only be `F.func3`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _Node = tuple[str, str, tuple[str, ...], tuple[int, ...]]
 
 
 class Nesting:
-    """What the pairs so far say of closures and of the functions around them."""
+    """What the pairs so far imply about closures and their enclosing functions."""
 
     def __init__(self) -> None:
         self._new_of: dict[_Node, _Node] = {}
@@ -31,20 +31,20 @@ class Nesting:
         )
 
     def take(self, base: Symbol, new: Symbol) -> None:
-        """Take a pair as decided, and with it what its closures are nested in."""
+        """Accept a pair, and the pairs of its enclosing functions."""
         for old, now in _nodes(base, new):
             self._new_of.setdefault(old, now)
             self._base_of.setdefault(now, old)
 
 
 def _nodes(base: Symbol, new: Symbol) -> Iterator[tuple[_Node, _Node]]:
-    """Yield what two functions are nested in, outermost first, and themselves."""
+    """Yield two functions' enclosing functions, outermost first, and themselves."""
     yield from zip(_chain(base), _chain(new), strict=False)
 
 
 def _chain(symbol: Symbol) -> Iterator[_Node]:
-    # The same closure has another prefix wherever its function is inlined: numbers
-    # count by prefix.
+    # A closure's prefix differs where its function is inlined: numbers count per
+    # prefix.
     yield symbol.package, symbol.function, (), ()
     for depth in range(1, len(symbol.kinds) + 1):
         kinds, numbers = symbol.kinds[:depth], symbol.numbers[:depth]

@@ -1,7 +1,7 @@
-"""Two lists of rows as one: which row of base is which row of new.
+"""Merge two lists of rows, matching rows of base to rows of new.
 
-A pairing is one to one: rows of equal keys are one; what is left over is paired by a
-looser key only where the key leaves no choice. No two rows of one side are merged.
+Matching is one to one: rows with equal keys match; the rest match by a looser key, but
+only if that is unambiguous. Rows of the same side are never merged.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 
 __all__ = ["Key", "Pairing", "by_key", "pair_names"]
 
-# A looser key of the name at a position, None where it has no such key.
+# A looser key for the name at a position, None if it has none.
 Key = Callable[[int], Hashable | None]
 Column = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairing:
-    """Rows of a union of base and new names.
+    """Rows of the union of base and new names.
 
-    `base_row` and `new_row` (int64) are positions in the two sides' lists, -1 where
-    a side has no such name. Rows of the new side come first, in its order, then the
-    names that are gone, in the base's order.
+    `base_row` and `new_row` (int64) are positions in the two sides' lists, -1 if a side
+    lacks the name. New's rows come first, in its order, then names that are gone, in
+    base's order.
     """
 
     base_row: Column
@@ -39,16 +39,16 @@ class Pairing:
     def spread(self, base: Column, new: Column) -> tuple[Column, Column]:
         """Return both sides' values (the first axis is the names) by union row.
 
-        They are 0 where a side has no such row.
+        Values are 0 if a side lacks the row.
         """
         return _placed(base, self.base_row), _placed(new, self.new_row)
 
     def union_of_base(self) -> Column:
-        """Return the union row of each of the base's names."""
+        """Return the union row of each of base's names."""
         return _inverse(self.base_row)
 
     def union_of_new(self) -> Column:
-        """Return the union row of each of the new side's names."""
+        """Return the union row of each of new's names."""
         return _inverse(self.new_row)
 
 
@@ -59,7 +59,7 @@ def _placed(column: Column, rows: Column) -> Column:
 
 
 def _inverse(rows: Column) -> Column:
-    """Return where each non-negative value of `rows` stands."""
+    """Return the index of each non-negative value in `rows`."""
     at = np.flatnonzero(rows >= 0)
     inverse = np.empty(len(at), np.int64)
     inverse[rows[at]] = at
@@ -76,13 +76,11 @@ def pair_names(
     Parameters
     ----------
     base, new
-        The names of each side, none of them twice.
+        The names of each side, without duplicates.
     keys
-        (base key, new key) functions, tried in order. Each gives the position of a name
-        a key, or None for none. Names that have no partner yet are paired where both
-        sides have the same number of them under one key: the first with the first, the
-        second with the second, and so on.
-
+        (base key, new key) functions, tried in order. Each maps the position of a name
+        to a key, or to None. Unpaired names with the same key are paired in order if
+        both sides have the same number of them.
     """
     place = {name: i for i, name in enumerate(base)}
     partner = [place.get(name, -1) for name in new]
@@ -106,7 +104,7 @@ def pair_names(
 def _matched(
     base: list[int], new: list[int], base_key: Key, new_key: Key
 ) -> list[tuple[int, int]]:
-    """Return (base, new) pairs under keys that leave no choice."""
+    """Return (base, new) pairs under unambiguous keys."""
 
     def keyed(rows: list[int], key: Key) -> Iterator[tuple[int, Hashable]]:
         return ((row, value) for row in rows if (value := key(row)) is not None)
@@ -122,7 +120,7 @@ def _matched(
 def by_key(
     base: Iterable[tuple[int, Hashable]], new: Iterable[tuple[int, Hashable]]
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the (base, new) rows of each key that both sides have, in their order.
+    """Yield the (base, new) rows of each key that both sides have, in order.
 
     `base` and `new` are (row, key) of each side.
     """

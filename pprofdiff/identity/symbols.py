@@ -1,4 +1,4 @@
-"""A function's symbol taken apart, as far as pairing asks."""
+"""Parse function symbols, as far as pairing needs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _PART = r"[.·]func|[.·]gowrap|[.·]deferwrap|[.·]dwrap[.·]|-range|\."
 _CHAIN = re.compile(rf"(?:(?:{_PART})\d+)+$")
 _LINK = re.compile(rf"({_PART})(\d+)")
 _INNERMOST = re.compile(r"(?:\([^()]*\)\.)?[^.()·]+$")
-# A bracket, and what stands between it and the next one.
+# A bracket, and the text up to the next one.
 _BRACKET = re.compile(r"([\[\]])([^\[\]]*)")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-# What the name of a closure ends in, type arguments behind its number included.
+# What a closure's name ends in; type arguments may follow its number.
 _CLOSURE_ENDS = (*"0123456789", "]")
 _NAMES_CACHED = 1 << 16
 
@@ -35,17 +35,16 @@ class Symbol(NamedTuple):
     Attributes
     ----------
     package
-        The import path, under its present name where the package moved.
+        The import path, as in new if the package moved.
     function
-        What the package calls it, without type arguments and numbers of closures. Of a
-        closure it is the function in whose source it stands, wherever that was inlined.
+        The name in the package, without type arguments and closure numbers. For a
+        closure, the function whose source contains it, wherever that was inlined.
     last
-        The last word of `function`, which of a method is its name.
+        The last part of `function`; for a method, its name.
     kinds, numbers
         The links of a closure's name, outermost first; both empty for others.
     prefix
         The name before those links.
-
     """
 
     package: str
@@ -57,15 +56,14 @@ class Symbol(NamedTuple):
 
 
 class Symbols:
-    """The symbols of a side's functions, each taken apart when it is asked for.
+    """The symbols of a side's functions, parsed on demand.
 
     Parameters
     ----------
     names
         The symbols.
     packages
-        The present path of those packages that moved.
-
+        The present path of packages that moved.
     """
 
     def __init__(self, names: Sequence[str], packages: Mapping[str, str]) -> None:
@@ -90,7 +88,7 @@ class Symbols:
 
     @cached_property
     def packages(self) -> list[str]:
-        """The package of each function, as `Symbol` has it."""
+        """The package of each function, as in `Symbol`."""
         paths = [package_of(name) for name in self._names]
         now = {path: canonical_path(path) for path in set(paths)}
         now = {path: self._moved.get(stays, stays) for path, stays in now.items()}
@@ -106,10 +104,10 @@ class Symbols:
         ]
 
 
-# Most functions are on both sides.
+# Cached, as most functions are on both sides.
 @lru_cache(_NAMES_CACHED)
 def _taken_apart(name: str) -> Symbol:
-    """Take a symbol apart, its package under its own path."""
+    """Parse a symbol, keeping its package's own path."""
     plain = strip_type_arguments(name)
     end = package_end(plain)
     rest = under_init(plain[end + 1 :] if end else plain)
@@ -124,7 +122,7 @@ def _taken_apart(name: str) -> Symbol:
         canonical_path(package_of(name)),
         function,
         function.rpartition(".")[2],
-        # Of nested closures, compilers write .1 or .func1.
+        # For nested closures, compilers write .1 or .func1.
         tuple(".func" if kind == "." else kind for kind, _ in links),
         tuple(int(number) for _, number in links),
         prefix,
@@ -132,14 +130,14 @@ def _taken_apart(name: str) -> Symbol:
 
 
 def words(name: str) -> frozenset[str]:
-    """Return the words that a name is made of, in small letters."""
+    """Return the words in a name, in lower case."""
     return frozenset(word.lower() for word in _WORDS.findall(name))
 
 
 def type_outline(name: str) -> str:
-    """Return a symbol's type arguments without those of their own and without shapes.
+    """Return a symbol's type arguments, without nested ones and shapes.
 
-    `go.shape.int` and `go.shape.string` are what the compiler made of some type;
+    `go.shape.int` and `go.shape.string` are made by the compiler from some types;
     `node[go.shape.int]` and `node[go.shape.string]` are instances of one.
     """
     parts: list[str] = []

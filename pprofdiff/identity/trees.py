@@ -1,9 +1,9 @@
-"""Which functions of two source trees are one: trees decide before samples do.
+"""Match functions by two source trees, which take precedence over samples.
 
-What stands in the same place in both trees is one function, however its text changed. A
-function that only one tree has was renamed or moved where the other tree alone has one
-of the same or nearly the same text; else it is gone, or new. Closures go with the
-function that they stand in.
+What is in the same place in both trees is one function, however its text changed. A
+function in only one tree was renamed or moved if only the other tree has one with the
+same or nearly the same text; else it is gone, or new. Closures follow their enclosing
+function.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ from pprofdiff.identity.rows import by_key
 
 __all__ = ["Labels", "alike", "compared", "renamed"]
 
-# Words, and comments, which are none.
+# Words, or comments, which are dropped.
 _WORD = re.compile(
     r"//[^\n]*|/\*.*?\*/|`[^`]*`|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
     r"|\w+|[^\w\s]",
     re.DOTALL,
 )
 _COMMENT = "//", "/*"
-# Of 775 functions that 300 commits of five repositories changed, 91 % were this much
-# alike before and after. Of functions that one tree alone has, no two that people who
-# read the commits call different were, unless a third was more alike.
+# Of 775 functions changed by 300 commits of five repositories, 91% have at least this
+# similarity to their old text. Among functions in one tree only, no two that readers of
+# the commits called different have it, unless a third one is more similar.
 _ALIKE, _AHEAD = 0.7, 0.1
-# A function of the same name that has another receiver or package; 96 % are. Of 16
-# such pairs in 1,250 commits of five other repositories, none of them looked at
-# before, that were less than 0.8 alike, two were of other types (`Pin`, `isLink`).
+# For a function of the same name with another receiver or package; 96% reach this. Of
+# 16 such pairs below 0.8 in 1,250 commits of five other repositories, not used before,
+# two were of other types (`Pin`, `isLink`).
 _ALIKE_NAMED = 0.5
-# Of 41 pairs of those commits that are less alike than equal, 39 are one function.
+# Of 41 pairs in those commits with similar but unequal texts, 39 are one function.
 _CHANCE = 0.95
-# `func (s byID) Len() int { return len(s) }` is like any other: it has 16 words.
+# `func (s byID) Len() int { return len(s) }` resembles many: it has 16 words.
 _WORDS = 20
-# More pairs than these are compared only where they stay in a folder or keep a name.
+# More pairs than this are compared only within a folder or with equal names.
 _MOST = 50_000
 _TEXTS = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """What trees say of the functions of both sides' profiles.
+    """Matches by trees of the functions in both sides' profiles.
 
-    `base` and `new` have a label for each: functions of unequal labels are two, those
-    of one label are one, or instances of it. None: the trees say nothing. `chance` has
-    the probability of those labels that rest on texts which are nearly the same.
+    `base` and `new` have a label for each function: functions with different labels are
+    different, those with equal labels are one, or instances of one. None: the trees do
+    not decide. `chance` has the probability of labels that rest on nearly equal texts.
     """
 
     base: Sequence[Hashable | None]
@@ -60,7 +60,7 @@ class Labels:
 
 
 def compared(base: Tree, new: Tree) -> Labels:
-    """Return what two trees say of the functions of their sides' profiles."""
+    """Return how two trees match the functions of their sides' profiles."""
     sampled = [
         {place.key for place in tree.places if place is not None}
         for tree in (base, new)
@@ -112,15 +112,14 @@ def renamed(
     added: Mapping[Key, Declared],
     sampled: tuple[set[Key], set[Key]],
 ) -> dict[Key, tuple[Key, float]]:
-    """Return what functions that one tree has became in the other, and how alike.
+    """Return what functions of base's tree became in new's, and their similarity.
 
     Parameters
     ----------
     gone, added
         The functions that only base's tree has, and only new's.
     sampled
-        Those of each side's profiles: of others none asks.
-
+        Those in each side's profiles; others are not needed.
     """
     found = dict(_moved(gone, added))
     taken = {now for now, _ in found.values()}
@@ -151,7 +150,7 @@ def renamed(
 def _moved(
     gone: Mapping[Key, Declared], added: Mapping[Key, Declared]
 ) -> Iterator[tuple[Key, tuple[Key, float]]]:
-    """Yield what kept its name and text in another folder, where none else has it."""
+    """Yield functions with the same unique name and similar text in another folder."""
     rows = [enumerate(key.name for key in side) for side in (gone, added)]
     keys = list(gone), list(added)
     for old, now in by_key(*rows):
@@ -163,12 +162,12 @@ def _moved(
 
 
 class _Best:
-    """Which pairs are far more alike than any other of both their functions."""
+    """Which pairs are far more similar than any other of both their functions."""
 
     def __init__(self, scores: Mapping[tuple[Key, Key], float]) -> None:
         self._of: tuple[dict[Key, list[tuple[float, Key]]], ...] = {}, {}
         for (old, now), score in scores.items():
-            # Names that stay break ties.
+            # Equal names break ties.
             worth = score + (_AHEAD if _named_alike(old, now) else 0)
             for side, (one, other) in enumerate(((old, now), (now, old))):
                 top = self._of[side].setdefault(one, [])
@@ -186,7 +185,7 @@ class _Best:
         if not top:
             return None
         lead = top[0][0] - top[1][0] if len(top) > 1 else 1.0
-        # Equal texts are ahead of all that are not.
+        # Equal texts lead all unequal ones.
         exact = top[0][0] >= 1 and lead > 0
         return top[0][1] if exact or lead >= _AHEAD else None
 
@@ -200,14 +199,14 @@ def _last(key: Key) -> str:
 
 
 def alike(base: Declared, new: Declared) -> float:
-    """Return how alike two texts are, 0 to 1, whatever the functions are called.
+    """Return the similarity of two texts, 0 to 1, regardless of the functions' names.
 
-    It is the part of pairs of neighbouring words that both have.
+    It is the fraction of pairs of adjacent words that both have.
     """
     old, now = (_pairs(one.text, _last(one.key)) for one in (base, new))
     whole = old.total() + now.total()
     fewer = min(old.total(), now.total())
-    # So much at best: most need not be compared.
+    # An upper bound: most need not be compared.
     if not whole or 2 * fewer / whole < _ALIKE_NAMED:
         return 0.0
     return 2 * (old & now).total() / whole
@@ -229,7 +228,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 class _Closures:
-    """Which closure of base is which of new, function by function."""
+    """Matches closures of base and new, function by function."""
 
     def __init__(self, base: Tree, new: Tree, old_of: Mapping[Key, Key]) -> None:
         self._trees = base, new
@@ -237,7 +236,7 @@ class _Closures:
         self._known: dict[Key, dict[Place, Place]] = {}
 
     def of(self, place: Place) -> Place | None:
-        """Return the place in base of a closure of new, None where it is not there."""
+        """Return the place in base of a closure of new, None if it has none."""
         if place.key not in self._known:
             old = self._old_of.get(place.key, place.key)
             self._known[place.key] = dict(self._pairs(old, place.key))
@@ -262,10 +261,10 @@ def _with_literals(declared: Sequence[Declared]) -> Declared | None:
 def aligned(
     base: Sequence[Literal], new: Sequence[Literal]
 ) -> Iterator[tuple[Literal, Literal]]:
-    """Yield which literals of a function are one: equal texts first, in their order.
+    """Yield matching literals of a function: equal texts first, in order.
 
-    What stands between two of them is one where both sides have as many of a kind, or
-    where no others there are more alike.
+    Literals between two such matches are paired in order if their kinds agree on both
+    sides, else by similarity.
     """
     texts = [[(one.kind, _words(one.text)) for one in side] for side in (base, new)]
     matcher = SequenceMatcher(None, texts[0], texts[1], autojunk=False)
@@ -292,7 +291,7 @@ def _replaced(
         score, place = max(scores, default=(0.0, 0))
         if score >= _ALIKE_NAMED:
             yield one, left[-place]
-            # Those before it stay behind: their order does.
+            # Order is kept, so those before the match are skipped.
             left = left[1 - place :]
 
 

@@ -1,12 +1,11 @@
-"""What was typed -> named inputs of known kinds -> two sides of decoded captures.
+"""Turn command-line arguments into two sides of decoded captures.
 
-Start at `read_sides`: it finds what each argument means (`places`), reads files and
-folders (`reading`), fetches the URLs of both sides at once (`urls`, `fetch`,
-`download`), keeps copies of what was fetched (`saving`) and tells every input's kind
-from its content (`intake`, `recognition`): a profile's or trace's bytes are kept for
-the loaders, a text is read by them piece by piece as it comes. `sides` does this and
-decodes what was read. `fetch` and what it needs is imported for URLs alone, the loaders
-for texts alone.
+Start at `read_sides`: it resolves arguments (`places`), reads files and folders
+(`reading`), fetches the URLs of both sides at once (`urls`, `fetch`, `download`), saves
+copies of what it fetched (`saving`) and recognises the kind of each input from its
+content (`intake`, `recognition`): the bytes of profiles and traces are kept for the
+loaders, which scan texts as they arrive. `sides` calls it and decodes the inputs.
+`fetch` and its dependencies are imported for URLs only, the loaders for texts only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One HTTP request: the body it is answered with, or in words why there is none."""
+"""Send one HTTP request and return the body, or explain why there is none."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _REPLY = 4096
 
 
 def download(request: Request, max_size: int) -> bytes:
-    """Return the body that `request` is answered with.
+    """Return the body of the response to `request`.
 
     Raises
     ------
     FetchError
-        No connection, a status other than 200, a body cut short, or one of more
-        than `max_size` bytes; the server's own words are part of the message.
+        No connection, a status other than 200, a truncated body, or one of more than
+        `max_size` bytes; the message includes the server's own words.
 
     """
     message = urllib.request.Request(  # noqa: S310 - the opener knows only http(s)
@@ -53,9 +53,9 @@ def download(request: Request, max_size: int) -> bytes:
 
 
 def _opener(request: Request) -> urllib.request.OpenerDirector:
-    """Return an opener for http and https, certificates checked, nothing else."""
+    """Return an opener for http and https only, with certificate checks."""
     opener = urllib.request.OpenerDirector()
-    # As in Go, a proxy named in the environment is never asked for this machine.
+    # As in Go, a proxy from the environment is never used for this machine.
     proxies: dict[str, str] | None = {} if _is_loopback(request) else None
     for handler in (
         urllib.request.ProxyHandler(proxies),
@@ -102,7 +102,7 @@ def _body(response: HTTPResponse, request: Request, max_size: int) -> bytes:
 
 def _refused(request: Request, response: HTTPResponse | urllib.error.HTTPError) -> str:
     """Return the message for a status other than 200, with the server's first line."""
-    # Of a redirection that is not followed, the reason quotes the address.
+    # The reason for a redirect that is not followed quotes the address.
     reason = re.sub(r"(?<=://)\S*@", "…@", str(response.reason))
     text = f"{request.shown}: server answered {response.status} {reason}"
     plain = response.headers.get("Content-Type", "").startswith("text/plain")
@@ -114,7 +114,7 @@ def _refused(request: Request, response: HTTPResponse | urllib.error.HTTPError) 
 
 
 def _cause(error: Exception) -> str:
-    """Return in words why nothing was received."""
+    """Return a description of why nothing was received."""
     import socket
     import ssl
 

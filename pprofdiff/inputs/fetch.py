@@ -1,4 +1,4 @@
-"""All URLs at once: wait for each at most its timeout, keep a copy of every answer."""
+"""Fetch all URLs at once, each with its own timeout, and save every answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Fetched(NamedTuple):
-    """What a URL gave, and where its copy is."""
+    """The data that a URL returned, and the path of its copy."""
 
     request: Request
     data: bytes
@@ -28,10 +28,10 @@ class Fetched(NamedTuple):
 
 
 def fetch_all(requests: Sequence[Request], options: ReadOptions) -> list[Fetched]:
-    """Fetch every request at once, save a copy of each; return them in order.
+    """Fetch all requests at once and save copies; return the results in order.
 
-    A failure waits for the others to arrive and be saved: what they measured cannot
-    be measured again. No fetch outlives its timeout, slow server or not.
+    After a failure, the others are still awaited and saved: what they measured cannot
+    be measured again. No fetch outlives its timeout, however slow the server.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def _answer(
     request: Request,
     max_size: int,
 ) -> None:
-    """Put what became of `request` into `answers`."""
+    """Put the response to `request`, or its error, into `answers`."""
     try:
         answers.put((index, download(request, max_size)))
     except BaseException as error:  # noqa: BLE001 - raised again by fetch_all
@@ -77,7 +77,7 @@ def _collect(
     answers: queue.SimpleQueue[tuple[int, bytes | BaseException]],
     options: ReadOptions,
 ) -> list[Fetched | BaseException]:
-    """Wait for each request's answer or timeout; save every answer on arrival."""
+    """Await each request's answer or timeout; save every answer on arrival."""
     results: dict[int, Fetched | BaseException] = {}
     started = time.monotonic()
     while len(results) < len(requests):
@@ -88,7 +88,7 @@ def _collect(
             index, answer = answers.get(timeout=max(left, 0))
         except queue.Empty:
             index, answer = first, FetchError(_too_slow(requests[first]))
-        if index in results:  # an answer after its timeout
+        if index in results:  # answered after its timeout
             continue
         if isinstance(answer, bytes):
             results[index] = _saved(requests[index], answer, options)

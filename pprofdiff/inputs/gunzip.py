@@ -1,4 +1,4 @@
-"""Bounded decompression: gzip as the Go runtime, servers and log rotation write it."""
+"""Bounded gunzip of streams from the Go runtime, servers and log rotation."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DEFAULT_MAX_SIZE = 1 << 30
-"""Bytes that one input may hold, on the wire and decompressed (`--max-size`)."""
+"""Maximum size of one input in bytes, on the wire and decompressed (`--max-size`)."""
 
 GZIP_MAGIC = b"\x1f\x8b"
 
-_GZIP = 31  # zlib's window bits: 15, plus 16 for a gzip header and its checksum
+_GZIP = 31  # zlib window bits: 15, plus 16 for a gzip header and checksum
 _FIRST_BITE = 512
 _PIECE = 1 << 24
 _MAX_MEMBERS = 1 << 17
 
 
 def decompress(data: bytes, name: str, max_size: int = DEFAULT_MAX_SIZE) -> bytes:
-    """Return `data` gunzipped, or as it is when it is not gzip.
+    """Return `data` gunzipped, or unchanged if it is not gzip.
 
-    Several gzip members in a row are joined; zero padding after them is ignored.
-    What is larger is refused while it is inflated: memory stays below `max_size` plus
-    16 MiB then, and below twice the result otherwise.
+    Consecutive gzip members are joined; zero padding after them is ignored. Oversized
+    data is rejected while inflating: memory then stays below `max_size` plus 16 MiB,
+    and below twice the result otherwise.
 
     Raises
     ------
     DamagedError
-        The stream is cut off or damaged, or something else follows it.
+        The stream is truncated or damaged, or other data follows it.
     FormatError
-        The result holds more than `max_size` bytes.
+        The result exceeds `max_size` bytes.
 
     """
     if not data.startswith(GZIP_MAGIC):
@@ -48,13 +48,13 @@ def decompress(data: bytes, name: str, max_size: int = DEFAULT_MAX_SIZE) -> byte
 
 
 class Gunzip:
-    """Gunzips, as `decompress` does, what is fed in pieces of at least two bytes.
+    """Gunzips, like `decompress`, data fed in pieces of at least two bytes.
 
     `feed` and `close` raise what `decompress` raises.
     """
 
     def __init__(self, name: str, max_size: int, piece: int) -> None:
-        """Give out at most `piece` bytes at a time, `max_size` in all."""
+        """Yield at most `piece` bytes at a time, `max_size` in total."""
         self._name = name
         self._max_size = self._left = max_size
         self._piece = piece
@@ -62,11 +62,11 @@ class Gunzip:
         self._bite = 0
         self._members = 0
         self._fed = 0
-        self._half = b""  # of a member's two magic bytes
-        self._stray = 0  # bytes that are not gzip, after it
+        self._half = b""  # first of a member's two magic bytes
+        self._stray = 0  # bytes after the gzip data that are not gzip
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield what `data` holds; it is read only as far as that is asked for."""
+        """Yield the output of `data`, which is consumed only as it is iterated."""
         self._fed += len(data)
         if self._half:
             data, self._half = self._half + data, b""
@@ -80,7 +80,7 @@ class Gunzip:
                     yield output
 
     def close(self) -> None:
-        """Check that the stream came to its end, and that nothing follows it."""
+        """Check that the stream is complete and nothing follows it."""
         rest = self._stray + len(self._half)
         if rest:
             msg = f"{self._name}: {rest} bytes that are not gzip follow its gzip stream"
@@ -90,7 +90,7 @@ class Gunzip:
             raise DamagedError(f"{msg}; fetch it again")
 
     def _begin(self, data: bytes, position: int) -> int:
-        """Begin the member at `position`, if one is there; return where it begins."""
+        """Begin the member at `position`, if there is one; return the next position."""
         import zlib
 
         if self._members and not self._stray:
@@ -101,8 +101,9 @@ class Gunzip:
                 msg = f"{self._name}: holds more than {_MAX_MEMBERS} gzip members"
                 raise FormatError(f"{msg}; gunzip it first")
             self._stream = zlib.decompressobj(_GZIP)
-            # zlib copies what follows the member, so later members are fed in growing
-            # bites: many tiny ones stay linear. The first, usually the only one, whole.
+            # zlib copies what follows a member, so later members are fed in growing
+            # bites: many tiny ones stay linear. The first, usually the only one, is fed
+            # whole.
             self._bite = _FIRST_BITE if self._members > 1 else len(data)
             return position
         if data[position:] == GZIP_MAGIC[:1] and not self._stray:
@@ -114,7 +115,7 @@ class Gunzip:
     def _take(
         self, stream: zlib._Decompress, data: bytes, position: int
     ) -> tuple[bytes, int]:
-        """Return the member's next output and how far `data` is read."""
+        """Return the member's next output and how much of `data` has been read."""
         import zlib
 
         fed = memoryview(data)[position : position + self._bite]

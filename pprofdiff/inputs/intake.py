@@ -1,4 +1,4 @@
-"""An input's bytes as they come in: kept if they are binary, read at once if text."""
+"""Take in an input as it arrives: keep binary data, scan text at once."""
 
 from __future__ import annotations
 
@@ -24,50 +24,48 @@ _TEXT_CHUNK = 1 << 20
 
 
 class Intake(NamedTuple):
-    """One input, as far as it is read."""
+    """One input, as far as it was read."""
 
     kinds: tuple[KindId | Foreign, ...]
-    """One kind, or all the kinds of log that a text is."""
+    """One kind, or all the kinds of log that a text contains."""
     start: bytes
     """The first 64 KiB, gunzipped."""
     data: bytes
-    """The bytes as they came, still compressed; empty for a text and for what is of no
-    kind that is read."""
+    """The bytes as read, still compressed; empty for texts and unsupported kinds."""
     scanned: dict[KindId, Any]
-    """What a text holds, by kind; empty for anything else."""
+    """The contents of a text, by kind; empty for anything else."""
 
 
 class _Begun(NamedTuple):
-    """An input of which the first 64 KiB are known."""
+    """An input whose first 64 KiB are known."""
 
     kind: KindId | Foreign | None
-    """What those say it is, None for a text."""
+    """The kind shown by those bytes, None for a text."""
     start: bytes
     chunks: _Chunks
     plain: Iterator[bytes]
-    """All of it, gunzipped."""
+    """All of the input, gunzipped."""
 
 
 def take(file: BinaryIO, name: str, max_size: int) -> Intake:
-    """Read `file` to its end; a text is never held whole.
+    """Read `file` to its end; a text is never held in memory whole.
 
-    Of what is of no kind that is read, only the beginning is read.
+    For an unsupported kind, only the beginning is read.
 
     Raises
     ------
     DamagedError
-        It is a gzip stream that is damaged within its first 64 KiB, or one of a text
-        and damaged anywhere.
+        The gzip stream is damaged within its first 64 KiB, or anywhere for a text.
     FormatError
-        It holds more than `max_size` bytes, as they come or gunzipped.
+        The input exceeds `max_size` bytes, compressed or gunzipped.
     OSError
-        It cannot be read.
+        The input cannot be read.
 
     """
     begun = _begin(file, name, max_size)
     if begun.kind is None:
         return _text(begun)
-    if begun.kind not in KINDS:  # a program may be larger than `max_size`
+    if begun.kind not in KINDS:  # a program may exceed `max_size`
         return Intake((begun.kind,), begun.start, b"", {})
     begun.chunks.size = _BINARY_CHUNK
     data = b"".join(chain(begun.chunks.kept, begun.chunks))
@@ -75,7 +73,7 @@ def take(file: BinaryIO, name: str, max_size: int) -> Intake:
 
 
 def take_bytes(data: bytes, name: str, max_size: int) -> Intake:
-    """Return what `data` is; see `take`. Binary data may be larger than `max_size`."""
+    """Return what `data` is; see `take`. Binary data may exceed `max_size`."""
     begun = _begin(BytesIO(data), name, max_size)
     if begun.kind is None:
         return _text(begun)
@@ -85,33 +83,33 @@ def take_bytes(data: bytes, name: str, max_size: int) -> Intake:
 def recognise(
     data: bytes, name: str, max_size: int = DEFAULT_MAX_SIZE
 ) -> tuple[KindId | Foreign, ...]:
-    """Return what `data`, gzip or plain, is: one kind, or several kinds of log at once.
+    """Return what `data`, gzip or plain, is: one kind, or several kinds of log.
 
-    Only the first 64 KiB decide, but for text: GC lines, benchmark results and load
-    generators' reports are looked for in all of it.
+    The first 64 KiB decide, except for text, which is searched whole for GC lines,
+    benchmark results and load generator reports.
 
     Raises
     ------
     FormatError
-        The gzip stream is damaged, or a text's is cut off or holds over `max_size`.
+        The gzip stream is damaged; or it is a text's, and truncated or over `max_size`.
 
     """
     return take_bytes(data, name, max_size).kinds
 
 
 class _Chunks:
-    """A file's bytes in pieces of `size`, FormatError beyond `max_size` of them."""
+    """A file's bytes in pieces of `size`; FormatError beyond `max_size` bytes."""
 
     def __init__(self, file: BinaryIO, name: str, max_size: int) -> None:
         self.size = _FIRST_CHUNK
         self.kept: list[bytes] = []
-        """The pieces until `size` is set anew."""
+        """The pieces read before `size` was changed."""
         self._file = file
         self._name = name
         self._max_size = self._room = max_size
 
     def __iter__(self) -> Iterator[bytes]:
-        """Go on where the last iteration stopped."""
+        """Continue where the last iteration stopped."""
         while chunk := self._file.read(min(self._room + 1, self.size)):
             self._room -= len(chunk)
             if self._room < 0:
@@ -122,7 +120,7 @@ class _Chunks:
 
 
 def _begin(file: BinaryIO, name: str, max_size: int) -> _Begun:
-    """Read as much as tells what `file` is."""
+    """Read enough to recognise what `file` is."""
     chunks = _Chunks(file, name, max_size)
     plain = _plain(chunks, name, max_size)
     pieces: list[bytes] = []
@@ -136,7 +134,7 @@ def _begin(file: BinaryIO, name: str, max_size: int) -> _Begun:
 
 
 def _plain(chunks: Iterable[bytes], name: str, max_size: int) -> Iterator[bytes]:
-    """Yield what the chunks hold, gunzipped if they are gzip."""
+    """Yield the content of the chunks, gunzipped if they are gzip."""
     chunks = iter(chunks)
     first = next(chunks, b"")
     if not first.startswith(GZIP_MAGIC):
@@ -149,7 +147,7 @@ def _plain(chunks: Iterable[bytes], name: str, max_size: int) -> Iterator[bytes]
 
 
 def _text(begun: _Begun) -> Intake:
-    """Read a text to its end and return what it holds."""
+    """Read a text to its end and return its contents."""
     from pprofdiff.loaders.logs import LogReader
 
     begun.chunks.size = _TEXT_CHUNK

@@ -1,4 +1,4 @@
-"""What arguments name once it is read: inputs, by side, and how to read them."""
+"""Inputs as read, grouped by side, and the options for reading them."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ def _silent(_message: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input of one kind: its bytes as read, or what was scanned out of a log.
+    """One input of one kind: its bytes as read, or what was scanned from a log.
 
-    A log that holds several kinds, such as GC lines and benchmark results, is an input
-    of each; they share `path`.
+    A log that holds several kinds, such as GC lines and benchmark results, yields an
+    input of each; they share `path`.
     """
 
     argument: str
-    """What was typed; of a URL, without user name and password."""
+    """The argument as typed; for a URL, without user name and password."""
     label: str | None
-    """The name given as `label=path`, else None."""
+    """The label from `label=path`, else None."""
     path: str
-    """Name to show: a path, a URL without password, or `standard input`."""
+    """The name to show: a path, a URL without password, or `standard input`."""
     data: bytes = field(repr=False)
-    """Bytes as read, still compressed; empty for a kind that is read out of logs."""
+    """Bytes as read, still compressed; empty for a kind scanned from logs."""
     kind: KindId
     saved_to: str | None = None
-    """Path of the copy of what a URL gave; None for local input."""
+    """Path of the saved copy of a fetched URL; None for local input."""
     scanned: Any = field(default=None, repr=False)
-    """What a log holds of this kind; None for a kind that is decoded from `data`."""
+    """A log's content of this kind; None for a kind decoded from `data`."""
     of_folder: bool = False
-    """Whether a folder was named, of which this is a file."""
+    """Whether the argument was a folder that contains this file."""
     run: int | None = None
-    """Of which folder of one side's folders it is, from 0; None where nothing says."""
+    """The run's index among the folders of one side, from 0; None if not in one."""
     unit: str = ""
-    """The folder within a run's folder, which holds what one benchmark left; or ""."""
+    """The folder within a run's folder that holds one benchmark's files, or ""."""
 
     def decompressed(self, max_size: int = DEFAULT_MAX_SIZE) -> bytes:
-        """Return the bytes that loaders parse; raise FormatError as `decompress`."""
+        """Return the bytes that loaders parse; raises what `decompress` raises."""
         return decompress(self.data, self.path, max_size)
 
 
 class Skipped(NamedTuple):
     """A folder's entry that was left out, and why, in one line that names it.
 
-    `unread` tells evidence that could not be read (damaged, too large, no permission)
-    from what is of no kind that is read.
+    `unread` is true for evidence that could not be read (damaged, too large, no
+    permission), false for unsupported kinds.
     """
 
     path: str
@@ -64,9 +64,9 @@ class Skipped(NamedTuple):
 
 
 def not_read(path: str, error: PprofDiffError) -> Skipped:
-    """Return the entry of a folder's file that `error` keeps from being read.
+    """Return the entry for a folder's file that `error` keeps from being read.
 
-    The reason begins with the path, and says "damaged" of what is.
+    The reason begins with the path, and says "damaged" for a damaged file.
     """
     reason = str(error)
     told = reason.removeprefix(f"{path}: ")
@@ -76,7 +76,7 @@ def not_read(path: str, error: PprofDiffError) -> Skipped:
 
 
 class SideInputs(NamedTuple):
-    """What was named for one side: its inputs in the order given."""
+    """The inputs of one side, in the order given."""
 
     label: str | None
     inputs: tuple[Input, ...]
@@ -85,7 +85,7 @@ class SideInputs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to read: limits for URLs and sizes, and where messages go.
+    """How to read: limits on URLs and sizes, and where messages go.
 
     Raises
     ------
@@ -95,24 +95,23 @@ class ReadOptions:
     """
 
     seconds: int | None = None
-    """Seconds a live profile covers; overrides `?seconds=` of every URL."""
+    """Duration of a live profile in seconds; overrides `?seconds=` in every URL."""
     timeout: float | None = None
-    """Seconds until a fetch is given up; None: its duration × 1.5 + 5, else 60."""
+    """Timeout of a fetch in seconds; None: its duration × 1.5 + 5, else 60."""
     save_dir: str | None = None
-    """Folder for copies of what was fetched; None: as `go tool pprof` chooses."""
+    """Folder for copies of fetched data; None: as `go tool pprof` chooses."""
     max_size: int = DEFAULT_MAX_SIZE
-    """Bytes that one input may hold, on the wire and decompressed."""
+    """Maximum size of one input in bytes, on the wire and decompressed."""
     anonymous: bool = False
-    """Leave out local paths and hosts: of names of inputs, and inside them."""
+    """Remove local paths and hosts, from the names of inputs and inside them."""
     within: str = ""
-    """A folder: inputs in it are called by their path from there."""
+    """A folder: inputs in it are named by their path relative to it."""
     condense: Literal["no", "short", "full"] = "no"
-    """Have one large trace at a time in memory, with what the short or the full report
-    shows of the others: see `Kind.condense`."""
+    """Condense all large traces but one for a short or full report: `Kind.condense`."""
     say: Callable[[str], None] = _silent
-    """Gets one line at a time, always from the caller's thread."""
+    """Receives one line at a time, always on the caller's thread."""
     progress: Callable[[str], None] = _silent
-    """Gets what is being done now; it may be called from two threads."""
+    """Receives the current activity, possibly from two threads."""
 
     def __post_init__(self) -> None:
         for flag, value in (

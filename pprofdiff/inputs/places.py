@@ -1,4 +1,4 @@
-"""What an argument names: a file, a folder, a URL or standard input, and its label."""
+"""Resolve an argument to a file, folder, URL or standard input, and its label."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _HOST_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^/\\:=@?#\s]+):\d{1,5}(?:[/?#]|
 _NEIGHBOURS = 2000
 
 _URL_BEGINS = re.compile(r"(?:[^?:#@]*=)?[A-Za-z][A-Za-z0-9+.-]*://")
-# What stands between the scheme and the path of a URL, or after its user's name.
+# The host and port of a URL, after the scheme or the user's name.
 _HOST = re.compile(r"(?:[\w.-]*|\[[0-9A-Fa-f:.]*(?:%[\w.-]+)?\])(?::\d*)?")
-# What was meant as a URL with a user's name, but has no scheme; no Windows path.
+# A URL with a user name but no scheme; not a Windows path.
 _LOGIN = re.compile(
     r"\A(?![A-Za-z]:[\\/])(?:.*:.*(?:@|%40)|.*@(?=[^/\\]*:\d+(?:[/?#]|$)))", re.DOTALL
 )
@@ -38,7 +38,7 @@ class Sort(Enum):
 
 
 class Place(NamedTuple):
-    """One argument, understood."""
+    """A resolved argument."""
 
     argument: str
     label: str | None
@@ -48,7 +48,7 @@ class Place(NamedTuple):
 
 
 def locate(argument: str) -> Place:
-    """Return what `argument` means: an existing path wins, then `label=`, then URL.
+    """Resolve `argument`: an existing path wins, then `label=`, then a URL.
 
     Raises
     ------
@@ -78,10 +78,10 @@ def locate(argument: str) -> Place:
 
 
 def of_fleet(argument: str) -> bool:
-    """Tell whether `argument` names many objects, or a store that is no web server.
+    """Return whether `argument` names many objects, or a store other than http(s).
 
-    That is a pattern such as ``**/*.pb.gz``, ``@FILE`` for a list, or a URL such as
-    ``s3://…``. A path that exists is itself.
+    Examples are a pattern like ``**/*.pb.gz``, ``@FILE`` for a list, and a URL like
+    ``s3://…``. A path that exists is taken literally.
     """
     rest = argument
     label, equals, after = argument.partition("=")
@@ -99,16 +99,16 @@ def of_fleet(argument: str) -> bool:
 
 
 def is_host(text: str) -> bool:
-    """Tell whether `text` may be a host and its port, or only one of them."""
+    """Return whether `text` may be a host, a port or both."""
     return _HOST.fullmatch(text) is not None
 
 
 def without_login(text: str) -> str:
-    """Return a URL, or what was meant as one, without user name and password.
+    """Return a URL, even a malformed one, without user name and password.
 
-    A password may hold ``/``, ``?``, ``#`` and ``@`` as they are, wrong as that is, so
-    that all up to the last ``@`` is taken for one: ``…@`` says that it may be part of
-    the path. Of a host that is none, nothing is left.
+    A password may contain unescaped ``/``, ``?``, ``#`` and ``@``, so everything up to
+    the last ``@`` is dropped; ``…@`` shows that this may include part of the path. If
+    the host is invalid, everything after the scheme is dropped.
     """
     begins = _URL_BEGINS.match(text)
     if begins is None:
@@ -121,13 +121,13 @@ def without_login(text: str) -> str:
 
 
 def displayed(argument: str) -> str:
-    """Return an argument for people: in one line, and no password of a URL."""
+    """Return an argument for display: on one line, without a URL's password."""
     there = os.path.exists(argument)
     return printable(argument if there else without_login(argument))
 
 
 def _sort(target: str) -> tuple[Sort, str] | None:
-    """Return what `target` is and its full form, None if it names nothing."""
+    """Return the sort of `target` and its full form, None if it names nothing."""
     if target == STDIN:
         return Sort.STDIN, target
     mode = _mode(target)
@@ -144,12 +144,12 @@ def _sort(target: str) -> tuple[Sort, str] | None:
 
 
 def is_label(text: str) -> bool:
-    """Tell whether `text` may stand before `=`: it is not the beginning of a URL."""
+    """Return whether `text` may precede `=`: it does not begin a URL."""
     return bool(text) and not re.search(r"[?:#]", text)
 
 
 def _mode(path: str) -> int | None:
-    """Return the mode of what is at `path`, None if nothing is."""
+    """Return the mode of the file at `path`, None if there is none."""
     try:
         return os.stat(path).st_mode
     except OSError as error:
@@ -179,7 +179,7 @@ def _missing(path: str) -> str:
 
 
 def _nearest(folder: str, name: str) -> str | None:
-    """Return the path in `folder` whose name is most like `name`, if one is."""
+    """Return the path in `folder` whose name is closest to `name`, if any."""
     import difflib
     from itertools import islice
 

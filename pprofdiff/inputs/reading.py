@@ -1,4 +1,4 @@
-"""Arguments -> the inputs of each side: files, folders, standard input and URLs."""
+"""Read the inputs of each side: files, folders, standard input and URLs."""
 
 from __future__ import annotations
 
@@ -37,23 +37,22 @@ def read(
 def read_sides(
     base: Sequence[str], new: Sequence[str], options: ReadOptions = DEFAULT_OPTIONS
 ) -> tuple[SideInputs, SideInputs]:
-    """Read both sides' inputs; all URLs, of both sides, are fetched at once.
+    """Read the inputs of both sides; all URLs are fetched at once.
 
     An argument is a file, a folder (every file directly in it, by name), a URL, a
     `host:port`, `-` for standard input, or any of these after `label=`. Local inputs
-    are read first, so that a mistyped name costs no 30 s fetch. A folder's entries
-    that are of no kind that is read here, are damaged, or cannot be read are listed in
-    `SideInputs.skipped`; an argument that cannot be used is an error.
+    are read first, so that a mistyped name costs no 30 s fetch. A folder's entries that
+    are unsupported, damaged or unreadable are listed in `SideInputs.skipped`; an
+    argument that cannot be used is an error.
 
     Raises
     ------
     FetchError
         A file, folder or URL does not exist or cannot be read.
     FormatError
-        An input is of no kind that is read here, is damaged, or is larger than
-        `options.max_size`.
+        An input is of an unsupported kind, is damaged, or exceeds `options.max_size`.
     UsageError
-        A side has no input or two labels, or standard input is asked for twice.
+        A side has no input or two labels, or standard input is given twice.
 
     """
     base_inputs, new_inputs = _read_all((base, new), options)
@@ -82,7 +81,7 @@ def _read_all(
 
 
 def _common_label(side: Sequence[Place]) -> str | None:
-    """Return the one label that a side's arguments give, None if they give none."""
+    """Return the single label of a side's arguments, None if they have none."""
     if not side:
         msg = "no input is given; each side needs a file, a folder, a URL or -"
         raise UsageError(msg)
@@ -141,7 +140,7 @@ def _read_urls(places: Sequence[Place], options: ReadOptions) -> list[SideInputs
 
 
 def _inputs(place: Place, name: str, taken: Intake) -> tuple[Input, ...]:
-    """Return an input for each kind that was read; FormatError if there is none."""
+    """Return an input for each kind that was found; FormatError if there is none."""
     inputs = tuple(
         Input(
             place.argument,
@@ -160,7 +159,7 @@ def _inputs(place: Place, name: str, taken: Intake) -> tuple[Input, ...]:
 
 
 def _read_folder(place: Place, options: ReadOptions) -> SideInputs:
-    """Read every file directly in a folder; of folders alone, each is a run."""
+    """Read the files directly in a folder; if it has only folders, each is a run."""
     from pathlib import Path
 
     inputs, skipped, folders = _read_files(place, Path(place.target), options)
@@ -178,10 +177,10 @@ def _read_runs(
     skipped: list[Skipped],
     options: ReadOptions,
 ) -> SideInputs:
-    """Read folders of one side, each of which holds what one run left.
+    """Read the folders of one side, each with the files of one run.
 
-    They are in the order of their names, numbers in them by value. A folder within a
-    run holds what one unit of work left, such as a benchmark in its own process.
+    They are sorted by name, numbers by value. A folder within a run holds one unit of
+    work, such as a benchmark in its own process.
     """
     inputs: list[Input] = []
     run = 0
@@ -201,7 +200,7 @@ def _read_runs(
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """Return what sorts names by the numbers in them: run2 before run10."""
+    """Return a key that sorts names by the numbers in them: run2 before run10."""
     parts = re.split(r"(\d+)", name)
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
@@ -209,7 +208,7 @@ def _natural(name: str) -> list[tuple[int, str]]:
 def _read_files(
     place: Place, folder: Path, options: ReadOptions
 ) -> tuple[list[Input], list[Skipped], list[tuple[Path, str]]]:
-    """Return what a folder's files hold, what was left out, and folders within it."""
+    """Return inputs from a folder's files, skipped entries, and its folders."""
     try:
         paths = sorted(folder.iterdir())
     except OSError as error:
@@ -224,7 +223,7 @@ def _read_files(
                 folders.append((path, name))
                 continue
             foreign = _foreign(path, name)
-        except OSError as error:  # the entry cannot even be looked at
+        except OSError as error:  # stat failed
             foreign = unreadable(name, error)
         if foreign:
             skipped.append(Skipped(name, foreign))
@@ -257,13 +256,13 @@ def _unusable(folder: str, skipped: Sequence[Skipped]) -> str:
 
 
 def _foreign(path: Path, name: str) -> str:
-    """Return why a folder's entry is not looked into, "" if it is.
+    """Return why a folder's entry is not opened, "" if it is.
 
-    Raises OSError where the system does not say what it is.
+    Raises OSError if its type cannot be determined.
     """
     if path.name.startswith("."):
         return f"{name}: hidden; name it to read it"
-    # Opening a pipe could wait for ever, a device could be endless.
+    # Opening a pipe could block forever; a device could be endless.
     if not path.is_file():
         return f"{name}: not a regular file, or a broken link"
     return ""

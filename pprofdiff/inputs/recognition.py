@@ -1,4 +1,4 @@
-"""What bytes are, told from how they begin: a kind that is read, or a foreign one."""
+"""Recognise the kind of an input, supported or foreign, from its first bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pprofdiff.units import printable
 
 
 class Foreign(StrEnum):
-    """What an input is that is not read here; each is refused in words."""
+    """Kinds of input that are not supported; each is refused with advice."""
 
     EMPTY = "empty"
     UNKNOWN = "unknown"
@@ -131,7 +131,7 @@ def refusal(kind: KindId | Foreign, name: str, start: bytes) -> FormatError:
 
 
 def binary_kind(start: bytes, *, whole: bool) -> KindId | Foreign | None:
-    """Return what the bytes that begin (`whole`: are) an input are; None: a text."""
+    """Return the kind of an input from its `start` (`whole`: all of it); None: text."""
     for kind in KINDS.values():
         if kind.begins and re.match(kind.begins, start):
             return kind.id
@@ -147,9 +147,9 @@ def binary_kind(start: bytes, *, whole: bool) -> KindId | Foreign | None:
 
 
 def _is_gperftools(start: bytes) -> bool:
-    """Tell whether `start` has the header words 0, 3, 0 (Java: 1), period, 0.
+    """Return whether `start` has the header words 0, 3, 0 (Java: 1), period, 0.
 
-    See pprof's profile/legacy_profile.go, parseCPU: words of 4 or 8 bytes, either
+    See pprof's profile/legacy_profile.go, parseCPU: words of 4 or 8 bytes, any byte
     order.
     """
     for size in (4, 8):
@@ -164,7 +164,7 @@ def _is_gperftools(start: bytes) -> bool:
 
 
 def text_kind(start: bytes) -> Foreign:
-    """Return what a text that holds no log begins like."""
+    """Return the foreign kind that a text without logs resembles."""
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     for kind, pattern in _TEXT:
         if re.match(pattern, text):
@@ -173,10 +173,10 @@ def text_kind(start: bytes) -> Foreign:
 
 
 def _is_folded(text: bytes) -> bool:
-    """Tell whether the first lines read `frame;frame;frame count`."""
+    """Return whether the first lines have the form `frame;frame;frame count`."""
     lines = text.split(b"\n", 10)[:10]
     if len(lines) > 1:
-        lines.pop()  # empty, or cut off
+        lines.pop()  # empty, or truncated
     return all(
         b";" in stack and count.strip().isdigit()
         for stack, _, count in (line.rpartition(b" ") for line in lines)

@@ -1,6 +1,6 @@
-"""Names of inputs that say nothing of the machine or server they come from, or less.
+"""Shorten the names of inputs so that they do not reveal a machine or server.
 
-So are words of a command that is noted: without what lets their reader in.
+Also removes secrets from recorded command lines.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ __all__ = ["from_within", "without_places", "without_secrets"]
 _URL = re.compile(r"https?://[^/?#]*([^?#]*)", re.IGNORECASE)
 _NAMELESS = "profile from a URL"
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^\s\"']*)")
-# What a header, a form or a flag calls a secret, and what parts it from its value.
+# Names of secrets in headers, forms and flags, and the separator before the value.
 _SECRET = re.compile(
     r"(?i)(authorization|cookie|token|passw(?:or)?d|secret|(?:api|access)[-_]?key|auth)"
     r"(\s*[:=]\s*)\S.*",
     re.DOTALL,
 )
-# Flags whose next word is one, as curl, hey, wrk, ab and vegeta have them.
+# Flags whose next word is a secret, as in curl, hey, wrk, ab and vegeta.
 _FLAGS = re.compile(
     r"(?i)-{1,2}(?:[uab]|(?:proxy-)?user|cookie|oauth2-bearer"
     r"|[^=:]*(?:token|passw(?:or)?d|secret|key|auth))"
@@ -32,10 +32,10 @@ _FLAGS = re.compile(
 
 
 def without_places(side: SideInputs) -> SideInputs:
-    """Return a side whose inputs are called by the last part of their path or URL.
+    """Return a side whose inputs are named by the last part of their path or URL.
 
-    Several of one name are numbered: ``cpu.pb.gz``, ``cpu.pb.gz (2)``. Copies of what
-    was fetched are not mentioned.
+    Equal names are numbered: ``cpu.pb.gz``, ``cpu.pb.gz (2)``. Saved copies are left
+    out.
     """
     counts: dict[str, int] = {}
     names: dict[str, str] = {}
@@ -58,7 +58,7 @@ def without_places(side: SideInputs) -> SideInputs:
 
 
 def from_within(side: SideInputs, folder: str) -> SideInputs:
-    """Return a side whose inputs in a folder are called by their path from there."""
+    """Return a side whose inputs in a folder are named relative to it."""
     before = os.path.join(folder, "")
     return side._replace(
         inputs=tuple(
@@ -80,9 +80,9 @@ def from_within(side: SideInputs, folder: str) -> SideInputs:
 
 
 def without_secrets(words: Sequence[str]) -> list[str]:
-    """Return a command's words, ``…`` in the place of logins, tokens and cookies.
+    """Return a command's words, with ``…`` in place of logins, tokens and cookies.
 
-    Of a URL scheme, host and path are left: its query may hold a token.
+    A URL keeps its scheme, host and path: its query may hold a token.
     """
     told: list[str] = []
     for place, word in enumerate(words):
@@ -101,7 +101,7 @@ def _bare_address(match: re.Match[str]) -> str:
 
 
 def _without_place(entry: Skipped) -> str:
-    """Return why an entry was left out, which begins with its path or says nothing."""
+    """Return an entry's reason without its folder, "" if it does not start with it."""
     if not entry.reason.startswith(f"{entry.path}: "):
         return ""
     return _last_part(entry.path) + entry.reason.removeprefix(entry.path)

@@ -1,4 +1,4 @@
-"""Copies of what was fetched: a live profile cannot be taken a second time."""
+"""Save copies of fetched data: a live profile cannot be taken a second time."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _SUFFIX = {kind.id: kind.suffix for kind in KINDS.values()} | {
 
 
 def save(data: bytes, host: str, path: str, options: ReadOptions) -> str | None:
-    """Write a copy of `data` and say where; return its path, None if that failed.
+    """Save a copy of `data` and say where; return its path, or None on failure.
 
-    The folder is `options.save_dir`, else `$PPROF_TMPDIR`, else `~/pprof`, else the
-    system's folder for temporary files: the first that can be written to. The name
-    is `pprof.<host>.<what was asked for>.NNN.<suffix>`; no file is overwritten.
+    The folder is the first writable one of `options.save_dir`, `$PPROF_TMPDIR`,
+    `~/pprof` and the system's temporary folder. The name is `pprof.<host>.<last part of
+    path>.NNN.<suffix>`; no file is overwritten.
     """
     stem = f"pprof.{_word(host)}.{_word(path.rstrip('/').rpartition('/')[2])}"
     problem = "no folder to save in"
@@ -56,7 +56,7 @@ def _folders(chosen: str | None) -> Iterator[Path]:
     named = os.environ.get("PPROF_TMPDIR")
     if named:
         yield Path(named)
-    with contextlib.suppress(RuntimeError):  # no home folder can be found
+    with contextlib.suppress(RuntimeError):  # no home folder
         yield Path.home() / "pprof"
     import tempfile
 
@@ -73,7 +73,7 @@ def _write_new(folder: Path, stem: str, suffix: str, data: bytes) -> Path:
         try:
             with file:
                 file.write(data)
-        except BaseException:  # an interrupt too: half a copy is none
+        except BaseException:  # interrupts too: leave no partial copy
             path.unlink(missing_ok=True)
             raise
         return path
@@ -89,5 +89,5 @@ def _suffix(data: bytes) -> str:
 
 
 def _word(text: str) -> str:
-    """Return `text` as one part of a file name."""
+    """Return `text` as one component of a file name."""
     return re.sub(r"[^A-Za-z0-9_-]+", "_", text).strip("_")[:60] or "data"

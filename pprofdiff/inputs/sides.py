@@ -1,4 +1,4 @@
-"""What was named -> two sides: read, fetched, and decoded as their kinds say."""
+"""Read, fetch and decode both sides."""
 
 from __future__ import annotations
 
@@ -27,19 +27,18 @@ from pprofdiff.parallel import both
 __all__ = ["Loaded", "decoded", "load_sides"]
 
 _ALL = frozenset(KINDS)
-# From so many bytes on the rows of a trace are worth to be let go of: ten times that.
+# Inputs from this size on are condensed: a trace's rows take ten times as much.
 _LARGE = 4 << 20
-# Of the entries of a folder that were left out for one reason, how many are named.
+# How many of a folder's skipped entries to name per reason.
 _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loaded:
-    """Two sides as they were read.
+    """Two sides as read.
 
-    `base` is None where nothing was named for it. `notes` name, in a line a side, what
-    is of no kind that is compared; `unread` has a line for each file of a folder that
-    is damaged or cannot be read.
+    `base` is None if it has no arguments. `notes` name files of unsupported kinds, one
+    line per side; `unread` has a line for each damaged or unreadable file in a folder.
     """
 
     base: Side | None
@@ -50,7 +49,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decoded:
-    """One side as it was read, and a line for each file that could not be."""
+    """One side as read, and a line for each file that could not be read."""
 
     side: Side
     unread: tuple[str, ...] = ()
@@ -62,12 +61,12 @@ def load_sides(
     options: ReadOptions = DEFAULT_OPTIONS,
     kinds: Collection[KindId] = _ALL,
 ) -> Loaded:
-    """Read and decode what was named for both sides; `base` may be empty.
+    """Read and decode the arguments of both sides; `base` may be empty.
 
-    Arguments are those of `read_sides`. Inputs that are not of `kinds` are recognised
-    but not decoded. A file of a folder that is damaged or cannot be read is left out,
-    and named in `Loaded.unread`. Raises what `read_sides` raises, and FormatError where
-    what was named itself is damaged, or nothing of a side is whole.
+    Arguments are those of `read_sides`. Inputs of other `kinds` are recognised but not
+    decoded. A file in a folder that is damaged or cannot be read is left out and listed
+    in `Loaded.unread`. Raises what `read_sides` raises, and FormatError if an input
+    given directly is damaged, or no input of a side is intact.
     """
     if base:
         named = read_sides(base, new, options)
@@ -89,7 +88,7 @@ def load_sides(
         len(one.data) for side in named for one in side.inputs if one.kind != "trace"
     )
     turns = _Turns([one for side in named for one in side.inputs], options, kinds)
-    # What is read of a side is let go of as soon as it is decoded.
+    # Free each side's raw inputs as soon as they are decoded.
     first_side, second_side = [(named[0], words[0])], [(named[1], words[1])]
     del named
     first, second = both(
@@ -114,12 +113,12 @@ def decoded(
     kinds: Collection[KindId] = _ALL,
     turns: _Turns | None = None,
 ) -> Decoded:
-    """Return the side that inputs make; `word` labels it where they do not.
+    """Return the side made of the inputs; `word` labels it unless they do.
 
-    Where there are `turns`, large inputs of both sides take them.
+    With `turns`, large inputs of both sides are decoded in turn.
 
     Raises FormatError for an input that is damaged or decompresses to more than
-    `options.max_size` bytes, unless it is one of a folder of which others are whole.
+    `options.max_size` bytes, unless it is in a folder with intact files.
     """
     label = named.label or word
     lost = [entry for entry in named.skipped if entry.unread]
@@ -153,9 +152,9 @@ def decoded(
 
 
 class _Turns:
-    """Decodes large inputs one at a time; what they become takes little memory.
+    """Decodes large inputs one at a time and condenses them to save memory.
 
-    That is so where `ReadOptions.condense` is set, and but for the last of them.
+    Applies if `ReadOptions.condense` is set, and to all but the last of them.
     """
 
     def __init__(
@@ -167,7 +166,7 @@ class _Turns:
         self._turn = Lock()
 
     def content(self, one: Input) -> Any:  # noqa: ANN401 - see `kinds`
-        """Return what an input decodes to."""
+        """Return the decoded input."""
         options = self._options
         if options.condense == "no" or not _large(one):
             return _content(one, options)
@@ -189,7 +188,7 @@ def _large(one: Input) -> bool:
 
 
 def _content(one: Input, options: ReadOptions) -> Any:  # noqa: ANN401 - see `kinds`
-    """Return what an input decodes to."""
+    """Return the decoded input."""
     kind = KINDS[one.kind]
     if kind.is_text:
         return one.scanned
@@ -201,7 +200,7 @@ def _content(one: Input, options: ReadOptions) -> Any:  # noqa: ANN401 - see `ki
 
 
 def _unused(named: tuple[SideInputs, SideInputs], words: tuple[str, str]) -> list[str]:
-    """Return, in a line a side, or one for both, what is not compared."""
+    """Return lines on what is not compared, one per side or one for both."""
     sides: dict[str, list[str]] = {}
     for side, word in zip(named, words, strict=True):
         counts = Counter(
@@ -223,7 +222,7 @@ def _unused(named: tuple[SideInputs, SideInputs], words: tuple[str, str]) -> lis
 
 
 def _in_lines(unread: Sequence[Skipped], label: str) -> tuple[str, ...]:
-    """Return one line for each file that could not be read, the first of them."""
+    """Return a line for each of the first unreadable files, and one for the rest."""
     lines = [f"{label}: {entry.reason}" for entry in unread[:_NAMED]]
     rest = len(unread) - _NAMED
     if rest > 0:

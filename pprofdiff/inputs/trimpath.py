@@ -1,4 +1,4 @@
-"""A side without the paths of the machine that measured or built it."""
+"""Remove the paths of the measuring or building machine from a side."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _FOLDER_AS_PACKAGE = re.compile(r"(?<![\w.])_/(?:[^/()\[\]{},;*\s]+/)*")
 def without_paths(side: Side) -> Side:
     """Return the side with files named as ``go build -trimpath`` names them.
 
-    A source file is its function's package and its last part, ``net/http/server.go``;
-    a binary is its last part. Paths that are not of a machine stay. What else a
-    profile says of itself, its comments and page, is left out. Names of inputs stay:
-    they are those that `redaction` gave.
+    A source file becomes its function's package and its base name,
+    ``net/http/server.go``; a binary becomes its base name. Paths that are not local
+    stay. A profile's comments and documentation URL are removed. Names of inputs stay:
+    `redaction` has replaced them.
     """
     return replace(side, captures=tuple(map(_anonymous, side.captures)))
 
@@ -49,7 +49,7 @@ def _anonymous(capture: Capture[Any]) -> Capture[Any]:
 
 
 def profile_without_paths(profile: Profile) -> Profile:
-    """Return the profile without paths, in its columns as in its strings."""
+    """Return the profile without local paths, in columns and in strings."""
     functions, labels = profile.functions, profile.labels
     strings = [_renamed(text) for text in profile.strings]
     places = {text: i for i, text in reversed(list(enumerate(strings)))}
@@ -83,7 +83,7 @@ def _mapping(mapping: Mapping) -> Mapping:
 
 
 def trace_without_paths(trace: Trace) -> Trace:
-    """Return the trace with files of frames that name no folder of a machine."""
+    """Return the trace without local folders in its frames' files."""
     stacks, strings = trace.stacks, [_renamed(text) for text in trace.strings]
     places = {text: i for i, text in reversed(list(enumerate(strings)))}
     pairs = stacks.function.astype(np.int64) << 32 | stacks.file.astype(np.int64)
@@ -99,7 +99,7 @@ def trace_without_paths(trace: Trace) -> Trace:
 def _placed(
     function: str, file: str, places: dict[str, int], strings: list[str]
 ) -> int:
-    """Return the position of a file's name without its folder, added if it is new.
+    """Return the position of a file's name without its folder, added if new.
 
     `places` are the positions of all `strings`.
     """
@@ -113,7 +113,7 @@ def _placed(
 
 
 def benchmarks_without_paths(benchmarks: Benchmarks) -> Benchmarks:
-    """Return benchmarks whose configuration names no folder."""
+    """Return benchmarks whose configuration names no local folder."""
     return benchmarks._replace(
         results=tuple(
             result._replace(
@@ -128,10 +128,10 @@ def benchmarks_without_paths(benchmarks: Benchmarks) -> Benchmarks:
 
 
 def _last_part(path: str) -> str:
-    """Return what stands after the last separator that something follows."""
+    """Return the last component of a path."""
     return _SEPARATOR.split(path.rstrip("/\\"))[-1]
 
 
 def _renamed(text: str) -> str:
-    """Return a symbol without the folder that stands for its package."""
+    """Return a symbol without the folder that replaces its package."""
     return _FOLDER_AS_PACKAGE.sub("", text) if "_/" in text else text

@@ -1,4 +1,4 @@
-"""From the URL that was typed to the request that is sent, as `go tool pprof` does.
+"""Turn a typed URL into the request to send, as `go tool pprof` does.
 
 See google/pprof internal/driver/fetch.go and cmd/pprof/pprof.go, adjustURL.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _CPU = "/debug/pprof/profile"
 _SERVER_SECONDS = {_CPU: 30.0, "/debug/pprof/trace": 1.0}  # net/http/pprof's defaults
 _DEFAULT_TIMEOUT = 60.0
-_GRACE = 5.0  # pprof's HTTP client waits this much longer, too
+_GRACE = 5.0  # extra wait, as in pprof's HTTP client
 _QUOTED = "%/:=&?~#+!$,;'@()*[]"
 
 
@@ -30,15 +30,15 @@ class Request(NamedTuple):
 
     url: str
     shown: str
-    """The URL for messages and names: no password, nor what may be one; one line."""
+    """The URL for messages: on one line, without anything that may be a password."""
     authorization: str | None
     seconds: float | None
-    """How long the server will measure, None if not known."""
+    """How long the server will measure, None if unknown."""
     timeout: float
 
 
 def request_for(url: str, options: ReadOptions) -> Request:
-    """Return how `url` is fetched: default path, `seconds`, timeout, credentials.
+    """Return how to fetch `url`: default path, `seconds`, timeout, credentials.
 
     Raises
     ------
@@ -70,9 +70,9 @@ def request_for(url: str, options: ReadOptions) -> Request:
 
 
 def _split(url: str) -> tuple[urllib.parse.SplitResult | None, str]:
-    """Return a URL's parts, or None and why it has none.
+    """Return a URL's parts, or None and the reason why it has none.
 
-    What urllib says is not told: it quotes the URL, and with it a password.
+    Error messages of urllib are not used: they quote the URL, password included.
     """
     problem = "its host cannot be read"
     with suppress(ValueError):
@@ -91,7 +91,7 @@ def _with_seconds(query: str, seconds: int) -> str:
 
 
 def _seconds_in(query: str) -> float | None:
-    """Return the positive, finite `seconds=` of a query, None without one."""
+    """Return the positive, finite `seconds=` of a query, None if there is none."""
     values = urllib.parse.parse_qs(query).get("seconds", [""])
     try:
         seconds = float(values[0])

@@ -1,4 +1,4 @@
-"""Whether bytes walk like the top level of a profile.proto `Profile`."""
+"""Check whether bytes parse like the top level of a profile.proto `Profile`."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _WALKED = 4096
 
 
 def looks_like_profile(start: bytes, *, whole: bool) -> bool:
-    """Tell whether `start` is the beginning (`whole`: all) of an encoded Profile.
+    """Return whether `start` begins (`whole`: is) an encoded Profile.
 
-    Every top-level field must have its wire type, the value types must parse, and
-    the string table must begin with the empty string. A profile always shows a
-    sample type or a string; only one longer than what is walked may show neither.
+    Every top-level field must have its wire type, the value types must parse, and the
+    string table must begin with the empty string. A profile always shows a sample type
+    or a string, unless it is longer than the part examined.
     """
     whole = whole and len(start) <= _WALKED
     start = start[:_WALKED]
@@ -46,7 +46,7 @@ def looks_like_profile(start: bytes, *, whole: bool) -> bool:
                 return False
             seen.add(number)
             position = after
-    except IndexError:  # cut off within a number: what came before it decides
+    except IndexError:  # truncated inside a number: what precedes it decides
         pass
     except ValueError:
         return False
@@ -56,7 +56,7 @@ def looks_like_profile(start: bytes, *, whole: bool) -> bool:
 def _varint(data: bytes, position: int) -> tuple[int, int]:
     """Return a varint and the position after it.
 
-    Raises IndexError where `data` ends first, ValueError beyond ten bytes.
+    Raises IndexError if `data` ends first, ValueError beyond ten bytes.
     """
     value = 0
     for shift in range(0, 70, 7):
@@ -69,7 +69,7 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
 
 
 def _after(data: bytes, position: int, wire: int) -> int:
-    """Return where the field value at `position` ends, maybe beyond `data`."""
+    """Return where the field value at `position` ends, possibly beyond `data`."""
     if wire == _VARINT:
         return _varint(data, position)[1]
     if wire == _BYTES:
@@ -79,7 +79,7 @@ def _after(data: bytes, position: int, wire: int) -> int:
 
 
 def _valid(number: int, field: bytes, *, first: bool) -> bool:
-    """Tell whether a field's bytes (its length included) can be what they must."""
+    """Return whether a field's bytes, including its length, are plausible."""
     if number in (_SAMPLE_TYPE, _PERIOD_TYPE):
         return _is_value_type(field)
     if number == _STRING_TABLE and first:
@@ -88,7 +88,7 @@ def _valid(number: int, field: bytes, *, first: bool) -> bool:
 
 
 def _is_value_type(field: bytes) -> bool:
-    """Tell whether `field` is a length and then a ValueType: type = 1, unit = 2."""
+    """Return whether `field` is a length and a ValueType: type = 1, unit = 2."""
     size, position = _varint(field, 0)
     if size > 2 * (1 + 10):
         return False

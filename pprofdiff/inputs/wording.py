@@ -1,4 +1,4 @@
-"""How names and sizes are written in this package's messages."""
+"""How this package's messages write names and sizes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from pprofdiff.units import printable
 
 
 def shortened(text: str, limit: int) -> str:
-    """Return `text` on one line, cut to `limit` characters."""
+    """Return `text` on one line, truncated to `limit` characters."""
     shown = printable(text)
     return f"{shown[:limit]}…" if len(shown) > limit else shown
 
 
 def size_text(size: int) -> str:
-    """Return a number of bytes in the largest binary unit it fills."""
+    """Return a number of bytes in the largest binary unit that it fills."""
     for shift, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
         if size >= 1 << shift:
             return f"{size / (1 << shift):.4g} {unit}"

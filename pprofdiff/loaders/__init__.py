@@ -1,1 +1,1 @@
-"""Bytes in, model out: one module for each format."""
+"""Decoders from bytes to the model, one module per format."""

@@ -1,4 +1,4 @@
-"""A log of any size -> all that is known of it: GC lines, benchmarks, load reports."""
+"""Read logs of any size: GC traces, benchmark results and load reports."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ _LONGEST_LINE = 1 << 23
 
 class _Scanner(Protocol):
     def feed(self, block: bytes) -> None:
-        """Read one more block of whole lines."""
+        """Read the next block of whole lines."""
 
     def close(self) -> Any | None:  # noqa: ANN401 - what a kind decodes to
-        """Return what all blocks hold, None for nothing of the kind."""
+        """Return what the blocks contained, or None if nothing of this kind."""
 
 
 class LogReader:
-    """Reads a log in pieces, cut anywhere, and hands it on in blocks of whole lines.
+    """Reads a log in pieces cut anywhere and feeds the scanners whole lines.
 
-    Blocks hold 4 to 8 MiB; a line longer than 8 MiB is cut there. How the pieces are
-    cut changes nothing. Memory: two blocks and what is found.
+    Blocks are 4 to 8 MiB; a longer line is split at 8 MiB. The result does not depend
+    on where the pieces are cut. Memory: two blocks plus the results.
     """
 
     def __init__(self) -> None:
         self._scanners: dict[KindId, _Scanner] = {
             kind.id: resolve(kind.scanner)() for kind in of_texts()
         }
-        self._pending = bytearray()  # begins where a line does
+        self._pending = bytearray()  # starts at a line start
 
     def feed(self, data: bytes) -> None:
-        """Read one more piece."""
+        """Read the next piece."""
         view = memoryview(data)
         while view:
             size = min(_BLOCK, _LONGEST_LINE - len(self._pending))
@@ -46,7 +46,7 @@ class LogReader:
                     self._hand_on(end or _LONGEST_LINE)
 
     def close(self) -> dict[KindId, Any]:
-        """Return what the log holds by kind, once all is fed; no entry for nothing."""
+        """Return the log's contents by kind, without kinds that found nothing."""
         if self._pending:
             self._hand_on(len(self._pending))
         contents = {kind: one.close() for kind, one in self._scanners.items()}

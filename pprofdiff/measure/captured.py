@@ -1,7 +1,7 @@
-"""What the profiles of one benchmark's process keep: its operations, not the harness.
+"""Remove the test harness from the profiles of one benchmark's process.
 
-``go test`` collects garbage before each benchmark, reads memory statistics when a timer
-stops, writes profiles and initialises packages; none of this is the program's work
+``go test`` forces a GC before each benchmark, reads memory statistics when a timer
+stops, writes profiles and initialises packages. None of this is the program's work
 (testing/benchmark.go).
 """
 
@@ -23,20 +23,20 @@ from pprofdiff.model.profiles.profile import Profile
 __all__ = ["keep_allocations", "keep_operations"]
 
 _LOOP = "testing.(*B).runN"
-# Frames under the loop that keep its clock.
+# Frames under the loop that start, stop or reset the benchmark timer.
 _CLOCK = (
     "testing.(*B).ResetTimer",
     "testing.(*B).StartTimer",
     "testing.(*B).StopTimer",
 )
-# Where goroutines begin that run no operation.
+# Roots of goroutines that run no operations.
 _ROOTS = ("runtime.main", "runtime/pprof.profileWriter", "testing.tRunner")
 
 
 def keep_operations(path: str, operations: Operations) -> float:
-    """Rewrite a CPU profile without the harness, and with its number of operations.
+    """Drop the harness from a CPU profile and store its operation count in it.
 
-    Return the CPU seconds that it still has.
+    Returns the CPU seconds that remain.
     """
     kept = _without_harness(_read(path), operations)
     _write(path, with_operations(kept, operations))
@@ -44,10 +44,10 @@ def keep_operations(path: str, operations: Operations) -> float:
 
 
 def keep_allocations(path: str, fewer: str, operations: Operations) -> None:
-    """Rewrite an allocs profile as what it has more than another of fewer operations.
+    """Rewrite an allocs profile as its difference to a run of fewer operations.
 
-    `operations` are the operations that it has more. What starts the process, and what
-    sets the benchmark up, is in both and cancels.
+    `operations` are those it has more than `fewer`. Start-up and benchmark set-up are
+    in both and cancel out.
     """
     more, less = (_without_harness(_read(one), operations) for one in (path, fewer))
     rest = subtract(more, less, label=False)
@@ -55,7 +55,7 @@ def keep_allocations(path: str, fewer: str, operations: Operations) -> None:
     values = np.where(np.array(counted), np.maximum(rest.values, 0), 0)
     some = np.flatnonzero(values.any(axis=1))
     kept = rest.with_values(values).take(some)
-    # The time and period are those of the profile that has more.
+    # Keep the time and period of the longer run.
     header = replace(kept, time_ns=more.time_ns, period=more.period)
     _write(path, with_operations(header, operations))
 
@@ -71,17 +71,16 @@ def _write(path: str, profile: Profile) -> None:
 
 
 def _without_harness(profile: Profile, operations: Operations) -> Profile:
-    """Return the samples of operations, and of goroutines that operations started.
+    """Return the samples of operations and of goroutines that operations started.
 
-    Of a sub-benchmark, what the function above it does before ``b.Run`` is none of its
-    operations.
+    In a sub-benchmark, work that the parent function does before ``b.Run`` is dropped.
     """
     above = operations.name.rpartition(" ")[2].partition("/")
     frames = profile.frames()
     name = np.array([*profile.function_names(), ""], dtype=object)
     function = name[profile.locations.line_function[frames.line]]
     loop = last_in_row(function == _LOOP, frames.offsets)
-    # Stacks begin at the leaf: what the loop calls stands right before it.
+    # Stacks start at the leaf: the loop's callee is the frame before it.
     inside = loop >= 0
     called = np.where(loop > frames.offsets[:-1], loop - 1, 0)
     own = np.zeros(len(called), np.bool_)
@@ -95,9 +94,9 @@ def _without_harness(profile: Profile, operations: Operations) -> Profile:
 
 
 def _of_harness(names: NDArray[np.object_], above: str) -> NDArray[np.bool_]:
-    """Return which functions that the loop calls do no operation.
+    """Return which of the loop's callees belong to the harness.
 
-    `above` is the function that sets a sub-benchmark up, "" for none.
+    `above` is the parent function of a sub-benchmark, "" for none.
     """
     return np.array(
         [
@@ -110,5 +109,5 @@ def _of_harness(names: NDArray[np.object_], above: str) -> NDArray[np.bool_]:
 
 
 def _any(marked: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which rows hold a marked item."""
+    """Return which rows contain a marked item."""
     return first_in_row(marked, offsets) >= 0

@@ -1,6 +1,6 @@
-"""Programs that are run: each ends with all that it started.
+"""Run programs, and kill everything that they started when they end.
 
-A process group ends at once; `orphans` ends what left it (setsid, a daemon).
+A process group is killed at once; `orphans` kills what left it (setsid, a daemon).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ __all__ = [
     "started",
 ]
 
-# Of what a failed program said, how much is repeated.
+# How much of a failed program's output is repeated.
 _LINES = 10
 _BYTES = 1 << 16
 
 
 class Program(NamedTuple):
-    """What to run: words, never a shell's text, the folder and the environment."""
+    """A program to run: words (never shell text), folder and environment."""
 
     words: Sequence[str]
     folder: str
@@ -44,9 +44,9 @@ class Program(NamedTuple):
 def started(
     program: Program, out: IO[bytes], errors: IO[bytes]
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a program, and end it and all that it started when the block is left.
+    """Start a program; kill it and everything it started when the block ends.
 
-    Raises MeasureError where it cannot be started.
+    Raises MeasureError if it cannot be started.
     """
     with adopted():
         process = None
@@ -80,9 +80,9 @@ def _popen(
 
 @contextmanager
 def signals_later() -> Iterator[None]:
-    """Handle a signal when the block is left: a process that starts is known by then.
+    """Defer signals to the end of the block, when a starting process is known.
 
-    In a thread nothing is to be done: it handles no signals.
+    In a thread this does nothing, as threads handle no signals.
     """
     caught: list[tuple[int, FrameType | None]] = []
     handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
@@ -103,11 +103,11 @@ def signals_later() -> Iterator[None]:
 
 
 class Ended(NamedTuple):
-    """How a process ended, and what the kernel counted of it and of its children.
+    """How a process ended, and its resource usage, children included.
 
     `status` is the exit status, negative for a signal. `cpu_s` is user and system time
-    in seconds, `preempted` how often another process took its place (involuntary
-    context switches); None where the system does not count (``wait4``).
+    in seconds; `preempted` is the number of involuntary context switches. Both are None
+    where the system has no ``wait4``.
     """
 
     status: int
@@ -121,7 +121,7 @@ def run(program: Program, out: IO[bytes], errors: IO[bytes]) -> Ended:
     with started(program, out, errors) as process:
         _over(process)
         if hasattr(os, "wait4"):
-            # What it left in its group ends while its number is still its own.
+            # Kill its process group while the pid is still reserved.
             _end_group(process)
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
@@ -130,7 +130,7 @@ def run(program: Program, out: IO[bytes], errors: IO[bytes]) -> Ended:
 
 
 def _over(process: subprocess.Popen[bytes]) -> None:
-    """Wait until a process has ended, and keep its number, so that it is its own."""
+    """Wait until a process has exited, without reaping it: that would free its pid."""
     if hasattr(os, "waitid"):
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     else:
@@ -138,7 +138,7 @@ def _over(process: subprocess.Popen[bytes]) -> None:
 
 
 def has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Return whether a process has ended, which keeps its number until it is left."""
+    """Return whether a process has exited, without reaping it."""
     if process.returncode is not None or not hasattr(os, "waitid"):
         return process.poll() is not None
     flags = os.WEXITED | os.WNOWAIT | os.WNOHANG
@@ -146,15 +146,15 @@ def has_ended(process: subprocess.Popen[bytes]) -> bool:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and its group, at once."""
-    # A process that was waited for may have left its number to another.
+    """Kill a process and its group."""
+    # The pid of a reaped process may have been reused.
     if process.returncode is None:
         _end_group(process)
         process.wait()
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """Send a signal that ends a process that was not waited for, and its group."""
+    """Kill a process that was not reaped, and its group."""
     if hasattr(os, "killpg"):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -163,7 +163,7 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def first_lines(*texts: bytes) -> tuple[str, ...]:
-    """Return the first lines of what a program said, printable, empty ones left out."""
+    """Return the first non-empty lines of a program's output, made printable."""
     lines = (line for text in texts for line in text[:_BYTES].splitlines())
     told = (printable(line.decode("utf-8", "replace").expandtabs(4)) for line in lines)
     return tuple([line for line in told if line.strip()][:_LINES])

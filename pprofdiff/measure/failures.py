@@ -1,4 +1,4 @@
-"""What a program says when it fails, as one error."""
+"""Turn the output of a failed program into one error."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pprofdiff.units import printable
 __all__ = ["failed", "undone", "without_gctrace"]
 
 _MOST = 1 << 26
-# The line of a benchmark that did no operation.
+# The result line of a benchmark that ran no operations.
 _NOTHING_DONE = re.compile(rb"^Benchmark\S*\s+0\s", re.MULTILINE)
-# The runtime writes a line of GODEBUG=gctrace=1 in pieces (mgc.go), so that what the
-# program says meanwhile may stand within it: the line, or its begin or its end.
+# The runtime writes a GODEBUG=gctrace=1 line in pieces (mgc.go), so the program's
+# output may split it: this matches a whole line, its start or its end.
 _GCTRACE = re.compile(
     rb"^gc \d+ @[\d.]*s?"
     rb"(?:[\d.+/>%:, -]|ms|clock|cpu|MB|goal|stacks|globals|(?<=\d )P|\(forced\))*"
@@ -26,10 +26,10 @@ _GCTRACE = re.compile(
 
 
 def undone(name: str) -> bool:
-    """Return whether a benchmark whose output is in a file did no operation.
+    """Return whether the output in a file shows a benchmark that ran no operations.
 
-    That is how one ends that panics where the program exits before the panic ends it,
-    or that calls runtime.Goexit (testing.(*B).launch); the status may be 0.
+    That happens when the program exits while a benchmark panics, or a benchmark calls
+    runtime.Goexit (testing.(*B).launch); the exit status may be 0.
     """
     with open(name, "rb") as file:
         return _NOTHING_DONE.search(file.read(_MOST)) is not None
@@ -38,13 +38,13 @@ def undone(name: str) -> bool:
 def failed(
     tree: Tree, package: str, status: int, names: tuple[str, str]
 ) -> MeasureError:
-    """Return the error of a test binary that failed; `names` hold its output."""
+    """Return the error for a failed test binary; `names` are its output files."""
     said = []
     for name in names:
         if os.path.exists(name):
             with open(name, "rb") as file:
                 said.append(file.read(_MOST))
-    # Lines of the collector and of benchmarks that ran do not explain the failure.
+    # gctrace lines and headers do not explain the failure.
     text = b"\n".join(
         line
         for part in said
@@ -66,7 +66,7 @@ def failed(
 
 
 def without_gctrace(said: bytes) -> bytes:
-    """Return what a program said besides what the collector wrote."""
+    """Return a program's output without gctrace lines."""
     return _GCTRACE.sub(b"", said)
 
 

@@ -1,4 +1,4 @@
-"""Go's commands in a side's folder: its packages, and their test binaries."""
+"""Run the go command in a side's folder: list packages, build test binaries."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ __all__ = [
 ]
 
 _FORMAT = "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}}\t{{len .XTestGoFiles}}"
-# Where a hook of git runs us, these are of the user's repository.
+# A git hook that runs us sets these for the user's repository.
 _OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 _LDFLAGS = re.compile(r"-ldflags=")
-# Lines of Go's commands that say where, and not what.
+# Output of the go command that says where something failed, not what.
 _HEADING = re.compile(r"# |go: (?:downloading|finding|extracting) |FAIL\t")
 _MOST = 1 << 26
 _MINOR = re.compile(r"1\.(\d+)")
-# The last patches of minor releases (https://go.dev/doc/devel/release); of later ones
-# the first, .0, exists.
+# Last patch of each minor release (https://go.dev/doc/devel/release); later minor
+# releases have a .0.
 _LAST_PATCH = {16: 15, 17: 13, 18: 10, 19: 13, 20: 14, 21: 13, 22: 12, 23: 12}
-# An example: any release can be named.
+# An example for messages; any release works.
 _RELEASE = "go1.22.12"
 
 
 class Tree(NamedTuple):
-    """A side's files: the folder of its own, and the one in it that stands for ours."""
+    """A side's files: its root, and the folder that matches the working directory."""
 
     checkout: Checkout
     root: str
@@ -58,7 +58,7 @@ class Tree(NamedTuple):
 
 
 class Binary(NamedTuple):
-    """A package's test binary, and the folder that it runs in."""
+    """A package's test binary and the folder it runs in."""
 
     package: str
     path: str
@@ -66,10 +66,10 @@ class Binary(NamedTuple):
 
 
 def environment() -> dict[str, str]:
-    """Return what Go's commands and programs of a side get.
+    """Return the environment for the go command and programs of a side.
 
-    A workspace is that of the side's own files; without ``.git`` there is no stamp.
-    Raises UsageError where there is no Go.
+    A workspace must come from the side's own files, and VCS stamping is off because
+    there is no ``.git``. Raises UsageError if Go is not installed.
     """
     if shutil.which("go") is None:
         raise UsageError(
@@ -87,9 +87,9 @@ def environment() -> dict[str, str]:
 
 
 def go(tree: Tree, words: Sequence[str], failure: str) -> bytes:
-    """Return what a command of Go prints in a side's folder.
+    """Run the go command in a side's folder and return its output.
 
-    Raises MeasureError, which begins with the side and `failure`.
+    Raises MeasureError; its message starts with the side and `failure`.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         program = Program(["go", *words], tree.folder, tree.environment)
@@ -105,10 +105,10 @@ def go(tree: Tree, words: Sequence[str], failure: str) -> bytes:
 
 
 def compiled(tree: Tree, words: Sequence[str]) -> None:
-    """Run a command of Go that compiles; raises MeasureError with the toolchain.
+    """Run a compiling go command; MeasureError then names the toolchain.
 
-    Where go.mod asks for an older release than the one that compiles, the message
-    offers that: the source may use what a later release refuses.
+    If go.mod asks for an older release than the one in use, the message suggests that
+    release: the source may use what a later one rejects.
     """
     try:
         go(tree, words, "does not compile")
@@ -126,11 +126,10 @@ def compiled(tree: Tree, words: Sequence[str]) -> None:
 
 
 def _older(asked: str, used: str) -> str:
-    """Return the last release of the minor version that go.mod asks for.
+    """Return the last patch of the minor release that go.mod asks for.
 
-    It is "" where that is no older than the one `used`, and for releases before 1.16,
-    which `measure` is not tried with. Releases before 1.21 have no patch 0: their first
-    is ``go1.20``.
+    "" if it is not older than the one in use, or older than 1.16, which `measure` is
+    not tested with. Releases before 1.21 have no .0 patch: their first is ``go1.20``.
     """
     want, have = _MINOR.match(asked), _MINOR.match(used.removeprefix("go"))
     if want is None or have is None or int(want[1]) >= int(have[1]):
@@ -142,17 +141,17 @@ def _older(asked: str, used: str) -> str:
 
 
 def here(tree: Tree, lines: Sequence[str]) -> tuple[str, ...]:
-    """Return lines that name a side's folder as if it were the user's."""
+    """Return lines with a side's folder replaced by the user's relative path."""
     return tuple(
         line.replace(tree.folder, ".").replace(tree.root, "(root)") for line in lines
     )
 
 
 def test_binaries(tree: Tree, asked: GoTest, folder: str) -> dict[str, Binary]:
-    """Build the test binary of each package that has tests; return them by its path.
+    """Build the test binary of each package that has tests; return them by import path.
 
-    Raises MeasureError for a side that does not compile, UsageError for a package that
-    is named by an absolute path, which would be the user's.
+    Raises MeasureError if a side does not compile, UsageError for an absolute package
+    path, which would refer to the user's files.
     """
     for package in asked.packages:
         if os.path.isabs(package):
@@ -176,7 +175,7 @@ def test_binaries(tree: Tree, asked: GoTest, folder: str) -> dict[str, Binary]:
 
 
 class Link(NamedTuple):
-    """What is linked: a side's tree, the first words of the command, and packages."""
+    """What to link: a side's tree, the first words of the command, and packages."""
 
     tree: Tree
     words: Sequence[str]
@@ -184,9 +183,9 @@ class Link(NamedTuple):
 
 
 def linked(asked: GoTest, wanted: Sequence[Link], flags: str) -> None:
-    """Link what is compiled once more, with flags for the linker, all at the same time.
+    """Relink compiled packages with additional linker flags, all in parallel.
 
-    The user's own flags stay in force. Raises MeasureError where one cannot be linked.
+    The user's -ldflags stay in effect. Raises MeasureError if a link fails.
     """
     last = next((word for word in reversed(asked.build) if _LDFLAGS.match(word)), "")
     own = f"-ldflags={_LDFLAGS.sub('', last)} {flags}"
@@ -206,25 +205,25 @@ def linked(asked: GoTest, wanted: Sequence[Link], flags: str) -> None:
 
 
 def test_binary(path: str) -> tuple[str, ...]:
-    """Return the first words of the command that makes a package's test binary."""
+    """Return the start of the go command that builds a package's test binary."""
     return "test", "-c", "-vet=off", "-o", path
 
 
 def programs(tree: Tree, asked: GoTest, folder: str) -> None:
-    """Build the programs of the packages into a folder; raises MeasureError."""
+    """Build the packages' programs into a folder; raises MeasureError."""
     os.makedirs(folder)
     compiled(tree, [*program_files(folder), *asked.build, *asked.packages])
 
 
 def program_files(folder: str) -> tuple[str, ...]:
-    """Return the first words of the command that makes programs in a folder."""
+    """Return the start of the go command that builds programs into a folder."""
     return "build", "-o", os.path.join(folder, "")
 
 
 def workspace(tree: Tree, path: str, top: str) -> str:
-    """Return why a side is built without the workspace that is in force here, or "".
+    """Return why a side is built without the current go.work, or "" if it is not.
 
-    `path` is its go.work, "" or ``off`` for none, `top` the user's work tree.
+    `path` is that go.work, "" or ``off`` for none; `top` is the user's work tree.
     """
     if path in ("", "off"):
         return ""
@@ -243,7 +242,7 @@ def workspace(tree: Tree, path: str, top: str) -> str:
 
 
 def workspace_here(variables: Mapping[str, str]) -> str:
-    """Return the go.work that is in force in the working directory, "" for none."""
+    """Return the go.work in effect in the working directory, "" for none."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         variables = {**variables, "GOWORK": os.environ.get("GOWORK", "")}
         program = Program(["go", "env", "GOWORK"], os.getcwd(), variables)
@@ -260,7 +259,7 @@ def toolchain(tree: Tree) -> str:
 
 
 def go_mod_lines(tree: Tree) -> dict[str, str]:
-    """Return the lines ``go`` and ``toolchain`` of a side's go.mod, those it has."""
+    """Return the ``go`` and ``toolchain`` lines that a side's go.mod has."""
     told = go(tree, ["env", "GOMOD"], "Go cannot be run")
     path = told.decode("utf-8", "surrogateescape").strip()
     if not path or path == os.devnull:

@@ -1,4 +1,4 @@
-"""What stands after ``--``: flags of ``go test`` and packages, told apart."""
+"""Parse the arguments after ``--``: flags of ``go test``, and packages."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ from pprofdiff.units import printable
 
 __all__ = ["GoTest", "go_test", "seconds_of"]
 
-# Flags of `go help build`, which `go list` takes too; the first are nothing without a
-# value.
+# Flags of `go help build`, which `go list` takes too; the first set needs a value.
 _BUILD_VALUE = frozenset(
     """asmflags buildmode compiler covermode coverpkg gccgoflags gcflags installsuffix
-    ldflags mod modfile overlay p pgo pkgdir tags toolexec""".split()  # noqa: SIM905 - one word beside the other
+    ldflags mod modfile overlay p pgo pkgdir tags toolexec""".split()  # noqa: SIM905 - more compact
 )
 _BUILD = _BUILD_VALUE | frozenset(
     """a asan cover linkshared modcacherw msan race trimpath v work x
     """.split()  # noqa: SIM905 - likewise
 )
-# Flags of `go help testflag` that the test binary takes.
+# Flags of `go help testflag` that are passed to the test binary.
 _TEST_VALUE = frozenset(
     """blockprofilerate memprofilerate mutexprofilefraction parallel shuffle skip
     timeout""".split()  # noqa: SIM905 - likewise
 )
 _TEST = _TEST_VALUE | {"benchmem", "failfast", "fullpath", "short"}
-# What is measured with is set here.
+# Flags that pprofdiff sets itself.
 _OURS = {
     "blockprofile": "the profiles are cpu and allocs",
     "c": "each side is built once as it is",
@@ -39,19 +38,19 @@ _OURS = {
     "run": "no tests are run, only benchmarks",
     "trace": "--trace makes one of each side",
 }
-# Flags of which each value is a choice of its own.
+# Flags that are parsed and set per run.
 _PARTS = frozenset({"bench", "benchtime", "cpu"})
 _ITERATIONS = re.compile(r"(\d+)x")
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d*)?|\.\d+)(ms|s)?)?")
 
 
 class GoTest(NamedTuple):
-    """What of a module is measured, and how it is built.
+    """What to measure in a module, and how to build it.
 
-    `build` are flags for the compiler, `test` those of the test binary, spelt with
-    ``-test.``, `arguments` what follows ``-args``. `pattern` chooses benchmarks.
-    `iterations` and `seconds` are what ``-benchtime`` said, None where it said nothing;
-    `cpus` are the values of GOMAXPROCS that ``-cpu`` named, each once.
+    `build` are compiler flags, `test` flags of the test binary, spelt ``-test.``;
+    `arguments` is what follows ``-args``, `pattern` selects benchmarks. `iterations`
+    and `seconds` come from ``-benchtime``, None if not given there; `cpus` are the
+    GOMAXPROCS values of ``-cpu``, without duplicates.
     """
 
     build: tuple[str, ...] = ()
@@ -65,9 +64,9 @@ class GoTest(NamedTuple):
 
 
 def go_test(words: list[str]) -> GoTest:
-    """Return what words of ``go test`` mean; raises UsageError for what is not taken.
+    """Parse arguments of ``go test``; raises UsageError for unsupported ones.
 
-    Packages and flags may stand in any order; ``-args`` ends both.
+    Packages and flags may be mixed in any order; ``-args`` ends both.
     """
     words = list(words)
     build: list[str] = []
@@ -112,7 +111,7 @@ def go_test(words: list[str]) -> GoTest:
 
 
 def _refuse(name: str, word: str) -> None:
-    """Refuse what measuring sets by itself, and what is no flag of ``go test``."""
+    """Raise UsageError for flags that pprofdiff sets, and for unknown ones."""
     told = printable(word.partition("=")[0])
     if name in _OURS:
         raise UsageError(f"{told} is not for pprofdiff measure: {_OURS[name]}")
@@ -121,7 +120,7 @@ def _refuse(name: str, word: str) -> None:
 
 
 def _cpus(value: str) -> tuple[int, ...]:
-    """Return the numbers of a list such as ``1,2,4``, each once."""
+    """Return the numbers in a list such as ``1,2,4``, without duplicates."""
     numbers = [part.strip() for part in value.split(",") if part.strip()]
     if not all(re.fullmatch(r"0*[1-9]\d{0,5}", number) for number in numbers):
         raise UsageError(
@@ -146,9 +145,9 @@ def _benchtime(value: str | None) -> tuple[int | None, float | None]:
 
 
 def seconds_of(text: str) -> float:
-    """Return the seconds of ``90``, ``1.5s``, ``200ms``, ``5m`` or ``1h30m``.
+    """Return the seconds in ``90``, ``1.5s``, ``200ms``, ``5m`` or ``1h30m``.
 
-    Raises ValueError for what is no time, or none at all.
+    Raises ValueError for anything else, and for zero.
     """
     parts = _DURATION.fullmatch(text)
     if parts is None or not text:

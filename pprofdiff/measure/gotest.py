@@ -1,4 +1,4 @@
-"""Benchmarks of ``go test``: rounds of short timed runs and one profiled run each."""
+"""Run ``go test`` benchmarks: rounds of short timed turns and one profiled run each."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ from pprofdiff.units import printable
 
 __all__ = ["GoBenchmarks", "Plan"]
 
-# When rounds end, from when the command began: one benchmark, with building and the
-# report, is over within a minute. What building takes leaves rounds half a minute.
+# Seconds until rounds end, from the start of the command, so that one benchmark takes
+# less than a minute including build and report. However long the build takes, rounds
+# get half a minute.
 _SECONDS, _SECONDS_MORE, _SECONDS_MOST, _SECONDS_LEAST = 55.0, 15.0, 300.0, 30.0
-# CPU time of 300 samples: a function with 5 % of it has 15. Of many benchmarks, five
-# times as much is enough.
+# CPU time of 300 samples, so a function with 5% of it has 15. With many benchmarks,
+# five times as much is enough.
 _SAMPLED_S, _ENOUGH_FOR = 3.0, 5
-# From so many iterations on, `go test` calls a benchmark twice: for 1, and for b.N.
+# From this many iterations on, `go test` calls a benchmark twice: for b.N = 1 and b.N.
 _TWICE = 2
-# Involuntary context switches a second of CPU time: a Go program's own threads made 300
-# to 900 on two processors (19 benchmarks); with three busy programs, 1,400 to 4,000.
+# Involuntary context switches per CPU second: a Go program's own threads cause 300 to
+# 900 on two processors (19 benchmarks); with three busy programs, 1,400 to 4,000.
 _BUSY = 2000
-# Start-up is measured in each turn of few benchmarks, in some turns of many.
+# Start-up is measured in each turn if there are few benchmarks, else in a few turns.
 _FEW, _EMPTY_TURNS = 5, 3
 _RESULT = re.compile(rb"^Benchmark\S+\s+\d+\s.*$", re.MULTILINE)
 _TIME = re.compile(rb"^Benchmark\S+\s+\d+\s+([0-9.e+-]+) ns/op", re.MULTILINE)
@@ -44,7 +45,7 @@ _IN_TURNS = "measured: in turns"
 
 
 class Plan(NamedTuple):
-    """How often one benchmark runs: in a timed turn, profiled, for its sites."""
+    """Iterations of a benchmark: in timed turns, profiled, for allocation sites."""
 
     timed: Counts
     profiled: Counts
@@ -55,7 +56,7 @@ _Ran = tuple[Leaf, bytes, Ended]
 
 
 class GoBenchmarks:
-    """Both sides' test binaries, which run the same benchmarks, each by itself."""
+    """Both sides' test binaries; each benchmark runs in its own process."""
 
     def __init__(
         self,
@@ -81,31 +82,31 @@ class GoBenchmarks:
         self._sampled_s = dict.fromkeys(SIDES, 0.0)
 
     def seconds(self, spent: float) -> float:
-        """Return how long rounds go on: longer where several benchmarks share it."""
+        """Return how many seconds rounds may take; more for more benchmarks."""
         whole = _SECONDS + (len(self.plans) - 1) * _SECONDS_MORE
         return max(min(whole, _SECONDS_MOST) - spent, _SECONDS_LEAST)
 
     @property
     def traceable(self) -> bool:
-        """Return whether there is one benchmark, and none above it.
+        """Return whether there is exactly one benchmark and it is not a sub-benchmark.
 
-        A trace is of one process; goroutines of benchmarks that call ``b.Run`` wait for
-        those below them, and cannot be told from what is measured.
+        A trace covers one process, and a parent's goroutine that calls ``b.Run`` waits
+        for its sub-benchmarks, which looks the same as waits of the code under test.
         """
         return len(self.plans) == 1 and "/" not in next(iter(self.plans)).name
 
     @property
     def enough(self) -> bool:
-        """Return whether each side has 300 samples a benchmark, of up to five."""
+        """Return whether each side has 300 samples per benchmark, for at most five."""
         wanted = _SAMPLED_S * min(len(self.plans), _ENOUGH_FOR)
         return min(self._sampled_s.values()) >= wanted
 
     def round(self, folders: Mapping[SideName, str]) -> Begun:
-        """Write ``bench.txt`` of a round's turns, and a folder for each benchmark.
+        """Run a round; write ``bench.txt`` and a folder per benchmark.
 
-        ``bench.txt`` has a line for each turn, with the CPU time that the kernel
-        counted. A benchmark's folder has ``cpu.pb.gz`` and ``gctrace.log`` of one
-        process; in the first round also ``allocs.pb.gz``, which has every object.
+        ``bench.txt`` has one line per turn, with the CPU time the kernel counted. A
+        benchmark's folder has ``cpu.pb.gz`` and ``gctrace.log`` of one process; in the
+        first round also ``allocs.pb.gz``, which samples every allocation.
         """
         began, ran = self._in_turns()
         for side in SIDES:
@@ -128,7 +129,7 @@ class GoBenchmarks:
         return tuple(began.items())
 
     def _in_turns(self) -> tuple[dict[SideName, float], dict[SideName, list[_Ran]]]:
-        """Return when each side began, and what its timed turns printed."""
+        """Return when each side started, and what its timed turns printed."""
         began: dict[SideName, float] = {}
         ran: dict[SideName, list[_Ran]] = {side: [] for side in SIDES}
         for turn in range(self.turns):
@@ -144,7 +145,7 @@ class GoBenchmarks:
         return began, ran
 
     def _run_longer(self, ran: Mapping[SideName, list[_Ran]], seconds: float) -> None:
-        """Have turns take about `seconds`, by what those of the first round took."""
+        """Raise iterations so that turns take about `seconds`."""
         for leaf, plan in self.plans.items():
             took = {
                 side: median(
@@ -167,13 +168,13 @@ class GoBenchmarks:
                         self._empty.pop((side, leaf), None)
 
     def trace(self, side: SideName, folder: str) -> None:
-        """Write trace.out of the first benchmark, of one run as long as a turn."""
+        """Write trace.out of the first benchmark, from one run as long as a turn."""
         leaf, plan = next(iter(self.plans.items()))
         flags = [f"-test.trace={os.path.join(folder, 'trace.out')}"]
         self._run(side, leaf, plan.timed.of(side), flags)
 
     def doubts(self) -> list[str]:
-        """Return that other programs took the processors, where they did."""
+        """Return a warning if other programs used the processors."""
         switches = self._switches()
         if switches is None or switches < _BUSY:
             return []
@@ -182,7 +183,7 @@ class GoBenchmarks:
         return [f"{often}: {waits}"]
 
     def notes(self) -> dict[str, Any]:
-        """Return which benchmarks run, and how often."""
+        """Return which benchmarks run, and their iterations, for `measure.json`."""
         return {
             "benchmarks": [
                 {
@@ -203,17 +204,17 @@ class GoBenchmarks:
         }
 
     def _heading(self) -> bytes:
-        """Return the line that results in turns begin with."""
+        """Return the first line of a bench.txt measured in turns."""
         alike = f", {self._alike} a layout" if self._layouts.vary else ""
         return f"{_IN_TURNS}{alike}".encode()
 
     def _switches(self) -> float | None:
-        """Return how often others took the processor, a second of CPU time."""
+        """Return involuntary context switches per CPU second, None if not counted."""
         return round(self._preempted / self._cpu_s, 1) if self._cpu_s else None
 
     @property
     def _empty_turns(self) -> int:
-        """Return in how many turns of a round start-up is measured as well."""
+        """Return the number of turns in a round that also measure start-up."""
         return self.turns if len(self.plans) <= _FEW else _EMPTY_TURNS
 
     def _timed(self, side: SideName, leaf: Leaf) -> tuple[bytes, Ended]:
@@ -226,9 +227,10 @@ class GoBenchmarks:
         return printed, ended
 
     def _start_up(self, side: SideName, leaf: Leaf) -> None:
-        """Measure the CPU time of a process that does hardly an operation.
+        """Measure the CPU time of a process that runs the fewest operations.
 
-        It has the same start and set-up. Measured between turns, it drifts as they do.
+        It has the same start-up and set-up. Measured between turns, it drifts as they
+        do.
         """
         iterations = self.plans[leaf].timed.of(side)
         if iterations > 1:
@@ -244,7 +246,7 @@ class GoBenchmarks:
         ended: Ended,
         before: Sequence[bytes],
     ) -> list[bytes]:
-        """Return the lines of one turn; headers only where the package is another."""
+        """Return the lines of one turn, with headers only where the package changes."""
         results = _RESULT.findall(printed)
         if not results:
             raise _cut("bench.txt")
@@ -257,9 +259,9 @@ class GoBenchmarks:
         return [*header, *results]
 
     def _cpu_per_op(self, side: SideName, leaf: Leaf, ended: Ended) -> float | None:
-        """Return the CPU time of an operation in ns, without what starting takes.
+        """Return CPU ns per op without start-up.
 
-        None where the system does not count, 0 where starting takes it all.
+        None if the system does not count CPU time, 0 if start-up took all of it.
         """
         iterations = self.plans[leaf].timed.of(side)
         if ended.cpu_s is None:
@@ -287,9 +289,9 @@ class GoBenchmarks:
         without_forced(log)
 
     def _sites(self, side: SideName, leaf: Leaf, folder: str) -> None:
-        """Write an allocs profile of every object that some operations allocate.
+        """Write an allocs profile with every allocation of some operations.
 
-        The difference of two processes leaves out what starting and setting up take.
+        Subtracting a shorter run removes start-up and set-up.
         """
         profile = os.path.join(folder, "allocs.pb.gz")
         fewer = f"{profile}.fewer"
@@ -306,12 +308,12 @@ class GoBenchmarks:
 
 
 def _least(iterations: int) -> int:
-    """Return the fewest iterations that start and set up as so many do."""
+    """Return the fewest iterations that have the same start-up and set-up."""
     return _TWICE if iterations >= 10 * _TWICE else 1
 
 
 def _named(leaf: Leaf, count: int) -> Operations:
-    """Return operations as profiles name them: by package and benchmark."""
+    """Return the operations, named by package and benchmark as in profiles."""
     return Operations(count, f"{leaf.package} {leaf.shown}")
 
 

@@ -1,4 +1,4 @@
-"""How often a benchmark runs on each side, so that both get time and do equal work."""
+"""Choose iterations per side so that both run long enough and do equal work."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = [
     "raised",
 ]
 
-# Below this ratio of speeds both sides run equally often: the cost of an operation may
-# depend on b.N, as where a slice or a map grows with it. A pilot on a busy machine was
-# off by a factor of two in 4 of 12 benchmarks.
+# If the sides' speeds differ by less, both run the same number of iterations, since the
+# cost per op may depend on b.N, as when a slice or map grows with it. A pilot on a busy
+# machine was off by a factor of two in 4 of 12 benchmarks.
 _EQUAL_BELOW = 3.0
-# Beyond this the faster side would need more iterations than an int32 holds.
+# Beyond this the faster side's iterations would overflow an int32.
 _LARGEST_FACTOR = 100_000
 _FAST_S = 1e-10
 
@@ -39,7 +39,7 @@ class Counts(NamedTuple):
 
 
 def any_unlike(pilots: Mapping[SideName, Mapping[Leaf, Pilot]]) -> bool:
-    """Return whether a side's pilot was so much faster that it would run more often."""
+    """Return whether pilots differ so much that one side would run more iterations."""
     base, new = (pilots[side] for side in SIDES)
     return any(
         abs(log(max(own.seconds, _FAST_S) / max(new[leaf].seconds, _FAST_S)))
@@ -52,11 +52,11 @@ def any_unlike(pilots: Mapping[SideName, Mapping[Leaf, Pilot]]) -> bool:
 def counts_for(
     pilots: Mapping[SideName, Pilot], seconds: float, factor: int | None = None
 ) -> Counts:
-    """Return how often a benchmark runs so that each side takes about `seconds`.
+    """Return iterations of a benchmark so that each side takes about `seconds`.
 
-    The slower side takes that long. The faster one runs a whole number of times as
-    often, `factor` or as many times as it is faster; that is 1 where the speeds are
-    within a factor of three. A negative `factor` has base run more often.
+    The slower side takes that long. The faster one runs a whole multiple of its
+    iterations, `factor` or, if None, the ratio of the speeds; 1 if they are within a
+    factor of three. If `factor` is negative, base runs more.
     """
     base, new = (max(pilots[side].seconds, _FAST_S) for side in SIDES)
     if factor is None:
@@ -68,10 +68,10 @@ def counts_for(
 
 
 def raised(counts: Counts, took: Mapping[SideName, float], seconds: float) -> Counts:
-    """Return more iterations where a side ran for less than half of `seconds`.
+    """Return more iterations if a side ran for less than half of `seconds`.
 
-    `took` is how long an operation of each side took, in seconds. A pilot on a busy
-    machine may have made it many times as long.
+    `took` is each side's measured seconds per op. A pilot on a busy machine may have
+    been many times too high.
     """
     ran = min(counts.of(side) * took[side] for side in SIDES)
     if ran >= seconds / 2:
@@ -87,10 +87,10 @@ def alike_counts(
     leaves: list[Leaf],
     seconds: float,
 ) -> dict[Leaf, Counts]:
-    """Return how often benchmarks run that are added up.
+    """Return iterations of benchmarks whose profiles are summed.
 
-    New runs each the same number of times as often as base does, so that both sides'
-    sums are of one mix of operations.
+    New runs each one the same multiple of base's iterations, so both sums cover the
+    same mix of operations.
     """
     of_leaf = {
         leaf: {side: own[leaf] for side, own in pilots.items()} for leaf in leaves
@@ -109,12 +109,12 @@ def alike_counts(
 
 
 def operations_in(iterations: int) -> int:
-    """Return how many operations ``-benchtime=Nx`` runs: one, then N of them."""
+    """Return how many operations ``-benchtime=Nx`` runs: one, then N."""
     return iterations + 1 if iterations > 1 else 1
 
 
 def _with_first(counts: Counts, factor: int) -> Counts:
-    """Return counts whose operations are in the ratio `factor`, with Go's first one."""
+    """Return counts whose operations, with Go's first one, have the ratio `factor`."""
     if abs(factor) == 1:
         return counts
     few = max(2, min(counts))
@@ -123,7 +123,7 @@ def _with_first(counts: Counts, factor: int) -> Counts:
 
 
 def _factor(faster: float) -> int:
-    """Return how many times as often new runs; negative where base does, 1 if equal."""
+    """Return how many times as often new runs; negative if base does, 1 if equal."""
     times = round(min(exp(abs(faster)), _LARGEST_FACTOR))
     if exp(abs(faster)) < _EQUAL_BELOW:
         return 1
@@ -131,7 +131,7 @@ def _factor(faster: float) -> int:
 
 
 def _two_digits(count: float) -> int:
-    """Return a count that is easy to type again: at least 1, with two digits."""
+    """Return a count rounded down to two digits, at least 1, easy to retype."""
     whole = max(1, int(min(count, 1e9)))
     unit: int = 10 ** max(0, len(str(whole)) - 2)
     return whole // unit * unit

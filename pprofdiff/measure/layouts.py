@@ -1,9 +1,9 @@
-"""Test binaries linked again and again, each time with functions in another order.
+"""Relink test binaries again and again, each time with another function order.
 
-Where functions lie makes code faster or slower (Mytkowicz et al. 2009), and any change
-of a source moves them: two builds, each with one order, differ by more than their
-sources do. Over many orders that is chance, and their spread shows it. From Go 1.22 on
-cmd/link orders functions by a seed, ``-randlayout``.
+Code layout changes speed (Mytkowicz et al. 2009), and any source change alters the
+layout: two builds with one layout each differ by more than their sources do. Over many
+layouts this becomes noise that the spread shows. Since Go 1.22 cmd/link shuffles
+functions by a seed, ``-randlayout``.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ __all__ = ["Layouts", "can_vary", "order_of"]
 
 _FIRST_MINOR = 22
 _RELEASE = re.compile(r"go1\.(\d+)")
-# Linking again takes no longer than this before turns, of many packages in rotation.
+# Limit for relinking before turns; with many packages, they are relinked in rotation.
 _SECONDS = 3.0
 
 
 class Layouts:
-    """Both sides' test binaries, in the order of functions that is in force."""
+    """Both sides' test binaries, in the current function order."""
 
     def __init__(
         self,
@@ -42,18 +42,18 @@ class Layouts:
         self._packages = [name for name in binaries["base"] if name in binaries["new"]]
         self._seed = 0
         self.seconds = 0.0
-        """How long linking took, of all packages of both sides that had a turn."""
+        """How long the last relinking took, for the packages relinked on both sides."""
         self.vary = can_vary(trees)
-        """Whether there are other orders than the linker's usual one."""
+        """Whether the linker can produce other orders than the usual one."""
 
     def of(self, side: SideName, package: str) -> Binary:
         """Return a package's test binary."""
         return self._binaries[side][package]
 
     def change(self) -> None:
-        """Link with functions in another order, the same seed for both sides.
+        """Relink with another function order, the same seed for both sides.
 
-        Where a side cannot be linked so, the usual order stays in force.
+        If a side cannot be relinked, its current order stays.
         """
         if not self.vary:
             return
@@ -62,7 +62,7 @@ class Layouts:
         try:
             for package in list(self._packages):
                 self._link(package)
-                # The package that waited longest is the first of the next time.
+                # The package that waited longest goes first next time.
                 self._packages.append(self._packages.pop(0))
                 if time.monotonic() - began > _SECONDS:
                     break
@@ -71,7 +71,7 @@ class Layouts:
         self.seconds = time.monotonic() - began
 
     def _link(self, package: str) -> None:
-        """Link a package's binaries of both sides; they take the place of the last."""
+        """Relink a package's binary on both sides, replacing the previous one."""
         again = {
             side: own[package]._replace(path=f"{own[package].path}.{self._seed}")
             for side, own in self._built.items()
@@ -80,7 +80,7 @@ class Layouts:
             Link(self._trees[side], test_binary(binary.path), (package,))
             for side, binary in again.items()
         ]
-        # Without DWARF it takes half of the time.
+        # Omitting DWARF halves the link time.
         linked(self._asked, wanted, f"-w {order_of(self._seed)}")
         for side, binary in again.items():
             last = self._binaries[side][package]
@@ -90,18 +90,18 @@ class Layouts:
 
 
 def order_of(seed: int) -> str:
-    """Return the flag of the linker that orders functions by a seed."""
+    """Return the linker flag that shuffles functions by a seed."""
     return f"-randlayout={seed}"
 
 
 def can_vary(trees: Mapping[SideName, Tree]) -> bool:
-    """Return whether both sides' linkers order functions by a seed."""
+    """Return whether both sides' linkers can shuffle functions by a seed."""
     return all(map(_orders, trees.values()))
 
 
 def _orders(tree: Tree) -> bool:
-    """Return whether a side's linker orders functions by a seed."""
+    """Return whether a side's linker can shuffle functions by a seed."""
     release = _RELEASE.match(toolchain(tree))
-    # Flags on the command line would replace those of the environment.
+    # -ldflags on the command line would replace those in GOFLAGS.
     given = "-ldflags" in tree.environment.get("GOFLAGS", "")
     return release is not None and int(release[1]) >= _FIRST_MINOR and not given

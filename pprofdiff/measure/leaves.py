@@ -1,4 +1,4 @@
-"""Leaf benchmarks: which there are, how fast each is, and how one runs by itself."""
+"""Find leaf benchmarks and their speed, and select each one by pattern."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
     "shorter",
 ]
 
-# A pilot only has to give the order of magnitude of an operation.
+# A pilot only has to find the order of magnitude.
 _PILOT_S, _SHORTEST_S = 0.1, 0.01
 _MOST = 1 << 26
 _UNSAFE = re.compile(r"[^\w.=+-]+", re.ASCII)
@@ -35,8 +35,8 @@ _UNSAFE = re.compile(r"[^\w.=+-]+", re.ASCII)
 class Leaf(NamedTuple):
     """A benchmark without sub-benchmarks: its package, and its name as printed.
 
-    The name has neither ``Benchmark`` nor the ``-P`` of GOMAXPROCS. That is `cpu`, 0
-    where ``-cpu`` does not say: each of its values is a leaf, in a process of its own.
+    The name has no ``Benchmark`` prefix and no ``-P`` suffix for GOMAXPROCS. The latter
+    is `cpu`, 0 without ``-cpu``; each of its values is a leaf with its own process.
     """
 
     package: str
@@ -45,7 +45,7 @@ class Leaf(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The name as Go prints it for a value of ``-cpu``: without one for 1."""
+        """The name as Go prints it for a value of ``-cpu``, with no suffix for 1."""
         return f"Benchmark{self.name}" + (f"-{self.cpu}" if self.cpu > 1 else "")
 
     @property
@@ -55,10 +55,7 @@ class Leaf(NamedTuple):
 
 
 class Pilot(NamedTuple):
-    """What a short run measured: seconds and allocations per operation.
-
-    `seconds` is 0 where the benchmark printed no time; `objects` likewise.
-    """
+    """What a pilot run measured: seconds and allocations per op, 0 if not printed."""
 
     seconds: float
     objects: float
@@ -67,9 +64,9 @@ class Pilot(NamedTuple):
 def pilots(
     asked: GoTest, tree: Tree, binaries: Iterable[Binary], seconds: float
 ) -> dict[Leaf, Pilot]:
-    """Run all benchmarks of a side once, for a moment; return each leaf's figures.
+    """Run all benchmarks of a side once, briefly; return each leaf's results.
 
-    Raises MeasureError where one fails.
+    Raises MeasureError if one fails.
     """
     short = max(_SHORTEST_S, min(_PILOT_S, seconds / 4))
     time = "1x" if asked.iterations is not None else f"{short:g}s"
@@ -104,7 +101,7 @@ def pilots(
 def shorter(
     one: Mapping[Leaf, Pilot], other: Mapping[Leaf, Pilot]
 ) -> dict[Leaf, Pilot]:
-    """Return the pilots of one run with the shorter time of both."""
+    """Return the pilots in `one`, each with the shorter time of the two runs."""
     return {
         leaf: pilot._replace(seconds=min(pilot.seconds, other.get(leaf, pilot).seconds))
         for leaf, pilot in one.items()
@@ -112,9 +109,9 @@ def shorter(
 
 
 def results_of(printed: bytes) -> Iterator[tuple[str, str, float]]:
-    """Yield (name, unit, last value) of what benchmarks printed; nothing of other text.
+    """Yield (name, unit, last value) from benchmark output; nothing from other text.
 
-    The name has neither ``Benchmark`` nor ``-P``.
+    The name has no ``Benchmark`` prefix and no ``-P`` suffix.
     """
     try:
         results = parse(printed, "a benchmark's output").results
@@ -125,10 +122,10 @@ def results_of(printed: bytes) -> Iterator[tuple[str, str, float]]:
 
 
 def pattern_of(leaf: Leaf) -> str:
-    """Return the ``-test.bench`` pattern that matches the leaf alone.
+    """Return the ``-test.bench`` pattern that matches only this leaf.
 
-    ``go test`` splits a pattern and a name at slashes and matches part by part
-    (testing/match.go); a part is quoted for RE2.
+    ``go test`` splits patterns and names at slashes and matches part by part
+    (testing/match.go); each part is quoted for RE2.
     """
     first, *parts = leaf.name.split("/")
     names = [f"Benchmark{first}", *parts]
@@ -136,20 +133,20 @@ def pattern_of(leaf: Leaf) -> str:
 
 
 def _quoted(found: re.Match[str]) -> str:
-    """Return a character that stands for itself: RE2 has no escapes of letters."""
+    """Escape an ASCII character; RE2 has no escapes for letters."""
     char = found[1]
     return f"\\{char}" if char.isascii() else char
 
 
 def folders_of(leaves: Sequence[Leaf]) -> Mapping[Leaf, str]:
-    """Return the name of each leaf's folder: its own, or numbered where two agree."""
+    """Return a folder name for each leaf, numbered where two would collide."""
     packages = {leaf.package for leaf in leaves}
     taken: dict[str, Leaf] = {}
     for leaf in leaves:
         name = leaf.shown
         if len(packages) > 1:
             name = f"{leaf.package.rpartition('/')[2]}.{name}"
-        # Most file systems take 255 bytes.
+        # Most file systems limit names to 255 bytes.
         short = _UNSAFE.sub("_", name)[:100]
         unique, number = short, 1
         while unique in taken:

@@ -1,4 +1,4 @@
-"""What the figures depend on: processor, clock, load; and what makes them worthless."""
+"""What results depend on: processor, clock, load; and throttling, which spoils them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _CGROUP = "/sys/fs/cgroup/cpu.stat"
 
 
 class Machine(NamedTuple):
-    """What is known of this machine when measuring begins.
+    """The state of this machine when measuring starts.
 
-    `governors` are those of all processors, none where the system does not tell; `load`
-    is the load average of the last minute, None likewise.
+    `governors` are those of all processors, empty if unknown; `load` is the one-minute
+    load average, None if unknown.
     """
 
     model: str
@@ -34,19 +34,19 @@ class Machine(NamedTuple):
     load: float | None
 
     def notes(self) -> dict[str, Any]:
-        """Return all of it, for `measure.json`."""
+        """Return the fields, for `measure.json`."""
         return {**self._asdict(), "governors": list(self.governors)}
 
 
 class Throttled(NamedTuple):
-    """How often processors were slowed down for heat, and we by a quota."""
+    """How often processors were throttled for heat, and this process by its quota."""
 
     heat: int = 0
     quota: int = 0
 
 
 def machine() -> Machine:
-    """Return what is known of this machine now."""
+    """Return the current state of this machine."""
     affinity = getattr(os, "sched_getaffinity", None)
     cpus = len(affinity(0)) if affinity else os.cpu_count() or 1
     try:
@@ -64,7 +64,7 @@ def machine() -> Machine:
 
 
 def throttled() -> Throttled:
-    """Return what the system has counted until now."""
+    """Return the system's throttling counts so far."""
     heat = sum(int(text) for p in glob(_HEAT) if (text := _text(p).strip()).isdigit())
     quota = re.search(r"^nr_throttled (\d+)$", _text(_CGROUP), re.MULTILINE)
     return Throttled(heat, int(quota[1]) if quota else 0)
@@ -75,13 +75,13 @@ def warnings_of(
     toolchains: Mapping[SideName, str],
     modules: Mapping[SideName, Mapping[str, str]],
 ) -> list[str]:
-    """Return what is to be known before a figure is believed.
+    """Return warnings about conditions that distort results.
 
-    `toolchains` has the Go release that builds each side, `modules` the lines ``go``
-    and ``toolchain`` of its go.mod.
+    `toolchains` has the Go release that builds each side, `modules` the ``go`` and
+    ``toolchain`` lines of its go.mod.
     """
     told = []
-    # Half of the processors busy: what runs on the others shares caches and heat.
+    # With half of the processors busy, what runs on the others shares caches and heat.
     if here.load is not None and here.load > here.cpus / 2:
         told.append(
             f"the load average is {here.load:g} on {here.cpus} "
@@ -110,7 +110,7 @@ def warnings_of(
 
 
 def throttling(before: Throttled, after: Throttled) -> list[str]:
-    """Return what slowed processors down between two counts."""
+    """Return warnings about throttling between two counts."""
     told = []
     if after.heat > before.heat:
         told.append(

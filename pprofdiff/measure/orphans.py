@@ -1,10 +1,10 @@
-"""What programs leave behind: adopted while they run, and ended after them (Linux).
+"""Adopt processes that measured programs leave behind, and kill them (Linux).
 
-While a program runs, this process is the reaper of its descendants (prctl(2),
-PR_SET_CHILD_SUBREAPER): one whose parent has ended becomes its child, whatever session,
-process group and environment it has. What is told from children of other origin is
-never touched: those that were there before, and those of this process's own session,
-to which a program, which has a session of its own, cannot return.
+While a program runs, this process is a child subreaper (prctl(2),
+PR_SET_CHILD_SUBREAPER): a descendant whose parent exits becomes its child, whatever its
+session, process group and environment. Other children are never touched: those that
+existed before, and those in this process's own session, which a program, running in its
+own session, cannot rejoin.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from contextlib import contextmanager, suppress
 __all__ = ["adopted"]
 
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37
-# How long killed processes may take to go: a port of theirs is wanted again.
+# How long killed processes may take to exit: their ports are needed again.
 _GONE_S, _PAUSE_S = 5.0, 0.01
 
 
 class _Running:
-    """How many programs run now, and which children are none of theirs."""
+    """How many programs run now, and the children that belong to none of them."""
 
     def __init__(self) -> None:
         self.programs = 0
@@ -38,11 +38,11 @@ _RUNNING = _Running()
 
 @contextmanager
 def adopted() -> Iterator[None]:
-    """Adopt what programs leave that run in the block, and end it with the last one.
+    """Adopt orphans of programs run in the block; kill them when the last one ends.
 
-    Where several run at once nothing tells whose an orphan is: a server's are not to
-    end with its load. Process 1 adopts what others leave too, and ends nothing, as
-    systems without prctl.
+    While several programs run, an orphan's origin is unknown, and a server's children
+    must not die with its load generator. As process 1, and without prctl, nothing is
+    killed.
     """
     if not _RUNNING.programs:
         _RUNNING.others = set(_strangers())
@@ -60,7 +60,7 @@ def adopted() -> Iterator[None]:
 
 
 def _set_reaper(value: int) -> int:
-    """Set whether orphans become ours; return what it was, 1 where it is not known."""
+    """Set the subreaper flag; return its old value, 1 if unknown."""
     if not sys.platform.startswith("linux"):
         return 1
     before = ctypes.c_int(1)
@@ -73,7 +73,7 @@ def _set_reaper(value: int) -> int:
 
 
 def _end_orphans() -> None:
-    """End what was adopted, until there is none: children of what ends come next."""
+    """Kill adopted processes until none is left; their children are adopted in turn."""
     if os.getpid() == 1:
         return
     until = time.monotonic() + _GONE_S
@@ -82,12 +82,12 @@ def _end_orphans() -> None:
 
 
 def _orphans_left() -> bool:
-    """Send SIGKILL to each orphan, collect those that ended; return whether any is."""
+    """SIGKILL every orphan and reap those that exited; return whether any exists."""
     found = False
     for pid in _strangers():
         if pid not in _RUNNING.others:
             found = True
-            # A child keeps its number until it is collected, here.
+            # A child keeps its pid until it is reaped here.
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
             with suppress(OSError):
@@ -96,7 +96,7 @@ def _orphans_left() -> bool:
 
 
 def _strangers() -> Iterator[int]:
-    """Yield the children of this process that have another session."""
+    """Yield the pids of this process's children in other sessions."""
     if not (_has_children() and os.path.isdir("/proc/self")):
         return
     own, session = os.getpid(), os.getsid(0)
@@ -105,7 +105,7 @@ def _strangers() -> Iterator[int]:
             continue
         with suppress(OSError):
             with open(f"/proc/{name}/stat", "rb") as file:
-                # The name in parentheses may hold anything.
+                # The process name, in parentheses, may contain anything.
                 fields = file.read().rpartition(b")")[2].split()
             parent, its_session = int(fields[1]), int(fields[3])
             if parent == own and its_session != session:
@@ -113,7 +113,7 @@ def _strangers() -> Iterator[int]:
 
 
 def _has_children() -> bool:
-    """Return whether there are any, which costs less than to look who."""
+    """Return whether there are children, a cheaper check than listing /proc."""
     if not hasattr(os, "waitid"):
         return False
     try:

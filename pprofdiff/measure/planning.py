@@ -1,4 +1,4 @@
-"""Which benchmarks run, how often each, and in turns of what length."""
+"""Choose which benchmarks run, their iterations, and the length of turns."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from pprofdiff.units import printable
 
 __all__ = ["planned"]
 
-# At equal time, 75 pairs of runs of 0.2 s have half the interval of 15 pairs of 1 s:
-# what other programs take changes slowly, so that frequent turns cancel more of it.
+# In equal total time, 75 pairs of 0.2 s runs give half the interval of 15 pairs of 1 s
+# runs: load from other programs changes slowly, so frequent turns cancel more of it.
 _TURN_S = 0.1
 _TURNS, _FEWEST_TURNS = 12, 2
-# A process takes some milliseconds to start: shorter runs would be mostly that.
+# A process takes some milliseconds to start; shorter runs would be mostly start-up.
 _SHORTEST_TURN_S, _SHORTEST_PROFILE_S = 0.02, 0.1
-# All timed turns of a round, of all benchmarks, take about this long if they can.
+# Target seconds for all timed turns of a round, over all benchmarks.
 _ROUND_S = 3.0
-# Two turns of a layout begin with base, two with new.
+# Within one layout, two turns start with base and two with new.
 _ALIKE = 4
-# An allocs profile of every object costs 1 to 2 µs an object.
+# Sampling every allocation costs 1 to 2 µs per object.
 _OBJECTS = 100_000
-# The fewest iterations whose profile is more than one of two.
+# The fewest iterations whose profile covers more than the shorter run's two.
 _FEWEST_FOR_SITES = 3
-# So many benchmarks are run once to see how long setting up takes.
+# How many benchmarks are run once to measure set-up time.
 _PROBED = 5
-# Of many benchmarks a warning names so many.
+# How many benchmarks a warning names.
 _NAMED = 3
 
 
@@ -52,11 +52,11 @@ def planned(
     seconds: float,
     warn: Callable[[str], None],
 ) -> GoBenchmarks:
-    """Return the benchmarks that both sides have, each with its iterations.
+    """Return the benchmarks that both sides have, with their iterations.
 
-    A short run of each side measures an operation. The slower side of a timed turn
-    takes about 0.1 s, that of a profiled run `seconds`, all benchmarks together. Raises
-    UsageError where no benchmark matches, MeasureError where one fails.
+    A short pilot on each side measures the time per op. On the slower side, a timed
+    turn takes about 0.1 s and a profiled run `seconds`, for all benchmarks together.
+    Raises UsageError if no benchmark matches, MeasureError if one fails.
     """
 
     def piloted(side: SideName) -> dict[Leaf, Pilot]:
@@ -64,7 +64,8 @@ def planned(
 
     found = {side: piloted(side) for side in trees}
     if any_unlike(found):
-        # Other programs only add time: the shorter of two pilots is nearer the truth.
+        # Other programs only add time, so the shorter of two pilots is closer to the
+        # truth.
         found = {side: shorter(own, piloted(side)) for side, own in found.items()}
     base, new = found["base"], found["new"]
     common = [leaf for leaf in base if leaf in new]
@@ -103,9 +104,9 @@ def planned(
 
 
 class _Turn(NamedTuple):
-    """How long one benchmark of a side runs in a turn, and how many a round has.
+    """Seconds that one benchmark of a side runs in a turn, and turns per round.
 
-    `alike` of them run with one layout.
+    `alike` is the number of turns per layout.
     """
 
     seconds: float
@@ -114,9 +115,9 @@ class _Turn(NamedTuple):
 
     @classmethod
     def of(cls, benchmarks: int, start: float, linking: float) -> _Turn:
-        """Return turns that are short, and as long as setting up takes at least.
+        """Return short turns, but at least as long as set-up takes.
 
-        Layouts are as many as can be linked within twice the time of their turns.
+        There are as many layouts as can be linked within twice the time of their turns.
         """
         share = _ROUND_S / (_FEWEST_TURNS * len(SIDES) * benchmarks)
         seconds = max(_SHORTEST_TURN_S, start, min(_TURN_S, share))
@@ -133,7 +134,7 @@ def _set_up_seconds(
     found: Mapping[SideName, Mapping[Leaf, Pilot]],
     leaves: Sequence[Leaf],
 ) -> float:
-    """Return how long a process takes beside its operations, of the slowest probed."""
+    """Return the seconds a process takes apart from its operations: slowest probe."""
     longest = 0.0
     for leaf in leaves[:_PROBED]:
         began = time.monotonic()
@@ -150,7 +151,7 @@ def _plans(
     seconds: float,
     turn: _Turn,
 ) -> dict[Leaf, Plan]:
-    """Return how often each benchmark runs."""
+    """Return how many iterations each benchmark runs."""
     times = asked.iterations
     if times is not None:
         same = Counts(times, times)
@@ -173,7 +174,7 @@ def _plans(
 def _for_sites(
     counts: Counts, found: Mapping[SideName, Mapping[Leaf, Pilot]], leaf: Leaf
 ) -> Counts:
-    """Return how often a benchmark runs while every object is recorded."""
+    """Return iterations for a run that samples every allocation."""
     objects = max(own[leaf].objects for own in found.values())
     most = min(counts.base, counts.new, round(_OBJECTS / max(objects, 1)))
     times = max(_FEWEST_FOR_SITES, most)
@@ -185,7 +186,7 @@ def _warn_of_rewritten(
     binaries: Mapping[SideName, Mapping[str, Binary]],
     warn: Callable[[str], None],
 ) -> None:
-    """Warn of benchmarks whose own code differs."""
+    """Warn about benchmarks whose own code differs."""
     functions: dict[str, dict[str, None]] = {}
     for leaf in leaves:
         name = f"Benchmark{leaf.name.partition('/')[0]}"
@@ -206,7 +207,7 @@ def _warn_of_rewritten(
 
 
 def _few(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
+    """Return the first few names, and how many more there are."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(printable(name) for name in names[:_NAMED]) + more
 
@@ -217,7 +218,7 @@ def _none(
     binaries: Mapping[SideName, Mapping[str, Binary]],
     found: Mapping[SideName, Mapping[Leaf, Pilot]],
 ) -> str:
-    """Return why there is nothing that both sides can run."""
+    """Return why there is no benchmark that both sides can run."""
     packages = " ".join(map(printable, asked.packages))
     for side, tree in trees.items():
         if not binaries[side]:

@@ -1,4 +1,4 @@
-"""Test binaries: one benchmark of a side in a process of its own."""
+"""Run one benchmark of a side in its own process."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["Processes", "without_forced"]
 
 _MOST = 1 << 26
 _FORCED = re.compile(rb"^gc \d+ @.*\(forced\)\s*$\n?", re.MULTILINE)
-# Calls of a benchmark function by `go test`, with that of the root of all benchmarks.
+# How often `go test` calls a benchmark function, including the root of all benchmarks.
 _CALLS = 3
 
 
 class Processes:
-    """Both sides' test binaries, and how they are run."""
+    """Both sides' test binaries, and how to run them."""
 
     def __init__(
         self,
@@ -44,10 +44,10 @@ class Processes:
         flags: Sequence[str] = (),
         gctrace: str = "",
     ) -> tuple[bytes, Ended]:
-        """Run one benchmark; return what it printed, and how the process ended.
+        """Run one benchmark; return its output and how the process ended.
 
-        `gctrace` is the file that GC traces go to, "" for none. Raises MeasureError
-        where it fails, or does nothing.
+        `gctrace` is the file for GC traces, "" for none. Raises MeasureError if the
+        benchmark fails or runs no operations.
         """
         tree, binary = self._trees[side], self.layouts.of(side, leaf.package)
         words = [
@@ -71,10 +71,10 @@ class Processes:
 
 
 def without_forced(path: str) -> None:
-    """Drop the collections that ``go test`` asks for; remove a log without others.
+    """Drop the GC cycles that ``go test`` forces; remove the log if none remain.
 
-    It asks for one before each call: of the root benchmark, for b.N = 1, and for b.N.
-    Where there are more, the program asks for them itself, and all are kept.
+    It forces one before each call: of the root benchmark, for b.N = 1, and for b.N. If
+    there are more, the program forces them itself, and all are kept.
     """
     with open(path, "rb") as file:
         text = file.read()

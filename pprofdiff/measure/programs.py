@@ -1,4 +1,4 @@
-"""Programs of both sides: one that ends and writes profiles, or a server under load."""
+"""Run programs of both sides: one that exits and writes profiles, or a server."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from pprofdiff.units import printable
 __all__ = ["Commands", "Served", "UnderLoad", "program_words", "same_for_both"]
 
 _OUT = "PPROFDIFF_OUT"
-# How long a server may take until it answers, and until it has ended.
+# How long a server may take to answer, and to exit.
 _START_S, _END_S = 30.0, 5.0
 _PAUSE_S = 0.05
 _SECONDS = 300.0
-# Of what a failed program wrote, how much is looked at for its reason.
+# How much of a failed program's output is searched for the reason.
 _MOST_SAID = 1 << 22
 
 
 def same_for_both(words: Sequence[str], folders: Mapping[SideName, str]) -> str:
-    """Return a warning where a program is not one that was built of a side, else ""."""
+    """Return a warning if a program was not built from both sides, else ""."""
     name = words[0]
     if os.path.dirname(name):
         return ""
@@ -52,10 +52,10 @@ def same_for_both(words: Sequence[str], folders: Mapping[SideName, str]) -> str:
 
 
 class Commands:
-    """A program that ends, and writes what it tells to the folder ``$PPROFDIFF_OUT``.
+    """A program that exits and writes its captures to the folder ``$PPROFDIFF_OUT``.
 
-    It is looked for among the programs built of its side first, and runs in its side's
-    folder. What it prints is kept where it is evidence of a kind that is read.
+    It is looked up among its side's own programs first, and runs in its side's folder.
+    Its output is kept if it is readable evidence.
     """
 
     def __init__(
@@ -73,21 +73,21 @@ class Commands:
         self._number = count()
 
     def seconds(self, spent: float) -> float:
-        """Return how long rounds go on: a program's run may take a minute."""
+        """Return how many seconds rounds may take; a run may take a minute."""
         return max(_SECONDS - spent, _SECONDS / 2)
 
     @property
     def traceable(self) -> bool:
-        """Return False: what a program writes is its own choice."""
+        """Return False: the program decides what it writes."""
         return False
 
     @property
     def enough(self) -> bool:
-        """Return True: what a program samples is its own choice."""
+        """Return True: the program decides what it samples."""
         return True
 
     def round(self, folders: Mapping[SideName, str]) -> Begun:
-        """Run each side once, with functions in another order each round."""
+        """Run each side once, with another function order in each round."""
         began = []
         number = next(self._number)
         if number:
@@ -98,7 +98,7 @@ class Commands:
         return tuple(began)
 
     def _relink(self, seed: int) -> None:
-        """Link the programs again, where the linker can order functions by a seed."""
+        """Relink the programs if the linker can shuffle functions by a seed."""
         if not self._vary:
             return
         wanted = [
@@ -111,7 +111,7 @@ class Commands:
             self._vary = False
 
     def run(self, side: SideName, folder: str) -> None:
-        """Run the program; MeasureError where it fails, or leaves nothing to read."""
+        """Run the program; raises MeasureError if it fails or writes nothing."""
         program = self._program(side, self.words, folder)
         with self._printed(folder) as (out, errors):
             status = run(program, out, errors).status
@@ -123,16 +123,16 @@ class Commands:
                 f"nothing to the folder that {_OUT} names, in its environment"
             )
 
-    def trace(self, side: SideName, folder: str) -> None:  # noqa: ARG002 - a Workload's
-        """Refuse: what the program writes is its own choice."""
+    def trace(self, side: SideName, folder: str) -> None:  # noqa: ARG002 - part of the Workload protocol
+        """Raise UsageError: the program decides what it writes."""
         raise UsageError("--trace is not for --cmd: the program writes what it does")
 
     def doubts(self) -> list[str]:
-        """Return nothing: how a program's time is spent is its own choice."""
+        """Return no warnings: the program decides how it spends time."""
         return []
 
     def notes(self) -> dict[str, Any]:
-        """Return what is run."""
+        """Return what is run, for `measure.json`."""
         return {"command": without_secrets(self.words)}
 
     def _program(self, side: SideName, words: Sequence[str], folder: str) -> Program:
@@ -150,7 +150,7 @@ class Commands:
 
     @contextmanager
     def _printed(self, folder: str) -> Iterator[tuple[Any, Any]]:
-        """Give files for what a program prints; keep those that tell something."""
+        """Open files for a program's output; keep only those with evidence."""
         paths = [os.path.join(folder, name) for name in ("output.txt", "gctrace.log")]
         with open(paths[0], "wb") as out, open(paths[1], "wb") as errors:
             yield out, errors
@@ -176,7 +176,7 @@ class Commands:
 
 
 def _keep_if_told(path: str) -> None:
-    """Remove a file that is no evidence."""
+    """Remove a file that is not readable evidence."""
     try:
         read([path])
     except PprofDiffError:
@@ -184,9 +184,9 @@ def _keep_if_told(path: str) -> None:
 
 
 class UnderLoad(NamedTuple):
-    """How a server is profiled: for `seconds`, while `load` asks it for work.
+    """How to profile a server: for `seconds`, while the command `load` sends requests.
 
-    `url` is that of its ``/debug/pprof``, `load` the words of a command.
+    `url` is the server's ``/debug/pprof``; `load` is a list of words.
     """
 
     url: str
@@ -195,7 +195,7 @@ class UnderLoad(NamedTuple):
 
 
 class Served(Commands):
-    """A server: started, put under load, profiled meanwhile, and ended."""
+    """A server that is started, profiled under load, and stopped."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ class Served(Commands):
         self._seconds = max(1, round(under.seconds))
 
     def run(self, side: SideName, folder: str) -> None:
-        """Write cpu.pb.gz and allocs.pb.gz, and load.txt and gctrace.log where told."""
+        """Write cpu.pb.gz, allocs.pb.gz, and load.txt and gctrace.log if not empty."""
         if not self._probed:
             self._probe()
         with self._printed(folder) as printed, self._serving(side, folder, printed):
@@ -222,7 +222,7 @@ class Served(Commands):
             self._fetch("allocs", folder, "allocs.pb.gz")
 
     def trace(self, side: SideName, folder: str) -> None:
-        """Write trace.out of a second under load."""
+        """Write trace.out with one second under load."""
         with (
             self._printed(folder) as printed,
             self._serving(side, folder, printed),
@@ -231,7 +231,7 @@ class Served(Commands):
             self._fetch("trace?seconds=1", folder, "trace.out")
 
     def notes(self) -> dict[str, Any]:
-        """Return what is run."""
+        """Return what is run, for `measure.json`."""
         load = {
             "url": self._shown,
             "load": without_secrets(self._load),
@@ -240,9 +240,9 @@ class Served(Commands):
         return {**super().notes(), **load}
 
     def _probe(self) -> None:
-        """Start each side's server once, before any round, and fetch a profile.
+        """Start each side's server once before the first round, and fetch a profile.
 
-        Raises MeasureError where the URL is not that of profiles.
+        Raises MeasureError if the URL does not serve profiles.
         """
         for side, tree in self._trees.items():
             with (
@@ -265,7 +265,7 @@ class Served(Commands):
     def _serving(
         self, side: SideName, folder: str, printed: tuple[Any, Any]
     ) -> Iterator[None]:
-        """Have the server run, from its first answer until the block is left."""
+        """Run the server, from its first answer until the block ends."""
         if not self._refused():
             raise UsageError(
                 f"{self._shown}: something answers there already; end it, or "
@@ -294,7 +294,7 @@ class Served(Commands):
 
     @contextmanager
     def _loaded(self, side: SideName, folder: str) -> Iterator[None]:
-        """Have the load run, and wait for its end."""
+        """Run the load, and wait for its end."""
         program = self._program(side, self._load, folder)
         path = os.path.join(folder, "load.txt")
         with ExitStack() as stack:
@@ -307,7 +307,7 @@ class Served(Commands):
         _keep_if_told(path)
 
     def _refused(self) -> str:
-        """Return why nothing is answered at the URL, "" where something is."""
+        """Return why the URL does not answer, "" if it does."""
         options = ReadOptions(timeout=_END_S)
         request = request_for(f"{self._url}/", options)
         try:
@@ -324,7 +324,7 @@ class Served(Commands):
 
 
 def _of_pprof(url: str) -> str:
-    """Return a URL without the slashes at its end; of a host alone, /debug/pprof."""
+    """Return a URL without trailing slashes; /debug/pprof is added to a bare host."""
     scheme, separator, rest = url.rpartition("://")
     rest = rest.rstrip("/")
     if "/" not in rest.rpartition("@")[2]:
@@ -333,7 +333,7 @@ def _of_pprof(url: str) -> str:
 
 
 def program_words(text: str, flag: str) -> list[str]:
-    """Return the words of a command as a shell parts them; raises UsageError."""
+    """Split a command into words as a shell does; raises UsageError."""
     try:
         words = shlex.split(text)
     except ValueError as error:

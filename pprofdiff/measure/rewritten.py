@@ -1,4 +1,4 @@
-"""Benchmarks whose own code is not the same on both sides: they may do other work."""
+"""Find benchmarks whose own code differs between the sides: they may do other work."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _Files = dict[str, list[str]]
 
 
 def rewritten(base: str, new: str, names: Iterable[str]) -> list[str]:
-    """Return which benchmarks' texts differ between a package's folders.
+    """Return which benchmarks' source text differs between two package folders.
 
-    What they call is not compared. One whose text is not found is not told.
+    Their callees are not compared. A benchmark whose source is not found is left out.
     """
     before, after = _tests(base), _tests(new)
     told = []
@@ -30,7 +30,7 @@ def rewritten(base: str, new: str, names: Iterable[str]) -> list[str]:
 
 
 def _tests(folder: str) -> _Files:
-    """Return the lines of a folder's tests, by file."""
+    """Return the lines of a folder's test files, by file name."""
     files: _Files = {}
     for file in sorted(os.listdir(folder)):
         if file.endswith("_test.go"):
@@ -41,7 +41,7 @@ def _tests(folder: str) -> _Files:
 
 
 def _text(files: _Files, name: str) -> Sequence[str] | None:
-    """Return a benchmark's lines, None where no file declares it."""
+    """Return a benchmark's lines, None if no file declares it."""
     for file, lines in files.items():
         extent = declared(lines, f"main.{name}", file)
         if extent is not None:

@@ -1,4 +1,4 @@
-"""Both sides in turns, round by round, until enough is known or time is up."""
+"""Run both sides in turns, round by round, until the verdict holds or time is up."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Judge = Callable[[], "Outcome"]
 
 
 class Limits(NamedTuple):
-    """How many rounds at most, and after how many seconds no other begins.
+    """The maximum number of rounds, and the seconds after which no round starts.
 
-    `seconds` of None are as long as the workload asks for.
+    If `seconds` is None, the workload decides.
     """
 
     rounds: int = 10
@@ -37,23 +37,23 @@ class Limits(NamedTuple):
 
 
 class Round(NamedTuple):
-    """One round: its number from 1, and when each side's first run began."""
+    """One round: its number from 1, and when each side's first run started."""
 
     number: int
     started: Begun
 
 
 class Listener(Protocol):
-    """Who is told what happens."""
+    """Receives progress and warnings."""
 
     def warn(self, message: str) -> None:
-        """Take what the user has to know."""
+        """Report a warning to the user."""
 
     def doing(self, message: str) -> None:
-        """Take what is being done now."""
+        """Report what is being done now."""
 
     def round(self, number: int, most: int, left: float) -> None:
-        """Take the number of a round that is whole, and the seconds left at most."""
+        """Report that a round is complete, and the most seconds that may be left."""
 
 
 def take_turns(
@@ -66,9 +66,9 @@ def take_turns(
 ) -> tuple[list[Round], Stopped]:
     """Run both sides until the verdict is sure or a limit is reached.
 
-    Run 1 of base writes to ``out/base/1``. A round that is not whole leaves nothing.
-    An interrupt ends after the last whole round, and is raised where there is none.
-    The command began `spent` seconds ago.
+    Run 1 of base writes to ``out/base/1``. An incomplete round leaves no files. An
+    interrupt returns the complete rounds, or propagates if there are none. The command
+    started `spent` seconds ago.
     """
     rounds: list[Round] = []
     seconds = limits.seconds
@@ -91,7 +91,7 @@ def take_turns(
                 return rounds, "rounds"
             if len(rounds) >= FEWEST_ROUNDS and workload.enough and sure(judge()):
                 return rounds, "sure"
-            # Not to be late, no round begins that would not end in time.
+            # Start no round that would not end in time.
             if in_time < longest:
                 return rounds, "time"
     except KeyboardInterrupt:
@@ -101,7 +101,7 @@ def take_turns(
 
 
 def _round(workload: Workload, out: str, number: int) -> Round:
-    """Run both sides; remove what a round that fails has written."""
+    """Run both sides; if the round fails, remove its files."""
     folders = {side: os.path.join(out, side, str(number + 1)) for side in SIDES}
     try:
         with _naming(out):
@@ -117,7 +117,7 @@ def _round(workload: Workload, out: str, number: int) -> Round:
 
 @contextmanager
 def _naming(folder: str) -> Iterator[None]:
-    """Have an error of the system name the folder."""
+    """Raise a FetchError that names the folder for an OSError."""
     try:
         yield
     except OSError as error:

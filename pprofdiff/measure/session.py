@@ -1,4 +1,4 @@
-"""One session of measuring: both sides built, rounds, notes; folders taken away."""
+"""One measuring session: build both sides, run rounds, write notes, clean up."""
 
 from __future__ import annotations
 
@@ -46,20 +46,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Measured", "Request", "measured"]
 
-# Of many benchmarks so many are worth a line.
+# Suggest tracing at most this many benchmarks.
 _TO_TRACE = 3
 _SCHEMA = "pprofdiff-measure/1"
-# Of one length: where a path is part of a binary, nothing else shifts in one side only.
+# Equal lengths, so a path embedded in a binary shifts nothing on one side only.
 _FOLDERS: dict[SideName, str] = {"base": "old", "new": "new"}
 
 
 class Request(NamedTuple):
     """What to measure.
 
-    `base` and `new` are refs, "" for the commit where the branch left the default one
-    and for the work tree. `seconds` is what a run of a side may take. `keep` is the
-    folder that captures go to, "" for none. `command` is a program to run in place of
-    benchmarks: one that ends, or with `url` a server, for which `load` makes work.
+    `base` and `new` are refs; "" means the merge base with the default branch, and the
+    work tree. `seconds` is how long a run of a side may take. `keep` is the folder for
+    captures, "" for none. `command` is a program to run instead of benchmarks: one that
+    exits or, with `url`, a server that `load` sends requests to.
     """
 
     base: str = ""
@@ -77,7 +77,7 @@ class Request(NamedTuple):
 class Measured(NamedTuple):
     """What was measured: a folder with ``base``, ``new`` and ``measure.json``.
 
-    `kept` says whether it stays. `sources` has the text of both sides.
+    `kept` says whether it stays. `sources` has the source text of both sides.
     """
 
     out: str
@@ -97,20 +97,19 @@ def measured(
 ) -> Iterator[Measured]:
     """Build both sides, run them in turns, and yield what was measured.
 
-    All that was written is gone when the block is left, but for `request.keep`.
-    `judge` returns what the captures of a folder tell so far, given both sides' text.
+    All files are removed when the block ends, except `request.keep`. `judge` returns
+    the outcome of the captures in a folder so far, given both sides' sources.
 
     Raises
     ------
     UsageError
         There is no repository, ref, Go or benchmark; or `keep` is not empty.
     MeasureError
-        A side does not compile, or what is measured of it fails.
+        A side does not compile, or what it runs fails.
     FetchError
         A folder cannot be written to.
     KeyboardInterrupt
-        The user ended it before a round was whole.
-
+        The user interrupted before the first round was complete.
     """
     start = time.monotonic()
     variables = environment()
@@ -123,7 +122,7 @@ def measured(
     before = machine()
     here = workspace_here(variables)
     with _temporary_folder() as root:
-        # What a go command leaves that a signal ends goes with all the rest.
+        # A go command killed by a signal leaves files here, removed with the rest.
         variables = {**variables, "GOTMPDIR": os.path.join(root, "go")}
         os.mkdir(variables["GOTMPDIR"])
         trees: dict[SideName, Tree] = {}
@@ -178,7 +177,7 @@ def measured(
 def _sources(
     repository: Repository, sides: tuple[Checkout, Checkout], root: str
 ) -> FoundSources:
-    """Return the text of both sides; what it takes of the work tree goes to `root`."""
+    """Return both sides' sources; a copy of the work tree goes to `root`."""
     commits = [side.commit for side in sides]
     if not all(commits):
         try:
@@ -191,7 +190,7 @@ def _sources(
 
 @contextmanager
 def _temporary_folder() -> Iterator[str]:
-    """Give a folder that is gone afterwards, whatever signal comes when."""
+    """Yield a folder that is removed afterwards, even if a signal arrives."""
     folder = None
     try:
         with signals_later():
@@ -206,7 +205,7 @@ def _temporary_folder() -> Iterator[str]:
 
 
 def _can_keep(folder: str) -> None:
-    """Refuse a folder that has anything in it."""
+    """Raise UsageError if the folder has anything in it."""
     if not folder:
         return
     try:
@@ -222,7 +221,7 @@ def _can_keep(folder: str) -> None:
 
 @contextmanager
 def _nothing_left(out: str) -> Iterator[None]:
-    """Take empty folders away where measuring fails before a round is whole."""
+    """Remove empty folders if measuring fails before the first round is complete."""
     try:
         yield
     except BaseException:
@@ -235,7 +234,7 @@ def _nothing_left(out: str) -> Iterator[None]:
 def _benchmarks(
     request: Request, trees: dict[SideName, Tree], root: str, notes: Notes
 ) -> Workload:
-    """Build the test binaries of both sides, and fix how often benchmarks run."""
+    """Build both sides' test binaries and fix the benchmarks' iterations."""
     binaries = {}
     for side, tree in trees.items():
         notes.listener.doing(f"building {tree.checkout.told}")
@@ -248,7 +247,7 @@ def _benchmarks(
 def _commands(
     request: Request, trees: dict[SideName, Tree], root: str, notes: Notes
 ) -> Workload:
-    """Build the programs of both sides."""
+    """Build both sides' programs."""
     folders: dict[SideName, str] = {}
     for side, tree in trees.items():
         notes.listener.doing(f"building {tree.checkout.told}")
@@ -269,7 +268,7 @@ def _commands(
 
 
 def _apart(out: str, side: SideName) -> str:
-    """Return a folder for a trace that is no run of its side."""
+    """Return a folder for a trace that is not one of the side's runs."""
     return os.path.join(out, "trace", side)
 
 
@@ -286,10 +285,10 @@ def _traced(
 def _trace_what_waits(
     workload: Workload, told: Outcome, out: str, notes: Notes
 ) -> None:
-    """Trace both sides where CPU does not explain the time; else say what would tell.
+    """Trace both sides if CPU does not explain the time; else suggest what to trace.
 
-    A trace of one benchmark of several is no evidence of their mix. Where the machine
-    is in doubt, time may be what other programs took.
+    With several benchmarks, a trace of one does not represent the mix. If other
+    programs ran, they may explain the time.
     """
     if workload.traceable and unexplained(told):
         folders = {side: os.path.join(out, side, "traced") for side in SIDES}
@@ -312,24 +311,24 @@ def _in_json(one: Round) -> dict[str, Any]:
 
 
 class Notes:
-    """What is known of how it was measured, on its way into `measure.json`."""
+    """Collects what goes into `measure.json`."""
 
     def __init__(self, listener: Listener) -> None:
         self.listener = listener
         self._all: dict[str, Any] = {"schema": _SCHEMA, "pprofdiff": __version__}
         self._warnings: list[str] = []
 
-    def add(self, **values: Any) -> None:  # noqa: ANN401 - whatever JSON takes
-        """Note values under their names."""
+    def add(self, **values: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Add values by name."""
         self._all.update(values)
 
     def warn(self, message: str) -> None:
-        """Note a warning, and tell it."""
+        """Record a warning and pass it to the listener."""
         self._warnings.append(message)
         self.listener.warn(message)
 
     def write(self, path: str) -> None:
-        """Write a JSON file; raises FetchError."""
+        """Write the notes to a JSON file; raises FetchError."""
         text = json.dumps({**self._all, "warnings": self._warnings}, indent=1)
         try:
             with open(path, "w", encoding="utf-8") as file:

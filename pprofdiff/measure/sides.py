@@ -1,4 +1,4 @@
-"""Which two states of a repository are meant, and the files of each in a folder."""
+"""Resolve the two states of a repository to compare, and write out their files."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _ASKING = "measure"
 
 
 class Checkout(NamedTuple):
-    """One side: what was typed for it, and its commit, "" for the work tree as it is.
+    """One side: the ref as typed, and its commit, "" for the work tree as it is.
 
-    `changed` counts the work tree's files that differ from its last commit.
+    `changed` is the number of files in the work tree that differ from its last commit.
     """
 
     side: SideName
@@ -32,7 +32,7 @@ class Checkout(NamedTuple):
 
     @property
     def told(self) -> str:
-        """The side in words, for messages."""
+        """The side as messages name it."""
         if not self.commit:
             return f"{self.side} (the working tree)"
         short = self.commit[:9]
@@ -45,11 +45,11 @@ class Checkout(NamedTuple):
 def checkouts(
     repository: Repository, base: str, new: str
 ) -> tuple[tuple[Checkout, Checkout], tuple[str, ...]]:
-    """Return what both sides are, and warnings about it.
+    """Return both sides and warnings about them.
 
-    `new` is the work tree where it is "", `base` the commit where it left the default
-    branch. Raises UsageError for a ref that is not there, and where nothing differs
-    although nobody asked for that.
+    If `new` is "", it is the work tree; if `base` is "", it is the merge base with the
+    default branch. Raises UsageError for an unknown ref, or if nothing differs and
+    `base` was not given.
     """
     repository.top()
     changed = repository.changed()
@@ -98,10 +98,10 @@ def _head(repository: Repository) -> str:
 def checked_out(
     repository: Repository, side: Checkout, folder: str, warn: Callable[[str], None]
 ) -> str:
-    """Write a side's files to a new folder; return the one that stands for ours.
+    """Write a side's files to a new folder; return what matches the working directory.
 
-    Of the work tree, all files that git does not ignore. A submodule's files are taken
-    from where it is checked out. Raises MeasureError, UsageError or FetchError.
+    For the work tree, these are all files that git does not ignore. Submodules are read
+    from where they are checked out. Raises MeasureError, UsageError or FetchError.
     """
     try:
         if side.commit:
@@ -111,7 +111,7 @@ def checked_out(
     except GitError as error:
         raise MeasureError(f"{side.told}: git: {error}") from None
     except OSError as error:
-        # shutil.Error has no reason of its own.
+        # shutil.Error has no strerror.
         reason = error.strerror or str(error)
         raise FetchError(f"{side.told}: cannot be written out: {reason}") from None
     prefix = repository.prefix()
@@ -152,13 +152,13 @@ def _copied(
     os.makedirs(folder, exist_ok=True)
     links: dict[str, bool] = {"": False}
     for path in repository.files():
-        # Git lists what the folder had; what the link leads to is not ours.
+        # Git lists the former content of a folder that is now a link: skip it.
         if _through_link(top, os.path.dirname(path.rstrip("/")), links):
             continue
         source, target = os.path.join(top, path), os.path.join(folder, path)
         try:
             mode = os.lstat(source).st_mode
-        except FileNotFoundError:  # deleted, and not committed
+        except FileNotFoundError:  # deleted but not committed
             continue
         if stat.S_ISDIR(mode):
             own = _submodule(repository, path.rstrip("/"))
@@ -173,9 +173,9 @@ def _copied(
 
 
 def _through_link(top: str, folder: str, known: dict[str, bool]) -> bool:
-    """Return whether a folder of the work tree is a link, or is reached by one.
+    """Return whether a folder of the work tree is, or lies behind, a symbolic link.
 
-    `known` has what was asked before.
+    `known` caches earlier answers.
     """
     if folder not in known:
         known[folder] = _through_link(top, os.path.dirname(folder), known) or (
@@ -185,9 +185,9 @@ def _through_link(top: str, folder: str, known: dict[str, bool]) -> bool:
 
 
 def _submodule(repository: Repository, path: str) -> Repository | None:
-    """Return the repository of a submodule, None where it is not checked out."""
+    """Return a submodule's repository, None if it is not checked out."""
     place = os.path.join(repository.top(), path)
-    # Without one of its own, git would take the repository around it.
+    # Without its own .git, git would use the enclosing repository.
     if not os.path.lexists(os.path.join(place, ".git")):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Whether a verdict is sure enough to measure no longer."""
+"""Decide whether the verdict is firm enough to stop measuring."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pprofdiff.analysis.outcome.model import Outcome, off_cpu
 __all__ = ["FEWEST_ROUNDS", "sure", "to_trace", "unexplained"]
 
 FEWEST_ROUNDS = 5
-"""With fewer runs the spread between them is hardly known."""
+"""With fewer runs, the spread between them is hardly known."""
 
 
 def sure(outcome: Outcome) -> bool:
-    """Return whether the verdict would stay with the interval of an early look.
+    """Return whether the verdict holds at the stricter level of an interim look.
 
-    To look after every round and stop at the first verdict would make false alarms
-    several times as frequent.
+    Testing after every round and stopping at the first significant verdict would cause
+    several times as many false alarms.
     """
     first = outcome.headline
     decided = first is not None and outcome.verdict != "unknown"
@@ -22,7 +22,7 @@ def sure(outcome: Outcome) -> bool:
 
 
 def unexplained(outcome: Outcome) -> bool:
-    """Return whether CPU does not explain how time moved: a trace shows what does."""
+    """Return whether CPU does not explain the change in time, so a trace is needed."""
     figures = {measure.id: measure for measure in outcome.measures}
     time, cpu = figures.get("time"), figures.get("cpu")
     if time is None or time.verdict not in ("slower", "faster"):
@@ -31,10 +31,10 @@ def unexplained(outcome: Outcome) -> bool:
 
 
 def to_trace(outcome: Outcome) -> tuple[str, ...]:
-    """Return the benchmarks of several of which a trace would tell most.
+    """Return which of several benchmarks are worth tracing.
 
-    Sub-benchmarks are none: those above them wait for them. A benchmark with several
-    GOMAXPROCS is one.
+    Sub-benchmarks are left out, as their parents wait for them. A benchmark run with
+    several GOMAXPROCS values is listed once.
     """
     keys = (unit.key for unit in outcome.units if unit.off_cpu)
     names = (key[0] for key in keys if key is not None)

@@ -1,4 +1,4 @@
-"""Which side runs first, turn by turn."""
+"""Which side runs first in each turn."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ __all__ = ["order"]
 
 
 def order(number: int) -> tuple[SideName, SideName]:
-    """Return which side runs first in a turn, counted from 0.
+    """Return the order of the sides in a turn, counted from 0.
 
-    It follows the Thue-Morse sequence: a drift, linear or quadratic in time, affects
-    both sides alike (golang/go#63233).
+    It follows the Thue-Morse sequence, so a drift that is linear or quadratic in time
+    affects both sides alike (golang/go#63233).
     """
     return ("new", "base") if number.bit_count() % 2 else ("base", "new")

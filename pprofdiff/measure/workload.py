@@ -1,4 +1,4 @@
-"""What is measured: something that both sides can run, each time the same work."""
+"""The protocol for what is measured: both sides run the same work, repeatedly."""
 
 from __future__ import annotations
 
@@ -10,41 +10,38 @@ from pprofdiff.measure.sides import SideName
 __all__ = ["Begun", "Workload"]
 
 Begun = tuple[tuple[SideName, float], ...]
-"""When each side began in a round, seconds since 1970, in the order of the runs."""
+"""When each side started in a round, in Unix seconds, in run order."""
 
 
 class Workload(Protocol):
-    """Runs both sides, as often as it is asked to.
-
-    `enough` is whether rounds that are over have enough samples to say where time went.
-    """
+    """Runs both sides, as often as requested."""
 
     def seconds(self, spent: float) -> float:
-        """Return how long rounds go on where the user does not say.
+        """Return how many seconds rounds may take if the user does not say.
 
-        `spent` seconds went by since the command began, for building most of all.
+        `spent` is the number of seconds since the command started, mostly for building.
         """
 
     @property
     def traceable(self) -> bool:
-        """Return whether one traced run of each side stands for all that was timed."""
+        """Return whether one traced run of each side represents everything timed."""
 
     @property
     def enough(self) -> bool:
-        """Return whether there are enough samples."""
+        """Return whether there are enough samples to attribute time to functions."""
 
     def round(self, folders: Mapping[SideName, str]) -> Begun:
-        """Run both sides in turns; write each side's captures into its empty folder.
+        """Run both sides in turns; write each side's captures to its empty folder.
 
-        Programs run elsewhere, so that folders are absolute paths. Which side begins
-        follows `turns.order`. Raises MeasureError where a side fails.
+        Folders are absolute paths, as programs run elsewhere. `turns.order` says which
+        side goes first. Raises MeasureError if a side fails.
         """
 
     def trace(self, side: SideName, folder: str) -> None:
         """Run a side once more, with an execution trace; raises MeasureError."""
 
     def doubts(self) -> list[str]:
-        """Return what the runs showed that makes figures worth less."""
+        """Return warnings about conditions during the runs that distort results."""
 
     def notes(self) -> dict[str, Any]:
         """Return what is run, for `measure.json`."""

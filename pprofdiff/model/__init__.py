@@ -1,1 +1,1 @@
-"""What was measured: frozen columns of numpy arrays, free of any file format."""
+"""Measurements as frozen columns of numpy arrays, independent of file formats."""

@@ -1,4 +1,4 @@
-"""Benchmark results and load summaries: what was measured of whole operations."""
+"""Benchmark results and load summaries: measurements of whole operations."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ __all__ = ["Benchmarks", "LoadSummary", "Result"]
 
 
 class Result(NamedTuple):
-    """One benchmark's measurements in one unit, a value for each run.
+    """One benchmark's measurements in one unit, one value per run.
 
-    `name` is as printed, without ``Benchmark`` and the ``-P`` of GOMAXPROCS, such as
-    ``Compress/size=1k``; `procs` is that P, None where none is printed; `config` holds
-    the ``key: value`` lines that were in force (goos, goarch, pkg, cpu). Values are in
-    `unit`, as printed.
+    `name` is as printed, without ``Benchmark`` and the GOMAXPROCS suffix ``-P``, such
+    as ``Compress/size=1k``; `procs` is P, None if not printed; `config` holds the
+    ``key: value`` lines in effect (goos, goarch, pkg, cpu). Values are as printed.
     """
 
     name: str
@@ -37,7 +36,7 @@ class Benchmarks(NamedTuple):
     torn: int
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a measurement: name, procs, unit, run, value, iterations."""
+        """Return one row per measurement: name, procs, unit, run, value, iterations."""
         import pandas as pd
 
         rows = [
@@ -50,9 +49,9 @@ class Benchmarks(NamedTuple):
 
 
 class LoadSummary(NamedTuple):
-    """What a load generator counted over one run.
+    """A load generator's counts over one run.
 
-    `requests` are all answers, `failed` those that are errors or have no status below
+    `requests` are all responses, `failed` those that are errors or have no status below
     400; `per_second` is as printed.
     """
 

@@ -1,7 +1,7 @@
-"""Arithmetic on rows of unequal length (compressed sparse rows).
+"""Operations on rows of unequal length (compressed sparse rows).
 
 Row i has the items ``offsets[i]:offsets[i+1]`` of a column. Offsets are int64, of
-length rows + 1; they begin with 0 and never fall. Every function here is pure.
+length rows + 1, non-decreasing from 0. Every function here is pure.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ T = TypeVar("T", bound=np.generic)
 
 # Sums of float64 integers are exact below this bound (IEEE 754 binary64).
 _EXACT = 1 << 53
-# Items worked on at a time: temporaries stay within a few megabytes.
+# Items processed at a time, which limits temporaries to a few megabytes.
 _CHUNK = 1 << 20
-# Cells of the table in which once_per_row looks for repetitions (int32 each).
+# Cells of the table in which once_per_row looks for duplicates (int32 each).
 _TABLE = 1 << 20
 _SMALL_TABLE = 1 << 17
-# Rows of several columns worked on at a time: they stay in the processor's cache.
+# Rows of several columns processed at a time, to stay in the CPU cache.
 _ROWS = 1 << 17
 
 
@@ -56,7 +56,7 @@ def offsets_of(counts: NDArray[np.integer]) -> Offsets:
 
 
 def row_of_item(offsets: Offsets) -> NDArray[np.int64]:
-    """Return, for each item, the index of its row (int64, length offsets[-1])."""
+    """Return the row index of each item (int64, length offsets[-1])."""
     rows = np.arange(len(offsets) - 1, dtype=np.int64)
     return np.repeat(rows, np.diff(offsets))
 
@@ -64,7 +64,7 @@ def row_of_item(offsets: Offsets) -> NDArray[np.int64]:
 def expand(
     starts: NDArray[np.integer], counts: NDArray[np.integer]
 ) -> NDArray[np.int64]:
-    """Return all of ``range(starts[i], starts[i] + counts[i])``, joined (int64)."""
+    """Return ``range(starts[i], starts[i] + counts[i])`` for all i, joined (int64)."""
     ends = np.cumsum(counts, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
     shift = starts.astype(np.int64) - (ends - counts)
@@ -85,7 +85,7 @@ def take_rows(
 
 
 def distinct(values: NDArray[T]) -> NDArray[T]:
-    """Return the distinct values, rising (as np.unique, without what it imports)."""
+    """Return the sorted distinct values, like np.unique but without its imports."""
     ranked = np.sort(values)
     first = np.ones(len(ranked), np.bool_)
     first[1:] = ranked[1:] != ranked[:-1]
@@ -93,7 +93,7 @@ def distinct(values: NDArray[T]) -> NDArray[T]:
 
 
 def grouped(values: NDArray[T]) -> tuple[NDArray[T], NDArray[np.int64]]:
-    """Return the distinct values, rising, and where each of `values` is among them."""
+    """Return the sorted distinct values, and the index in them of each of `values`."""
     groups = distinct(values)
     return groups, np.searchsorted(groups, values)
 
@@ -113,9 +113,9 @@ def slices(size: int) -> Iterator[slice]:
 
 
 def first_places(items: NDArray[np.integer], size: int) -> NDArray[np.int64]:
-    """Return where each id in [0, size) first stands in `items`, or -1 (int64)."""
+    """Return the first index of each id in [0, size) in `items`, or -1 (int64)."""
     places = np.full(size, -1, np.int64)
-    # Of several values assigned to one index numpy keeps the last: walk backwards.
+    # Of several values assigned to one index, numpy keeps the last: go backwards.
     for stop in range(len(items), 0, -_CHUNK):
         start = max(stop - _CHUNK, 0)
         places[items[start:stop][::-1]] = np.arange(stop - 1, start - 1, -1)
@@ -147,12 +147,12 @@ def last_in_row(mask: NDArray[np.bool_], offsets: Offsets) -> NDArray[np.int64]:
 
 
 def _row_of(items: NDArray[np.int64], offsets: Offsets) -> NDArray[np.int64]:
-    """Return the row of each item, given by its place in the column."""
+    """Return the row of each item, given by its index in the column."""
     return np.searchsorted(offsets, items, "right") - 1
 
 
 def count_in_row(mask: NDArray[np.bool_], offsets: Offsets) -> NDArray[np.int64]:
-    """Return how many of each row's items are true (int64)."""
+    """Return the number of true items in each row (int64)."""
     counts = np.zeros(len(offsets) - 1, np.int64)
     filled = np.flatnonzero(np.diff(offsets))
     if len(filled):
@@ -165,13 +165,12 @@ def once_per_row(
 ) -> NDArray[np.bool_]:
     """Mark one occurrence of each distinct id in each row (bool, one per item).
 
-    `ids` lie in [0, size). The last occurrence is the one marked: numpy keeps the
-    last of several values assigned to one index, so writing each item's position
-    into a (row, id) table and reading it back finds the items that were not
-    overwritten, without a sort.
+    `ids` lie in [0, size). The last occurrence is marked: numpy keeps the last of
+    several values assigned to one index, so writing each item's position into a (row,
+    id) table and reading it back finds those not overwritten, without a sort.
     """
     keep = np.empty(len(ids), np.bool_)
-    # Small enough to stay in the cache, large enough for 32 rows at a time.
+    # Small enough for the cache, large enough for 32 rows at a time.
     cells_at_once = min(_TABLE, max(_SMALL_TABLE, 32 * size))
     rows_at_once = max(1, cells_at_once // max(size, 1))
     table = np.empty(rows_at_once * max(size, 1), np.int32)
@@ -209,7 +208,7 @@ def sums(
 
 
 def _mixed(items: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
-    """Scramble 64-bit words (the finaliser of splitmix64, Steele et al. 2014)."""
+    """Scramble 64-bit words (the finalizer of splitmix64, Steele et al. 2014)."""
     z = items + np.uint64(seed)
     z ^= z >> np.uint64(30)
     z *= np.uint64(0xBF58476D1CE4E5B9)
@@ -246,7 +245,7 @@ def unique_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Group equal rows.
 
-    Rows are equal if their items are, and their `extra` value where one is given. They
+    Rows are equal if their items and their `extra` values, if given, are equal. They
     are compared by two 64-bit hashes.
 
     Parameters
@@ -259,7 +258,7 @@ def unique_rows(
     Returns
     -------
     first
-        The first row of each group (int64). Groups are numbered as they first appear.
+        The first row of each group (int64). Groups are numbered by first appearance.
     group
         The group of each row (int64).
 
@@ -275,12 +274,12 @@ def unique_tuples(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Group rows that are equal in all columns (at least one).
 
-    Returns (first, group) as `unique_rows` does.
+    Returns (first, group) like `unique_rows`.
     """
     hashes = np.zeros((len(columns[0]), 2), np.uint64)
     for column in columns:
         if len(column) and (column == column[0]).all():
-            continue  # It tells no rows apart.
+            continue  # constant: distinguishes no rows
         words = column.astype(np.int64, copy=False).view(np.uint64)
         for i, seed in enumerate((0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)):
             hashes[:, i] = _mixed(hashes[:, i] ^ _mixed(words, seed), seed)
@@ -290,7 +289,7 @@ def unique_tuples(
 def _groups(
     hashes: NDArray[np.uint64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Group rows of equal hashes; return (first row of each group, group of each)."""
+    """Group rows with equal hashes; return (first row of each group, group of each)."""
     order = np.argsort(hashes[:, 0])
     ranked = hashes[order]
     changed = ranked[1:] != ranked[:-1]

@@ -1,8 +1,8 @@
-"""Garbage collections as ``GODEBUG=gctrace=1`` prints them, one column a field.
+"""GC cycles as printed by ``GODEBUG=gctrace=1``, one column per field.
 
 Source: the printing code at the end of gcMarkTermination, runtime/mgc.go. Times are
-exact: the runtime prints at most three decimals of a millisecond. They run low, since
-the runtime cuts digits off (at most 10 % of one number, 1 to 3 % of a sum).
+exact: the runtime prints at most three decimals of a millisecond. They read low, since
+the runtime truncates (at most 10% of one number, 1 to 3% of a sum).
 """
 
 from __future__ import annotations
@@ -24,41 +24,41 @@ Column = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cycles:
-    """One row a garbage collection, in the order they ran; int64 columns.
+    """One row per GC cycle, in the order they ran; int64 columns.
 
-    Wall and CPU time never share a column. CPU time of a stop-the-world phase is what
-    the runtime prints: wall time × min(GOMAXPROCS, CPUs), capacity that was kept from
-    the program rather than CPU used. Heap sizes are MiB, rounded down.
+    Wall and CPU time never share a column. CPU time of a stop-the-world phase is as the
+    runtime prints it: wall time × min(GOMAXPROCS, CPUs), capacity withheld from the
+    program rather than CPU used. Heap sizes are MiB, rounded down.
     """
 
     number: Column
-    """N of ``gc N``: 1 for a process's first collection, one more each time."""
+    """N of ``gc N``: 1 for a process's first cycle, one more each time."""
     start_ms: Column
     """Start of sweep termination, milliseconds since the process started."""
     percent: Column
-    """Share of all CPU capacity since the process started, whole percent, cut off."""
+    """Share of all CPU capacity since the process started, whole percent, truncated."""
     sweep_termination_wall_us: Column
     """First stop-the-world phase."""
     mark_wall_us: Column
     """Concurrent mark (Go 1.5: scan and mark)."""
     mark_termination_wall_us: Column
-    """Last stop-the-world phase (Go 1.5: with the one that installs write barriers)."""
+    """Last stop-the-world phase (Go 1.5: plus the one that installs write barriers)."""
     sweep_termination_cpu_us: Column
     assist_cpu_us: Column
-    """Marking done by goroutines that allocate."""
+    """Mark assists: marking by goroutines that allocate."""
     background_cpu_us: Column
     """Dedicated and fractional mark workers (Go 1.5: with the scan phase)."""
     idle_cpu_us: Column
-    """Mark workers on processors that had nothing else to do."""
+    """Mark workers on idle Ps."""
     mark_termination_cpu_us: Column
     heap_start_mb: Column
-    """Heap when the collection started: the trigger that was reached."""
+    """Heap when the cycle started: the trigger that was reached."""
     heap_end_mb: Column
     """Heap when marking ended: the peak."""
     heap_live_mb: Column
-    """What was marked live."""
+    """Live heap: what was marked."""
     goal_mb: Column
-    """Heap size that the collection was to end at."""
+    """Heap goal of the cycle."""
     stacks_mb: Column | None
     """Stacks to scan; None before Go 1.18."""
     globals_mb: Column | None
@@ -66,27 +66,26 @@ class Cycles:
     procs: Column
     """GOMAXPROCS."""
     forced: NDArray[np.bool_]
-    """Marked ``(forced)``: runtime.GC or debug.FreeOSMemory asked for it."""
+    """Marked ``(forced)``: requested by runtime.GC or debug.FreeOSMemory."""
     timer: NDArray[np.bool_]
-    """Follows ``GC forced``: none had run for two minutes."""
+    """Follows ``GC forced``: no cycle had run for two minutes."""
     repaired: NDArray[np.bool_]
-    """Put together again from pieces between other output."""
+    """Reassembled from pieces between other output."""
 
     def __len__(self) -> int:
-        """Return the number of collections."""
+        """Return the number of cycles."""
         return len(self.number)
 
     def take(self, rows: NDArray[np.integer] | slice) -> Cycles:
-        """Return the chosen collections, in that order."""
+        """Return the chosen cycles, in that order."""
         columns = {f.name: getattr(self, f.name) for f in fields(self)}
         taken = {n: c[rows] for n, c in columns.items() if c is not None}
         return replace(self, **taken)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the collections as a DataFrame: index number, columns as above.
+        """Return the cycles as a DataFrame: index number, columns as above.
 
-        What the Go version does not print (stacks and globals before 1.18) has no
-        column.
+        Omits columns that the Go version does not print (stacks, globals before 1.18).
         """
         import pandas as pd
 
@@ -99,11 +98,10 @@ class Cycles:
 
 @dataclass(frozen=True, eq=False)
 class GCRun:
-    """The collections of one process, and how many of its lines were read.
+    """The GC cycles of one process, and the condition of its log lines.
 
-    `torn` counts lines that began and could not be made whole, `repeated` lines that
-    stood in the log once more, and `swapped` those that stood before the line they
-    follow.
+    `torn` counts partial lines that could not be repaired, `repeated` extra copies of
+    lines, and `swapped` lines that stood before the line they follow.
     """
 
     cycles: Cycles
@@ -113,22 +111,22 @@ class GCRun:
 
     @property
     def lines_seen(self) -> int:
-        """How many collections were read."""
+        """The number of cycles read."""
         return len(self.cycles)
 
     @property
     def lines_expected(self) -> int:
-        """How many there were from the first to the last, by their numbers."""
+        """The number of cycles from the first to the last, by their numbers."""
         number = self.cycles.number
         return int(number[-1] - number[0]) + 1 if len(number) else 0
 
 
 @dataclass(frozen=True, eq=False)
 class GCLog:
-    """What one log says of garbage collection: a run for each process in it.
+    """The GC cycles in one log: a run for each process.
 
-    `runs` are in the order they begin. `mixed` tells that lines of several processes
-    alternate in a way that does not tell them apart.
+    `runs` are in the order they begin. `mixed` is set if lines of several processes
+    interleave and cannot be told apart.
     """
 
     runs: tuple[GCRun, ...]
@@ -136,10 +134,10 @@ class GCLog:
 
     @cached_property
     def longest(self) -> GCRun:
-        """The run with the most collections, the first of equals."""
+        """The run with the most cycles, the first if tied."""
         return max(self.runs, key=lambda run: run.lines_seen)
 
     @property
     def cycles(self) -> pd.DataFrame:
-        """The collections of the longest run; see `Cycles.to_frame`."""
+        """The cycles of the longest run; see `Cycles.to_frame`."""
         return self.longest.cycles.to_frame()

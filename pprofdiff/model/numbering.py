@@ -1,4 +1,4 @@
-"""Numbers for what lists have: one number for each distinct member."""
+"""Number the distinct members of lists."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T", bound="Hashable")
 def numbered(*lists: Sequence[T]) -> tuple[dict[T, int], list[NDArray[np.int32]]]:
     """Return the number of each distinct member, and each list as numbers (int32).
 
-    Numbers count from 0, in the order in which members first appear.
+    Numbers start at 0, in the order in which members first appear.
     """
     number = dict(zip(dict.fromkeys(chain.from_iterable(lists)), count(), strict=False))
     return number, [

@@ -1,4 +1,4 @@
-"""A fleet's profiles step by step: windows of time, or builds in order."""
+"""A fleet's profiles in steps: time windows, or builds in order."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ Column = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One window of time, or one build.
+    """One time window, or one build.
 
-    `start_ns` is when a window begins (nanoseconds since 1970, UTC), None for a build;
-    `hosts` and `profiles` are how many there are of all kinds, 0 where a window is
-    empty.
+    `start_ns` is the start of a window (nanoseconds since 1970, UTC), None for a build;
+    `hosts` and `profiles` count those of all kinds, 0 for an empty window.
     """
 
     name: str
@@ -32,27 +31,27 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """One kind of profile, step by step and host by host, in its default sample type.
+    """One kind of profile by step and host, in its default sample type.
 
     Attributes
     ----------
     kind, sample_type
         What was measured.
     units
-        The hosts, or fixed groups of hosts where there are many.
+        The hosts, or fixed groups of hosts if there are many.
     totals
-        Sums of all samples: int64 of shape (units, steps), 0 where a unit has none.
+        Sums of all samples: int64 of shape (units, steps), 0 if a unit has none.
     functions
-        Names, in the order of rows; the last stands for samples without a stack.
+        Names, in row order; the last is for samples without a stack.
     offsets
-        Where each function's entries begin and end in the next three columns.
+        The range of each function's entries in the next three columns.
     places
-        The unit and step of an entry, as ``unit * steps + step``, rising in a row.
+        The unit and step of an entry, as ``unit * steps + step``, increasing in a row.
     flat, cum
-        The sums of an entry (int64); a place without an entry has 0.
+        The sums of an entry (int64); a missing entry is 0.
     categories
         Sums by category of ``rules().categories``: int64 of shape (categories, units,
-        steps); None where stacks have no runtime categories.
+        steps); None if stacks have no runtime categories.
 
     """
 
@@ -68,7 +67,7 @@ class Measured:
     categories: Column | None
 
     def flat_of(self, functions: Column) -> Column:
-        """Return flat of some functions: int64 of shape (them, units, steps)."""
+        """Return flat of these functions: int64 of shape (functions, units, steps)."""
         cells = self.totals.size
         block = np.zeros((len(functions), cells), np.int64)
         for row, function in enumerate(functions.tolist()):
@@ -77,7 +76,7 @@ class Measured:
         return block.reshape(len(functions), *self.totals.shape)
 
     def by_step(self, column: Column) -> Column:
-        """Return `flat` or `cum` added up over units: int64, (functions, steps)."""
+        """Return `flat` or `cum` summed over units: int64, (functions, steps)."""
         steps = self.totals.shape[1]
         rows = np.repeat(np.arange(len(self.functions)), np.diff(self.offsets))
         added = np.zeros((len(self.functions), steps), np.int64)
@@ -87,22 +86,22 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """What many hosts' profiles add up to, step by step.
+    """The sums of many hosts' profiles by step.
 
     Attributes
     ----------
     place
-        Where the profiles are, as people know it.
+        Where the profiles are, for display.
     over
-        What steps are: ``time``, or what builds were told by.
+        What the steps are: ``time``, or the key that identifies builds.
     steps
         In order.
     width_s
-        Seconds of a window of time, 0 for builds.
+        Width of a time window in seconds, 0 for builds.
     kinds
-        What was measured, most telling first.
+        The kinds of profile, most informative first.
     hosts
-        How many hosts there are.
+        The number of hosts.
     skipped
         How many objects were left out, by reason.
 
@@ -118,5 +117,5 @@ class Series:
 
     @property
     def profiles(self) -> int:
-        """How many profiles there are."""
+        """The number of profiles."""
         return sum(step.profiles for step in self.steps)

@@ -1,4 +1,4 @@
-"""One side of a comparison: its inputs, decoded, with the run that each is of."""
+"""One side of a comparison: its decoded inputs and their runs."""
 
 from __future__ import annotations
 
@@ -20,27 +20,26 @@ Content_co = TypeVar("Content_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Capture(Generic[Content_co]):
-    """One input of one kind, decoded.
+    """One decoded input of one kind.
 
     Attributes
     ----------
     path
-        The name that the user knows the input by.
+        The name of the input for display.
     kind
-        An id of `pprofdiff.kinds.KINDS`, which says what `content` is.
+        An id of `pprofdiff.kinds.KINDS`, which determines the type of `content`.
     content
         A `Profile`, `GCLog`, `Trace`, `Benchmarks` or `LoadSummary` of
         `pprofdiff.model`.
     run
-        The number of the run that it is of, from 0. A run is what was captured
-        together; two captures of one side that measure the same are of two runs.
+        The index of its run, from 0. Captures taken together form a run; two captures
+        of one side that measure the same thing belong to two runs.
     told
-        Whether the inputs say of which run it is: folders of one side's runs do.
+        Whether the inputs determine the run, as a folder per run does.
     saved_to
         Path of the copy of a fetched input, None for a local one.
     unit
-        The unit of work that it covers, such as a benchmark that ran in a process of
-        its own; "" where it covers the whole run.
+        The unit of work, such as a benchmark in its own process; "" for the whole run.
 
     """
 
@@ -54,10 +53,10 @@ class Capture(Generic[Content_co]):
 
 
 class HostSums(NamedTuple):
-    """What the profiles of one kind of one host add up to.
+    """The totals of one host's profiles of one kind.
 
-    `duration_ns` is the sum of their durations, 0 where they tell none; `total` that of
-    their values, in the default sample type.
+    `duration_ns` is the sum of their durations, 0 if not recorded; `total` that of
+    their values in the default sample type.
     """
 
     profiles: int
@@ -71,21 +70,21 @@ class HostSums(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fleet:
-    """What the captures of a side are sums of: profiles of many hosts.
+    """A fleet of hosts whose profiles are summed in a side's captures.
 
-    A capture is one host's, or of a fixed group of hosts, and its `Capture.run` numbers
-    that.
+    A capture belongs to one host, or a fixed group of hosts, numbered by its
+    `Capture.run`.
 
     Attributes
     ----------
     place
-        Where the profiles are, as people know it.
+        Where the profiles are, for display.
     hosts
-        What each (host, kind of profile) adds up to.
+        The totals of each (host, kind of profile).
     skipped
         How many objects were left out, by reason.
     grouped_by
-        What the profiles are grouped by beside their hosts, "" for nothing.
+        What the profiles are grouped by in addition to hosts, "" for nothing.
     groups
         The same profiles by group: region, version, endpoint.
 
@@ -99,18 +98,18 @@ class Fleet:
 
     @property
     def names(self) -> list[str]:
-        """The hosts, by name."""
+        """The hosts, sorted by name."""
         return sorted({host for host, _ in self.hosts})
 
     def of(self, kind: str) -> list[HostSums]:
-        """Return what each host adds up to in one kind of profile."""
+        """Return the totals of each host for one kind of profile."""
         return [sums for (_, own), sums in self.hosts.items() if own == kind]
 
 
 class HostGroup(NamedTuple):
-    """Some of a fleet's profiles: of so many hosts, with captures as `Side` has them.
+    """A group of a fleet's profiles: the number of hosts, and captures as in `Side`.
 
-    One profile may be of several groups, each of which has some of its samples.
+    A profile may belong to several groups, each with some of its samples.
     """
 
     hosts: int
@@ -119,9 +118,9 @@ class HostGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """What was captured of one build, under the word for it in tables.
+    """The captures of one build, with its label.
 
-    `fleet` is None unless the captures are sums of many hosts' profiles.
+    `fleet` is None unless the captures sum up profiles of many hosts.
     """
 
     label: str

@@ -1,7 +1,7 @@
-"""Source text of a build, what differs between two texts, and who changed it.
+"""Source text of a build, differences between texts, and the commits behind them.
 
-`Sources` is what gives them: a repository at two refs, folders, or what Go leaves on a
-machine. `pprofdiff.inputs.sources` implements it; analysis and reports only ask.
+`Sources` provides them from a repository at two refs, folders, or what Go leaves on a
+machine. `pprofdiff.inputs.sources` implements it for analysis and reports.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ from typing import Literal, NamedTuple, Protocol
 __all__ = ["Commit", "Hunk", "Origin", "SourceFile", "SourceText", "Sources"]
 
 Origin = Literal["git", "folder", "module", "goroot", "here"]
-"""Where a text was found: a ref, a named folder, the module cache, Go's own tree, or
-the working directory and the path in the profile, whose text is that of today."""
+"""Where a text was found: in git, a given folder, the module cache or GOROOT.
+
+``here`` is the working directory or the path in the profile, with today's text.
+"""
 
 
 _SHORT = 9
 
 
 class SourceText(NamedTuple):
-    """One source file: its path for people, its lines without their ends.
+    """One source file: its path for display, its lines without line endings.
 
-    `path` is from the root of the repository, folder or module. `key` tells texts
-    apart: texts of one key are equal. Of ``git`` it is the object's id.
+    `path` is relative to the root of the repository, folder or module. Texts with equal
+    `key` are equal; for ``git`` it is the object id.
     """
 
     path: str
@@ -33,7 +35,7 @@ class SourceText(NamedTuple):
 
 
 class SourceFile(NamedTuple):
-    """A source file that need not have been read; see `SourceText`."""
+    """A source file that may not have been read; see `SourceText`."""
 
     path: str
     origin: Origin
@@ -41,10 +43,10 @@ class SourceFile(NamedTuple):
 
 
 class Hunk(NamedTuple):
-    """Lines of base in whose place stand lines of new, numbered from 1.
+    """Lines of base replaced by lines of new, numbered from 1.
 
-    Without lines, a start is the line after which they would stand, as
-    ``git diff -U0`` numbers them.
+    If there are no lines, the start is the line that precedes their position, as in
+    ``git diff -U0``.
     """
 
     base_start: int
@@ -61,7 +63,7 @@ class Commit(NamedTuple):
 
     @property
     def short(self) -> str:
-        """The beginning of its id, as ``git log --oneline`` has it."""
+        """The abbreviated id, as in ``git log --oneline``."""
         return self.id[:_SHORT]
 
 
@@ -70,42 +72,42 @@ class Sources(Protocol):
 
     @property
     def given(self) -> bool:
-        """Whether someone said where the sources are."""
+        """Whether the user said where the sources are."""
 
     @property
     def as_built(self) -> bool:
-        """Whether the builds are known to be of this source."""
+        """Whether the builds are known to be made from this source."""
 
     @property
     def told(self) -> tuple[str, str] | None:
         """The commits of base and new (full ids), None without a repository.
 
-        "" stands for a work tree with changes that are not committed.
+        "" is a work tree with uncommitted changes.
         """
 
     def text(self, side: int, function: str, file: str) -> SourceText | None:
-        """Return the text of a function's file, None where it is not to be found.
+        """Return the text of a function's file, or None if not found.
 
         `file` is the path in the profile.
         """
 
     def file(self, side: int, function: str, file: str) -> SourceFile | None:
-        """Return a function's file, None where it is not to be found."""
+        """Return a function's file, or None if not found."""
 
     def folder(self, side: int, file: SourceFile) -> tuple[SourceFile, ...]:
-        """Return the sources of the folder that a file is in, by their paths.
+        """Return the sources in a file's folder, sorted by path.
 
-        The file is one of either side; empty where this side has no such folder, and
-        where it is not known what it has.
+        The file may be of either side; the result is empty if this side has no such
+        folder or its contents are unknown.
         """
 
     def read(self, files: Sequence[SourceFile]) -> list[SourceText | None]:
-        """Return the texts of files, None where one cannot be read or is binary."""
+        """Return the texts of files, None if one is binary or cannot be read."""
 
     def hunks(self, base: SourceText, new: SourceText) -> tuple[Hunk, ...] | None:
-        """Return what a repository shows as changed between two texts, in their order.
+        """Return the hunks between two texts in a repository, in order.
 
-        None where the texts are not of a repository, or it does not tell.
+        None if the texts are not in a repository, or it cannot compare them.
         """
 
     def commits(
@@ -113,5 +115,5 @@ class Sources(Protocol):
     ) -> tuple[Commit, ...]:
         """Return the commits between the builds that made a hunk; newest first.
 
-        Empty without a repository, and where they cannot be told.
+        Empty without a repository, or if they cannot be determined.
         """

@@ -1,9 +1,9 @@
-"""What Jupyter shows: static tables that survive every viewer, and the flame graph.
+"""Jupyter output: static tables that survive every viewer, and the flame graph.
 
-A notebook is looked at on GitHub, through nbconvert, in VS Code, untrusted in
-JupyterLab: all of these drop scripts and style sheets, and most drop ``style``. So a
-table here is plain HTML whose signs and words say all, and has a twin in plain text.
-Text is escaped in one place, the template engine.
+Notebooks are viewed on GitHub, through nbconvert, in VS Code, and untrusted in
+JupyterLab. All of these drop scripts and style sheets, and most drop ``style``. So a
+table is plain HTML whose signs and words carry everything, with a plain-text twin. Text
+is escaped in one place, the template engine.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 __all__ = ["ROWS", "Card", "cut", "environment", "shown", "wanted"]
 
-# Eight groups of runtime costs, and their total.
+# Eight groups of runtime costs and their total.
 ROWS = 9
-"""Rows of a table at most."""
+"""Maximum number of rows in a table."""
 
 
 class Card(NamedTuple):
-    """What is shown of one object: the two labels or its name, a sentence, a table.
+    """What to show of one object: two labels or its name, a sentence, a table.
 
-    `findings` are said under the sentence, a line each; those of a level above 0 follow
-    from the nearest one before of a lower level. `below` is said under the table.
+    `findings` go below the sentence, one per line; those of a level above 0 follow from
+    the nearest earlier one of a lower level. `below` goes below the table.
     """
 
     labels: tuple[str, ...]
@@ -51,8 +51,8 @@ def shown(
 ) -> dict[str, str]:
     """Return a MIME bundle: ``text/plain``, `text` with the table, and ``text/html``.
 
-    `include` and `exclude` limit the types, as IPython asks. Where there is nothing to
-    make a table of, `text` is alone.
+    `include` and `exclude` limit the types, as IPython requests. If there is nothing to
+    tabulate, `text` is returned alone.
     """
     chosen = wanted(("text/plain", "text/html"), include, exclude)
     if not chosen:
@@ -69,7 +69,7 @@ def shown(
 
 
 def _fitting(card: Card) -> Card:
-    """Return a card whose labels, headings and cells are printable and not too long."""
+    """Return a card with printable labels, headings and cells, cut if too long."""
     table = card.table
     return card._replace(
         labels=tuple(map(cut, card.labels)),
@@ -92,12 +92,12 @@ def _short(row: Row) -> Row:
 
 
 def _with_detail(cell: Cell) -> str:
-    """Return a text with its aside in brackets: viewers make one space of two."""
+    """Return a text with its detail in parentheses; viewers collapse double spaces."""
     return f"{cell.text} ({cell.detail})" if cell.detail else cell.text
 
 
 def cut(text: str, longest: int = 120) -> str:
-    """Return a text without what is in the middle of it, if it is long."""
+    """Return a text with its middle cut out if it is too long."""
     return shortened(text, longest)
 
 
@@ -106,7 +106,7 @@ def wanted(
     include: Collection[str] | None,
     exclude: Collection[str] | None,
 ) -> list[str]:
-    """Return the MIME types that IPython asks for."""
+    """Return the MIME types that IPython requests."""
     return [
         kind
         for kind in kinds
@@ -130,13 +130,13 @@ def _html(card: Card) -> str:
 
 
 def _written(cell: Cell, column: Column) -> str:
-    """Return what a cell says: a name, or a number with its sign."""
+    """Return the text of a cell: a name, or a number with its sign."""
     return (signed(cell) if column.signs else cell.label).strip()
 
 
 @cache
 def environment() -> Environment:
-    """Return what escapes and fills our templates."""
+    """Return the Jinja environment that escapes and fills our templates."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(

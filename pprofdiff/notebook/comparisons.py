@@ -1,4 +1,4 @@
-"""Comparisons as cards: the answer, the totals and what moved, in a few rows."""
+"""Comparisons as cards: the answer, the totals and what changed, in a few rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from pprofdiff.report.sections.profiles.named import row_cells
 
 __all__ = ["comparison_card", "logs_card", "profiles_card", "traces_card"]
 
-# Keys of the rows that are shown of logs and traces, where they are there, in order.
+# Keys of the rows to show from logs and traces, if present, in order.
 _OF_LOGS = (
     "cycles",
     "assist_cpu_us",
@@ -53,7 +53,7 @@ _OF_TRACES = (
     "gc.share",
     "mmu.10000000",
 )
-# What says too little without its table.
+# Names for rows that are unclear outside of their table.
 _LONGER = {
     "running": "goroutines running, a second",
     "runnable": "goroutines runnable, a second",
@@ -62,14 +62,14 @@ _LONGER = {
     "wait.p50": "p50 of a wait",
     "wait.p99": "p99 of a wait",
 }
-# How many findings a card names.
+# Maximum number of findings on a card.
 _FINDINGS = 5
 _REMARKS = {"new": "(new)", "gone": "(gone)"}
 _Labels = tuple[str, str]
 
 
 def comparison_card(report: ReportModel) -> Card:
-    """Return what is shown of a report of one comparison."""
+    """Return the card of a report on one comparison."""
     shown = list(sections(report))
     section, told = shown[0], why(report)
     first = answer(report, told, shown)
@@ -86,7 +86,7 @@ def comparison_card(report: ReportModel) -> Card:
 
 
 def _first_table(section: Section, labels: _Labels) -> Card:
-    """Return the first rows of a section's first table."""
+    """Return a card with the first rows of a section's first table."""
     first = next(iter(_tables(section)), None)
     empty = Table("none", (name_column(""),), ())
     table = empty if first is None else first.first(ROWS)
@@ -94,7 +94,7 @@ def _first_table(section: Section, labels: _Labels) -> Card:
 
 
 def profiles_card(section: Section, labels: _Labels) -> Card:
-    """Return a profile's groups, or the functions that moved where it has none."""
+    """Return a profile's groups, or the functions that changed if it has none."""
     diff: ProfileDiff = section.compared
     groups = next((t for t in _tables(section) if t.key == "groups"), None)
     table = _functions(diff, labels) if groups is None else _groups(groups)
@@ -102,7 +102,7 @@ def profiles_card(section: Section, labels: _Labels) -> Card:
 
 
 def _functions(diff: ProfileDiff, labels: _Labels) -> Table:
-    """Return the functions whose flat moved most, and the total."""
+    """Return the functions whose flat changed most, and the total."""
     table = diff.table("functions")
     base, new = (values.tolist() for values in table.raw("flat"))
     judged = table.judge("flat")
@@ -131,7 +131,7 @@ def _functions(diff: ProfileDiff, labels: _Labels) -> Table:
 def _compared(
     diff: ProfileDiff, base: int, new: int, *, noise: bool | None
 ) -> tuple[Cell, ...]:
-    """Return base, new, delta and ratio of raw values."""
+    """Return the cells of base, new, delta and ratio for raw values."""
     return (
         *value_cells(diff, base, new),
         delta_cell(diff, base, new, noise=noise),
@@ -140,12 +140,12 @@ def _compared(
 
 
 def _groups(table: Table) -> Table:
-    """Return groups without their parts, and the total; the smallest are left out."""
+    """Return the largest groups, without their parts, and the total."""
     groups = [row for row in table.rows if row.role == "group"]
     delta = table.place("delta")
 
     def size(row: Row) -> tuple[bool, float]:
-        """Return how large a row's change is; what is noise comes last."""
+        """Return the size of a row's change; noise comes last."""
         cell = row.cells[delta]
         return cell.mark != "noise", abs(cell.value or 0.0)
 
@@ -155,14 +155,14 @@ def _groups(table: Table) -> Table:
 
 
 def logs_card(section: Section, labels: _Labels) -> Card:
-    """Return figures of GC logs."""
+    """Return the key figures of GC logs."""
     columns = (Column("ratio", "ratio"),)
     table = _picked(_tables(section), _OF_LOGS, labels, columns)
     return Card(labels, "GC logs", "", table)
 
 
 def traces_card(section: Section, labels: _Labels) -> Card:
-    """Return figures of traces."""
+    """Return the key figures of traces."""
     columns = Column("Δ", "delta"), Column("ratio", "ratio", signs=False)
     table = _picked(_tables(section), _OF_TRACES, labels, columns)
     return Card(labels, "execution traces", "", table)
@@ -178,7 +178,7 @@ def _picked(
     labels: _Labels,
     columns: tuple[Column, ...],
 ) -> Table:
-    """Return rows of several tables by key: name, both sides, and the columns."""
+    """Return rows of several tables by key, with name, both sides and `columns`."""
     shown = (name_column(""), *sides(labels), *columns)
     rows: dict[str, Row] = {}
     indent = 0

@@ -1,19 +1,18 @@
-"""The flame graph in a notebook: the page's own, in a frame, above its picture.
+"""The flame graph in a notebook: the page's own in an iframe, over its picture.
 
-Viewers choose one MIME type of an output, and all of them choose ``text/html`` where
-there is one: Jupyter by its ranks, nbconvert and so GitHub and nbviewer by
-``NbConvertBase.display_data_priority``. What they then drop differs: GitHub, and
-JupyterLab for a notebook that is not trusted, take out the frame, and GitHub takes out
-``style`` too. So the picture is in the HTML itself, and the frame lies over it: who
-drops the frame shows the picture. A picture between ``<iframe>`` and ``</iframe>``
-would be text to the parsers that keep what a dropped element holds. ``image/png``
-beside the HTML would be read by nbconvert's LaTeX alone and be in each notebook twice:
-it is there for who asks for it.
+Viewers choose one MIME type of an output, and all of them choose ``text/html`` if there
+is one: Jupyter by rank, nbconvert (and so GitHub and nbviewer) by
+``NbConvertBase.display_data_priority``. What they then strip differs: GitHub and, for
+untrusted notebooks, JupyterLab remove the iframe, and GitHub removes ``style`` too. So
+the picture is in the HTML itself and the iframe covers it: viewers that remove the
+iframe show the picture. A picture between ``<iframe>`` and ``</iframe>`` would become
+text in parsers that keep the content of removed elements. ``image/png`` next to the
+HTML would only be read by nbconvert's LaTeX, and would be in each notebook twice, so it
+is included on request only.
 
-A sandboxed frame does not see the notebook's style sheet. But a browser gives it the
-colour scheme of the ``iframe`` element as its preferred one, which a rule on the
-attribute that tells JupyterLab's theme, or VS Code's class, sets: the graph follows
-when the theme is changed.
+A sandboxed iframe does not see the notebook's style sheet. But a browser passes it the
+colour scheme of the ``iframe`` element as the preferred one, and a rule on the theme
+attribute of JupyterLab, or VS Code's class, sets it: the graph follows theme changes.
 """
 
 from __future__ import annotations
@@ -34,16 +33,16 @@ from pprofdiff.plots.flames import flame_rows
 
 __all__ = ["FlameGraph"]
 
-# Of the picture: width and height of a row and of what is above them, and most rows.
+# The picture: width, height of a row, height above the rows, maximum rows.
 _WIDE, _ROW, _ABOVE, _ROWS = 900, 15, 40, 26
-# A picture that only stands in needs fewer dots and colours than one to print.
+# A fallback picture needs fewer pixels and colours than one to print.
 _COLOURS, _DOTS = 32, 1200
 _KINDS = ("text/plain", "text/html")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FlameGraph:
-    """A flame graph that Jupyter shows, of `budget` functions at most.
+    """A flame graph that Jupyter shows, with at most `budget` functions.
 
     `height` is in CSS pixels.
     """
@@ -53,12 +52,12 @@ class FlameGraph:
     budget: int = 1_500
 
     def __repr__(self) -> str:
-        """Return one line: what of."""
+        """Return a one-line summary of the diff."""
         return f"<FlameGraph of {self.diff!r}>"
 
     @cached_property
     def png(self) -> bytes:
-        """The picture."""
+        """The picture as PNG."""
         rows = flame_rows(self.diff, rows=_ROWS)
         drawn = plots.image(
             lambda figure: plots.flamegraph(self.diff, figure.subplots(), rows=_ROWS),
@@ -78,7 +77,7 @@ class FlameGraph:
         include: Collection[str] | None = None,
         exclude: Collection[str] | None = None,
     ) -> dict[str, str]:
-        """Return what Jupyter shows; see the module's description."""
+        """Return what Jupyter shows; see the module docstring."""
         makers: dict[str, Callable[[], str]] = {
             "text/plain": lambda: self.words,
             "text/html": self._html,
@@ -104,10 +103,10 @@ class FlameGraph:
 
 
 def _few_colours(png: bytes) -> bytes:
-    """Return a picture in its commonest colours, in a fifth of its bytes.
+    """Return a picture in its most common colours, at a fifth of its size.
 
-    Fills are exact, which no palette that is found by averaging gives; those of the
-    legend are kept however little of them there is.
+    Fills are exact, which palettes found by averaging do not achieve; colours of the
+    legend are kept however rare they are.
     """
     from PIL import Image
 

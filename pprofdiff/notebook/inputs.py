@@ -1,4 +1,4 @@
-"""Single inputs as cards: what a profile, trace, log or several builds hold."""
+"""Single inputs as cards: a profile, a trace, a log, benchmarks or several builds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 
 
 def profile_card(profile: Profile, label: str) -> Card:
-    """Return a profile's runtime groups, or its dearest functions."""
+    """Return a profile's runtime groups, or its most expensive functions."""
     costs = profile_sums(profile)
     kind = profile.sample_types[profile.sample_index()]
     scale = scale_for((costs.total,), kind.unit)
@@ -64,7 +64,7 @@ def profile_card(profile: Profile, label: str) -> Card:
 
 
 def _largest(costs: ProfileSums) -> list[tuple[str, Cell, int]]:
-    """Return (key, name, value) of the groups, or else functions, that cost most."""
+    """Return (key, name, value) of the most expensive groups, or else functions."""
     if costs.categories is None:
         order = np.argsort(-np.abs(costs.flat), kind="stable")[: ROWS - 1].tolist()
         names = [costs.names[i] for i in order]
@@ -80,7 +80,7 @@ def _largest(costs: ProfileSums) -> list[tuple[str, Cell, int]]:
     return [(group.id, Cell(group.label), value) for group, value in ranked]
 
 
-# Keys of the figures that are shown of one log.
+# Keys of the figures to show from one log.
 _OF_LOG = (
     "assist_cpu_us",
     "background_cpu_us",
@@ -94,7 +94,7 @@ _OF_LOG = (
 
 
 def log_card(side: GCSide, label: str) -> Card:
-    """Return what a GC log adds up to, and its rates under load."""
+    """Return a GC log's totals, and its rates under load."""
     rows = []
     for figures, values in ((SUMS, side.whole), (RATES, side.steady)):
         for figure in figures:
@@ -116,7 +116,7 @@ def log_card(side: GCSide, label: str) -> Card:
 
 
 def trace_card(side: TraceSide, label: str) -> Card:
-    """Return where a trace's goroutines spend time, and how long they wait."""
+    """Return where a trace's goroutines spend time, and their scheduling latency."""
     columns = {
         "running": "exec_ns",
         "runnable": "sched_wait_ns",
@@ -175,7 +175,7 @@ def benchmarks_card(benchmarks: Benchmarks, label: str) -> Card:
 
 
 def builds_card(builds: Many) -> Card:
-    """Return the first and last builds by the groups of runtime costs."""
+    """Return the first and last builds by group of runtime costs."""
     known = rules()
     ids = list(known.categories)
     totals = [c.total * by for c, by in zip(builds.costs, builds.factors, strict=True)]

@@ -1,4 +1,4 @@
-"""A fleet step by step as a card: what changed, and the functions that moved most."""
+"""A fleet step by step as a card: changes, and the functions that changed most."""
 
 from __future__ import annotations
 

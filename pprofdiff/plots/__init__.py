@@ -1,13 +1,13 @@
 """Charts of comparisons, with matplotlib: Axes in, Axes out.
 
-Every plot takes a comparison (or one side of it), the Axes to draw on (``None`` is
-``plt.gca()``) and `theme`, for a ``light`` or ``dark`` background, and returns the
-Axes. ``**kwargs`` reach the Axes method that draws the values. Nothing is shown, saved
-or set for other plots. ``plot_in_words`` returns what ``plot`` shows in a sentence.
-`svg` and `image` make files of drawings, `picture` makes one of a whole comparison,
-`charts` and `run_charts` make those of the page.
+Every plot takes a comparison (or one side of it), the Axes to draw on (``None`` for
+``plt.gca()``) and a `theme` for a ``light`` or ``dark`` background, and returns the
+Axes. ``**kwargs`` go to the Axes method that draws the values. Nothing is shown or
+saved, and no global settings change. ``plot_in_words`` says in a sentence what ``plot``
+shows. `svg` and `image` render drawings to files, `picture` renders a whole comparison,
+`charts` and `run_charts` render the charts of the HTML page.
 
-matplotlib is imported when something is drawn: importing this is cheap.
+matplotlib is imported on first use, so importing this package is cheap.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all plots share: themed Axes, literal text, legends, axes with units."""
+"""Helpers shared by all plots: themed Axes, literal text, legends, axis units."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ Data = TypeVar("Data")
 Data_co = TypeVar("Data_co", covariant=True)
 
 SIDES = ("base", "new")
-"""The names of the colours of the two sides."""
+"""The colour names of the two sides."""
 
 _LONGEST = 48
-# How wide a letter of a title is on average, in points.
+# Average width of a letter in a title, in points.
 _TITLE_LETTER = 6.3
-# What names of an axis leave of a figure's width.
+# Share of a figure's width that axis labels leave.
 _OF_FIGURE = 0.85
 
 
 class Plottable(Protocol[Data_co]):
-    """An object of the public API that stands for what is plotted, such as `Trace`."""
+    """A public API object that wraps what is plotted, such as `Trace`."""
 
     @property
     def drawable(self) -> Data_co:
-        """The data that is plotted."""
+        """The data to plot."""
 
 
 @overload
@@ -68,7 +68,7 @@ def data_of(subject: Plottable[Data]) -> Data: ...
 @overload
 def data_of(subject: Data) -> Data: ...
 def data_of(subject: object) -> object:
-    """Return the data of a `Plottable`, anything else as it is."""
+    """Return the data of a `Plottable`; anything else is returned unchanged."""
     return getattr(subject, "drawable", subject)
 
 
@@ -78,7 +78,7 @@ def themed(ax: Axes | None, theme: Theme) -> Axes:
     Parameters
     ----------
     ax
-        The Axes to style. None is pyplot's current Axes, whose figure then gets the
+        The Axes to style. If None, pyplot's current Axes, and its figure gets the
         theme's background too.
     theme
         ``light`` or ``dark``.
@@ -102,14 +102,14 @@ def themed(ax: Axes | None, theme: Theme) -> Axes:
 
 
 def literal(text: Text) -> Text:
-    """Return a text that is drawn character by character: ``$x$`` is no formula."""
+    """Return the text, set to be drawn verbatim: ``$x$`` is not a formula."""
     text.set_parse_math(False)
     text.set_usetex(False)
     return text
 
 
 def shortened(label: str, longest: int = _LONGEST) -> str:
-    """Return a label with control characters escaped, its middle cut if it is long."""
+    """Return a label with control characters escaped, its middle cut if too long."""
     text = printable(label)
     if len(text) <= longest:
         return text
@@ -118,15 +118,15 @@ def shortened(label: str, longest: int = _LONGEST) -> str:
 
 
 def points_wide(ax: Axes) -> float:
-    """Return the width of the figure that Axes are a part of, in points."""
+    """Return the width of the figure that contains the Axes, in points."""
     figure = ax.figure
     return float(figure.bbox.width * 72 / figure.dpi)
 
 
 def add_title(ax: Axes, title: str, theme: Theme) -> None:
-    """Write a title above the plot, and above its legend if there already is one.
+    """Write a title above the plot, and above its legend if there is one.
 
-    It has as many lines as it needs to be no wider than the figure.
+    It is wrapped to the width of the figure.
     """
     pad = 6.0 + 14.0 * legend_rows(ax)
     shade = colour("text", theme)
@@ -140,14 +140,11 @@ def add_legend(
     handles: Sequence[Artist | tuple[Artist, ...]],
     labels: Sequence[str],
 ) -> None:
-    """Write a legend above the plot, a label beside each handle.
-
-    It is one line where that is no wider than the plot.
-    """
+    """Write a legend above the plot, on one line if that fits."""
     from matplotlib.legend_handler import HandlerTuple
 
-    # Legends drop labels that begin with "_" and read formulas in others, so that
-    # labels of the same length stand in for them until the legend is made.
+    # Legends drop labels that start with "_" and parse formulas in others, so
+    # placeholders of the same length stand in until the legend exists.
     legend = ax.legend(
         list(handles),
         ["x" * len(label) for label in labels],
@@ -160,7 +157,7 @@ def add_legend(
         borderpad=0.2,
         handlelength=1.4,
         columnspacing=1.4,
-        # Several swatches of one entry stand close beside each other.
+        # Keep the swatches of one entry close together.
         handler_map={tuple: HandlerTuple(ndivide=None, pad=0.0)},
     )
     faint = ax.xaxis.label.get_color()
@@ -175,7 +172,7 @@ def add_note(
     shift: tuple[float, float],
     **style: Any,  # noqa: ANN401 - whatever Axes.annotate takes
 ) -> None:
-    """Write small words at a place of the data, shifted by so many points."""
+    """Write small text at a data point, shifted by a number of points."""
     plain = {"textcoords": "offset points", "va": "center", "size": "small"}
     literal(ax.annotate(words, place, xytext=shift, **{**plain, **style}))
 
@@ -185,9 +182,9 @@ def artist_style(
     given: Mapping[str, Any],
     artist: Literal["line", "bar"] = "line",
 ) -> dict[str, Any]:
-    """Return default properties of an artist, changed by those that a caller gave.
+    """Return default properties of an artist, overridden by the caller's.
 
-    Aliases that matplotlib knows, such as ``lw``, stand for the whole name.
+    Aliases that matplotlib knows, such as ``lw``, are expanded.
     """
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
@@ -200,7 +197,7 @@ def artist_style(
 def set_ticks(
     ax: Axes, which: Which, places: Sequence[float], words: Sequence[str]
 ) -> None:
-    """Mark an axis at these places alone, with these words."""
+    """Set an axis's ticks to exactly these places, with these labels."""
     axis = ax.xaxis if which == "x" else ax.yaxis
     axis.set_ticks(list(places), list(words), parse_math=False, usetex=False)
     axis.set_ticks([], minor=True)
@@ -209,7 +206,7 @@ def set_ticks(
 def mark_axis(
     ax: Axes, which: Which, ends: tuple[float, float], scale: Scale, *, steps: int = 5
 ) -> None:
-    """Mark an axis at numbers that are round in the unit of a scale, with that unit.
+    """Set ticks at round numbers in the unit of a scale, labelled with that unit.
 
     2 GiB is round in GiB, 2,000,000,000 bytes is not. `steps` is as in `round_places`.
     """
@@ -223,21 +220,21 @@ def mark_axis(
 
 
 def marks_apart(ax: Axes, words: Sequence[str]) -> bool:
-    """Return whether marks of an x axis do not touch, which may not reach its ends."""
+    """Return whether tick labels fit on an x axis without touching each other."""
     between = text_size("0")[0]
     widest = max((text_size(word)[0] for word in words), default=0.0)
     return (widest + between) * (len(words) + 1) <= room(ax)[0]
 
 
 def mark_sizes(ax: Axes, which: Which, top: float, unit: str) -> None:
-    """Mark an axis from 0 to `top`, a raw value in `unit`, in the scale of `top`."""
+    """Set ticks from 0 to `top`, a raw value in `unit`, in the scale of `top`."""
     mark_axis(ax, which, (0.0, top), scale_for((top,), unit))
 
 
 def mark_log_times(ax: Axes, low_ns: float, high_ns: float) -> None:
-    """Make x a logarithmic axis of times in ns, a mark a decade, such as ``10 µs``.
+    """Make x a log axis of times in ns, with a tick per decade such as ``10 µs``.
 
-    Where marks would touch there is one every few decades.
+    If labels would touch, there is a tick every few decades.
     """
     ax.set_xscale("log")
     ax.set_xlim(low_ns, high_ns)
@@ -251,10 +248,9 @@ def mark_log_times(ax: Axes, low_ns: float, high_ns: float) -> None:
 
 
 def round_places(low: float, high: float, steps: int = 5) -> list[float]:
-    """Return the round numbers from `low` to `high` that are about `steps` apart.
+    """Return the round numbers from `low` to `high`, in about `steps` steps.
 
-    They are multiples of 1, 2, 2.5 or 5 times a power of ten, never more than
-    ``steps + 1``.
+    They are multiples of 1, 2, 2.5 or 5 times a power of ten, at most ``steps + 1``.
     """
     rough = max((high - low) / steps, 1e-12)
     power = 10.0 ** np.floor(np.log10(rough))
@@ -264,7 +260,7 @@ def round_places(low: float, high: float, steps: int = 5) -> list[float]:
 
 
 def tick_words(place: float, unit: str) -> str:
-    """Return what a mark of an axis says: ``−0.2 cores``, ``50%``; 0 has no unit."""
+    """Return a tick label: ``−0.2 cores``, ``50%``; 0 has no unit."""
     if not place:
         return "0"
     gap = "" if unit == "%" else " "
@@ -272,7 +268,7 @@ def tick_words(place: float, unit: str) -> str:
 
 
 def value_words(scale: Scale, value: float, *, signed: bool = False) -> str:
-    """Return a value with its unit; percent as in tables, without a space."""
+    """Return a value with its unit; percent has no space, as in tables."""
     return scale.text(value, signed=signed).replace(" %", "%")
 
 
@@ -285,5 +281,5 @@ def round_time(ns: float) -> str:
 
 
 def time_words(ns: float | None) -> str:
-    """Return a time in its own scale, ``–`` for None."""
+    """Return a time in a readable unit, ``–`` for None."""
     return "–" if ns is None else scaled(ns, "ns")

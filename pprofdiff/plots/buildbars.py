@@ -50,11 +50,11 @@ class Many(Protocol):
 
     @property
     def factors(self) -> tuple[float, ...]:
-        """What raw values are multiplied by, one a build."""
+        """Factors for raw values, one per build."""
 
     @property
     def kind(self) -> str:
-        """What Go calls these profiles, such as cpu."""
+        """Go's name for these profiles, such as cpu."""
 
     @property
     def unit(self) -> str:
@@ -81,15 +81,15 @@ def builds(
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.bar takes
 ) -> Axes:
-    """Draw one bar a build, stacked by group of runtime costs.
+    """Draw one bar per build, stacked by group of runtime costs.
 
-    Profiles without such groups have bars in one colour. Groups are named beside the
-    last bar, in its order.
+    Profiles without groups have bars in one colour. Group names are next to the last
+    bar, in its order.
 
     Parameters
     ----------
     many
-        Profiles of one kind of several builds.
+        Profiles of one kind from several builds.
     ax
         The Axes to draw on; pyplot's current Axes if None.
     theme
@@ -100,8 +100,8 @@ def builds(
     Returns
     -------
     Axes
-        The Axes drawn on. x counts builds; y is the scaled value, in the unit that the
-        title names.
+        The Axes drawn on. x counts builds; y is the scaled value, in the unit given in
+        the title.
     """
     ax = themed(ax, theme)
     groups, scale = _groups(many, theme), scale_of_builds(many)
@@ -131,7 +131,7 @@ def builds(
 
 
 def builds_in_words(many: Many) -> str:
-    """Return the first and last totals, and the three groups that moved most."""
+    """Return the first and last totals, and the three groups that changed most."""
     groups, scale = _groups(many, "light"), scale_of_builds(many)
     totals = np.sum([one.values for one in groups], axis=0)
     moved = [(one.label, float(one.values[-1] - one.values[0])) for one in groups]
@@ -146,13 +146,13 @@ def builds_in_words(many: Many) -> str:
 
 
 def scale_of_builds(many: Many) -> Scale:
-    """Return the scale in which the scaled totals of all builds read well."""
+    """Return a readable scale for the scaled totals of all builds."""
     totals = [c.total * by for c, by in zip(many.costs, many.factors, strict=True)]
     return scale_in_mode(totals, many.unit, many.mode, cpu=many.kind == "cpu")
 
 
 def _groups(many: Many, theme: Theme) -> list[_Group]:
-    """Return the groups that any build has, the user's code at the bottom."""
+    """Return the groups that any build has, user code at the bottom."""
     factors = np.array(many.factors)
     sums = [cost.categories for cost in many.costs]
     if any(categories is None for categories in sums):
@@ -170,7 +170,7 @@ def _groups(many: Many, theme: Theme) -> list[_Group]:
 
 
 def _add_names(ax: Axes, groups: Sequence[_Group], top: float, theme: Theme) -> None:
-    """Name the groups right of the last bar, apart enough to be read."""
+    """Name the groups to the right of the last bar, without overlap."""
     if len(groups) < 2:
         return
     middles, low = [], 0.0
@@ -203,7 +203,7 @@ def _add_names(ax: Axes, groups: Sequence[_Group], top: float, theme: Theme) -> 
 
 
 def apart(places: Sequence[float], gap: float) -> list[float]:
-    """Return rising places moved apart by at least `gap`, as little as may be."""
+    """Return ascending places moved at least `gap` apart, as little as possible."""
     moved = list(places)
     for _ in range(50):
         for i in range(len(moved) - 1):

@@ -1,9 +1,9 @@
-"""matplotlib's SVG rewritten for a page: small, and without ``style``.
+"""Rewrites matplotlib's SVG for a page: smaller, and without ``style``.
 
-A page whose Content-Security-Policy names its style sheet by hash ignores every
+A page whose Content-Security-Policy allows its style sheet by hash ignores every
 ``style`` attribute, so properties become presentation attributes and colours become
-classes. Coordinates are rounded to tenths of a unit and written relative to each other:
-matplotlib writes six decimals of each, and step curves are most of a chart. All else is
+classes. Coordinates are rounded to tenths of a unit and made relative: matplotlib
+writes six decimals of each, and step curves are most of a chart. Everything else is
 kept as matplotlib wrote it.
 """
 
@@ -26,7 +26,7 @@ _FONT = re.compile(r"(?:(\d+) )?([\d.]+px)")
 _LENGTHS = frozenset({"x", "y", "width", "height"})
 _NOT_COPIED = frozenset({"id", "style", "font", "font-family"})
 _CLASS = {"fill": "c", "stroke": "s"}
-# Values that hold without being stated: SVG's own, and those of `root`.
+# Defaults that need not be written: SVG's own, and those of `root`.
 _DEFAULTS = {
     "font-weight": "400",
     "opacity": "1",
@@ -41,16 +41,16 @@ _DEFAULTS = {
 
 @dataclass(slots=True)
 class Compaction:
-    """The rewriting of one drawing.
+    """Rewrites one drawing.
 
     Parameters
     ----------
     prefix
-        What ids begin with; a number follows.
+        Prefix of ids; a number follows.
     font_size
         The font size of the root in pixels, which texts of that size do not repeat.
     classes
-        The names of colours (``#rrggbb``). A fill of such a colour becomes the class
+        Names of colours (``#rrggbb``). A fill in such a colour becomes the class
         ``c-name``, a stroke ``s-name``; other colours stay as they are.
     """
 
@@ -62,8 +62,8 @@ class Compaction:
     def copy(self, source: Element, target: Element) -> None:
         """Append the children of `source` to `target`, rewritten.
 
-        Metadata, style sheets and groups without attributes are left out. Only what
-        stands in ``<defs>`` keeps an id: nothing else is referred to.
+        Metadata, style sheets and groups without attributes are left out. Only elements
+        in ``<defs>`` keep an id; nothing else is referenced.
         """
         for child in source:
             tag = child.tag.removeprefix(_SVG)
@@ -83,7 +83,7 @@ class Compaction:
                 target.remove(copied)
 
     def _attributes(self, element: Element) -> Iterator[tuple[str, str]]:
-        """Yield an element's attributes and the properties of its style, but its id."""
+        """Yield an element's attributes and style properties, except its id."""
         classes = []
         for name, value in _stated(element):
             if name in _CLASS and value in self.classes:
@@ -106,7 +106,7 @@ class Compaction:
 
 
 def _stated(element: Element) -> Iterator[tuple[str, str]]:
-    """Yield what an element's attributes and style state that does not hold anyway."""
+    """Yield an element's attributes and style properties that are not defaults."""
     style = element.get("style", "")
     # No property that matplotlib writes has a quoted semicolon or colon.
     declared = [part.partition(":") for part in style.split(";") if part.strip()]
@@ -121,7 +121,7 @@ def _stated(element: Element) -> Iterator[tuple[str, str]]:
 
 
 def _transform(value: str) -> Iterator[tuple[str, str]]:
-    """Yield a transform, but for a rotation by nothing, which every text has."""
+    """Yield a transform without the zero rotation that every text has."""
     kept = _NO_ROTATION.sub("", value).strip()
     if kept:
         yield "transform", kept
@@ -132,17 +132,17 @@ def _tenths(number: str) -> int:
 
 
 def _written(tenths: int) -> str:
-    """Return a number of tenths, as short as SVG allows: ``-.5``."""
+    """Return a number of tenths in SVG's shortest form: ``-.5``."""
     whole, part = divmod(abs(tenths), 10)
     digits = f"{whole or ''}.{part}" if part else str(whole)
     return f"-{digits}" if tenths < 0 else digits
 
 
 def path_data(data: str) -> str:
-    """Return path data in tenths, relative, without lines of no length.
+    """Return path data in tenths, relative, without zero-length lines.
 
-    Takes what matplotlib writes: absolute M, L, Q, C and z. Each point is rounded for
-    itself, so that errors do not add up.
+    The input is what matplotlib writes: absolute M, L, Q, C and z. Each point is
+    rounded on its own, so errors do not accumulate.
     """
     out = []
     at = first = (0, 0)
@@ -172,7 +172,7 @@ def _command(letter: str, tenths: list[int]) -> str:
 
 
 def root(size: tuple[float, float], attributes: Mapping[str, str]) -> Element:
-    """Return an ``<svg>`` of a width and height, with what holds for all of it."""
+    """Return an ``<svg>`` of the given size, with drawing-wide attributes."""
     width, height = size
     box = {"viewBox": f"0 0 {width:g} {height:g}", "stroke-linejoin": "round"}
     return Element("svg", {**attributes, **box})

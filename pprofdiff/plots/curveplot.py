@@ -1,4 +1,4 @@
-"""A fleet's shares step by step: how far each went, and where it changed."""
+"""A fleet's shares step by step: how far each one drifted, and where it changed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 _FUNCTIONS, _NAMED, _LONGEST = 10, 5, 26
 _POINTS = Scale(0.01, "pp", 2)
 _Z = 1.959964
-# What marks of x leave between each other, in points.
+# Space between tick labels of x, in points.
 _BETWEEN = 8.0
 
 
@@ -51,11 +51,11 @@ def curves(
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.plot takes
 ) -> Axes:
-    """Draw how far shares of the total went from where they began, step by step.
+    """Draw how far shares of the total drifted from their start, step by step.
 
-    A curve that changed is orange where its largest change is up, blue where it is
-    down, with its name, its share between changes as a thick line, and a dashed line
-    at each change. The others are grey: what hosts explain.
+    A curve that changed is orange if its largest change is up, blue if it is down, with
+    its name, its share between changes as a thick line, and a dashed line at each
+    change. The others are grey: within the variation between hosts.
 
     Parameters
     ----------
@@ -64,9 +64,9 @@ def curves(
     ax
         The Axes to draw on; pyplot's current Axes if None.
     which
-        Curves of groups of runtime costs, or of the ten functions that moved most.
+        Curves of groups of runtime costs, or of the ten functions that changed most.
     kind
-        Of which kind of profile, such as cpu; "" for the most telling.
+        The kind of profile, such as cpu; "" for the first.
     theme
         Colours for a ``light`` or ``dark`` background.
     **kwargs
@@ -75,7 +75,7 @@ def curves(
     Returns
     -------
     Axes
-        The Axes drawn on. x counts steps, y is in parts of the total.
+        The Axes drawn on. x counts steps, y is a share of the total.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def _draw_changed(ax: Axes, curve: Curve, shade: str, given: dict[str, Any]) -> 
 
 
 def _name(ax: Axes, named: Sequence[tuple[Curve, float, str]], theme: Theme) -> None:
-    """Write names beside the ends of curves, apart from each other."""
+    """Write names next to the ends of curves, without overlap."""
     if not named:
         return
     rows = sorted(named, key=lambda one: one[1])
@@ -166,7 +166,7 @@ def _name(ax: Axes, named: Sequence[tuple[Curve, float, str]], theme: Theme) -> 
 
 
 def _mark_steps(ax: Axes, names: Sequence[str]) -> None:
-    """Name as many steps as have room, evenly."""
+    """Label as many steps as fit, evenly spaced."""
     words = [shortened(name, _LONGEST) for name in names]
     left, right = ax.get_xlim()
     each = room(ax)[0] / (right - left)

@@ -1,7 +1,7 @@
-"""Drawings as files: themable SVG for the page, SVG and PNG that stand alone.
+"""Drawings as files: themable SVG for the page, standalone SVG and PNG.
 
-The same drawing is the same bytes every time: no dates, no random ids, and nothing of
-the settings (`rcParams`) that a notebook or a user's configuration made.
+The same drawing always gives the same bytes: no dates, no random ids, and no settings
+(`rcParams`) from a notebook or a user's configuration.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Draw = Callable[["Figure"], object]
 Size = tuple[float, float]
 
 SIZE: Size = (680, 250)
-"""Width and height of a chart, in units of its view box; text is 11 of them high."""
+"""Width and height of a chart, in view box units; text is 11 units high."""
 
 FORMATS = ("svg", "png")
-"""What `image` makes."""
+"""The formats that `image` makes."""
 
 CLASSES = (
     "background",
@@ -47,7 +47,7 @@ CLASSES = (
     "group_sched",
     "group_syscall",
 )
-"""Colours of charts that have classes: ``c-base`` is a fill, ``s-base`` a stroke."""
+"""Chart colours that are classes: ``c-base`` is a fill, ``s-base`` a stroke."""
 
 _FONT = 11.0
 _SCALE = 2
@@ -63,19 +63,19 @@ def svg(
     prefix: str,
     size: Size = SIZE,
 ) -> str:
-    """Return a drawing as an ``<svg>`` element of a page, which gives it its colours.
+    """Return a drawing as an ``<svg>`` element that takes its colours from the page.
 
-    There is no width, height, font family, style or colour of the palette in it:
-    `chart_css` gives these.
+    It has no width, height, font family, style or palette colour; `chart_css` supplies
+    them.
 
     Parameters
     ----------
     draw
-        Draws on the empty figure that it gets, in the light theme.
+        Draws on the empty figure it is given, in the light theme.
     title, description
         The text alternative.
     prefix
-        What ids begin with; no other chart of the page may have the same.
+        Prefix of ids, unique among the charts of the page.
     size
         Width and height of the view box.
     """
@@ -103,18 +103,18 @@ def image(
     size: Size = SIZE,
     description: str = "",
 ) -> bytes:
-    """Return a drawing as a file that stands alone.
+    """Return a drawing as a standalone file.
 
     Parameters
     ----------
     draw
-        Draws on the empty figure that it gets, in `theme`.
+        Draws on the empty figure it is given, in `theme`.
     form
-        The format. A PNG has two pixels a unit.
+        The format. A PNG has two pixels per unit.
     theme
-        Which colour the background has.
+        The background's colours.
     size
-        Width and height in units; text is 11 of them high.
+        Width and height in units; text is 11 units high.
     description
         The text alternative.
     """
@@ -140,7 +140,7 @@ def image(
 
 
 def chart_css() -> str:
-    """Return the CSS that pages need for `svg`, beside `palette.css_variables`."""
+    """Return the CSS that pages need for `svg`, on top of `palette.css_variables`."""
     rules = [
         f".chart{{width:100%;height:auto;font-size:{_FONT:g}px}}",
         *(f".c-{name}{{fill:var({css_name(name)})}}" for name in CLASSES),
@@ -151,14 +151,14 @@ def chart_css() -> str:
 
 @contextmanager
 def _figure(draw: Draw, size: Size, theme: Theme) -> Iterator[Figure]:
-    """Yield a figure that was drawn on, under matplotlib's default settings."""
+    """Yield a figure with the drawing, made under matplotlib's default settings."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     from pprofdiff.plots.layout import RoundedLayout
 
     with mpl.rc_context(), warnings.catch_warnings():
-        # What DejaVu Sans has no glyph for is written all the same.
+        # Characters that DejaVu Sans has no glyph for are written anyway.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         mpl.rcdefaults()
         mpl.rc("svg", fonttype="none", hashsalt="pprofdiff")
@@ -181,5 +181,5 @@ def _drawn(
             for axes in figure.axes:
                 axes.patch.set_visible(False)
         figure.savefig(file, format="svg", metadata=_NO_DATES)
-    # The text is matplotlib's own, which has no entities; names are escaped in it.
+    # matplotlib wrote this text: it has no entities, and names are escaped.
     return fromstring(file.getvalue())  # noqa: S314

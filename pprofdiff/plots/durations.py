@@ -1,8 +1,8 @@
-"""How long pauses and waits are: their distribution, with room for its tail.
+"""Distributions of pauses and waits, with room for the tail.
 
-Both curves tell, for each duration, which quantile it is. The axis of quantiles is
-logarithmic in what is above them, so that p99 is as far from p90 as p99.9 from p99.
-Every point of a curve is exact; no curve goes further than its longest duration.
+Each curve shows the quantile of each duration. The quantile axis is logarithmic in the
+share above, so p99 is as far from p90 as p99.9 is from p99. Every point of a curve is
+exact; no curve extends past its longest duration.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ __all__ = ["latency", "latency_in_words", "pauses", "pauses_in_words", "survival
 
 Column = NDArray[np.int64]
 
-# The share of durations that a quantile leaves above it, by its name.
+# The share of durations above each quantile.
 _SHARES = {"p50": 0.5, "p90": 0.1, "p99": 0.01, "p99.9": 0.001, "p99.99": 0.0001}
-# What is left before the shortest duration and behind the longest, of the axis between.
+# Space before the shortest duration and after the longest, relative to the axis.
 _ROOM = 0.14, 0.15
 _COLUMNS = 240
-# An axis gives no more than this part of its length to words at its end.
+# Largest share of an axis's length that text at its end may take.
 _MOST_FOR_WORDS = 0.35
-# Ends of an axis are found in so many steps, each nearer by a quarter or less.
+# Iterations to find the ends of an axis; each leaves a quarter of the error or less.
 _ENDS = 5
-# With no more than this each duration is a dot.
+# Up to this many durations, each is a dot.
 _FEW = 60
 
 
 @dataclass(frozen=True, eq=False)
 class _Durations:
-    """One side's durations: int64 ns, rising; `noun` says what they are of."""
+    """One side's durations: int64 ns, ascending; `noun` says what they are."""
 
     label: str
     noun: str
@@ -67,12 +67,12 @@ class _Durations:
 
     @property
     def count_words(self) -> str:
-        """Whose durations they are, and how many of what."""
+        """The side's label, and how many durations of what."""
         return f"{shortened(self.label, 20)}: {len(self.ranked):,} {self.noun}"
 
     @property
     def legend_label(self) -> str:
-        """The count and the longest, which is the dot at the curve's end."""
+        """The count and the longest duration, which is the dot at the curve's end."""
         if not len(self.ranked):
             return f"{shortened(self.label, 20)}: no {self.noun}"
         return f"{self.count_words}, longest {time_words(int(self.ranked[-1]))}"
@@ -93,10 +93,10 @@ def pauses(
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.plot takes
 ) -> Axes:
-    """Draw the distribution of stop-the-world pauses of base and new, wall time.
+    """Draw the distribution of stop-the-world pauses of base and new, in wall time.
 
-    Each GC cycle has two: sweep termination and mark termination. All lines of the
-    logs are taken, or those of the windows that were asked for.
+    Each GC cycle has two: sweep termination and mark termination. All lines of the logs
+    count, or those in the requested windows.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def latency(
 ) -> Axes:
     """Draw the distribution of scheduling latency: time from runnable to running.
 
-    Waits that a trace shows only a part of are left out.
+    Waits that a trace shows only in part are left out.
 
     Parameters
     ----------
@@ -154,12 +154,12 @@ def latency(
 
 
 def pauses_in_words(diff: GCDiff | Plottable[GCDiff]) -> str:
-    """Return each side's number of pauses, p50, p99 and the longest, in a sentence."""
+    """Return each side's number of pauses, p50, p99 and longest, in a sentence."""
     return _in_words("Stop-the-world pauses", _pauses(data_of(diff)))
 
 
 def latency_in_words(diff: TraceDiff | Plottable[TraceDiff]) -> str:
-    """Return each side's number of waits, p50, p99 and the longest, in a sentence."""
+    """Return each side's number of waits, p50, p99 and longest, in a sentence."""
     return _in_words("Scheduling latency", _latencies(data_of(diff)))
 
 
@@ -182,17 +182,17 @@ def _latencies(diff: TraceDiff) -> _Sides:
 def survival(
     ranked: Column, columns: int = _COLUMNS
 ) -> tuple[Column, NDArray[np.float64]]:
-    """Return durations, and the share of all that is at least as long as each.
+    """Return durations, and the share of all durations that are at least as long.
 
-    Of many durations those are chosen that are evenly apart, as shares and as times,
-    both on logarithmic axes; the shortest and the longest are among them.
+    Many durations are reduced to some that are evenly spaced in share and time on log
+    axes, including the shortest and longest.
 
     Parameters
     ----------
     ranked
-        Durations, int64, rising.
+        Durations, int64, ascending.
     columns
-        Twice as many different durations are all returned, of more about as many.
+        Up to twice as many distinct durations are all returned, of more about as many.
     """
     count = len(ranked)
     places = np.flatnonzero(np.diff(ranked, prepend=-1))
@@ -230,7 +230,7 @@ def _draw(sides: _Sides, ax: Axes | None, theme: Theme, kwargs: dict[str, Any]) 
 
 
 def _bottom(ax: Axes, top: float) -> float:
-    """Return the share at the lower end: below p50 there is room for its words."""
+    """Return the share at the lower end, which leaves room for text below p50."""
     part = (text_size("")[1] + 2) / room(ax)[1]
     if part >= _MOST_FOR_WORDS:
         return 1.0
@@ -239,9 +239,9 @@ def _bottom(ax: Axes, top: float) -> float:
 
 
 def _span(ax: Axes, sides: _Sides) -> tuple[float, float]:
-    """Return the ends of the axis of times: all but the shortest tenth, with room.
+    """Return the ends of the time axis: all but the shortest tenth, with margins.
 
-    There is room for words left of the faster side's p50, right of the slower's p99.
+    There is room for text left of the faster side's p50 and right of the slower's p99.
     """
     longer = [side.ranked[len(side.ranked) // 10 :] for side in sides]
     positive = [ranked[ranked > 0] for ranked in longer]
@@ -250,12 +250,12 @@ def _span(ax: Axes, sides: _Sides) -> tuple[float, float]:
         return 1e3, 1e6
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     whole = max(high / low, 10.0)
-    # Behind the longest stand the words of a quantile that is near it.
+    # Text for a quantile near the longest duration goes to the right of it.
     low, high = low / whole ** _ROOM[0], high * whole ** _ROOM[1]
     halves = [ns for ns in (side.quantiles.p50_ns for side in sides) if ns]
     most = [ns for ns in (side.quantiles.p99_ns for side in sides) if ns]
     if halves and most:
-        # What one end gives up moves the other.
+        # Moving one end moves the other.
         for _ in range(_ENDS):
             low = min(low, _room_beside(ax, "p50", min(halves), high))
             high = max(high, _room_beside(ax, "p99", max(most), low))
@@ -263,9 +263,9 @@ def _span(ax: Axes, sides: _Sides) -> tuple[float, float]:
 
 
 def _room_beside(ax: Axes, name: str, ns: int, other: float) -> float:
-    """Return where an axis of times ends that has room for a quantile's words there.
+    """Return the end of a time axis that leaves room there for a quantile's text.
 
-    `other` is where it ends on the other side of the quantile.
+    `other` is the axis's other end.
     """
     part = _needs(f"{name} {time_words(ns)}") / room(ax)[0]
     if part >= _MOST_FOR_WORDS:
@@ -276,7 +276,7 @@ def _room_beside(ax: Axes, name: str, ns: int, other: float) -> float:
 def _add_curve(
     ax: Axes, side: _Durations, shade: str, kwargs: dict[str, Any]
 ) -> Line2D:
-    """Draw one side, each duration as a dot where there are few."""
+    """Draw one side, each duration as a dot if there are few."""
     x, y = survival(side.ranked)
     few = {"marker": "o", "markersize": 3.5} if len(side.ranked) <= _FEW else {}
     plain = {"color": shade, "linewidth": 1.8, "drawstyle": "steps-pre", **few}
@@ -295,10 +295,10 @@ def _add_longest(ax: Axes, sides: _Sides, theme: Theme) -> None:
 def _add_quantile(
     ax: Axes, name: str, values: Sequence[int | None], sides: _Sides, theme: Theme
 ) -> None:
-    """Mark a quantile of each side, the slower side's words below, right of it.
+    """Mark a quantile of each side, the slower side's text below and to the right.
 
-    It is marked where a side has as many durations as its name tells apart. Words that
-    would leave the plot stand on the other side of their dot.
+    A side needs enough durations to resolve the quantile. Text that would leave the
+    plot goes to the other side of its dot.
     """
     share = _SHARES[name]
     base, new = values
@@ -313,8 +313,8 @@ def _add_quantile(
         if value is None or share < 1 / max(len(sides[i].ranked), 1):
             continue
         shade, right = colour(SIDES[i], theme), rights[i]
-        # Curves rise to the right: what is right of them and below is free. Words on
-        # one side stand one above the other.
+        # Curves rise to the right, so the space below and right of them is free. Texts
+        # on the same side are stacked.
         below = right if rights[0] != rights[1] else i == slower
         _add_dot(ax, value, share, shade)
         words = f"{name} {time_words(value)}"
@@ -330,23 +330,23 @@ def _add_quantile(
 
 
 def _is_right(ax: Axes, ns: float, words: str, *, wanted: bool) -> bool:
-    """Return whether words stand right of a dot: as wanted, where there is room."""
+    """Return whether text goes to the right of a dot: as wanted if there is room."""
     low, high = np.log(ax.get_xlim())
     wide = room(ax)[0]
     at = wide * (np.log(ns) - low) / (high - low)
     needs = _needs(words)
-    # What has just room enough is not to be lost by rounding.
+    # Rounding must not reject text that just fits.
     fits = at + needs <= wide + 1 if wanted else at - needs >= -1
     return wanted if fits else not wanted
 
 
 def _needs(words: str) -> float:
-    """Return how much of an axis words beside a dot take, in points."""
+    """Return the width that text next to a dot takes, in points."""
     return text_size(words)[0] + 8
 
 
 def _add_dot(ax: Axes, ns: int, share: float, shade: str) -> None:
-    # No logarithmic axis has a place for 0.
+    # A log axis has no place for 0.
     ax.plot(max(ns, 1), share, marker="o", markersize=5, color=shade)
 
 

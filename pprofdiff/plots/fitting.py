@@ -1,8 +1,8 @@
-"""How much room words take, so that no two of them are written over each other.
+"""Text measurement, so that labels do not overlap.
 
-Widths are those of the letters, in points. The size of Axes is known when they are
-drawn; before, it is taken to be a little smaller than it is now, for what a layout may
-take. Words that do not touch in small Axes do not in larger ones.
+Sizes are in points. The size of Axes is only known when they are drawn; until then it
+is assumed a little smaller than now, to allow for the layout. Text that does not
+overlap in small Axes does not overlap in larger ones.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Box", "legend_columns", "legend_rows", "room", "text_size"]
 
-# What a layout leaves of Axes as they are made, of width and of height.
+# Share of the initial width and height of Axes that a layout leaves.
 _LEFT = (0.95, 0.85)
-# Of a legend's entry, in font sizes: handle, gap, and what is between entries.
+# Parts of a legend entry, in font sizes: handle, gap, space between entries.
 _HANDLE, _GAP, _BETWEEN = 1.4, 0.8, 1.4
 _LINE = 1.25
 
@@ -35,7 +35,7 @@ class Box(NamedTuple):
     height: float
 
     def overlaps(self, other: Box) -> bool:
-        """Return whether two rectangles have more than an edge in common."""
+        """Return whether two rectangles share more than an edge."""
         return (
             self.left < other.left + other.width
             and other.left < self.left + self.width
@@ -45,13 +45,13 @@ class Box(NamedTuple):
 
 
 def text_size(words: str, size: str = "small") -> tuple[float, float]:
-    """Return the width and height of words in the settings' font, in points."""
+    """Return the width and height of text in the current font, in points."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
     font = FontProperties(size=size)
     with warnings.catch_warnings():
-        # What the font has no glyph for takes room all the same.
+        # Characters that the font has no glyph for still take room.
         warnings.simplefilter("ignore", UserWarning)
         width, _, _ = text_to_path.get_text_width_height_descent(
             printable(words), font, ismath=False
@@ -60,9 +60,9 @@ def text_size(words: str, size: str = "small") -> tuple[float, float]:
 
 
 def room(ax: Axes) -> tuple[float, float]:
-    """Return the width and height that Axes have at least, in points.
+    """Return the minimum width and height of Axes, in points.
 
-    Names of rows that are longer than the margin take from the width.
+    Row names wider than the margin reduce the width.
     """
     box = ax.get_window_extent()
     points = 72 / ax.figure.dpi
@@ -75,7 +75,7 @@ def room(ax: Axes) -> tuple[float, float]:
 
 
 def legend_columns(ax: Axes, labels: Sequence[str]) -> int:
-    """Return how many entries of a legend stand beside each other above Axes."""
+    """Return how many legend entries fit side by side above the Axes."""
     if not labels:
         return 1
     widths = [text_size(label)[0] for label in labels]
@@ -84,12 +84,12 @@ def legend_columns(ax: Axes, labels: Sequence[str]) -> int:
     wide = room(ax)[0]
     if sum(widths) + entry * len(widths) <= wide:
         return len(labels)
-    # Columns are as wide as the widest of their entries.
+    # Columns are as wide as the widest entry.
     return max(int(wide / (max(widths) + entry)), 1)
 
 
 def legend_rows(ax: Axes) -> int:
-    """Return in how many lines the legend above Axes stands, 0 without one."""
+    """Return how many lines the legend above the Axes has, 0 without one."""
     legend = ax.get_legend()
     if legend is None:
         return 0

@@ -1,4 +1,4 @@
-"""The names in the frames of a flame graph, as long as fits; imports matplotlib."""
+"""Names in the frames of a flame graph, cut to fit; imports matplotlib."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ __all__ = ["FrameName", "fitted", "spellings"]
 _PAD = 3.0
 _FEWEST = 5
 _LARGEST, _SMALLEST = 9.0, 5.0
-# A row must be this much higher than its letters.
+# Minimum height of a row relative to its letters.
 _LEADING = 1.25
 
 
 class FrameName(Text):
-    """A frame's name and change, as much of it as fits the frame as it is drawn.
+    """A frame's name and change, as much as fits the frame when drawn.
 
-    Nothing is drawn where not even five letters of the name fit.
+    Nothing is drawn if not even five letters of the name fit.
 
     Parameters
     ----------
     row
-        The frame's row; it reaches from there to ``row + 1`` of the y axis.
+        The frame's row; it spans ``row`` to ``row + 1`` of the y axis.
     left, right
         The frame's ends on the x axis.
     names
-        Spellings of the name, the longest first.
+        Spellings of the name, longest first.
     change
-        What is written after the name, ``""`` for nothing.
+        Text after the name, ``""`` for none.
     **kwargs
         Passed to `Text`.
     """
@@ -58,7 +58,7 @@ class FrameName(Text):
         self.change = printable(change)
 
     def draw(self, renderer: RendererBase) -> None:
-        """Choose the spelling and the size that fit, and draw them."""
+        """Choose the spelling and size that fit, and draw them."""
         axes = self.axes
         if axes is None:
             return
@@ -80,7 +80,7 @@ class FrameName(Text):
 
 
 def spellings(name: str) -> list[str]:
-    """Return a function's name as people read it, and without the package."""
+    """Return a function's full name, and the name without its package."""
     end = package_end(name) if package_of(name) else 0
     return [name, name[end + 1 :]] if end else [name]
 
@@ -93,24 +93,23 @@ def fitted(
     Parameters
     ----------
     names
-        Spellings of the name, the longest first.
+        Spellings of the name, longest first.
     change
-        What is written two spaces after the name, ``""`` for nothing.
+        Text two spaces after the name, ``""`` for none.
     room
-        The width that there is, in the unit of `measure`, at least 1 a letter.
+        The available width, in the unit of `measure`; letters take at least 1.
     measure
         Returns the width of a text.
 
     Returns
     -------
     str
-        ``""`` where not even five letters of the shortest spelling fit.
+        ``""`` if not even five letters of the shortest spelling fit.
     """
     tails = [f"  {change}", ""] if change else [""]
     for tail in tails:
         for name in names:
-            # No letter is narrower than 1: names that are much too long would be
-            # slow to measure.
+            # No letter is narrower than 1, which spares measuring far too long names.
             text = name + tail
             if len(text) < room and measure(text) <= room:
                 return text

@@ -1,7 +1,7 @@
-"""Both sides' stacks as one flame graph, the whole on top, callees below.
+"""Both sides' stacks as one flame graph, the total on top, callees below.
 
-More is orange, less is blue, the stronger the more a frame changed for its own size;
-what chance explains is grey. Frames that are gone are hatched, new ones are outlined.
+More is orange, less is blue, and stronger the more a frame changed for its size;
+changes within noise are grey. Frames that are gone are hatched, new ones are outlined.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ Floats = NDArray[np.float64]
 Width = Literal["larger", "new", "base"]
 
 BUDGET = 4_000
-# Least own change of each shade, as on the page.
+# Least relative change of each shade, as on the page.
 _STEPS = (0.0, 0.05, 0.2, 0.5)
 _DEEPEST = 40
-# Frames of less than this share of the whole are not drawn; names need more, and marks
-# in between: too narrow a frame would be all hatching.
+# Least share of the total for a frame to be drawn, to be marked (a narrower one would
+# be all hatching), and to be named.
 _THIN, _MARKED, _NAMED = 1 / 1600, 1 / 400, 1 / 60
 _GAP = 0.06
 _HATCH = "/////"
@@ -60,12 +60,12 @@ _TOLD = 3
 
 @dataclass(frozen=True, eq=False)
 class _Frames:
-    """The frames to draw, one a row of arrays of one length; the first is the whole.
+    """The frames to draw, one element of each array per frame; the first is the total.
 
-    `row` (int64) is 0 for the whole. `left` and `width` (float64) are where a frame
-    lies on the x axis; `base` and `new` (float64) are its scaled values. `shade`
-    (int64) is 0 for no change, 1 to 4 for more, −1 to −4 for less. `name` is its
-    function, or what it is in words where `is_function` is False.
+    `row` (int64) is 0 for the total. `left` and `width` (float64) place a frame on the
+    x axis; `base` and `new` (float64) are its scaled values. `shade` (int64) is 0 for
+    no change, 1 to 4 for more, −1 to −4 for less. `name` is its function, or a
+    description if `is_function` is False.
     """
 
     row: NDArray[np.int64]
@@ -83,12 +83,12 @@ class _Frames:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.row.max(initial=0)) + 1
 
     @property
     def whole(self) -> float:
-        """The width of the whole."""
+        """The width of the total."""
         return float(self.width[0])
 
     @property
@@ -125,19 +125,19 @@ def flamegraph(
     theme
         Colours for a ``light`` or ``dark`` background.
     width
-        What a frame's width is, with all that it calls: ``new``, ``base``, or the
+        What a frame's width (including callees) shows: ``new``, ``base``, or the
         ``larger`` of both, in which frames that are gone keep their place.
     budget
-        How many functions of the call tree are drawn, the heaviest ones.
+        How many functions of the call tree to draw, heaviest first.
     rows
-        How many rows are drawn, the whole among them.
+        How many rows to draw, including the total.
     **kwargs
         Passed to the `PolyCollection` of the frames.
 
     Returns
     -------
     Axes
-        The Axes drawn on. x is the scaled value, in the unit that the title names; y
+        The Axes drawn on. x is the scaled value, in the unit given in the title; y
         counts rows from the top.
     """
     diff = data_of(diff)
@@ -165,13 +165,13 @@ def flame_rows(
     budget: int = BUDGET,
     rows: int = _DEEPEST,
 ) -> int:
-    """Return how many rows `flamegraph` draws of a diff, at most `rows`."""
+    """Return how many rows `flamegraph` draws for a diff, at most `rows`."""
     diff = data_of(diff)
     return _frames(diff, "larger", budget, rows).rows
 
 
 def flamegraph_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
-    """Return the totals, and the three functions whose cum moved most beyond noise."""
+    """Return the totals, and the three largest significant changes in cum."""
     diff = data_of(diff)
     scale = scale_of(diff)
     base, new = (value_words(scale, total) for total in scaled_totals(diff))
@@ -194,7 +194,7 @@ def flamegraph_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
 
 
 def _frames(diff: ProfileDiff, width: Width, budget: int, rows: int) -> _Frames:
-    """Return the frames of the uppermost rows that are wide enough to be seen."""
+    """Return the frames of the topmost rows that are wide enough to be seen."""
     tree = call_tree(diff, budget)
     runs = inclusive(tree)
     base, new = diff.normalization.scaled(*merged(runs))
@@ -227,7 +227,7 @@ def _frames(diff: ProfileDiff, width: Width, budget: int, rows: int) -> _Frames:
 
 
 def _names_of(diff: ProfileDiff, tree: CallTree) -> list[str]:
-    """Return the names of all functions, those of the tree as people read them."""
+    """Return the names of all functions, readable ones for those in the tree."""
     names = list(diff.paired_functions.names)
     drawn = distinct(tree.name[tree.name >= 0]).tolist()
     for i, name in zip(drawn, distinct_names(names[i] for i in drawn), strict=True):
@@ -236,7 +236,7 @@ def _names_of(diff: ProfileDiff, tree: CallTree) -> list[str]:
 
 
 def _layout(depth: NDArray[np.int64], sizes: Floats) -> tuple[Floats, Floats]:
-    """Return left edges and widths; a frame is as wide as its callees at least."""
+    """Return left edges and widths; a frame is at least as wide as its callees."""
     count = len(depth)
     parent = np.zeros(count, np.int64)
     last = np.zeros(int(depth.max(initial=0)) + 1, np.int64)
@@ -257,7 +257,7 @@ def _layout(depth: NDArray[np.int64], sizes: Floats) -> tuple[Floats, Floats]:
 
 
 def _steps(base: Floats, new: Floats) -> NDArray[np.int64]:
-    """Return 1 to 4 by how much of itself a frame changed, negative for less."""
+    """Return 1 to 4 by relative change of a frame, negative for less."""
     delta = new - base
     largest = np.maximum(np.abs(base), np.abs(new))
     part = np.abs(delta) / np.where(largest == 0, 1.0, largest)
@@ -280,7 +280,7 @@ def _add_frames(
     theme: Theme,
     kwargs: dict[str, Any],
 ) -> None:
-    """Add three artists: all frames, hatching over the gone, outlines in the new."""
+    """Add three artists: all frames, hatching over gone ones, outlines in new ones."""
     from matplotlib.collections import PolyCollection
 
     style = {"linewidths": 0.5, "edgecolors": colour("frame_edge", theme)}
@@ -306,7 +306,7 @@ def _add_frames(
 
 
 def _corners(frames: _Frames, inset: float = 0.0) -> Floats:
-    """Return the corners of frames, shape (frames, 4, 2)."""
+    """Return the corners of frames, of shape (frames, 4, 2)."""
     top = frames.row + inset
     bottom = frames.row + 1.0 - _GAP - inset
     right = frames.left + frames.width
@@ -317,7 +317,7 @@ def _corners(frames: _Frames, inset: float = 0.0) -> Floats:
 def _add_names(
     ax: Axes, frames: _Frames, fills: Sequence[str], scale: Scale, theme: Theme
 ) -> None:
-    """Write names and changes into the frames that are wide enough for five letters."""
+    """Write names and changes into frames that are wide enough for five letters."""
     from pprofdiff.plots.flamenames import FrameName, spellings
 
     rows, left, right = (
@@ -334,21 +334,21 @@ def _add_names(
             spellings(name) if frames.is_function[i] else [name],
             value_words(scale, delta[i], signed=True) if frames.shade[i] else "",
             color=colour("frame_text", theme),
-            # Letters between the lines of hatching could not be read.
+            # Text on hatching would be unreadable.
             bbox={"facecolor": fills[i], "linewidth": 0, "pad": 0.6}
             if gone[i]
             else None,
             clip_on=True,
         )
-        # Frames limit their names, so that the layout need not.
+        # Names stay within their frames, so the layout can ignore them.
         text.set_in_layout(False)
         ax.add_artist(literal(text))
 
 
 def _legend_handles(theme: Theme) -> list[Artist | tuple[Artist, ...]]:
-    """Return swatches of less, no change, more, gone and new, as frames are painted.
+    """Return swatches of less, no change, more, gone and new, painted like frames.
 
-    Less and more are all of their shades, the strongest at the ends.
+    Less and more show all of their shades, the strongest at the ends.
     """
     from matplotlib.patches import Patch
 

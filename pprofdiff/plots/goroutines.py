@@ -39,14 +39,14 @@ Floats = NDArray[np.float64]
 
 _TOLD = 3
 _HEIGHT = 0.42
-# How wide the mark of a side is, in points; half of it is seen.
+# Width of a side's mark, in points; half of it is visible.
 _EDGE = 8.0
-# Where the bars of base and new lie in a row, from its middle.
+# Offsets of the bars of base and new from the middle of their row.
 _SHIFTS = (-0.5 * (_HEIGHT + 0.04), 0.5 * (_HEIGHT + 0.04))
 
 
 class _State(NamedTuple):
-    """A state of goroutines: its name, its colour, its raw ns in a row of `Groups`."""
+    """A goroutine state: its name, its colour, its raw ns in a row of `Groups`."""
 
     name: str
     colour: str
@@ -83,10 +83,10 @@ def states(
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.barh takes
 ) -> Axes:
-    """Draw the time of goroutines by state, two stacked bars a root function.
+    """Draw goroutine time by state, two stacked bars per root function.
 
-    Each bar begins in its side's colour, and says behind it whose it is and its sum.
-    Goroutines that exist because of the trace are left out.
+    Each bar starts in its side's colour and is followed by the side's label and sum.
+    Goroutines that exist only because of the trace are left out.
 
     Parameters
     ----------
@@ -95,10 +95,9 @@ def states(
     ax
         The Axes to draw on; pyplot's current Axes if None.
     n
-        How many root functions are drawn, those that moved most.
+        How many root functions to draw, those that changed most.
     blocked
-        Whether time blocked is drawn too, which is most of the time of goroutines that
-        live long.
+        Whether to include blocked time, most of the time of long-lived goroutines.
     theme
         Colours for a ``light`` or ``dark`` background.
     **kwargs
@@ -107,8 +106,8 @@ def states(
     Returns
     -------
     Axes
-        The Axes drawn on. x is goroutine time in ns, per second of wall time or per
-        operation; y counts root functions from the top, base above new in each.
+        The Axes drawn on. x is goroutine time in ns, per second of wall time or per op;
+        y counts root functions from the top, base above new in each.
     """
     diff = data_of(diff)
     ax = themed(ax, theme)
@@ -133,7 +132,7 @@ def states(
 def states_in_words(
     diff: TraceDiff | Plottable[TraceDiff], *, n: int = _TOLD, blocked: bool = True
 ) -> str:
-    """Return the times of the `n` root functions that moved most, in a sentence."""
+    """Return the times of the `n` root functions that changed most, in a sentence."""
     diff = data_of(diff)
     roots = []
     for root in _roots(diff, n, blocked=blocked):
@@ -162,7 +161,7 @@ def _states(*, blocked: bool) -> tuple[_State, ...]:
 
 
 def _roots(diff: TraceDiff, n: int, *, blocked: bool) -> list[_Root]:
-    """Return the root functions that moved most, in the report's order."""
+    """Return the root functions that changed most, in report order."""
     roots: list[_Root] = []
     for pair in diff.groups:
         if len(roots) == n:
@@ -179,7 +178,7 @@ def _roots(diff: TraceDiff, n: int, *, blocked: bool) -> list[_Root]:
 
 
 def _is_tracing(diff: TraceDiff, pair: GroupPair) -> bool:
-    """Return whether goroutines of a root function exist because of the trace."""
+    """Return whether a root function's goroutines exist because of the trace."""
     return any(
         row >= 0 and bool(side.groups.tracing[row])
         for side, row in zip(diff.sides, (pair.base, pair.new), strict=True)
@@ -187,7 +186,7 @@ def _is_tracing(diff: TraceDiff, pair: GroupPair) -> bool:
 
 
 def _times(diff: TraceDiff, pair: GroupPair, drawn: Sequence[_State]) -> Floats:
-    """Return scaled ns by side and state, zeros where a side lacks the function."""
+    """Return scaled ns by side and state, zeros if a side lacks the function."""
     times = [
         [state.ns(side.groups, row) * factor if row >= 0 else 0.0 for state in drawn]
         for side, row, factor in zip(
@@ -204,7 +203,7 @@ def _add_bars(
     theme: Theme,
     kwargs: dict[str, Any],
 ) -> list[Artist]:
-    """Draw the bars; return a swatch of each state."""
+    """Draw the bars; return a swatch for each state."""
     from matplotlib.patches import Patch
 
     times = np.array([root.times for root in roots]).reshape(len(roots), 2, len(drawn))
@@ -222,7 +221,7 @@ def _add_bars(
 
 
 def _told(times: Floats) -> str:
-    """Return the sum of a bar, apart from time blocked where that is drawn."""
+    """Return the sum of a bar, with blocked time listed separately if it is drawn."""
     awake, blocked = float(times[: len(_STATES)].sum()), times[len(_STATES) :].sum()
     words = scaled(awake, "ns") if awake else "0"
     return f"{words}, {scaled(float(blocked), 'ns')} blocked" if blocked else words
@@ -231,10 +230,7 @@ def _told(times: Floats) -> str:
 def _add_sums(
     ax: Axes, roots: Sequence[_Root], labels: Sequence[str], theme: Theme
 ) -> float:
-    """Mark whose each bar is and write its sum; return the room for the longest.
-
-    The room is in points.
-    """
+    """Write each bar's side and sum; return the width of the longest, in points."""
     widest = 0.0
     for row, root in enumerate(roots):
         for times, shift, name, label in zip(

@@ -1,8 +1,8 @@
-"""The heap over time: how it fills, what stays live, and its goal.
+"""The heap over time: its size, the live heap, and the heap goal.
 
-GC logs tell three sizes a cycle: H0 where it starts, H1 where marking ends, H2 what was
-marked live. The heap is drawn from one to the next; allocation in between is taken as
-even. Traces tell the heap and the goal whenever they change.
+GC logs give three sizes per cycle: heap at GC start (H0), at the end of marking (H1),
+and live heap (H2). The heap is drawn from one to the next, as if allocation in between
+were even. Traces record the heap and its goal whenever they change.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ ProfileSide = GCSide | TraceSide
 Diff = GCDiff | TraceDiff
 
 _MIB = 1 << 20
-# With more cycles than this the heap is drawn as the band that it covers.
+# Above this many cycles, the heap is drawn as the band that it covers.
 _CROWD = 150
 _POINTS, _COLUMNS = 200, 100
-# Names at the ends of lines are at least so far apart, in points.
+# Minimum distance between names at the ends of lines, in points.
 _APART = 12.0
 _ROOM = 1.06
-# In figures less wide than this, in points, two Axes beside each other have no room.
+# In figures narrower than this, in points, two Axes do not fit side by side.
 _NARROW = 420.0
 _GOAL_STYLE: dict[str, Any] = {"linewidth": 1.0, "linestyle": "--"}
 _LIVE_STYLE: dict[str, Any] = {"linewidth": 2.0}
@@ -61,28 +61,28 @@ _LIVE_STYLE: dict[str, Any] = {"linewidth": 2.0}
 
 @dataclass(frozen=True, eq=False)
 class _Line:
-    """A size in bytes over time in ns since the begin, rising; float64."""
+    """A size in bytes over time in ns since the start, ascending; float64."""
 
     time_ns: Floats
     size: Floats
 
     def end(self, *, crowded: bool) -> float:
-        """Return the size where the line that is drawn ends."""
+        """Return the size at the end of the line as drawn."""
         drawn = self.middle() if crowded else self
         return float(drawn.size[-1])
 
     def middle(self) -> _Line:
-        """Return the medians of columns of time."""
+        """Return the median of each column of time."""
         band = banded(self.time_ns, self.size, _COLUMNS)
         return _Line(band.x, band.middle)
 
 
 @dataclass(frozen=True, eq=False)
 class _Heap:
-    """One side's heap over time, and its goal and what is live where they are known.
+    """One side's heap over time, with its goal and live heap if known.
 
-    `goal_steps` tells whether a goal holds before its time (``pre``: that of the cycle
-    that ends there) or from then on.
+    `goal_steps` says whether a goal holds before its time (``pre``: that of the cycle
+    ending there) or from then on.
     """
 
     label: str
@@ -100,12 +100,12 @@ class _Heap:
 
     @property
     def summary(self) -> str:
-        """Whose heap it is, how many cycles in how long."""
+        """The side's label, how many GC cycles, and over how long."""
         cycles = f"{self.cycles:,} GC cycle{'' if self.cycles == 1 else 's'}"
         return f"{shortened(self.label, 20)}: {cycles} in {scaled(self.wall_ns, 'ns')}"
 
     def named(self) -> Iterator[tuple[str, _Line]]:
-        """Yield the lines beside the heap's own, and their names."""
+        """Yield the other lines, goal and live, with their names."""
         if self.goal is not None:
             yield "goal", self.goal
         if self.live is not None:
@@ -113,7 +113,7 @@ class _Heap:
 
     @property
     def top(self) -> float:
-        """The largest size of all lines."""
+        """The largest size on any line."""
         lines = [self.size, *(line for _, line in self.named())]
         return max(float(line.size.max(initial=0)) for line in lines)
 
@@ -125,29 +125,28 @@ def heap(
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.plot takes
 ) -> Axes:
-    """Draw the heap over time, with its goal and, from GC logs, what stays live.
+    """Draw the heap over time, with its goal and, from GC logs, the live heap.
 
-    Of more than 150 GC cycles the band that the heap covers is drawn, and medians of
-    goal and live.
+    Above 150 GC cycles, draw the band that the heap covers, and medians of goal and
+    live heap.
 
     Parameters
     ----------
     data
-        Two GC logs or two execution traces compared, both drawn on the same Axes
-        (`heaps_of` draws them side by side), or one log or trace by itself.
+        Two GC logs or two execution traces compared, drawn on the same Axes (`heaps_of`
+        draws them side by side), or a single log or trace.
     ax
         The Axes to draw on; pyplot's current Axes if None.
     theme
         Colours for a ``light`` or ``dark`` background.
     **kwargs
-        Passed to `Axes.plot` for the heap itself, where it is drawn as a line.
-        ``color`` is that of everything of a side but its goal.
+        Passed to `Axes.plot` for the heap itself, if it is drawn as a line. ``color``
+        applies to everything of a side except its goal.
 
     Returns
     -------
     Axes
-        The Axes drawn on. x is the time in ns since the log or trace begins, y is in
-        bytes.
+        The Axes drawn on. x is ns since the start of the log or trace, y is bytes.
     """
     data = data_of(data)
     ax = themed(ax, theme)
@@ -170,9 +169,9 @@ def heap(
 def heaps_of(
     diff: Diff | Plottable[Diff], figure: Figure | SubFigure, theme: Theme = "light"
 ) -> None:
-    """Draw the heaps of base and new beside each other, on axes of the same limits.
+    """Draw the heaps of base and new side by side, with the same axis limits.
 
-    In a narrow figure new stands below base.
+    In a narrow figure new is below base.
 
     Parameters
     ----------
@@ -200,7 +199,7 @@ def heaps_of(
 
 
 def heap_in_words(diff: Diff | Plottable[Diff]) -> str:
-    """Return each side's GC cycles and sizes: means of logs, maxima of traces."""
+    """Return each side's GC cycles and sizes: means for logs, maxima for traces."""
     diff = data_of(diff)
     sides = [
         ", ".join([_heap(side).summary, *_sizes_in_words(side)])
@@ -263,7 +262,7 @@ def _heap_of_trace(side: TraceSide) -> _Heap:
     trace = side.trace
 
     def line(series: Series) -> _Line:
-        # The last value holds to the trace's end.
+        # The last value holds until the end of the trace.
         times = np.append(series.time_ns, trace.end_ns) - trace.start_ns
         sizes = np.append(series.value, series.value[-1:])
         return _Line(times.astype(np.float64), sizes.astype(np.float64))
@@ -281,7 +280,7 @@ def _heap_of_trace(side: TraceSide) -> _Heap:
 
 
 def _add_heap(ax: Axes, one: _Heap, style: dict[str, Any], theme: Theme) -> Artist:
-    """Draw one side's lines; return what stands for it in a legend."""
+    """Draw one side's lines; return its legend handle."""
     shade, ink = style["color"], colour("text", theme)
     if one.crowded:
         return _add_band(ax, one, shade, ink)
@@ -297,8 +296,8 @@ def _add_heap(ax: Axes, one: _Heap, style: dict[str, Any], theme: Theme) -> Arti
 
 
 def _add_band(ax: Axes, one: _Heap, shade: str, ink: str) -> Artist:
-    """Draw the band that the heap covers, and the medians of goal and live."""
-    # Every column holds a cycle or more: else it had a trigger without its end.
+    """Draw the band that the heap covers, and the medians of goal and live heap."""
+    # Each column must hold a whole cycle, or it might have a start without its end.
     columns = min(_COLUMNS, one.cycles // 2)
     band = banded(one.size.time_ns, one.size.size, columns)
     ax.fill_between(band.x, band.low, color=shade, alpha=0.14, linewidth=0)
@@ -315,7 +314,7 @@ def _add_band(ax: Axes, one: _Heap, shade: str, ink: str) -> Artist:
 
 
 def _add_names(ax: Axes, heaps: Sequence[_Heap], theme: Theme) -> None:
-    """Write names right of where lines end, never one over the other."""
+    """Write names to the right of the ends of lines, without overlap."""
     ends = [
         (line.end(crowded=one.crowded), name)
         for one in heaps
@@ -338,7 +337,7 @@ def _add_names(ax: Axes, heaps: Sequence[_Heap], theme: Theme) -> None:
 
 
 def _set_limits(ax: Axes, heaps: Sequence[_Heap]) -> None:
-    """Give axes room for all sides, sizes in one unit, times in another."""
+    """Set limits that fit all sides, with sizes in one unit and times in another."""
     top = max(one.top for one in heaps) * _ROOM or 1.0
     longest = max(one.wall_ns for one in heaps) or 1.0
     ax.set_ylim(0, top)

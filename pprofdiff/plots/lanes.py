@@ -1,7 +1,7 @@
-"""The worst moments of two traces as lanes: base above new on one scale of time.
+"""The worst moments of two traces as lanes: base above new on one time scale.
 
-Each side has a line of words, a bar as long as the moment, and lanes: GC with stops of
-the world, processors, and the goroutines concerned. Both moments begin at 0.
+Each side has a heading, a bar as long as the moment, and lanes: GC with stop-the-world
+pauses, Ps, and the goroutines involved. Both moments start at 0.
 """
 
 from __future__ import annotations
@@ -61,27 +61,27 @@ TITLES: dict[MomentId, str] = {
     "stop": "Longest stop of the world",
     "mutator": "10 ms with least left to the program",
 }
-"""What each moment is, as a title."""
+"""The title of each moment."""
 
-# Heights in points: a lane, the gap below it, a line of words, the bar of the moment.
+# Heights in points: a lane, the gap below it, a line of text, the moment's bar.
 _LANE, _GAP, _LINE, _BAR, _BETWEEN = 8.0, 2.0, 12.0, 4.0, 8.0
-# A side begins with its words and its bar.
+# A side starts with its heading and its bar.
 _HEAD = _LINE + _BAR + _GAP
-# What title, legend and axis take above and below.
+# Height of title, legend and axis together.
 _AROUND = 88.0
-# A slice is drawn from this width on, in points; below, many are drawn as one.
+# Minimum width of a slice, in points; narrower ones are merged.
 _NARROWEST = 0.5
-# So many slices a chart has at most: with its words it is 20 kB of SVG.
+# Maximum number of slices in a chart: with its text, that is 20 kB of SVG.
 _MOST = 480
-# How wide a letter of small words is, in points, and how wide the labels of lanes are.
+# Width of a letter in small text, and of lane labels, in points.
 _LETTER, _LABELS = 5.2, 30.0
 _LIGHTER = 0.45
 
 
 class _Style(NamedTuple):
-    """How a look is drawn: its words in the legend, its colour, its share of a lane.
+    """How a look is drawn: its legend text, its colour, its share of a lane's height.
 
-    What has no words is told by the label of the only lane that has it.
+    A look without legend text is explained by the label of the only lane that has it.
     """
 
     words: str
@@ -103,9 +103,9 @@ _STYLES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Row:
-    """A lane and where its middle is, in points from the top.
+    """A lane, and the position of its middle, in points from the top.
 
-    `name` is written above it, "" where it is that of the lane above.
+    `name` is written above it, "" if it is the same as the lane's above.
     """
 
     lane: Lane
@@ -122,10 +122,10 @@ def moment(
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever PathPatch takes
 ) -> Axes:
-    """Draw what processors and goroutines did around the worst moment of each side.
+    """Draw what Ps and goroutines did around the worst moment of each side.
 
-    Lighter slices stand for many that are too short to be drawn. What lies beyond a
-    trace is left empty.
+    Lighter slices stand for many that are too short to draw. Time outside a trace is
+    left empty.
 
     Parameters
     ----------
@@ -134,8 +134,8 @@ def moment(
     ax
         The Axes to draw on; pyplot's current Axes if None.
     which
-        ``wait`` is the longest wait for a processor, ``stop`` the longest stop of the
-        world, ``mutator`` the 10 ms that left least to the program.
+        ``wait`` is the longest scheduling latency (wait for a P), ``stop`` the longest
+        stop-the-world pause, ``mutator`` the 10 ms with the least mutator utilization.
     theme
         Colours for a ``light`` or ``dark`` background.
     **kwargs
@@ -144,13 +144,13 @@ def moment(
     Returns
     -------
     Axes
-        The Axes drawn on. x is time in ns from the begin of each side's moment; y are
+        The Axes drawn on. x is time in ns from the start of each side's moment; y is
         lanes, base above new.
 
     Raises
     ------
     UsageError
-        Where `which` is none of these.
+        `which` is none of these.
     """
     if which not in TITLES:
         raise UsageError(f"which={which!r}: there are {', '.join(TITLES)}")
@@ -164,7 +164,7 @@ def moment_of(
     theme: Theme,
     style: dict[str, Any],
 ) -> Axes:
-    """Draw a pair of moments, or that there is none; see `moment`."""
+    """Draw a pair of moments, or a note that there is none; see `moment`."""
     ax = themed(ax, theme)
     ax.grid(visible=False)
     if pair is None:
@@ -188,14 +188,14 @@ def moment_of(
 
 
 def lanes_height(pair: MomentPair) -> float:
-    """Return how high a figure of a pair of moments is, in points."""
+    """Return the height of a figure for a pair of moments, in points."""
     return _rows(pair)[1] + _AROUND
 
 
 def moment_in_words(
     diff: TraceDiff | Plottable[TraceDiff] | MomentPair, *, which: MomentId = "wait"
 ) -> str:
-    """Return what `moment` shows in a sentence or two."""
+    """Return what `moment` shows, in a sentence or two."""
     pair = diff if isinstance(diff, MomentPair) else moment_pair(data_of(diff), which)
     if pair is None:
         return f"{TITLES[which]}: none in either trace."
@@ -210,7 +210,7 @@ def moment_in_words(
 
 
 def moment_in_short(pair: MomentPair) -> str:
-    """Return what `moment` is of, and base's and new's figure of it."""
+    """Return what `moment` is about, and its figure for base and new."""
     figures = [
         "none"
         if side is None
@@ -223,7 +223,7 @@ def moment_in_short(pair: MomentPair) -> str:
 
 
 def _told(pair: MomentPair, side: Moment) -> str:
-    """Return one side's moment in words: how long, whose, what processors did."""
+    """Return one side's moment in words: how long, whose, what the Ps did."""
     label = shortened(side.label, 20)
     if pair.id == "mutator":
         left = percent(side.share or 0.0, 1)
@@ -241,7 +241,7 @@ def _told(pair: MomentPair, side: Moment) -> str:
 
 
 def _rows(pair: MomentPair) -> tuple[list[_Row], float]:
-    """Return all lanes with their places, and where the last one ends."""
+    """Return all lanes with their positions, and the bottom of the last one."""
     rows: list[_Row] = []
     y = 0.0
     for number, side in enumerate(pair.sides):
@@ -259,9 +259,9 @@ def _rows(pair: MomentPair) -> tuple[list[_Row], float]:
 
 
 def _add_sides(ax: Axes, pair: MomentPair, rows: list[_Row], theme: Theme) -> None:
-    """Write whose moments these are, with a bar as long as they, and names of lanes.
+    """Write each side's heading, a bar as long as its moment, and names of lanes.
 
-    There is a line at the begin and end of a moment, and of a trace that is in sight.
+    Vertical lines mark the start and end of a moment, and of a trace if in view.
     """
     from matplotlib.patches import Rectangle
 
@@ -276,7 +276,7 @@ def _add_sides(ax: Axes, pair: MomentPair, rows: list[_Row], theme: Theme) -> No
         own = [row for row in rows if row.side == number]
         bottom = own[-1].y + _LANE / 2 if own else top + _BAR
         if side is not None:
-            # A moment is in sight however short it is beside the other one.
+            # A moment is visible even if it is much shorter than the other one.
             long = max(side.duration_ns, _narrowest(ax, pair))
             ax.add_patch(Rectangle((0, top), long, _BAR, color=shade, linewidth=0))
             for at in (0, side.duration_ns, *side.traced_ns):
@@ -294,13 +294,13 @@ def _add_sides(ax: Axes, pair: MomentPair, rows: list[_Row], theme: Theme) -> No
 
 
 def _narrowest(ax: Axes, pair: MomentPair) -> float:
-    """Return how long it is that the narrowest slice shows, in ns."""
+    """Return the duration of the narrowest slice drawn, in ns."""
     wide = max(points_wide(ax) - _LABELS, 1)
     return _NARROWEST * (pair.high_ns - pair.low_ns) / wide
 
 
 def _heading(pair: MomentPair, number: int) -> str:
-    """Return the words above one side's lanes."""
+    """Return the heading of one side's lanes."""
     side = pair.sides[number]
     if side is None:
         return f"{SIDES[number]}: none"
@@ -318,7 +318,7 @@ def _write(ax: Axes, x: float, y: float, words: str, shade: str) -> None:
 def _add_slices(
     ax: Axes, rows: list[_Row], pair: MomentPair, theme: Theme, style: dict[str, Any]
 ) -> list[Look]:
-    """Draw all slices, one path for those of a lane that look alike."""
+    """Draw all slices, one path per lane and look."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
@@ -359,7 +359,7 @@ def _add_slices(
 
 
 def _swatch(look: Look, theme: Theme) -> Artist | tuple[Artist, ...]:
-    """Return what stands for a look in the legend: both sides' colours for one."""
+    """Return the legend handle of a look: both sides' colours if it has none."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 

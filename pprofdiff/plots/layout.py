@@ -1,8 +1,8 @@
-"""A layout that is the same each time; imports matplotlib.
+"""A reproducible layout; imports matplotlib.
 
 matplotlib's constrained layout is solved by kiwisolver, which orders its variables by
-their addresses in memory, so that the last digits of positions differ from run to run.
-That is enough for pixels of another shade.
+memory address, so the last digits of positions differ from run to run. That is enough
+to change the shade of pixels.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RoundedLayout"]
 
-# Decimals of positions relative to the figure: far below a pixel, far above the error.
+# Decimals of figure-relative positions: far below a pixel, far above the error.
 _DECIMALS = 7
 
 

@@ -1,4 +1,4 @@
-"""What the GC leaves to the program: minimum mutator utilisation by window."""
+"""What GC leaves to the program: minimum mutator utilization by window."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ __all__ = ["mmu", "mmu_in_words", "windows"]
 
 _SHORTEST_NS = 100_000
 _FEWEST, _MOST, _WORK = 2, 8, 200_000
-# Below this share there is no room for words under a dot.
+# Below this share, text does not fit under a dot.
 _LOW = 0.1
 
 
 def windows(wall_ns: int, rows: int = 0) -> list[int]:
-    """Return the lengths of windows, in ns, at which a curve is computed, rising.
+    """Return the window lengths, in ns, at which to compute a curve, ascending.
 
     Parameters
     ----------
     wall_ns
-        How long was traced: the longest window, where that is over 100 µs.
+        The traced time: the longest window, if it is over 100 µs.
     rows
-        How many rows the series of utilisation has. Each window goes through all of
-        it, so that a long series has two windows a decade, a short one eight.
+        How many rows the utilization series has. Each window scans all of it, so a long
+        series gets two windows per decade, a short one eight.
     """
     decades = np.log10(max(wall_ns, _SHORTEST_NS) / _SHORTEST_NS)
     each = min(max(_WORK // max(rows, 1), _FEWEST), _MOST)
@@ -65,9 +65,9 @@ def mmu(
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.plot takes
 ) -> Axes:
-    """Draw the minimum mutator utilisation of base and new by length of window.
+    """Draw the minimum mutator utilization (MMU) of base and new by window length.
 
-    Dots mark the windows of the report's table: 1, 10, 100 ms and 1 s.
+    Dots mark the windows in the report's table: 1, 10, 100 ms and 1 s.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ def mmu(
     Returns
     -------
     Axes
-        The Axes drawn on. x is the length of a window in ns, logarithmic; y is the
-        least share of the processors (0 to 1) left to the program in any such window.
+        The Axes drawn on. x is the window length in ns, logarithmic; y is the least
+        share of the Ps (0 to 1) left to the program in any such window.
     """
     diff = data_of(diff)
     ax = themed(ax, theme)
@@ -94,7 +94,7 @@ def mmu(
     set_ticks(ax, "y", shares, [f"{share:.0%}" for share in shares])
     longest = max(side.longest.wall_ns for side in diff.sides)
     mark_log_times(ax, 0.7 * _SHORTEST_NS, max(longest, 10 * _SHORTEST_NS) * 1.12)
-    # The word of the shortest window stands beside that of 0 %, and below it.
+    # Keep the shortest window's label below the 0% label next to it.
     ax.tick_params(axis="x", pad=8)
     lines = []
     for side, name in zip(diff.sides, SIDES, strict=True):
@@ -106,7 +106,7 @@ def mmu(
 
 
 def mmu_in_words(diff: TraceDiff | Plottable[TraceDiff]) -> str:
-    """Return the minimum mutator utilisation at the marked windows, in a sentence."""
+    """Return the minimum mutator utilization at the marked windows, in a sentence."""
     diff = data_of(diff)
     labels = [shortened(side.label, 20) for side in diff.sides]
     marked = []
@@ -134,7 +134,7 @@ def _add_curve(ax: Axes, side: TraceSide, shade: str, kwargs: dict[str, Any]) ->
 
 
 def _add_dots(ax: Axes, diff: TraceDiff, theme: Theme) -> None:
-    """Mark the windows of the table; the words of the higher curve are left of it."""
+    """Mark the table's windows, with the higher curve's text to the left."""
     for window, shares in diff.mmu.items():
         higher = int((shares[1] or 0) > (shares[0] or 0))
         for i, share in enumerate(shares):

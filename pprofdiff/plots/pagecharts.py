@@ -1,4 +1,4 @@
-"""The charts over time that a report has: which, in which order, with their words."""
+"""The charts of the HTML page: which ones, in which order, with their text."""
 
 from __future__ import annotations
 
@@ -36,18 +36,17 @@ __all__ = ["Chart", "ChartId", "ChartKind", "chart_kinds", "charts", "run_charts
 
 ChartId = Literal["heap", "pauses", "latency", "mmu", "runs", "wait", "stop", "mutator"]
 
-# Charts are as wide as a phone shows without making their small text smaller than
-# 11 px; three of them stand beside each other on a screen.
+# Charts are as wide as a phone shows without shrinking their small text below 11 px;
+# three fit side by side on a screen.
 _SIZE = (270, 210)
-# Width of the chart of runs, and the height of each of its figures, in units.
+# Width of the runs chart, and height of each of its figures, in units.
 _RUNS_WIDTH, _RUNS_HEIGHT = _SIZE[0], 130
 
 
 class Chart(NamedTuple):
-    """One chart: its id, its title, a sentence that tells its numbers, and the SVG.
+    """One chart: its id, its title, a sentence with its numbers, and the SVG.
 
-    `brief` is what is said of it where it is in sight only after a click, "" for one
-    that always is.
+    `brief` describes a chart that is only visible after a click, "" if it always is.
     """
 
     id: ChartId
@@ -58,10 +57,10 @@ class Chart(NamedTuple):
 
 
 class ChartKind(NamedTuple):
-    """How a chart is made of a comparison.
+    """How to make a chart from a comparison.
 
     `words` returns its text alternative. `draw` draws it on an empty figure. `has_data`
-    tells whether the comparison has what it shows.
+    reports whether the comparison has the data for it.
     """
 
     id: ChartId
@@ -81,8 +80,7 @@ def charts(diff: GCDiff | TraceDiff, prefix: str) -> tuple[Chart, ...]:
         (``latency``, ``mmu``, ``heap``, and the moments ``wait``, ``stop``,
         ``mutator``).
     prefix
-        What ids in the SVG begin with, before the chart's id; no other charts of the
-        page may have the same.
+        Prefix of ids in the SVG, before the chart's id; unique on the page.
     """
     drawn = tuple(_chart(kind, diff, prefix) for kind in chart_kinds(diff))
     if isinstance(diff, GCDiff):
@@ -92,7 +90,7 @@ def charts(diff: GCDiff | TraceDiff, prefix: str) -> tuple[Chart, ...]:
 
 
 def _moment_chart(pair: MomentPair, prefix: str) -> Chart:
-    """Return the lanes of one moment, as high as there are lanes."""
+    """Return the lanes of one moment, as high as the lanes need."""
     words = moment_in_words(pair)
     drawn = svg(
         lambda figure: moment_of(pair, pair.id, figure.subplots(), "light", {}),
@@ -105,7 +103,7 @@ def _moment_chart(pair: MomentPair, prefix: str) -> Chart:
 
 
 def run_charts(comparison: Comparison) -> tuple[Chart, ...]:
-    """Return the chart of both sides' runs, if a side has several: one, or none."""
+    """Return the chart of both sides' runs if a side has several, else nothing."""
     told = headline_runs(comparison)
     if not told:
         return ()
@@ -122,7 +120,7 @@ def run_charts(comparison: Comparison) -> tuple[Chart, ...]:
 
 
 def chart_kinds(diff: GCDiff | TraceDiff) -> tuple[ChartKind, ...]:
-    """Return the charts that a comparison has data for, in the page's order."""
+    """Return the charts that a comparison has data for, in page order."""
     kinds = _OF_LOGS if isinstance(diff, GCDiff) else _OF_TRACES
     return tuple(kind for kind in kinds if kind.has_data(diff))
 
@@ -144,7 +142,7 @@ def _has_waits(diff: TraceDiff) -> bool:
 
 
 def _has_collections(diff: TraceDiff) -> bool:
-    """Return whether the GC ever took a processor; the last row is the end."""
+    """Return whether GC ever took a P; the last row is the end of the trace."""
     return any((side.utilisation.share[:-1] < 1).any() for side in diff.sides)
 
 

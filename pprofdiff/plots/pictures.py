@@ -1,7 +1,7 @@
 """One picture of a comparison: what ``-o x.svg`` and ``-o x.png`` write.
 
-From the top: the answer, then for profiles how the total changed, what moved most and
-the stacks, for GC logs heaps and pauses, for traces latency, MMU and states.
+From the top: the answer; for profiles the change of the total, the largest changes and
+the stacks; for GC logs heaps and pauses; for traces latency, MMU and states.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["picture"]
 
-# Heights, in units of which the picture is so many wide.
+# Width of the picture and heights of its parts, in units.
 _WIDTH = 1000
 _LABELS, _FIRST_LINE, _LINE = 30, 16, 20
 _CHART, _BARS = 230, 330
@@ -40,7 +40,7 @@ _LONGEST_LINE = 105
 
 
 class HasBundle(Protocol):
-    """An object that has a comparison, such as a report."""
+    """An object with a comparison, such as a report."""
 
     @property
     def comparison(self) -> Comparison:
@@ -48,7 +48,7 @@ class HasBundle(Protocol):
 
 
 class _Strip(NamedTuple):
-    """A band across the picture: its height, what draws it, and that in words."""
+    """A band across the picture: its height, how to draw it, and its text."""
 
     height: float
     draw: Callable[[SubFigure, Theme], object]
@@ -62,25 +62,25 @@ def picture(
     answer: str = "",
     theme: Theme = "light",
 ) -> bytes:
-    """Return one picture of a comparison, the same bytes every time.
+    """Return one picture of a comparison, always as the same bytes.
 
-    Of several profiles the most telling one is drawn.
+    Of several profiles, only the first in report order is drawn.
 
     Parameters
     ----------
     compared
-        What `pprofdiff.diff` or `pprofdiff.compare` return, or a report.
+        What `pprofdiff.diff` or `pprofdiff.compare` returns, or a report.
     form
-        The format of the file that is returned.
+        The file format.
     answer
-        The sentence on top.
+        The sentence at the top.
     theme
         Colours for a ``light`` or ``dark`` background.
 
     Raises
     ------
     UsageError
-        Where there is neither a profile nor a GC log nor an execution trace.
+        The comparison has no profile, GC log or execution trace.
     """
     comparison = compared if isinstance(compared, Comparison) else compared.comparison
     strips = _strips(comparison)
@@ -112,7 +112,7 @@ def picture(
 def _write_head(
     part: SubFigure, labels: str, lines: Sequence[str], height: float, theme: Theme
 ) -> None:
-    """Write the labels, and below them the lines of the answer in bold."""
+    """Write the labels, and below them the answer in bold."""
     faint: dict[str, Any] = {"size": "medium", "color": colour("faint", theme)}
     bold = {"size": "large", "weight": "bold", "color": colour("text", theme)}
     rows = [(labels, faint), *((line, bold) for line in lines)]
@@ -134,13 +134,13 @@ def _strips(comparison: Comparison) -> list[_Strip]:
 
 
 def _of_profile(diff: ProfileDiff) -> list[_Strip]:
-    """Return the strips of a profile: how the total changed, what moved, the stacks."""
+    """Return the strips of a profile: total, largest changes, stacks."""
 
     def moved(part: SubFigure, theme: Theme) -> None:
         left, right = part.subplots(1, 2, width_ratios=(1, 1.15))
         waterfall(diff, left, theme=theme)
         movers(diff, right, n=10, theme=theme)
-        # The unit stands on the left; there is no room for it beside long names.
+        # The unit is in the left title; long names leave no room for it here.
         add_title(right, f"{diff.name}: what moved most, cum", theme)
 
     def stacks(part: SubFigure, theme: Theme) -> None:
@@ -156,7 +156,7 @@ def _of_profile(diff: ProfileDiff) -> list[_Strip]:
 
 
 def _of_charts(diff: GCDiff | TraceDiff) -> list[_Strip]:
-    """Return the page's charts; a log has the heap of more cycles than a trace."""
+    """Return the page's charts, with the heap only for logs, which have more cycles."""
     return [
         _Strip(_CHART, partial(kind.draw, diff), kind.words(diff))
         for kind in chart_kinds(diff)

@@ -1,7 +1,7 @@
-"""Two profiles: how base's total becomes new's, and which functions moved.
+"""Two profiles: how base's total becomes new's, and which functions changed.
 
-Numbers are scaled as in the report (per second, per operation …), which the title says.
-More is orange, less is blue; what chance explains is grey.
+Numbers are scaled as in the report (per second, per op …), as the title says. More is
+orange, less is blue, noise is grey.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ _MARKS = ("", " (new)", " (gone)")
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows of a plot: names to show, and one value of each array a row.
+    """Rows of a plot: names to show, and one element of each array per row.
 
-    `runs` are raw sums run by run (int64), `delta` is scaled (float64), `noise` (bool)
-    tells which deltas chance explains.
+    `runs` holds raw sums per run (int64), `delta` is scaled (float64), `noise` (bool)
+    marks deltas within noise.
     """
 
     names: list[str]
@@ -70,9 +70,9 @@ def waterfall(
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.barh takes
 ) -> Axes:
-    """Draw how base's total becomes new's: one bar for each group of runtime costs.
+    """Draw how base's total becomes new's: one bar per group of runtime costs.
 
-    Profiles whose stacks have no groups are drawn by package: the eight that moved
+    Profiles whose stacks have no groups are drawn by package: the eight that changed
     most, and all others as one. The bars add up to the difference of the totals.
 
     Parameters
@@ -89,7 +89,7 @@ def waterfall(
     Returns
     -------
     Axes
-        The Axes drawn on. x is the scaled value, in the unit that the title names; y
+        The Axes drawn on. x is the scaled value, in the unit given in the title; y
         counts rows from the top: base, the groups, new.
     """
     diff = data_of(diff)
@@ -127,13 +127,13 @@ def movers(
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.barh takes
 ) -> Axes:
-    """Draw the functions that changed most, a bar each.
+    """Draw the functions that changed most, one bar each.
 
-    Functions of one chain, which have the same cum on both sides, share a bar, as they
-    share a row in the report's tables; what every stack passes through has none.
+    Functions of one chain, with the same cum on both sides, share a bar, as they share
+    a row in the report's tables. Functions that stacks only pass through have none.
 
-    Whiskers reach as far as chance does (three standard deviations of the count model);
-    there are none where chance has no model.
+    Whiskers show the noise range (three standard deviations of the count model); there
+    are none without a noise model.
 
     Parameters
     ----------
@@ -142,9 +142,9 @@ def movers(
     ax
         The Axes to draw on; pyplot's current Axes if None.
     n
-        How many functions are drawn.
+        How many functions to draw.
     by
-        Whether ``flat`` or ``cum`` is meant.
+        The value to draw, ``flat`` or ``cum``.
     theme
         Colours for a ``light`` or ``dark`` background.
     **kwargs
@@ -153,7 +153,7 @@ def movers(
     Returns
     -------
     Axes
-        The Axes drawn on. x is the scaled delta, in the unit that the title names; y
+        The Axes drawn on. x is the scaled delta, in the unit given in the title; y
         counts functions from the top.
     """
     diff = data_of(diff)
@@ -166,7 +166,7 @@ def movers(
     reach = np.zeros(len(rows.names))
     if diff.model is not None:
         reach = diff.model.reach(rows.runs)
-        # How far chance reaches is not known of some rows.
+        # Some rows have no known noise range.
         reach = np.where(np.isfinite(reach), reach, 0.0)
         ax.errorbar(
             rows.delta, places, xerr=reach, fmt="none", ecolor=faint, elinewidth=1.0
@@ -215,7 +215,7 @@ def _parts_are(diff: ProfileDiff) -> str:
 
 
 def _parts(diff: ProfileDiff) -> _Rows:
-    """Return groups, or packages, that add up to both totals; none that is 0."""
+    """Return the groups or packages that add up to both totals, except those at 0."""
     names, runs = _groups(diff) if diff.classified else _packages(diff)
     base, new = merged(runs)
     some = (base != 0) | (new != 0)
@@ -230,13 +230,13 @@ def _parts(diff: ProfileDiff) -> _Rows:
 
 
 def _groups(diff: ProfileDiff) -> tuple[list[str], Runs[Column]]:
-    """Return the labels of groups of runtime costs, and their raw sums."""
+    """Return the labels of runtime cost groups, and their raw sums."""
     labels = [group.label for group in rules().groups]
     return labels, diff.ledger.every("group").runs
 
 
 def _packages(diff: ProfileDiff) -> tuple[list[str], Runs[Column]]:
-    """Return the packages that moved most and all others as one, and raw sums."""
+    """Return the packages that changed most and all others as one, and raw sums."""
     table = diff.table("packages")
     order = table.order("flat")
     first = order[:_NAMED]
@@ -249,7 +249,7 @@ def _packages(diff: ProfileDiff) -> tuple[list[str], Runs[Column]]:
 
 
 def _moved(diff: ProfileDiff, n: int, by: By) -> _Rows:
-    """Return the chains that moved most; their noise is judged among all functions."""
+    """Return the chains that changed most, with noise judged among all functions."""
     table = diff.table("functions")
     order = table.order(by)
     moved = (table.scaled_delta(by) != 0) & ~plumbing(table)
@@ -270,7 +270,7 @@ def _moved(diff: ProfileDiff, n: int, by: By) -> _Rows:
 
 
 def _fills(rows: _Rows, theme: Theme) -> list[str]:
-    """Return each bar's colour: more, less, or noise."""
+    """Return each bar's colour: more, less or noise."""
     names = np.where(
         rows.noise, "border", np.where(rows.delta > 0, "worse_4", "better_4")
     )
@@ -280,7 +280,7 @@ def _fills(rows: _Rows, theme: Theme) -> list[str]:
 def _add_deltas(
     ax: Axes, scale: Scale, rows: _Rows, places: Floats, theme: Theme
 ) -> None:
-    """Write each delta right of its place (x, y), and whether it is noise."""
+    """Write each delta to the right of its place (x, y), and whether it is noise."""
     for delta, noise, (x, y) in zip(
         rows.delta.tolist(), rows.noise.tolist(), places.tolist(), strict=True
     ):
@@ -290,16 +290,16 @@ def _add_deltas(
 
 
 def _name_rows(ax: Axes, names: Sequence[str]) -> None:
-    """Name the rows, the first on top; rows need no lines."""
+    """Name the rows, the first on top, without grid lines."""
     set_ticks(ax, "y", range(len(names)), names)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.grid(visible=False, axis="y")
 
 
 def _set_range(ax: Axes, scale: Scale, low: float, high: float, theme: Theme) -> None:
-    """Mark x in the report's unit, with room for numbers right of bars."""
+    """Set x in the report's unit, with room for numbers to the right of bars."""
     room = (high - low) * 0.06 or abs(high) * 0.06 or 1.0
     ax.set_xlim(low - room, high + 3 * room)
     ax.grid(visible=True, axis="x", color=colour("grid", theme), linewidth=0.8)
-    # Names of rows take half of the width, so that there is little for marks.
+    # Row names take half of the width, which leaves little for tick labels.
     mark_axis(ax, "x", (low, high), scale, steps=4)

@@ -1,4 +1,4 @@
-"""Each run as a dot: time and CPU by operation, beside the interval of their ratio.
+"""Each run as a dot: time and CPU per op, next to the interval of their ratio.
 
 A mean and its interval hide whether runs agree, drift, or fall into two groups.
 """
@@ -43,11 +43,11 @@ __all__ = ["HasComparison", "RunFigureId", "runs", "runs_in_words", "runs_of"]
 
 RunFigureId = Literal["time", "cpu"]
 
-# How far a side's dots lie above and below the middle of its line, in runs' order.
+# How far a side's dots spread above and below the middle of its line, in run order.
 _BAND = 0.24
-# Where base, new and the interval of their ratio are, from the top.
+# Heights of base, new and the interval of their ratio, from the top.
 _LINES = 2.0, 1.0, 0.25
-# Dots of base are hollow circles, those of new are filled diamonds.
+# Base's dots are hollow circles, new's are filled diamonds.
 _DOTS: tuple[dict[str, Any], ...] = (
     {"marker": "o", "markersize": 6, "fillstyle": "none"},
     {"marker": "D", "markersize": 5},
@@ -55,7 +55,7 @@ _DOTS: tuple[dict[str, Any], ...] = (
 
 
 class HasComparison(Protocol):
-    """An object that has a comparison, such as `pprofdiff.Comparison` or a report."""
+    """An object with a comparison, such as `pprofdiff.Comparison` or a report."""
 
     @property
     def comparison(self) -> Comparison:
@@ -64,9 +64,9 @@ class HasComparison(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """A side's seconds by operation; `apart` are the numbers of runs that stand apart.
+    """A side's seconds per op in each run.
 
-    `apart` is by place in `values`.
+    `apart` maps the positions of outliers in `values` to their run numbers.
     """
 
     label: str
@@ -75,13 +75,13 @@ class _Side:
 
     @property
     def mean(self) -> float:
-        """The geometric mean, which ratios of runs are of."""
+        """The geometric mean, which ratios of runs use."""
         return mean_of_runs([[value] for value in self.values])
 
 
 @dataclass(frozen=True, eq=False)
 class _Shown:
-    """One figure of both sides' runs; `measure` is the outcome's, None for none."""
+    """One figure of both sides' runs; `measure` is the outcome's, or None."""
 
     figure: str
     source: str
@@ -91,7 +91,7 @@ class _Shown:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Where new's mean lies by the interval of the ratio, in seconds."""
+        """Where the ratio's interval places new's mean, in seconds."""
         if self.measure is None:
             return None
         base = self.sides[0].mean
@@ -106,19 +106,19 @@ def runs(
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.plot takes
 ) -> Axes:
-    """Draw a dot for each run of base and new, their means, and the interval.
+    """Draw a dot per run of base and new, their means, and the interval.
 
-    A side's runs are drawn in their order from the top down, so that a machine that
-    drifts shows as a slope. Runs that stand apart are named by their numbers.
+    A side's runs are drawn in order from the top down, so that a drifting machine shows
+    as a slope. Outliers are labelled with their run numbers.
 
     Parameters
     ----------
     compared
-        A comparison with several runs on a side.
+        A comparison with several runs on at least one side.
     ax
         The Axes to draw on; pyplot's current Axes if None.
     figure
-        ``time`` or ``cpu``, by operation; None for the first of these that is known.
+        ``time`` or ``cpu``, per op; None for the first one that is known.
     theme
         Colours for a ``light`` or ``dark`` background.
     **kwargs
@@ -127,12 +127,12 @@ def runs(
     Returns
     -------
     Axes
-        The Axes drawn on. x is seconds by operation.
+        The Axes drawn on. x is seconds per op.
 
     Raises
     ------
     UsageError
-        The figure is not known run by run, or no side has several runs.
+        The figure is not known per run, or no side has several runs.
     """
     (shown,) = _shown(compared, figure)[:1]
     ax = themed(ax, theme)
@@ -158,14 +158,14 @@ def runs(
 
 
 def runs_in_words(compared: Comparison | HasComparison) -> str:
-    """Return range and mean of both sides' runs, by figure, and who stands apart."""
+    """Return the range, mean and outliers of both sides' runs, by figure."""
     return " ".join(_in_words(shown) for shown in _shown(compared, None))
 
 
 def runs_of(
     compared: Comparison, drawing: Figure | SubFigure, theme: Theme = "light"
 ) -> list[Axes]:
-    """Draw all figures that are known run by run, one below the other."""
+    """Draw all figures that are known per run, one below the other."""
     told = headline_runs(compared)
     axes = drawing.subplots(len(told), 1, squeeze=False)[:, 0].tolist()
     for one, ax in zip(told, axes, strict=True):
@@ -176,7 +176,7 @@ def runs_of(
 def _shown(
     compared: Comparison | HasComparison, figure: RunFigureId | None
 ) -> list[_Shown]:
-    """Return the figures that are known run by run, or the one that was asked for."""
+    """Return the figures that are known per run, or the requested one."""
     comparison = compared
     if not isinstance(comparison, Comparison):
         comparison = comparison.comparison
@@ -215,7 +215,7 @@ def _one(comparison: Comparison, told: RunValues, measure: Measure | None) -> _S
 
 
 def _ends(shown: _Shown) -> tuple[float, float]:
-    """Return the ends of the axis: all dots and the interval, with room."""
+    """Return the ends of the axis: all dots and the interval, with margins."""
     places = [value for side in shown.sides for value in side.values]
     places += shown.interval or ()
     low, high = min(places), max(places)
@@ -226,7 +226,7 @@ def _ends(shown: _Shown) -> tuple[float, float]:
 def _add_side(
     ax: Axes, shown: _Shown, number: int, theme: Theme, kwargs: Mapping[str, Any]
 ) -> None:
-    """Draw the dots of a side, its mean as a line through them, with its value."""
+    """Draw a side's dots, and its mean as a line through them, with its value."""
     side, middle, shade = (
         shown.sides[number],
         _LINES[number],
@@ -257,7 +257,7 @@ def _add_side(
 
 
 def _add_interval(ax: Axes, shown: _Shown, theme: Theme) -> None:
-    """Draw where new is by the interval of the ratio, below the dashed line of base."""
+    """Draw where the ratio's interval places new, against base's dashed line."""
     interval = shown.interval
     if interval is None:
         return

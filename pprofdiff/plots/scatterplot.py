@@ -1,4 +1,4 @@
-"""Base against new, a dot a function: what is off the line moved."""
+"""Base against new, one dot per function: dots off the line changed."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ By = Literal["flat", "cum"]
 
 _NAMED = 6
 _BAND = 60
-# Points around a name that are no other's: axes have names too, which take room.
+# Clear points around a name; axes have names too, which take room.
 _AROUND = 12
-# Of the height, in which a mark would be beside one of the other axis.
+# Share of the height where a tick label would collide with the other axis's.
 _CORNER = 0.06
 
 
 @dataclass(frozen=True, eq=False)
 class _Dots:
-    """Functions of a table, one value of each array a row.
+    """Functions of a table, one element of each array per row.
 
-    `base` and `new` (float64) are scaled. `more` and `less` (bool) are those that
-    moved beyond chance, `even` all others that have a value. What one side lacks is
-    drawn at `floor`, half the least value of all.
+    `base` and `new` (float64) are scaled. `more` and `less` (bool) mark significant
+    changes, `even` all other functions with a value. Values that one side lacks are
+    drawn at `floor`, half the smallest value of all.
     """
 
     base: Floats
@@ -67,16 +67,16 @@ class _Dots:
 
     @property
     def x(self) -> Floats:
-        """Where dots lie on the axis of base."""
+        """Positions of the dots on the axis of base."""
         return np.maximum(self.base, self.floor)
 
     @property
     def y(self) -> Floats:
-        """Where dots lie on the axis of new."""
+        """Positions of the dots on the axis of new."""
         return np.maximum(self.new, self.floor)
 
     def counts(self) -> dict[str, int]:
-        """Return how many functions moved, and how many did not, by word."""
+        """Return how many functions changed, and how many did not, by legend label."""
         return {
             "more": int(self.more.sum()),
             "less": int(self.less.sum()),
@@ -94,9 +94,9 @@ def scatter(
 ) -> Axes:
     """Draw each function's value in new against its value in base.
 
-    The band is what chance explains of one function (three standard deviations of the
-    count model). Functions of one side alone are rings on the axes. The six that moved
-    most are named.
+    The band is the noise range of one function (three standard deviations of the count
+    model). Functions on one side only are rings on the axes. The six that changed most
+    are named.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def scatter(
     ax
         The Axes to draw on; pyplot's current Axes if None.
     by
-        Whether ``flat`` or ``cum`` is meant.
+        The value to draw, ``flat`` or ``cum``.
     theme
         Colours for a ``light`` or ``dark`` background.
     **kwargs
@@ -115,7 +115,7 @@ def scatter(
     -------
     Axes
         The Axes drawn on. x is base, y is new, both scaled, logarithmic and in the unit
-        that the title names.
+        given in the title.
     """
     diff = data_of(diff)
     ax = themed(ax, theme)
@@ -132,7 +132,7 @@ def scatter(
     ax.plot(ends, ends, color=colour("faint", theme), linewidth=0.8)
     if diff.model is not None:
         _add_band(ax, diff.model, ends, theme)
-    # The dots that moved lie over those that did not.
+    # Draw the dots that changed over those that did not.
     even = _add_dots(
         ax, dots, dots.even, {"color": colour("base", theme), "alpha": 0.45}, kwargs
     )
@@ -150,7 +150,7 @@ def scatter(
 def scatter_in_words(
     diff: ProfileDiff | Plottable[ProfileDiff], *, by: By = "flat"
 ) -> str:
-    """Return how many functions moved, and how many did not, in a sentence."""
+    """Return how many functions changed, and how many did not, in a sentence."""
     diff = data_of(diff)
     counts = _dots(diff, by).counts()
     told = ", ".join(f"{count:,} {words}" for words, count in counts.items())
@@ -178,7 +178,7 @@ def _dots(diff: ProfileDiff, by: By) -> _Dots:
 def _add_dots(
     ax: Axes, dots: _Dots, chosen: Mask, look: dict[str, Any], kwargs: dict[str, Any]
 ) -> Line2D:
-    """Draw the chosen functions; return the artist of those that both sides have."""
+    """Draw the chosen functions; return the artist of those on both sides."""
     both = chosen & (dots.base > 0) & (dots.new > 0)
     one = chosen & ~both
     plain = {"linestyle": "", "marker": "o", "markersize": 4.5, "alpha": 0.9, **look}
@@ -192,9 +192,9 @@ def _add_dots(
 def _add_band(
     ax: Axes, model: CountModel, ends: tuple[float, float], theme: Theme
 ) -> None:
-    """Draw how far new may be from base by chance, along the line."""
+    """Draw the noise range of new around the line of no change."""
     places = np.geomspace(*ends, _BAND)
-    # Raw values that would be scaled to these places on both sides.
+    # Raw values that scale to these places on both sides.
     base, new = (
         np.rint(places / factor).astype(np.int64) for factor in model.by.factors
     )
@@ -205,7 +205,7 @@ def _add_band(
 
 
 def _add_names(ax: Axes, diff: ProfileDiff, by: By, dots: _Dots, theme: Theme) -> None:
-    """Name the functions that moved most, but for those that have no room."""
+    """Name the functions that changed most, except those without room."""
     table = diff.table("functions")
     moved = [
         i for i in table.order(by)[:_NAMED].tolist() if dots.more[i] | dots.less[i]
@@ -232,7 +232,7 @@ def _add_names(ax: Axes, diff: ProfileDiff, by: By, dots: _Dots, theme: Theme) -
 
 
 def _box(ax: Axes, words: str, place: tuple[float, float], *, more: bool) -> Box:
-    """Return where the name of a function stands, from the corner of the plot."""
+    """Return the box of a function's name, from the corner of the plot."""
     width, height = (_AROUND + size for size in text_size(words, "x-small"))
     ends = np.log(ax.get_xlim()), np.log(ax.get_ylim())
     x, y = (
@@ -247,9 +247,9 @@ def _box(ax: Axes, words: str, place: tuple[float, float], *, more: bool) -> Box
 def _mark_decades(
     ax: Axes, which: Which, ends: tuple[float, float], scale: Scale
 ) -> None:
-    """Mark a logarithmic axis once a decade, in the report's unit.
+    """Put one tick per decade on a log axis, in the report's unit.
 
-    Where marks would touch there is one every few decades.
+    If labels would touch, there is a tick every few decades.
     """
     first, last = (np.log10(end / scale.size) for end in ends)
     first, last = int(np.ceil(first)), int(np.floor(last))
@@ -259,7 +259,7 @@ def _mark_decades(
         if which == "y" or marks_apart(ax, words):
             break
     if which == "y":
-        # Where the axes meet, the mark below stands for both.
+        # Where the axes meet, the x label stands for both.
         corner = ends[0] / scale.size * (ends[1] / ends[0]) ** _CORNER
         places = [place for place in places if place > corner]
     words = [tick_words(place, scale.unit) for place in places]

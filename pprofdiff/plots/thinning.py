@@ -1,4 +1,4 @@
-"""Fewer points for a line that has more than a picture can show."""
+"""Reduces lines that have more points than a picture can show."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Floats = NDArray[np.float64]
 class Band:
     """The range of a line, column by column: float64 arrays of one length.
 
-    `x` is the middle of a column; `low`, `middle` and `high` are values of the line:
-    its lowest in the column, the median (the lower of two) and its highest.
+    `x` is the middle of a column; `low`, `middle` and `high` are the line's lowest
+    value in the column, its median (the lower of two) and its highest value.
     """
 
     x: Floats
@@ -34,7 +34,7 @@ def banded(x: Floats, y: Floats, columns: int) -> Band:
     x, y
         The line's points, float64, in any order.
     columns
-        How many columns of equal width the range of x is divided into.
+        How many columns of equal width to divide the range of x into.
     """
     if not len(x):
         return Band(x, x, x, x)
@@ -50,16 +50,16 @@ def banded(x: Floats, y: Floats, columns: int) -> Band:
 
 
 def thinned(x: Floats, y: Floats, columns: int) -> tuple[Floats, Floats]:
-    """Return a line's lowest and highest point of each column of x, and its ends.
+    """Return a line's lowest and highest point in each column of x, and its ends.
 
-    A line of no more than twice as many points as columns is returned as it is.
+    A line with at most twice as many points as columns is returned as is.
 
     Parameters
     ----------
     x, y
-        The line's points, float64, x rising.
+        The line's points, float64, x ascending.
     columns
-        How many columns of equal width the range of x is divided into.
+        How many columns of equal width to divide the range of x into.
     """
     if len(x) <= 2 * columns:
         return x, y

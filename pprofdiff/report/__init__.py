@@ -1,1 +1,1 @@
-"""One `ReportModel`, many writers: text, JSON, CSV, pprof."""
+"""Writers that render a `ReportModel`: text, Markdown, HTML, JSON, CSV and pprof."""

@@ -1,7 +1,7 @@
 """Every function of every comparison as CSV: raw integers, full precision.
 
-A name that a spreadsheet would take for a formula has ``'`` before it, and control
-characters are escaped as in the text report; all other names are as they are.
+A name that a spreadsheet would read as a formula is prefixed with ``'``, and control
+characters are escaped as in the text report. All other names are unchanged.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _WORDS = (
 )
 
 
-# What begins a formula in spreadsheets (OWASP, "CSV Injection").
+# Characters that start a formula in a spreadsheet (OWASP, "CSV Injection").
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 
 
 def render(report: ReportModel) -> str:
-    """Return CSV text with one header line; raw numbers are in the row's unit.
+    """Return the report as CSV with a header line; raw numbers are in the row's unit.
 
-    Raises UsageError where no profiles are compared.
+    Raises UsageError if no profiles are compared.
     """
     if not report.profiles:
         raise UsageError("a .csv has functions, and there are no profiles: use .json")
@@ -62,5 +62,5 @@ def render(report: ReportModel) -> str:
 
 
 def cell(text: str) -> str:
-    """Return a name as a cell that is shown, and not run."""
+    """Return a name as a cell that a spreadsheet shows and does not evaluate."""
     return f"'{printable(text)}" if text.startswith(_FORMULA) else printable(text)

@@ -1,4 +1,4 @@
-"""The report as one picture, SVG or PNG: ``-o x.svg`` and ``-o x.png``."""
+"""The report as one image, SVG or PNG: ``-o x.svg`` and ``-o x.png``."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["render"]
 
 
 def render(report: ReportModel, form: Literal["svg", "png"]) -> bytes:
-    """Return the answer and the plots of a report, the same bytes every time.
+    """Return a report's answer and plots as an image, the same bytes every time.
 
-    Raises UsageError where the inputs have nothing that can be drawn.
+    Raises UsageError if the inputs have nothing to plot.
     """
     first = answer(report, why(report), list(sections(report)))
     return picture(report, form, answer=printable(first.title).strip())

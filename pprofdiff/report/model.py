@@ -1,4 +1,4 @@
-"""`ReportModel`: all that any writer may show, so that writers cannot disagree."""
+"""`ReportModel`: everything a writer may show, so that writers cannot disagree."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ __all__ = ["SCREEN", "Input", "ReportModel", "Scope", "judged", "report_of"]
 
 
 class Input(NamedTuple):
-    """One file that went in; None where it does not say.
+    """One input file; fields that it does not state are None.
 
-    `amount` tells in words how much is in it, "" where that says little; `counts` are
-    the numbers that its kind alone has, by their names in JSON.
+    `amount` says in words how much it holds, "" if that says little. `counts` are
+    numbers specific to its kind, by their names in JSON.
     """
 
     path: str
@@ -53,13 +53,13 @@ class Input(NamedTuple):
 class ReportModel(NamedTuple):
     """A finished comparison: inputs, what changed, and what to know about it.
 
-    `labels`, `inputs` are (base, new); `filters` are the choices that differ from the
-    defaults, as typed; `outcome` says whether new is slower, `account` of what that is
-    made up, `findings` why; `verdict` is the gate's. `sources` are for listings, None
-    where there are to be none, and `changed` the changed lines that moved most;
-    of the functions that did, no line of `unchanged` differs. `page_url` is where the
-    report's page will be, "" where that is not known. `gc` says what GC CPU per
-    operation is made up of.
+    `labels` and `inputs` are (base, new). `filters` are the options that differ from
+    the defaults, as typed. `outcome` says whether new is slower, `account` what the
+    change is made of, `findings` why; `verdict` is the gate's. `sources` are for
+    listings, None for no listings. `changed` are the changed lines whose cost changed
+    most, `unchanged` the functions whose cost changed although their source did not.
+    `page_url` is the URL of the report's page, "" if unknown. `gc` says what GC CPU per
+    op is made of.
     """
 
     labels: tuple[str, str]
@@ -79,17 +79,17 @@ class ReportModel(NamedTuple):
 
     @property
     def profiles(self) -> tuple[ProfileDiff, ...]:
-        """The comparisons, most telling first."""
+        """The comparisons, most informative first."""
         return self.comparison.profiles
 
 
 class Scope(NamedTuple):
-    """How much of a report is told.
+    """How much of a report to show.
 
     `granularity` is that of the rows: functions, lines or files. `joined` lists
     functions paired under two names. Tables of functions and call sites get up to
-    `rows` rows, None for a screen's worth. `full` asks for every section; else the
-    report is an answer, with what carries it.
+    `rows` rows, None for a screenful. `full` shows every section; otherwise the report
+    is an answer and what supports it.
     """
 
     granularity: Granularity = "functions"
@@ -98,7 +98,7 @@ class Scope(NamedTuple):
     full: bool = False
 
 
-# Doubts about captures that somebody took by hand.
+# Caveats about captures that were taken by hand.
 _OF_CAPTURES = frozenset(
     (
         "merged-input",
@@ -133,17 +133,17 @@ def report_of(
     lost = (Caveat("unread", line) for line in unread)
     of_sides = [*comparison.caveats()]
     if comparison.of_fleets:
-        # How long a fleet was profiled in all says nothing: shares are compared.
+        # The total profiling time of a fleet says nothing: shares are compared.
         of_sides = [one for one in of_sides if one.id != "duration"]
     if comparison.measured:
-        # Nobody can act on them: how long and how often is what measuring decides.
+        # Not actionable: the measurement itself decides how long and how often.
         of_sides = [one for one in of_sides if one.id not in _OF_CAPTURES]
     caveats = (*of_sides, *_of_runs(comparison))
     for caveat in (*lost, *warnings, *caveats):
         told.setdefault(caveat.text, caveat)
     decided = outcome(comparison)
     if comparison.measured:
-        # Few captures are: the rest need not load how benchmarks are compared.
+        # Most reports are not measured and need not load how benchmarks are compared.
         from pprofdiff.analysis.outcome.benchmarks import judged_in_turns
 
         comparison = judged_in_turns(comparison, decided)
@@ -181,9 +181,9 @@ def report_of(
 
 
 def judged(report: ReportModel, gate: Gate) -> ReportModel:
-    """Return the report with the gate's verdict; its findings are those it has.
+    """Return the report with the gate's verdict; its findings stay the same.
 
-    Nothing passes where an input could not be read.
+    Nothing passes if an input could not be read.
     """
     if not gate.rules:
         return report
@@ -202,21 +202,21 @@ def judged(report: ReportModel, gate: Gate) -> ReportModel:
 
 
 def _of_runs(comparison: Comparison) -> Iterator[Caveat]:
-    """Yield doubts about runs; of fleets, about hosts."""
+    """Yield caveats about runs, or about hosts for fleets."""
     base, new = comparison.base, comparison.new
     if comparison.of_fleets:
         from pprofdiff.analysis.runs.hosts import fleet_caveats
 
         yield from fleet_caveats(base, new)
     else:
-        # Turns are many, and their spread is in the interval.
+        # There are many interleaved runs, and the interval covers their spread.
         if not comparison.measured:
             yield from outlying_runs(comparison)
         yield from one_after_the_other(base, new)
 
 
 def _inputs(side: Side, paired: str = "") -> tuple[Input, ...]:
-    """Return a side's files, kind by kind; of a fleet, one entry a kind.
+    """Return a side's files, kind by kind; for a fleet, one entry per kind.
 
     `paired` says which of its hosts are paired.
     """
@@ -230,7 +230,7 @@ def _inputs(side: Side, paired: str = "") -> tuple[Input, ...]:
 
 
 def _of_fleet(entries: Sequence[Input], fleet: Fleet, paired: str) -> tuple[Input, ...]:
-    """Return one entry for all hosts' profiles of a kind."""
+    """Return one entry per kind for all hosts' profiles."""
     kinds: dict[str, list[Input]] = {}
     for entry in entries:
         kinds.setdefault(entry.kind, []).append(entry)

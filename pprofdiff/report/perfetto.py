@@ -1,8 +1,8 @@
-"""Two execution traces as slices of time that ui.perfetto.dev shows: Trace Event JSON.
+"""Two execution traces as Trace Event JSON, for ui.perfetto.dev.
 
-Base and new are a process each, both from time 0. Their threads are the GC, stops of
-the world, processors with what runs on them, and the goroutines that waited longest for
-a processor. Times are microseconds with three decimals, which is every nanosecond.
+Base and new are one process each, both from time 0. Their threads are the GC,
+stop-the-world pauses, Ps with what runs on them, and the goroutines that waited longest
+for a P. Times are microseconds with three decimals, exact to the nanosecond.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ __all__ = ["GOROUTINES", "MOST", "render"]
 Column = NDArray[np.int64]
 
 MOST = 1_000_000
-"""The most slices of a side: what runs later is left out. They are about 100 MB."""
+"""Maximum slices per side, about 100 MB of text; later ones are left out."""
 
 GOROUTINES = 10
-"""How many goroutines of a side have a thread: those that waited longest at a time."""
+"""Goroutines per side that get a thread: those with the longest single waits."""
 
-# Threads of a process, in the order of the page: then processors, then goroutines.
+# Threads of a process, in page order: these, then Ps, then goroutines.
 _GC, _STOPS, _FIRST_PROCESSOR = 1, 2, 10
 _SLICE = (
     ',\n{"ph":"X","pid":%d,"tid":%d,"ts":%d.%03d,"dur":%d.%03d,"cat":"%s","name":%s,'
@@ -52,10 +52,10 @@ _STATES = {
 
 
 def render(report: ReportModel) -> Iterator[bytes]:
-    """Return the parts of the file, each in proportion to what is made at a time.
+    """Return the file in parts, each made from one chunk of a trace.
 
-    Of several traces a side the longest is shown. Raises UsageError where no traces are
-    compared.
+    If a side has several traces, the longest is shown. Raises UsageError if no traces
+    are compared.
     """
     diff: TraceDiff | None = report.comparison.results.get("trace")
     if diff is None:
@@ -69,7 +69,7 @@ def _document(diff: TraceDiff) -> Iterator[bytes]:
     sides = enumerate(diff.sides, 1)
     events = (part for pid, side in sides for part in _side(pid, side.longest))
     yield b'{"displayTimeUnit":"ns","traceEvents":[\n'
-    # Each event but the first has a comma before it.
+    # Each event but the first starts with a comma.
     yield next(events).removeprefix(b",\n")
     yield from events
     yield b"\n]}\n"
@@ -102,10 +102,10 @@ def _side(pid: int, side: TraceSide) -> Iterator[bytes]:
 
 
 def _cut(trace: Trace) -> tuple[int, int, int]:
-    """Return from when on slices of processors are too many.
+    """Return when slices on Ps are cut off, and how many begin before and after that.
 
-    With it is how many of them begin before, and how many from then on. It is after the
-    end of the trace where they are not too many, else one of 4096 even steps.
+    The time is after the end of the trace if there are at most `MOST`, else one of 4096
+    even steps.
     """
     edges = np.linspace(trace.start_ns, trace.end_ns + 1, _BINS + 1).astype(np.int64)
     counts = np.zeros(_BINS, np.int64)
@@ -122,13 +122,13 @@ def _cut(trace: Trace) -> tuple[int, int, int]:
 
 
 def _busy(state: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Return which states have a processor."""
+    """Return which states occupy a P."""
     busy: NDArray[np.bool_] = (state == State.RUNNING) | (state == State.SYSCALL)
     return busy
 
 
 def _collector(pid: int, trace: Trace) -> Iterator[bytes]:
-    """Yield mark phases and stops of the world."""
+    """Yield mark phases and stop-the-world pauses."""
     for tid, kind, thread in (
         (_GC, RangeKind.GC_MARK, "GC"),
         (_STOPS, RangeKind.STOP_THE_WORLD, "stop the world"),
@@ -148,7 +148,7 @@ def _collector(pid: int, trace: Trace) -> Iterator[bytes]:
 
 
 def _on_processors(pid: int, chunk: GoroutineChunk, until: int) -> Iterator[bytes]:
-    """Yield what the goroutines of a chunk do on processors before a time."""
+    """Yield what the goroutines of a chunk do on Ps before a time."""
     trace = chunk.trace
     names = _roots(trace)
     processor = trace.intervals.processor[chunk.rows]
@@ -170,7 +170,7 @@ def _on_processors(pid: int, chunk: GoroutineChunk, until: int) -> Iterator[byte
 
 
 def _goroutines(pid: int, side: TraceSide, until: int) -> Iterator[bytes]:
-    """Yield all states of the goroutines with the longest waits before a time."""
+    """Yield all states of the goroutines with the longest waits, before a time."""
     trace, rows = side.trace, side.trace.intervals
     chosen = _longest_waits(side)
     reasons = np.array([_quoted(f"blocked: {t}") for t in trace.reasons], object)
@@ -201,7 +201,7 @@ def _goroutines(pid: int, side: TraceSide, until: int) -> Iterator[bytes]:
 
 
 def _longest_waits(side: TraceSide) -> list[int]:
-    """Return the goroutines whose longest wait for a processor is longest."""
+    """Return the goroutines with the longest single wait for a P, longest first."""
     waits = side.waits
     longest = np.zeros(len(side.trace.goroutines), np.int64)
     whole = ~waits.cut
@@ -211,7 +211,7 @@ def _longest_waits(side: TraceSide) -> list[int]:
 
 
 def _roots(trace: Trace) -> NDArray[np.object_]:
-    """Return each string as the quoted name of a goroutine that begins with it."""
+    """Return quoted root function names, indexed by string; "" for other strings."""
     roots = distinct(trace.goroutines.name)
     names = np.full(len(trace.strings), "", object)
     for i in roots.tolist():
@@ -248,7 +248,7 @@ def _quoted(text: str) -> str:
 
 
 def _thread(pid: int, tid: int, name: str) -> bytes:
-    """Return a thread's name and its place, which is that of its number."""
+    """Return a thread's name, and its position, which is its number."""
     order = _sorted(pid, tid, "thread_sort_index", tid)
     return _named(pid, tid, "thread_name", name) + order
 

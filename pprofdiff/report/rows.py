@@ -1,8 +1,8 @@
-"""What a report says: sections of tables and sentences, whose rows mean something.
+"""What a report consists of: sections of tables and sentences with semantic roles.
 
 Sections build these, writers lay them out. A row has a stable key, a level and a role,
-a column has a role, a cell has a value and a mark: no writer looks for any of that in
-a text, so that every label may be reworded.
+a column has a role, a cell has a value and a mark. Writers never parse text for these,
+so any label can be reworded.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ MARKS: dict[Mark, str] = {"": "", "more": "▲", "less": "▼", "noise": "~"}
 """The sign that writers put before a marked number."""
 
 LEADS: dict[SentenceRole, str] = {"warning": "!", "noise": "~", "also": "Also:"}
-"""What stands before a sentence of these roles, in every writer."""
+"""What precedes a sentence of these roles, in every writer."""
 
 # Rows that sum up others.
 _STRONG = frozenset(("group", "total", "mean"))
@@ -103,29 +103,28 @@ _STRONG = frozenset(("group", "total", "mean"))
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One figure or word of a row.
+    """One value or word of a row.
 
     Parameters
     ----------
     text
-        The value as it is written, without its mark; control characters are escaped.
+        The formatted value, without its mark; control characters are escaped.
     value, unit
-        The number behind the text in its unit, None where there is no single one. An
-        empty unit is that of the column.
+        The number behind the text and its unit; None if there is no single number. An
+        empty unit means the column's.
     mark
-        Whether the value is more or less than the base's, beyond what chance explains,
-        or noise; "" where that is not known or does not matter.
+        Whether the value is significantly more or less than base's, or noise; "" if
+        that is unknown or does not matter.
     tone
-        Which way it is drawn: worse, better, faint.
+        How it is drawn: worse, better, faint.
     detail
-        An aside behind a label, such as ``runtime.gcBgMarkWorker`` behind GC.
+        An aside after a label, such as ``runtime.gcBgMarkWorker`` after GC.
     remark
-        What must be known of a name, such as ``(was f)``; part of the name.
+        A qualifier that is part of a name, such as ``(was f)``.
     suffix
-        The unit behind the text, where each row has its own.
+        The unit after the text, if each row has its own.
     full
-        The name in full where the text is a shorter one: what a pointer over it shows.
-
+        The full name if the text is a shorter one, for a tooltip.
     """
 
     text: str
@@ -145,23 +144,23 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """The text with its unit, and its remark."""
+        """The text with its unit and its remark."""
         text = f"{self.text} {self.suffix}" if self.suffix else self.text
         return f"{text}  {self.remark}" if self.remark else text
 
 
 def signed(cell: Cell) -> str:
-    """Return a cell's text behind the sign of its mark."""
+    """Return a cell's text after the sign of its mark."""
     sign = MARKS[cell.mark]
     return f"{sign} {cell.text} {cell.suffix}".rstrip() if sign else cell.label
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A heading, what stands below it, and how that is aligned.
+    """A heading, the role of the cells below it, and their alignment.
 
-    `unit` is that of every value in the column, "" where each row has its own. Where
-    `signs` is off, marks of the column are drawn as colour alone.
+    `unit` is that of every value in the column, "" if each row has its own. If `signs`
+    is off, color alone shows the column's marks.
     """
 
     text: str
@@ -176,7 +175,7 @@ class Column:
 
 
 def name_column(text: str) -> Column:
-    """Return the column that says what each row is of."""
+    """Return the column that names the rows."""
     return Column(text, "name", "<")
 
 
@@ -187,9 +186,9 @@ def sides(labels: tuple[str, str], unit: str = "") -> tuple[Column, Column]:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Cells, one a column; `key` is stable and tells the row from others of its table.
+    """Cells, one per column; `key` is stable and unique in the table.
 
-    Rows of a `level` above 0 are parts of the nearest row before of a lower level.
+    Rows of a `level` above 0 are parts of the nearest preceding row of a lower level.
     """
 
     key: str
@@ -205,28 +204,27 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows under columns, of which one has the role ``name``.
+    """Rows under columns; one column has the role ``name``.
 
     Parameters
     ----------
     key
-        What the table is about, such as ``groups`` or ``cum``; tables of dearer and of
-        cheaper functions share it.
+        What the table is about, such as ``groups`` or ``cum``; tables of costlier and
+        of cheaper functions share it.
     title
-        What stands above it, "" for nothing.
+        The text above it, "" for none.
     total
-        How many rows there are in all, where these are the first of them; else 0.
+        The number of all rows if these are only the first, else 0.
     code
         Whether names come from the program: functions, files.
     one_unit
-        Whether all values of base and new are in one unit, so that rows compare.
+        Whether all values of base and new have one unit, so that rows compare.
     indent
-        How many spaces a level is, where text is all there is.
+        Spaces per level in plain text.
     inset
-        Whether the table as a whole stands a little to the right in text.
+        Whether the whole table is slightly indented in plain text.
     headed
         Whether headings are shown.
-
     """
 
     key: str
@@ -242,7 +240,7 @@ class Table:
 
     @property
     def heading(self) -> str:
-        """The title, and how many of all rows these are; "" without a title."""
+        """The title, with how many of all rows are shown; "" without a title."""
         if self.total > len(self.rows):
             return printable(f"{self.title}: {len(self.rows)} of {self.total}")
         return printable(self.title)
@@ -253,7 +251,7 @@ class Table:
         return self.place("name")
 
     def place(self, role: ColumnRole) -> int:
-        """Return the position of the first column of a role, -1 without one."""
+        """Return the position of the first column with a role, -1 if there is none."""
         roles = [column.role for column in self.columns]
         return roles.index(role) if role in roles else -1
 
@@ -264,11 +262,11 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A paragraph; `key` says what it is about, where a table could stand instead.
+    """A paragraph; `key` says what it is about if a table could stand in its place.
 
-    ``outcome`` answers whether new is slower, ``warning`` tells how to read the rest,
+    ``outcome`` says whether new is slower, ``warning`` how to read the rest,
     ``caution`` what hinders a comparison, ``noise`` how large a change must be,
-    ``legend`` what words mean, ``also`` lists what is said in short.
+    ``legend`` what words mean; ``also`` lists findings in short.
     """
 
     text: str
@@ -283,10 +281,10 @@ class Heading(NamedTuple):
 
 
 class SourceNote(NamedTuple):
-    """What the source tells of a finding, in one sentence.
+    """What the source says about a finding, in one sentence.
 
-    `lead` stands before the place of changed `lines` and `said` behind it, each with
-    the punctuation that it needs; without lines `said` is all.
+    `lead` precedes the location of changed `lines` and `said` follows it, each with its
+    punctuation. Without lines, `said` is the whole sentence.
     """
 
     said: str
@@ -306,17 +304,17 @@ class SourceNote(NamedTuple):
 
     @property
     def commits(self) -> tuple[Commit, ...]:
-        """What made the lines."""
+        """The commits that made the lines."""
         return () if self.lines is None else self.lines.commits
 
 
 class Reason(NamedTuple):
-    """One finding as the report tells it, and by how much it moves the CPU.
+    """One finding as reported, and its effect on CPU.
 
-    `number` counts causes, from 1; it is 0 for what is not significant. A consequence
-    has its cause's number and a `level` above 0. `amount` is the finding's part of the
-    CPU profiles' change, "" where that cannot be told; `notes` are what the source
-    tells of it.
+    `number` counts causes, from 1; it is 0 if the finding is not significant. A
+    consequence has its cause's number and a `level` above 0. `amount` is the finding's
+    part of the CPU profiles' delta, "" if unknown; `notes` are what the source says
+    about it.
     """
 
     number: int
@@ -333,36 +331,36 @@ class Reason(NamedTuple):
 
     @property
     def lead(self) -> str:
-        """What stands before the title: its number, or a sign that it follows."""
+        """What precedes the title: its number, or an arrow for a consequence."""
         if self.level:
             return "   " * self.level + "↳"
         return f"{self.number}." if self.number else "-"
 
 
 class Footnote(NamedTuple):
-    """A mark that stands in cells, and what it means."""
+    """A mark used in cells, and its meaning."""
 
     mark: str
     text: str
 
 
 class Footnotes(NamedTuple):
-    """What marks in the tables before mean."""
+    """The meaning of marks in the preceding tables."""
 
     notes: tuple[Footnote, ...]
 
 
 class CodeLine(NamedTuple):
-    """One line of a listing, as it is written; `tone` says whether it changed."""
+    """One formatted line of a listing; `tone` says whether it changed."""
 
     text: str
     tone: Tone = ""
 
 
 class Code(NamedTuple):
-    """The source of a function with what its lines cost; `key` tells it from others.
+    """A function's source with the cost of its lines; `key` is unique.
 
-    `notes` say what must be known of it.
+    `notes` are its caveats.
     """
 
     key: str
@@ -383,7 +381,7 @@ class Frame(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """A call stack, leaf first; `cost` and `share` as written, and why its category."""
+    """A call stack, leaf first: formatted `cost` and `share`, category and its rule."""
 
     cost: str
     share: str
@@ -393,7 +391,7 @@ class Stack(NamedTuple):
 
 
 class Rulings(NamedTuple):
-    """The gate's verdict, rule by rule; `tripped` says in words how many rules did."""
+    """The gate's verdict, rule by rule; `tripped` says how many rules did, in words."""
 
     verdict: Verdict
     tripped: str
@@ -405,14 +403,14 @@ class Rulings(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A flag to type next, and what it shows."""
+    """A flag to try next, and what it shows."""
 
     flag: str
     what: str
 
 
 class Steps(NamedTuple):
-    """What leads on from the report."""
+    """The flags to try next."""
 
     steps: tuple[Step, ...]
 
@@ -437,38 +435,37 @@ class Tile(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """What is told of one comparison.
+    """What a report shows of one comparison.
 
     Parameters
     ----------
     kind, id
-        What kind of evidence it is of, and a stable name of it within the report.
+        The kind of evidence, and a stable id within the report.
     title, measure, mode
-        What is compared, what its numbers are, and how they were made comparable (""
-        where the measure says so): ``cpu``, ``in cores``, ``CPU seconds per second;
-        both profiles have a duration``.
+        What is compared, what its numbers are, and how they were made comparable ("" if
+        the measure says so): ``cpu``, ``in cores``, ``CPU seconds per second; both
+        profiles have a duration``.
     short
-        What a link to it says.
+        The text of links to it.
     unit
-        The unit of its totals, "" where rows have units of their own.
+        The unit of its totals, "" if rows have units of their own.
     lead
         The first sentence, "" for none.
     compared
         The comparison itself, of the kind's own type.
     build
-        Makes the parts; it is called when they are first asked for.
+        Makes the parts; called when they are first needed.
     contents
-        What there is in it, in words; "" where the title says enough.
+        What it contains, in words; "" if the title is enough.
     tops
         Keys of the parts that a short answer shows.
     instead
-        The sentence that answers where there is neither a finding nor a lead.
+        The sentence that answers if there is no finding and no lead.
     noise
-        Whether the totals are within noise, None where nothing tells.
+        Whether the totals are within noise, None if unknown.
     short_parts
-        Makes what an answer shows of the section if it is the first, in up to so many
-        rows a table, and of groups up to so many categories.
-
+        Makes what an answer shows of the section if it comes first, given the maximum
+        rows per table and the maximum categories of groups.
     """
 
     kind: KindId
@@ -491,7 +488,7 @@ class Section:
 
     @cached_property
     def parts(self) -> tuple[SectionPart, ...]:
-        """Tables and sentences, in the order of reading."""
+        """Tables and sentences, in reading order."""
         return tuple(self.build())
 
     @property

@@ -1,1 +1,1 @@
-"""The account: a change as parts that add up to it exactly, from what was measured."""
+"""The account: a change split into parts that sum to it exactly."""

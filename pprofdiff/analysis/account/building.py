@@ -1,12 +1,12 @@
-"""The account that the evidence allows: of time where it is known, else of CPU.
+"""The most direct account that the evidence allows: of time, or else of CPU.
 
 ================================  ===============================  =====================
 evidence                          account of                       parts
 ================================  ===============================  =====================
-trace, work known                 goroutines' time an operation    states, and reasons
-one benchmark with a CPU profile  time an operation                CPU by group, rest
-CPU profile, work known           CPU an operation                 CPU by group
-CPU profile, inferred work        CPU at about equal work          CPU by group
+trace, operation count            goroutine time per op            states, reasons
+one benchmark with a CPU profile  time per op                      CPU by group, rest
+CPU profile, operation count      CPU per op                       CPU by group
+CPU profile, inferred count       CPU at about equal work          CPU by group
 CPU profile alone                 none; shares of CPU              CPU by group
 ================================  ===============================  =====================
 """
@@ -34,13 +34,13 @@ __all__ = ["account"]
 _CPU = "CPU profile"
 _NO_TRACE = "waiting was not measured: a trace of each side shows it by reason"
 _NO_WORK = "the work is not known: these are shares, not costs"
-# Goroutines that a benchmark runs its operations on, by the functions they begin with.
+# Root functions of goroutines that run a benchmark's operations.
 _ON_THE_PATH = ("testing.(*B).launch", "testing.(*B).run1.func1")
 _PARALLEL = "testing.(*B).RunParallel.func1"
 
 
 def account(comparison: Comparison) -> Account | None:
-    """Return the account of a comparison, None where nothing adds up to its change."""
+    """Return the account of a comparison, or None if nothing sums to its change."""
     trace = comparison.trace
     if trace is not None and trace.rates is not None:
         from pprofdiff.analysis.account.traced import of_trace
@@ -69,7 +69,7 @@ def account(comparison: Comparison) -> Account | None:
         benchmarked = _of_benchmark(comparison, diff, benchmarks.whole, scaled)
         if benchmarked is not None:
             return benchmarked
-    # Where turns show that time moved otherwise, there is a trace.
+    # If interleaved runs show a different change in time, there is a trace.
     gaps = (_NO_TRACE,) if diff.turns is None else ()
     of = "CPU at about equal work" if about else "CPU per operation"
     return Account(of, "ns", _groups(diff, scaled), gaps=gaps)
@@ -79,7 +79,7 @@ _Scaled = Callable[[int, int], Amount]
 
 
 def _scaling(diff: ProfileDiff) -> _Scaled:
-    """Return what makes exact amounts of raw values, by the comparison's factors."""
+    """Return a function that scales raw values to exact amounts."""
     base_by, new_by = (Fraction(factor) for factor in diff.normalization.factors)
     return lambda base, new: Amount(base * base_by, new * new_by)
 
@@ -89,7 +89,7 @@ def _groups(
     scaled: _Scaled,
     kept: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[Part, ...]:
-    """Return the CPU of each runtime group, of the chosen samples (bool) alone."""
+    """Return CPU by runtime group, of all samples or of the `kept` ones (bool)."""
     ledger = diff.ledger if kept is None else diff.ledger.among(kept)
     sums = ledger.every("group")
     return tuple(
@@ -108,11 +108,11 @@ def _groups(
 def _of_benchmark(
     comparison: Comparison, diff: ProfileDiff, whole: Measure, scaled: _Scaled
 ) -> Account | None:
-    """Return the account of one benchmark's time; None where its goroutines are unseen.
+    """Return the account of one benchmark's time, or None if its goroutines are unseen.
 
-    The time of an operation, times the goroutines that run operations, is CPU of those
-    goroutines and the rest: waiting, system calls that sleep, other processes. Medians
-    of both do not add up: the time is the mean of all operations, as CPU by operation.
+    Time per op times the number of goroutines that run ops splits into their CPU and
+    the rest: waiting, sleeping in system calls, other processes. Medians do not add up,
+    so time is the mean of all operations, as CPU per op is.
     """
     times = [measured(side) for side in (comparison.base, comparison.new)]
     names = [name for name in times[0] if name in times[1]]
@@ -157,14 +157,14 @@ def _of_benchmark(
 
 
 def _on_the_path(diff: ProfileDiff) -> tuple[np.ndarray, np.ndarray]:
-    """Mark the samples (bool) of goroutines that run a benchmark's operations."""
+    """Return masks (bool) of the samples of goroutines that run a benchmark's ops."""
     names = diff.paired_functions.names
     roots = [name in _ON_THE_PATH or name == _PARALLEL for name in names]
     return diff.having(np.array(roots, np.bool_))
 
 
 def _goroutines(comparison: Comparison, diff: ProfileDiff, side: int) -> int:
-    """Return how many goroutines run operations: GOMAXPROCS under RunParallel, or 1."""
+    """Return how many goroutines run ops: GOMAXPROCS under RunParallel, else 1."""
     profile = (diff.base, diff.new)[side].profile
     if _PARALLEL not in profile.function_names():
         return 1

@@ -1,4 +1,4 @@
-"""What GC CPU per operation changed by: bytes allocated, or the price of a byte."""
+"""GC CPU per op as bytes allocated times GC CPU per byte."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ __all__ = ["GCAccount", "gc_account", "too_little_gc"]
 
 _MIB = 1 << 20
 _GC = "gc", "gc_tax"
-# gctrace rounds sizes down to whole MiB: below this live heap that decides a ratio.
+# gctrace truncates sizes to MiB, which distorts ratios of live heaps below this.
 _LEAST_MB = 4.0
-# From this share of a side's CPU on a change is major, as findings have it.
+# A change of this share of a side's CPU is major, as for findings.
 _MAJOR = 0.05
-# Below this share of both sides' CPU, GC of benchmarks is a few samples: of 300, three.
+# Below this share of both sides' CPU, GC is a few samples: 3 of 300.
 _TOO_LITTLE = 0.01
 
 
 class GCAccount(NamedTuple):
-    """GC CPU by quantity and price, and where it is from.
+    """GC CPU by quantity and price, with the evidence for each.
 
-    `source` names what CPU and bytes are from. `major` tells that marking in the CPU
-    profile changed significantly, and GC by 5 % of all CPU; `forced` that runtime.GC
-    ran most cycles of a side.
+    `source` names the evidence for (CPU, bytes). `major` is set if marking in the CPU
+    profile changed significantly and GC by 5% of all CPU, `forced` if runtime.GC ran
+    most cycles of a side.
     """
 
     split: GCPrice
@@ -44,9 +44,9 @@ class GCAccount(NamedTuple):
 
 
 def gc_account(comparison: Comparison) -> GCAccount | None:
-    """Return the account of GC CPU per operation.
+    """Return GC CPU per op split by quantity and price.
 
-    None where CPU or bytes per operation are unknown, or a side has no GC to speak of.
+    None if CPU or bytes per op are unknown, or if a side has next to no GC.
     """
     if too_little_gc(comparison):
         return None
@@ -77,10 +77,10 @@ def gc_account(comparison: Comparison) -> GCAccount | None:
 
 
 def too_little_gc(comparison: Comparison) -> bool:
-    """Return whether GC of measured benchmarks is too little to be split.
+    """Return whether interleaved benchmarks have too little GC to split.
 
-    Where operations allocate nothing, the harness does; a few samples of GC by a few
-    bytes are no price.
+    If ops allocate nothing, only the harness does, and a few GC samples over a few
+    bytes give no price.
     """
     cpu, work = comparison.cpu, comparison.work
     if cpu is None or work is None or not comparison.measured:
@@ -95,7 +95,7 @@ def too_little_gc(comparison: Comparison) -> bool:
 
 
 def _raw(cpu: ProfileDiff, dimension: str, *names: str) -> tuple[int, int]:
-    """Return the raw CPU of some groups or categories, base and new."""
+    """Return the raw CPU of the named groups or categories, as (base, new)."""
     ids: dict[str, Sequence[str]] = {
         "category": rules().categories,
         "group": [group.id for group in rules().groups],
@@ -108,9 +108,9 @@ def _raw(cpu: ProfileDiff, dimension: str, *names: str) -> tuple[int, int]:
 def _allocated(
     comparison: Comparison, allocs: ProfileDiff | None, logged: _Logged | None
 ) -> tuple[Pair, str] | None:
-    """Return bytes/op of both sides, and by what; None where that is not known.
+    """Return bytes/op as (base, new) with their source, or None if unknown.
 
-    Bytes that one side does not allocate have no price there: none either.
+    None also if a side allocates under a byte per op, which gives no price.
     """
     known = comparison.work and comparison.work.allocated.get("alloc_space")
     if known and min(known) < BYTE:
@@ -128,26 +128,26 @@ def _split_profile(
     cycle: Cycle | None,
     places: Mapping[str, Pair],
 ) -> GCPrice | None:
-    """Return the split of GC CPU by a CPU profile."""
+    """Return the split of GC CPU in the CPU profile."""
 
     def of(dimension: str, *names: str) -> Pair:
         return cpu.normalization.scaled(*_raw(cpu, dimension, *names))
 
     whole = of("group", *_GC)
-    # The log's CPU of a cycle is without idle marking too.
+    # CPU per cycle by the log excludes idle marking too.
     apart = {"sweeping": of("group", "gc_tax"), "idle": of("category", "gc.mark.idle")}
     return gc_price(whole, allocated, apart=apart, cycle=cycle, places=places)
 
 
 def _is_major(cpu: ProfileDiff, split: GCPrice) -> bool:
-    """Return whether the group of GC moved significantly, and all of it by much."""
+    """Return whether the GC group changed significantly, and all GC by `_MAJOR`."""
     group = next(group for group in judged_groups(cpu) if group.id == "gc")
     whole = max(cpu.normalization.scaled(*cpu.totals))
     return group.noise is False and abs(split.delta) >= _MAJOR * whole
 
 
 class _Logged(NamedTuple):
-    """What GC logs say: GC CPU in ns/op, bytes/op, and both per cycle."""
+    """GC logs' figures: GC CPU in ns/op, bytes/op, and both per cycle."""
 
     cpu: Pair
     allocated: Pair
@@ -155,7 +155,7 @@ class _Logged(NamedTuple):
 
 
 def _logged(case: Case, gc: GCDiff) -> _Logged | None:
-    """Return the logs' figures per operation; None where they cannot be relied on."""
+    """Return the GC logs' figures per op, or None if they are unreliable."""
     cost, sides = cycle_cpu_us(case, gc), (gc.base.steady, gc.new.steady)
     sizes = [side.heap.per_cycle or 0.0 for side in sides]
     often = [side.cycles_per_second or 0.0 for side in sides]
@@ -177,7 +177,7 @@ def _logged(case: Case, gc: GCDiff) -> _Logged | None:
 
 
 def _forced(gc: GCDiff) -> bool:
-    """Return whether the program asked for most cycles of a side, at any heap size."""
+    """Return whether runtime.GC ran most cycles of a side, whatever the heap size."""
     return any(
         2 * side.steady.forced > side.steady.cycles for side in (gc.base, gc.new)
     )
@@ -188,9 +188,9 @@ def _per_op(diff: ProfileDiff) -> bool:
 
 
 def _places(allocs: ProfileDiff) -> dict[str, Pair]:
-    """Return bytes/op by the function of the program that allocates, or calls to it.
+    """Return bytes/op by the program's function that allocates, directly or in callees.
 
-    What has no stack is under "". All add up to the profile's totals.
+    Samples without a stack are under "". The values sum to the profile's totals.
     """
     sums, names = allocs.ledger.by("place"), allocs.paired_functions.names
     rows = zip(

@@ -1,4 +1,4 @@
-"""How far the parts of an account may be off, where they are known run by run."""
+"""Intervals of an account's parts, from several runs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["intervals"]
 def intervals(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[Bounds | None]:
     """Return the interval of each row's delta, in the comparison's scaled unit.
 
-    `runs` are raw sums, one row a part. It is the interval by which tables mark rows.
-    None with one run a side, which does not show how far runs differ, and where chance
-    has no model.
+    `runs` are raw sums with one row per part. Tables use the same intervals for their
+    marks. None with one run a side, which does not show how much runs differ, and for
+    profiles without a noise model.
     """
     several = max(len(runs.base), len(runs.new)) > 1
     judged = diff.judge_runs(runs) if several else None

@@ -1,4 +1,4 @@
-"""What an account is: parts, their sum, and what it does not have."""
+"""The types of an account: parts, their sum, and what is missing."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from typing import NamedTuple
 __all__ = ["Account", "Amount", "Bounds", "Part", "in_part"]
 
 Bounds = tuple[float, float]
-"""The lower and the upper bound of a delta."""
+"""The (low, high) bounds of a delta."""
 
 
 class Amount(NamedTuple):
-    """Base and new of a part, exact: fractions of the account's unit."""
+    """Exact base and new values, as fractions of the account's unit."""
 
     base: Fraction
     new: Fraction
 
     @property
     def delta(self) -> Fraction:
-        """New less base."""
+        """New minus base."""
         return self.new - self.base
 
     @classmethod
     def sum(cls, amounts: Iterable[Amount]) -> Amount:
-        """Return the sums of any number of amounts, 0 of none."""
+        """Return the sum of the amounts, zero without any."""
         return reduce(Amount.plus, amounts, cls(Fraction(0), Fraction(0)))
 
     def plus(self, other: Amount) -> Amount:
-        """Return the sums of both."""
+        """Return the sum of two amounts."""
         return Amount(self.base + other.base, self.new + other.new)
 
     def less(self, other: Amount) -> Amount:
-        """Return what is left without the other."""
+        """Return this amount minus `other`."""
         return Amount(self.base - other.base, self.new - other.new)
 
 
 class Part(NamedTuple):
-    """One line of an account: a stable id, a label, and the evidence it is from.
+    """One line of an account: a stable id, a label, an amount and its evidence.
 
-    `bounds` is the interval of its delta over runs, in the account's unit; None where
-    the part is not known run by run.
+    `bounds` is the interval of the delta over runs, in the account's unit; None without
+    values by run.
     """
 
     id: str
@@ -54,9 +54,9 @@ class Part(NamedTuple):
 
 
 def in_part(parts: Sequence[Part], beside: Sequence[Part]) -> tuple[Part, ...]:
-    """Return parts, those labelled so of which there is more beside the account.
+    """Return parts, labelled "(in part)" where `beside` has more under the same label.
 
-    Tables of the same groups have all of it under the plain label.
+    Tables of the same groups show the whole under the plain label.
     """
     more = {part.label for part in beside if any(part.amount)}
     return tuple(
@@ -74,18 +74,17 @@ class Account:
     of
         What adds up, in words: CPU per operation, time per operation.
     unit
-        The unit of amounts: ``ns`` (an operation), or ``%`` (of each side's CPU).
+        The unit of amounts: ``ns`` per op, or ``%`` of each side's CPU.
     parts
-        They partition what was measured; `total` is their exact sum.
+        A partition of what was measured; `total` is their exact sum.
     within
-        What lies inside parts, such as mark assist inside running: in no sum.
+        Time inside parts, such as mark assist inside running: in no sum.
     beside
-        What was measured and is not on the path of an operation: in no sum.
+        What was measured off the path of an operation: in no sum.
     gaps
         What could not be measured, in words.
     medians
-        The medians that benchmarks are told by, in its unit, where the total is a mean
-        that visibly differs from them.
+        The benchmarks' medians in `unit`, if the total, a mean, visibly differs.
 
     """
 

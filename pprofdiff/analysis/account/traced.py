@@ -1,4 +1,4 @@
-"""The account of goroutines' time, from traces: where an operation spends its time."""
+"""The account of goroutine time from traces: where an operation spends its time."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ _COLUMNS = {
     "syscall_block": ("system calls without a processor", "syscall_block_ns"),
     "unknown": ("before the trace tells a state", "unknown_ns"),
 }
-# Goroutines that do so much of what is not waiting are those that do the work.
+# The goroutines with this share of active time do the work.
 _MOST = 0.95
-# Roots of a benchmark's goroutines, and of the one that starts them.
+# Root functions of a benchmark's goroutines, and of the one that starts them.
 _BENCHMARKS, _HARNESS = "testing.(*B).", "main.main"
 _SLEEP, _MOSTLY = "sleep", 0.5
 _ACTIVE = "exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns"
-# CPU that the runtime spends beside goroutines: its own workers, and between two.
+# CPU that the runtime spends outside user goroutines: background workers, scheduling.
 _BESIDE_GROUPS = {"sched"}
 _BESIDE = {*BACKGROUND_MARK, "gc.sweep.bg", "gc.scavenge.bg"}
-# Counts may be so many deviations off before CPU and running time contradict.
+# Standard deviations that sample counts may be off before CPU contradicts running time.
 _DEVIATIONS = 3
 
 
 def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
-    """Return goroutines' time an operation, by state and reason.
+    """Return goroutine time per op, by state and reason.
 
-    It is that of the goroutines that do the work: see `workers`. Time running is split
-    by the CPU profile's groups where the two agree.
+    It covers the goroutines that do the work: see `workers`. Running time is split by
+    the CPU profile's groups if the profile agrees with the trace.
     """
     names = workers(trace)
     rows = [_rows(side, names) for side in trace.sides]
@@ -80,7 +80,7 @@ def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
         label = f"blocked: {reason}" if reason else "blocked, for no reason given"
         parts.append(Part(f"blocked.{reason}", label, blocked, _TRACE))
     shown = tuple(part for part in parts if any(part.amount))
-    # Ranges of the collector overlap with states.
+    # GC ranges overlap with states.
     within = [
         Part(f"within.{name}", f"during {name}", inside, _TRACE)
         for name, inside in amounts("range_ns", "range_names")
@@ -99,15 +99,15 @@ def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
 def workers(trace: TraceDiff) -> set[str]:
     """Return the root functions of the goroutines that do the work, on either side.
 
-    They are those with 95 % of the time running, runnable and in system calls. What
-    sleeps for most of its life (`time.Sleep`) waits for a time, not for work.
+    They have 95% of the time running, runnable and in system calls. Goroutines that are
+    mostly in `time.Sleep` are excluded: they wait for a timer, not for work.
     """
     names: set[str] = set()
     for side in trace.sides:
         groups = side.groups
         own = ~(groups.system | groups.tracing)
         if any(name.startswith(_BENCHMARKS) for name in groups.names):
-            # It waits for the benchmark's goroutine, and does nothing itself.
+            # It waits for the benchmark's goroutine and does nothing itself.
             own &= np.array([name != _HARNESS for name in groups.names], np.bool_)
         if _SLEEP in groups.reasons:
             asleep = groups.block_ns[:, list(groups.reasons).index(_SLEEP)]
@@ -122,7 +122,7 @@ def workers(trace: TraceDiff) -> set[str]:
 
 
 def _rows(side: TraceSide, names: set[str]) -> NDArray[np.int64]:
-    """Return the rows of a side's groups that have these names."""
+    """Return the rows of a side's groups that have one of `names`."""
     rows = [i for i, name in enumerate(side.groups.names) if name in names]
     return np.array(rows, np.int64)
 
@@ -130,7 +130,7 @@ def _rows(side: TraceSide, names: set[str]) -> NDArray[np.int64]:
 def _by_name(
     side: TraceSide, rows: NDArray[np.int64], column: str, names: str
 ) -> dict[str, int]:
-    """Return the sums over rows of a matrix, whose columns have these names."""
+    """Return the sums over `rows` of a matrix, by the names of its columns."""
     whole = getattr(side.groups, column)[rows].sum(axis=0).tolist()
     return dict(zip(getattr(side.groups, names), whole, strict=True))
 
@@ -138,7 +138,7 @@ def _by_name(
 def _running(
     diff: ProfileDiff | None, running: Amount
 ) -> tuple[list[Part], list[Part], list[str]]:
-    """Return running time by CPU group, what is beside it, and what is not known."""
+    """Return running time by CPU group, CPU of other goroutines, and gaps."""
     whole = [Part("running", "running", running, _TRACE)]
     if diff is None or diff.normalization.mode != "per_work":
         gap = "without CPU per op, running is not split into on and off a CPU"
@@ -182,14 +182,14 @@ def _running(
     gaps = []
     if parts != inside:
         gaps = ["CPU of the runtime's own workers, which the table of CPU has too"]
-    # By chance samples may be more than the time that goroutines ran.
+    # By chance there may be more samples than running time.
     label = "running, but not on a CPU" if min(off) >= 0 else "running less CPU"
     parts.append(Part("off-cpu", label, off, "trace less the CPU profile"))
     return parts, beside, gaps
 
 
 def _reach(diff: ProfileDiff, running: Amount) -> tuple[float, float]:
-    """Return how far the CPU of each side may be off by chance, an operation."""
+    """Return how far the CPU per op of each side may be off by chance."""
     model = diff.model
     if model is None:
         return 0.0, 0.0

@@ -1,4 +1,4 @@
-"""What an operation of each benchmark allocates, as -benchmem prints it."""
+"""What each benchmark allocates per op, as -benchmem prints it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Two builds' benchmarks compared, as benchstat compares them.
 
-benchstat makes a table for each configuration, so that results of two machines are in
-no common table. Here benchmarks are paired by package, name and GOMAXPROCS, and other
-differences of configuration are listed beside the tables.
+benchstat makes one table per configuration, so results of two machines never share a
+table. Here benchmarks are paired by package, name and GOMAXPROCS, and other differences
+of configuration are listed next to the tables.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ SideName = Literal["base", "new"]
 SIDE_NAMES: tuple[SideName, ...] = ("base", "new")
 
 LARGEST = 1e100
-"""No measurement is as large; ratios and products of larger values might overflow."""
+"""Measurements are smaller; ratios and products of larger ones could overflow."""
 
 _Config = tuple[tuple[str, str], ...]
 _Key = tuple[_Config, str, tuple[str, int | None]]
@@ -73,16 +73,15 @@ class OfTurns(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRow:
-    """One benchmark in one unit; a side is None where it was not measured.
+    """One benchmark in one unit; a side is None if it was not measured.
 
     `name` is as printed, without ``Benchmark`` and the ``-P`` of GOMAXPROCS; `procs` is
     that P. `base` and `new` are in `unit`, as the benchmark prints it; `tidy_base` and
-    `tidy_new` are in the unit of the table. `better` tells which values are better,
-    None where that is not known. `change` is that of the tidy medians, None where one
-    side was not measured. `notes` say why a figure is missing. `runs` are (base, new)
-    values in the tidy unit, one sequence for each output that has the benchmark.
-    With `of_turns`, figures are means of turns in place of medians, and `change` has
-    no p.
+    `tidy_new` are in the table's unit. `better` says which values are better, None if
+    unknown. `change` is that of the tidy medians, None if one side was not measured.
+    `notes` say why a figure is missing. `runs` are (base, new) values in the tidy unit,
+    one sequence per output that has the benchmark. With `of_turns`, figures are means
+    of turns instead of medians, and `change` has no p.
     """
 
     name: str
@@ -95,28 +94,28 @@ class BenchmarkRow:
     tidy_new: Summary | None
     change: Change | None
     notes: tuple[str, ...]
-    # No figure of the table depends on which output a value is of.
+    # No figure of the table depends on which output a value comes from.
     runs: tuple[_ByRun, _ByRun] = field(default=((), ()), compare=False)
     of_turns: OfTurns | None = None
 
     @property
     def full_name(self) -> str:
-        """The name with its ``-P``, where one is printed."""
+        """The name with its ``-P``, if one is printed."""
         return self.name if self.procs is None else f"{self.name}-{self.procs}"
 
     @property
     def p(self) -> float | None:
-        """The U test's p, 1 where all values are equal, None on one side only."""
+        """The p of the U test, 1 if all values are equal, None on one side only."""
         return None if self.change is None else self.change.p
 
     @property
     def significant(self) -> bool:
-        """Whether the samples differ: p is at most 0.05."""
+        """Whether the samples differ significantly: p is at most 0.05."""
         return self.change is not None and self.change.noise is False
 
     @property
     def tested(self) -> bool:
-        """Whether a test says if the row is significant."""
+        """Whether the row was tested for significance."""
         return self.p is not None or (
             self.change is not None and self.of_turns is not None
         )
@@ -136,9 +135,9 @@ class BenchmarkRow:
 
     @property
     def ratio(self) -> float | None:
-        """New median ÷ base median, 1 where both are 0.
+        """New median ÷ base median, 1 if both are 0.
 
-        None on one side only, and where base alone is 0 or the ratio over 1e100.
+        None on one side only, and if only base is 0 or the ratio exceeds 1e100.
         """
         if self.of_turns is not None and self.of_turns.ratio is not None:
             return self.of_turns.ratio
@@ -148,7 +147,7 @@ class BenchmarkRow:
 
     @property
     def worse(self) -> bool | None:
-        """Whether new is worse; None if nothing changed or no direction is known."""
+        """Whether new is worse; None if nothing changed or the direction is unknown."""
         delta = self.delta
         if not delta or not self.significant or self.better is None:
             return None
@@ -174,7 +173,7 @@ class Geomean(NamedTuple):
 class BenchmarkTable(NamedTuple):
     """All benchmarks of one configuration, such as a package, in one tidy unit.
 
-    `config` holds what tells the tables of one unit apart, often nothing.
+    `config` holds what distinguishes the tables of one unit, often nothing.
     """
 
     config: tuple[tuple[str, str], ...]
@@ -184,19 +183,19 @@ class BenchmarkTable(NamedTuple):
 
     @property
     def compares(self) -> bool:
-        """Whether a benchmark in it was measured on both sides."""
+        """Whether any of its benchmarks was measured on both sides."""
         return any(row.change is not None for row in self.rows)
 
     @property
     def side(self) -> SideName | Literal[""]:
-        """The only side that has this unit; empty where both have it."""
+        """The only side that has this unit; empty if both do."""
         if all(row.base is None for row in self.rows):
             return "new"
         return "base" if all(row.new is None for row in self.rows) else ""
 
 
 class ConfigDifference(NamedTuple):
-    """A ``key: value`` line whose values differ; none at all is an empty value."""
+    """A ``key: value`` line whose values differ; a missing line is an empty value."""
 
     key: str
     base: tuple[str, ...]
@@ -205,10 +204,10 @@ class ConfigDifference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkDiff:
-    """The benchmarks of two builds, a table for each unit.
+    """The benchmarks of two builds, one table per unit.
 
-    `differences` are lines of configuration that may make a comparison misleading.
-    `torn` is how many lines of (base, new) name a benchmark and have no values.
+    `differences` are configuration lines that may make a comparison misleading. `torn`
+    is how many lines of (base, new) name a benchmark but have no values.
     """
 
     tables: tuple[BenchmarkTable, ...]
@@ -223,7 +222,7 @@ class BenchmarkDiff:
     def judged(
         self, judge: Callable[[BenchmarkTable, BenchmarkRow], BenchmarkRow]
     ) -> BenchmarkDiff:
-        """Return the tables with each row judged anew."""
+        """Return the tables with each row judged again by `judge`."""
         tables = []
         for table in self.tables:
             rows = tuple(judge(table, row) for row in table.rows)
@@ -251,8 +250,8 @@ def compare_benchmarks(
 ) -> BenchmarkDiff:
     """Compare both sides' benchmarks; the values of a side's outputs are pooled.
 
-    `base` and `new` are the outputs of each side. Tables and rows come in the order in
-    which configurations, units and names first appear, base first, as benchstat's do.
+    `base` and `new` are the outputs of each side. Tables and rows are in the order in
+    which configurations, units and names first appear, base first, as in benchstat.
     """
     apart, differences = _configurations(base, new)
     pooled: dict[_Key, tuple[_Results, _Results]] = {}
@@ -277,7 +276,7 @@ def compare_benchmarks(
 
 
 def _by_appearance(keys: dict[_Key, tuple[_Results, _Results]]) -> list[_Key]:
-    """Return the keys with each of their parts in the order of its first appearance."""
+    """Return the keys ordered by the first appearance of each of their parts."""
     ranks = [
         {part: rank for rank, part in enumerate(dict.fromkeys(parts))}
         for parts in zip(*keys, strict=True)
@@ -290,10 +289,10 @@ def _by_appearance(keys: dict[_Key, tuple[_Results, _Results]]) -> list[_Key]:
 def _configurations(
     base: Sequence[Benchmarks], new: Sequence[Benchmarks]
 ) -> tuple[tuple[str, ...], tuple[ConfigDifference, ...]]:
-    """Return the keys that tell benchmarks apart, and those that differ otherwise.
+    """Return the keys that separate benchmarks, and other keys that differ.
 
-    A key tells them apart if one side has several values of it, provided that they
-    can be paired by it: it is ``pkg``, or the sides share a value.
+    A key separates benchmarks if one side has several values of it and they can be
+    paired by it: it is ``pkg``, or the sides share a value.
     """
     apart, differences = [], []
     sides = [list(chain.from_iterable(o.results for o in side)) for side in (base, new)]
@@ -315,7 +314,7 @@ def _configurations(
 
 
 class _Sample(NamedTuple):
-    """One side's values, as printed and tidied, and how many were no numbers."""
+    """One side's values, as printed and tidied, and how many were not numbers."""
 
     raw: list[float]
     tidied: list[float]
@@ -346,7 +345,7 @@ def _row(base: _Results, new: _Results) -> BenchmarkRow | None:
         return None
     units = list(dict.fromkeys(result.unit for _, result in (*base, *new)))
     tidied = [summarize(s.tidied) if s.tidied else None for s in samples]
-    # Values that were printed in several units are told in their tidy one.
+    # Values printed in several units are shown in their tidy one.
     raw = tidied
     if len(units) == 1 and tidy(units[0]).factor != 1:
         raw = [summarize(s.raw) if s.raw else None for s in samples]
@@ -373,7 +372,7 @@ def _notes(
     summaries: Sequence[Summary | None],
     change: Change | None,
 ) -> Iterator[str]:
-    """Yield benchstat's warnings on a row, and ours."""
+    """Yield benchstat's warnings about a row, and ours."""
     known = [summary for summary in summaries if summary is not None]
     if any(summary.low is None or summary.high is None for summary in known):
         yield _NO_INTERVAL
@@ -388,7 +387,7 @@ def _notes(
 
 
 def _geomean(rows: Sequence[BenchmarkRow]) -> Geomean:
-    """Return a table's geometric means; the ratio's is that of the rows' ratios."""
+    """Return a table's geometric means; the ratio is that of the rows' ratios."""
     base = [row.tidy_base.median for row in rows if row.tidy_base is not None]
     new = [row.tidy_new.median for row in rows if row.tidy_new is not None]
     ratios = [row.ratio for row in rows if row.change is not None]

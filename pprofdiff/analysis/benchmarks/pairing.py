@@ -11,18 +11,17 @@ __all__ = ["pair_by_suffix"]
 def pair_by_suffix(
     benchmarks: Benchmarks, suffix: str
 ) -> tuple[Benchmarks, Benchmarks]:
-    """Split one output into (base, new) by a suffix of the benchmarks' functions.
+    """Split one output into (base, new) by a suffix of benchmark functions.
 
-    With the suffix ``Old``, ``CompressOld/size=1k`` is in base, under the name of its
-    partner ``Compress/size=1k``, which is in new. Functions without a partner are in
-    neither.
+    With the suffix ``Old``, ``CompressOld/size=1k`` is in base, named like its partner
+    ``Compress/size=1k``, which is in new. Functions without a partner are dropped.
 
     Parameters
     ----------
     benchmarks
         The output of one build.
     suffix
-        What the functions of the base end in, before the names of sub-benchmarks.
+        What functions of the base end in, before the names of sub-benchmarks.
 
     Raises
     ------
@@ -43,14 +42,14 @@ def pair_by_suffix(
         function, slash, rest = result.name.partition("/")
         if function in pairs:
             base.append(result._replace(name=f"{pairs[function]}{slash}{rest}"))
-        # XOldOld is the base of XOld, which is that of X.
+        # XOldOld is the base of XOld, which is the base of X.
         if function in pairs.values():
             new.append(result)
     return Benchmarks(tuple(base), benchmarks.torn), Benchmarks(tuple(new), 0)
 
 
 def _no_pairs(functions: set[str], suffix: str) -> str:
-    """Return what to say where no function has a partner."""
+    """Return the error message if no function has a partner."""
     if not suffix:
         return "--pair suffix= needs a suffix: --pair suffix=Old compares XOld with X"
     first = ", ".join(f"Benchmark{name}" for name in sorted(functions)[:3]) or "none"

@@ -1,4 +1,4 @@
-"""How long an operation of each benchmark takes, run by run."""
+"""Time per op of each benchmark, run by run."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ __all__ = [
 ]
 
 SECONDS = {"ns/op": 1e-9, "sec/op": 1.0}
-"""How many seconds an operation takes where a benchmark prints 1 of a unit."""
+"""Seconds per op for a value of 1 in each unit."""
 
-# Seconds that an operation may take: beyond them a ratio is no number.
+# Plausible seconds per op: beyond them ratios overflow.
 _SHORTEST, _LONGEST = 1e-15, 1e15
 
 BenchmarkKey = tuple[str, int | None, str | None]
@@ -34,17 +34,17 @@ BenchmarkKey = tuple[str, int | None, str | None]
 
 
 def is_time(seconds: float) -> bool:
-    """Return whether an operation may take so long: ratios of such times are finite."""
+    """Return whether a time per op is plausible, so that ratios are finite."""
     return _SHORTEST <= seconds <= _LONGEST
 
 
 def key_of(result: Result) -> BenchmarkKey:
-    """Return which benchmark a result is of."""
+    """Return which benchmark a result belongs to."""
     return result.name, result.procs, dict(result.config).get("pkg")
 
 
 def times_by_run(side: Side) -> dict[BenchmarkKey, dict[int, list[float]]]:
-    """Return each benchmark's seconds an operation, by the number of the run."""
+    """Return each benchmark's seconds per op, by run number."""
     runs: dict[BenchmarkKey, dict[int, list[float]]] = {}
     for capture in side.of("benchmark"):
         for result in capture.content.results:
@@ -66,14 +66,14 @@ class Measured(NamedTuple):
 
     @property
     def per_second(self) -> float:
-        """Iterations a second."""
+        """Iterations per second."""
         return self.iterations / self.seconds
 
 
 def measured(side: Side) -> dict[BenchmarkKey, Measured]:
-    """Return iterations and time of each benchmark, by name, its -P, its package.
+    """Return iterations and time of each benchmark, by name, -P and package.
 
-    Over all runs, each as long as it took: a CPU profile is of all of them.
+    Summed over all runs, since a CPU profile covers all of them.
     """
     sums: dict[BenchmarkKey, Measured] = {}
     for capture in side.of("benchmark"):
@@ -96,23 +96,23 @@ def measured(side: Side) -> dict[BenchmarkKey, Measured]:
 
 
 def source_of(names: Sequence[BenchmarkKey]) -> str:
-    """Return in words what a figure of these benchmarks is from."""
+    """Return, in words, what a figure of these benchmarks comes from."""
     if len(names) > 1:
         return f"the geometric mean of {len(names)} benchmarks"
     return f"Benchmark{names[0][0]}"
 
 
 def written(key: BenchmarkKey) -> str:
-    """Return a benchmark's name as it is printed, without its package."""
+    """Return a benchmark's name as printed, without its package."""
     name, procs, _ = key
     return name if procs is None else f"{name}-{procs}"
 
 
 def unit_names(keys: Sequence[BenchmarkKey]) -> list[str]:
-    """Return benchmarks' names, each with what tells it from the others.
+    """Return benchmarks' names, each with what distinguishes it from the others.
 
-    That is its package where there are several, and -P where a benchmark ran with
-    several GOMAXPROCS.
+    That is its package if there are several, and -P if a benchmark ran with several
+    GOMAXPROCS.
     """
     packages = len({package for _, _, package in keys}) > 1
     processors: dict[tuple[str, str | None], set[int | None]] = {}

@@ -1,4 +1,4 @@
-"""Benchmarks that were measured in turns: value *i* of base beside value *i* of new."""
+"""Benchmarks measured in turns: value *i* of base is adjacent to value *i* of new."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from pprofdiff.model.side import Capture, Side
 
 __all__ = ["Floats", "Turns", "measured_in_turns"]
 
-# CPU time per operation, as the kernel counted it for the process.
+# CPU time per op, as the kernel counted it for the process.
 _CPU = "cpu-ns/op"
 
-# Written before results, with how many turns have functions where the first has them.
+# Printed before results, with the number of turns per function layout.
 _IN_TURNS = re.compile(r"in turns(?:, (\d{1,6}) a layout)?")
 
-# CPU times are a figure where the kernel counted some in so many of the turns.
+# CPU times are used if the kernel counted some in this share of the turns.
 _COUNTED = 0.75
-# Between these quantiles lie most values of a side.
+# Most values of a side are between these quantiles.
 _MOST = 0.1, 0.9
 
 Floats = NDArray[np.float64]
@@ -46,19 +46,19 @@ class Turns:
     names
         The benchmarks, in the order of their first lines.
     seconds
-        Time per operation of (base, new): float64 of shape (turns, benchmarks).
+        Time per op of (base, new): float64 of shape (turns, benchmarks).
     cpu_seconds
-        CPU time per operation likewise; None where a turn has none.
+        CPU time per op, likewise; None if turns lack it.
     allocated
-        Bytes and objects per operation of (base, new), by sample type of an allocs
-        profile: medians, float64 of shape (benchmarks,).
+        Bytes and objects per op of (base, new), by sample type of an allocs profile:
+        medians, float64 of shape (benchmarks,).
     varies
-        Whether both sides' counts of a kind are of one range: what goroutines allocate
-        may hang on when each runs. bool of shape (benchmarks,), by sample type.
+        Whether both sides' counts of a kind share a range: what goroutines allocate may
+        depend on when each runs. bool of shape (benchmarks,), by sample type.
     together
-        How many turns that follow each other make one observation.
+        How many consecutive turns make one observation.
     layouts
-        Whether functions had another order after each of those.
+        Whether the function order changes after each of those.
 
     """
 
@@ -71,12 +71,12 @@ class Turns:
     layouts: bool = False
 
     def of(self, base: Sequence[float], new: Sequence[float]) -> InTurns:
-        """Return a figure that is known of each turn."""
+        """Return a figure that is known for each turn."""
         return InTurns(base, new, self.together, self.layouts)
 
     @property
     def few(self) -> bool:
-        """Whether the turns are less than one observation: one lost slice moves all."""
+        """Whether turns are fewer than one observation: one lost slice shifts all."""
         return len(self.seconds[0]) < TURNS_TOGETHER
 
     @property
@@ -85,11 +85,11 @@ class Turns:
         return len(self.names) > 1
 
     def alike(self, kind: str) -> bool:
-        """Return whether no benchmark's counts of a kind changed beyond their range."""
+        """Return whether no benchmark's counts of a kind left their range."""
         return kind in self.varies and bool(self.varies[kind].all())
 
     def each(self, figure: tuple[Floats, Floats]) -> list[InTurns]:
-        """Return a figure of (base, new) benchmark by benchmark."""
+        """Return a figure of (base, new), benchmark by benchmark."""
         base, new = (side.T.tolist() for side in figure)
         return [self.of(*one) for one in zip(base, new, strict=True)]
 
@@ -100,10 +100,10 @@ class Turns:
 
 
 def measured_in_turns(base: Side, new: Side) -> Turns | None:
-    """Return the turns of the benchmarks that both sides have, None for other captures.
+    """Return the turns of benchmarks that both sides have, None for other captures.
 
     ``pprofdiff measure`` writes a line ``measured: in turns`` before such results. A
-    benchmark with another number of values than most, or with one that is no time, is
+    benchmark with another number of values than most, or with an implausible time, is
     left out: what a busy machine lost of one is no reason to judge all less strictly.
     """
     sides = [_values(side) for side in (base, new)]
@@ -140,10 +140,10 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
 
 
 def _positive(figure: tuple[Floats, Floats]) -> tuple[Floats, Floats] | None:
-    """Return CPU times without zeros, None where there are too many.
+    """Return CPU times without zeros, None if there are too many.
 
-    Where starting took all the CPU of a turn, its operations took less than can be
-    told: as little as those of any other turn.
+    If start-up took all CPU of a turn, its operations took too little to measure, and
+    get the smallest time of any other turn.
     """
     for side in figure:
         if (side > 0).mean(axis=0).min(initial=1.0) < _COUNTED:
@@ -156,9 +156,9 @@ def _positive(figure: tuple[Floats, Floats]) -> tuple[Floats, Floats] | None:
 
 
 def _overlap(base: Floats, new: Floats) -> NDArray[np.bool_]:
-    """Return of which benchmarks (columns) most values of both sides share a range.
+    """Return for which benchmarks (columns) most values of both sides share a range.
 
-    Values that are the same in all turns are one range only where the sides are equal.
+    Values that are the same in all turns share a range only if the sides are equal.
     """
     old, now = (np.quantile(side, _MOST, axis=0) for side in (base, new))
     found: NDArray[np.bool_] = (old[0] <= now[1]) & (now[0] <= old[1])
@@ -169,7 +169,7 @@ _Values = dict[BenchmarkKey, dict[str, list[float]]]
 
 
 def _values(side: Side) -> _Values | None:
-    """Return the values of each benchmark by unit, in the order of runs."""
+    """Return the values of each benchmark by unit, in run order."""
     found: _Values = {}
     captures = sorted(side.of("benchmark"), key=lambda capture: capture.run)
     for capture in captures:
@@ -186,10 +186,7 @@ def _in_turns(result: Result) -> re.Match[str] | None:
 
 
 def _together(capture: Capture[Benchmarks]) -> int:
-    """Return how many turns of a run, one after the other, are of one layout.
-
-    It is 0 where layouts were not varied.
-    """
+    """Return how many consecutive turns of a run have one layout, 0 if not varied."""
     found = _in_turns(capture.content.results[0]) if capture.content.results else None
     return max(int(found[1]), 1) if found and found[1] else 0
 
@@ -197,7 +194,7 @@ def _together(capture: Capture[Benchmarks]) -> int:
 def _paired(
     base: dict[str, list[float]], new: dict[str, list[float]], unit: str
 ) -> bool:
-    """Return whether a unit has as many values as the time on both sides."""
+    """Return whether both sides have as many values of a unit as of the time."""
     count = len(base.get("ns/op", ()))
     return 0 < count == len(base.get(unit, ())) == len(new.get(unit, ()))
 

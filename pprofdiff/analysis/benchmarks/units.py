@@ -1,4 +1,4 @@
-"""Units of benchmarks: benchstat's tidy form of each, and which direction is better."""
+"""Benchmark units: benchstat's tidy form of each, and which direction is better."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 __all__ = ["ALLOCATED", "Better", "Tidy", "better", "in_bytes", "tidy"]
 
 ALLOCATED = {"alloc_space": "B/op", "alloc_objects": "allocs/op"}
-"""The units of what -benchmem counts, by the sample type of allocs profiles."""
+"""The units that -benchmem prints, by sample type of allocs profiles."""
 
 Better = Literal["higher", "lower"]
 
@@ -20,7 +20,7 @@ _TIDY = {"ns": ("sec", 1e-9), "MB": ("B", 1e6)}
 
 
 class Tidy(NamedTuple):
-    """A unit without prefixes; a value times `factor` is in it."""
+    """A unit without prefixes, and the factor that converts values to it."""
 
     unit: str
     factor: float
@@ -43,7 +43,7 @@ def _parts(unit: str) -> Iterator[_Part]:
 
 @lru_cache(maxsize=1024)
 def tidy(unit: str) -> Tidy:
-    """Return ns as sec and MB (of 1e6 B) as B, except below a ``/``.
+    """Return the unit with ns as sec and MB (1e6 B) as B, except below a ``/``.
 
     So ``ns/op`` is ``sec/op``, ``MB/s`` is ``B/s``, and ``p99-ns`` is ``p99-sec``.
     """
@@ -56,17 +56,17 @@ def tidy(unit: str) -> Tidy:
 
 
 def in_bytes(unit: str) -> bool:
-    """Return whether values of a tidy unit are written in steps of 1024."""
+    """Return whether values of a tidy unit are printed with binary prefixes (1024)."""
     return any(
         name in ("B", "bytes") and not divides for _, name, divides in _parts(unit)
     )
 
 
 def better(unit: str) -> Better | None:
-    """Return which values of a tidy unit are better, None if that is not known.
+    """Return which values of a tidy unit are better, None if unknown.
 
-    Beside what benchstat knows (``sec/op``, ``B/s``, ``B/op``, ``allocs/op``), any time
-    is better lower, and anything per second (but a time) higher.
+    Apart from what benchstat knows (``sec/op``, ``B/s``, ``B/op``, ``allocs/op``),
+    lower is better for any time, and higher for anything per second except a time.
     """
     parts = list(_parts(unit))
     if unit in ("B/op", "allocs/op"):

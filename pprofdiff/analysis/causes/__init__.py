@@ -1,1 +1,1 @@
-"""Why an operation costs more or less: places in the program's code."""
+"""Causes of a change in cost per op: places in the program's code."""

@@ -1,4 +1,4 @@
-"""What a function allocates per operation, in words, and how much that matters."""
+"""Wording of a function's allocations per op, and whether they matter."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ __all__ = ["amounts", "is_large", "part_of_all", "share_of_change"]
 
 _Pair = tuple[float, float]
 
-# A function is named whose allocation changed by this part of all, or of the whole
-# change, and of its own: exact counts have no noise, but maps and slices that grow make
-# small differences.
+# A function is reported if its allocations changed by this part of all allocations or
+# of the whole change, and of its own. Counts are exact, but growing maps and slices
+# make small differences.
 _OF_ALL, _OF_CHANGE, _OF_ITSELF = 0.04, 0.25, 0.1
 _ALL = 0.01
 
 
 def is_large(totals: Allocated | None, site: Site) -> bool:
-    """Return whether a function's change is worth a sentence, of bytes or objects.
+    """Return whether a function's change is worth reporting, in bytes or objects.
 
-    One that goes against all of the operation's, or beyond it, may be that of a block
-    which others share.
+    A change against the total, or beyond it, may come from blocks shared with others.
     """
     for _, whole, part in _known(totals, site):
         change, of_all = part[1] - part[0], whole[1] - whole[0]
@@ -38,7 +37,7 @@ def is_large(totals: Allocated | None, site: Site) -> bool:
 
 
 def part_of_all(totals: Allocated | None, site: Site) -> float:
-    """Return a function's change as a part of all bytes, or of all objects; 0 to 1."""
+    """Return a function's change as a part of all bytes or objects, 0 to 1."""
     parts = (
         abs(new - base) / max(whole)
         for _, whole, (base, new) in _known(totals, site)
@@ -48,10 +47,10 @@ def part_of_all(totals: Allocated | None, site: Site) -> float:
 
 
 def amounts(totals: Allocated | None, site: Site) -> str:
-    """Return what a function allocates: ``1.8 → 0 KiB/op, 30 → 0 allocs/op``.
+    """Return a function's allocations: ``1.8 → 0 KiB/op, 30 → 0 allocs/op``.
 
-    Objects are left out where those that profiles miss may be a good part of them. Who
-    allocates all but a hundredth of what benchmarks count on both sides allocates that.
+    Objects are omitted if profiles may miss a good part of them. A function within 1%
+    of the benchmarks' counts on both sides gets those counts.
     """
     if totals is not None:
         site = site._replace(
@@ -67,7 +66,7 @@ def amounts(totals: Allocated | None, site: Site) -> str:
 
 
 def _nearly_all(whole: _Pair | None, part: _Pair) -> _Pair:
-    """Return both sides' part, or the whole where both are that within a hundredth."""
+    """Return `part`, or `whole` if both sides agree within 1%."""
     if whole is None:
         return part
     all_of = (
@@ -79,11 +78,11 @@ def _nearly_all(whole: _Pair | None, part: _Pair) -> _Pair:
 def share_of_change(
     totals: Allocated | None, site: Site, *, alone: bool, mix: bool
 ) -> str:
-    """Return how much of an operation's change a function has, as a sentence.
+    """Return a function's part of the change in allocations per op, as a sentence.
 
-    It is all of the change where no other function is named: `alone`. A change the
-    other way, or a larger one, is no part of it.
-    With `mix` the operation is one of several benchmarks'.
+    Only a function named `alone` has the whole change. "" if the function changed the
+    other way, or by more than the total. With `mix`, ops are those of several
+    benchmarks.
     """
     known = list(_known(totals, site))
     changes = [(new - base, whole[1] - whole[0]) for _, whole, (base, new) in known]
@@ -105,7 +104,7 @@ def share_of_change(
 
 
 def _known(totals: Allocated | None, site: Site) -> Iterator[tuple[str, _Pair, _Pair]]:
-    """Yield (unit, the whole operation's, the function's): bytes, objects if exact."""
+    """Yield (unit, total per op, function's per op) of bytes, and of exact objects."""
     if totals is None:
         return
     if totals.space is not None and max(totals.space) >= BYTE:

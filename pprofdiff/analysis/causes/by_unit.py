@@ -1,4 +1,4 @@
-"""Why units of work changed: places in each, from its own samples and operations."""
+"""Causes of each benchmark's change, from its own samples and operations."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pprofdiff.analysis.settings import DEFAULTS
 
 __all__ = ["causes_of_units"]
 
-# So many units are looked into: a reader opens no more.
+# The most units to explain: readers open no more.
 _MOST = 5
-# Causes of one unit: the first ones have most of its change.
+# Causes per unit: the first ones have most of its change.
 _CAUSES = 2
 _ABOUT = "CPU per op is by about the iterations that ran."
 
 
 def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[Finding]:
-    """Yield why the units that moved did, each with what follows from it.
+    """Yield the causes of each changed unit, followed by their consequences.
 
-    Their claims are on samples of the unit alone, so that they carry none.
+    Findings have no claim, since their samples are those of one unit alone.
     """
     apart = comparison.apart or comparison.alone
     if apart is None:
@@ -52,7 +52,7 @@ def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[F
 def _of(
     units: Sequence[UnitOfWork], moved: Sequence[Unit]
 ) -> list[tuple[UnitOfWork, str]]:
-    """Return the units of work that moved, with what to call each; largest first."""
+    """Return the changed units of work with their display names, largest first."""
     found = []
     for unit in units:
         names = [one.name for one in moved if one.key in unit.benchmarks]
@@ -64,7 +64,7 @@ def _of(
 
 
 def _named(finding: Finding, names: str, number: int, about: str) -> Finding:
-    """Return a cause under the name of its unit; ids stay apart."""
+    """Return a finding under its unit's name, with an id unique among units."""
 
     def of_unit(id_: str) -> str:
         return id_ if number == 1 else f"unit-{number}-{id_}"

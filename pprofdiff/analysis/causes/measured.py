@@ -1,7 +1,7 @@
-"""Causes of what benchmarks measured in turns show, where all amounts are per op.
+"""Causes of the changes in interleaved benchmarks, with all amounts per op.
 
-The work is known then: CPU per operation as the kernel counted it, samples that say
-where, and every object that an operation allocates.
+The operation count is known: CPU per op as the kernel counts it, samples that show
+where, and every allocated object.
 """
 
 from __future__ import annotations
@@ -46,27 +46,27 @@ from pprofdiff.units import percent, times
 
 __all__ = ["causes_of_measured"]
 
-# A cause that is this part of the larger side's CPU is major, or minor.
+# Causes with this part of the larger side's CPU are major, or minor.
 _MAJOR, _MINOR = 0.05, 0.01
-# Parts of a place's change that are worth a clause; what is left says nothing new.
+# The part of a place's change that gets a clause, and the number of clauses.
 _CLAUSE = 0.15
 _CLAUSES = 4
-# Causes beside the places on the CPU: sites that no place has.
+# Allocation sites to report outside places.
 _SITES = 2
 # A kind of work with this part of a place, and none on the other side, is named.
 _MECHANISM = 0.05
-# Runs of both sides do about as many operations.
+# Within this ratio, runs of both sides do about as many operations.
 _ALIKE = 1.5
-# GC work follows allocation that changed by this much, and not its price.
+# GC work follows from allocations, not their price, if they changed by this part.
 _BYTES = 0.05
-# What is left of a change that a place has nearly all of.
+# A place has nearly all of a change if no more than this part remains.
 _REST = 0.1
-# A change that is at least half of allocation and GC work is one of allocation.
+# A change with this part in allocation and GC work is a change of allocation.
 _MOSTLY = 0.5
 
 
 class _Runtime(NamedTuple):
-    """Work of the runtime on goroutines of its own: groups of the rules, and a name."""
+    """Work of the runtime on its own goroutines: groups of the rules, and a label."""
 
     id: str
     label: str
@@ -78,13 +78,13 @@ _RUNTIME = (
     _Runtime(_GC_WORK, "Other GC work (with sweeping and barriers)", ("gc", "gc_tax")),
     _Runtime("scheduler", "The scheduler", ("sched",)),
 )
-# Groups that have work of a process besides that of operations.
+# Groups that mix work per op with the process's own work.
 _BY_ITSELF = ("gc", "gc_tax", "sched")
 _COSTS_OF_ALLOCATION = ("alloc", "gc_tax")
 
 
 class _View(NamedTuple):
-    """What a sentence needs: the CPU profiles, what is allocated, and by whom."""
+    """The inputs of a sentence: CPU profiles, allocations per op and their sites."""
 
     cpu: CPUComparison | None
     program: Program | None
@@ -95,17 +95,17 @@ class _View(NamedTuple):
 
     @property
     def of_all(self) -> str:
-        """What all of an operation allocates, where it is one of several benchmarks."""
+        """The allocations of an op of the mix, in words; "" with one benchmark."""
         if not self.mix or self.totals is None or self.totals.space is None:
             return ""
         return f" (an op of the mix: {arrow(*self.totals.space, 'B')})"
 
 
 def causes_of_measured(case: Case, *, moved: bool) -> Findings:
-    """Return what changed per operation, what explains most first.
+    """Return what changed per op, the largest explanation first.
 
-    Where the outcome `moved`, some place did: the judge of tables finds it. Else the
-    cautious one is asked, so that an unchanged build has no cause by chance.
+    If the outcome `moved`, some place changed, and the model of the tables finds it.
+    Otherwise a stricter model keeps an unchanged build free of chance causes.
     """
     cpu = case.cpu
     if cpu is not None and moved and cpu.diff.model is not None:
@@ -132,7 +132,7 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
         )
         for group in told.left
     )
-    # Of what is not explained all is listed, or none where it is the process alone.
+    # List all that is unexplained, or nothing if it is the process's own work.
     left = told.left if of_operations else ()
     return Findings(tuple(found), told._replace(left=left))
 
@@ -141,7 +141,7 @@ _Drafts = list[tuple[float, Finding, list[Finding]]]
 
 
 def _ranked(view: _View) -> Iterator[Finding]:
-    """Yield causes, each before what follows from it."""
+    """Yield the causes, each followed by its consequences."""
     drafts: _Drafts = []
     named: set[str] = set()
     taken = word = None
@@ -178,10 +178,10 @@ def _add_places(
     drafts: _Drafts,
     named: set[str],
 ) -> tuple[Claim, Finding | None]:
-    """Add the places on the CPU to causes; return the samples that they claim.
+    """Add the places on the CPU to `drafts`; return the samples that they claim.
 
-    Where none is significant, the first one is returned as well, if it is large. The
-    sites that significant ones have are added to `named`.
+    If none is significant, also return the first large one. `named` gets the sites of
+    the significant ones.
     """
     taken, word = cpu.of(()), None
     for place in places(cpu, program):
@@ -200,10 +200,10 @@ def _is_large(cpu: CPUComparison, place: Place) -> bool:
 
 
 def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
-    """Have runtime work follow from the first cause that allocates, or be a cause.
+    """Add runtime work as a consequence of the largest allocation cause, or as a cause.
 
-    The collector runs as often as the program allocates, and wakes its workers through
-    the scheduler.
+    The GC runs as often as the program allocates and wakes its workers through the
+    scheduler.
     """
     counted = [] if view.totals is None else [view.totals.space, view.totals.objects]
     follows = any(
@@ -221,7 +221,7 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
 
 
 def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Finding:
-    """Return the cause that a place is."""
+    """Return a place as a finding."""
     name, delta = cpu.names[place.row], cpu.scaled_delta(place.base, place.new)
     named = [name, *(cpu.names[row] for row in (place.gone, place.added) if row >= 0)]
     site = _sites_of(view, cpu, place)[0]
@@ -266,10 +266,10 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
 
 
 def _is_all(cpu: CPUComparison, place: Place) -> bool:
-    """Return whether a place is nearly all of a change that is significant.
+    """Return whether a place is nearly all of a significant change.
 
-    Turns show that CPU per operation changed, however far profiled runs differ: what
-    is left is how well samples tell the place from the rest.
+    Interleaved turns show that CPU per op changed, however much profiled runs differ;
+    what remains is how well samples separate the place from the rest.
     """
     whole = cpu.scaled_delta(*cpu.diff.totals)
     counting = cpu.model._replace(spread=ONE_RUN)
@@ -279,7 +279,7 @@ def _is_all(cpu: CPUComparison, place: Place) -> bool:
 
 
 def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
-    """Return where most of a difference lies, in a place that is not significant."""
+    """Return the title for a place that is not significant."""
     amount = cpu.words(place.base, place.new)
     callees = " and what it calls" if place.whole else ""
     who = f"{_called(cpu.names[place.row])}{callees}"
@@ -297,9 +297,9 @@ def _all(place: Place) -> str:
 
 
 def _by_chance(view: _View, cpu: CPUComparison, place: Place, *, known: bool) -> bool:
-    """Return whether a place's change is of allocation that is known not to differ.
+    """Return whether a change is the cost of allocations that are known to be equal.
 
-    What GC costs, and which goroutine pays for it, varies far more than by counting.
+    GC cost, and which goroutine pays it, varies far more than sampling explains.
     """
     if known or view.totals is None:
         return False
@@ -311,7 +311,7 @@ def _by_chance(view: _View, cpu: CPUComparison, place: Place, *, known: bool) ->
 def _sites_of(
     view: _View, cpu: CPUComparison, place: Place
 ) -> tuple[Site | None, frozenset[str]]:
-    """Return what a place allocates, and the sites that are in it."""
+    """Return a place's allocations, and the names of the sites in it."""
     name = cpu.names[place.row]
     if view.sites is None:
         return None, frozenset()
@@ -322,7 +322,7 @@ def _sites_of(
 
 
 def _title(cpu: CPUComparison, place: Place) -> str:
-    """Return a place's change in one sentence."""
+    """Return a place's change as a title."""
     amount, who = cpu.words(place.base, place.new), _called(cpu.names[place.row])
     cum = _cum(cpu, place.row)
     if place.whole and (place.base, place.new) == cum:
@@ -341,10 +341,10 @@ def _title(cpu: CPUComparison, place: Place) -> str:
 
 
 def _called(name: str) -> str:
-    """Return how a function is called: a closure by the function that it stands in.
+    """Return a function's display name: for a closure, with its enclosing function.
 
-    A closure of a function that a benchmark inlines has the benchmark's name before
-    that function's: ``store.BenchmarkGet.Get.func1``.
+    A closure of a function inlined into a benchmark has the benchmark's name first:
+    ``store.BenchmarkGet.Get.func1``.
     """
     package, _, rest = short(name).partition(".")
     outer, _, inner = rest.partition(".")
@@ -355,12 +355,12 @@ def _called(name: str) -> str:
 
 
 def _cum(cpu: CPUComparison, row: int) -> tuple[int, int]:
-    """Return the raw cum of a function, base and new."""
+    """Return a function's raw cum, as (base, new)."""
     return int(cpu.cum[0][row]), int(cpu.cum[1][row])
 
 
 def _callees(cpu: CPUComparison, place: Place) -> str:
-    """Return which callees only one side has, as a sentence without its full stop."""
+    """Return the callees that only one side has, as a sentence without its period."""
     chosen = [row for row in (place.gone, place.added) if row >= 0]
     if not chosen:
         return ""
@@ -376,7 +376,7 @@ def _callees(cpu: CPUComparison, place: Place) -> str:
 
 
 def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
-    """Return what makes up most of a place's change: (label, amount); none of one."""
+    """Return a place's change as (label, amount) parts; empty if there is only one."""
     scale = scale_of(cpu.diff)
     whole = cpu.scaled_delta(place.base, place.new)
     deltas = [
@@ -395,7 +395,7 @@ def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
 
 
 def _in_clauses(resources: list[tuple[str, str]], unit: str) -> str:
-    """Return amounts by resource as a sentence, the first one with the unit."""
+    """Return amounts by resource as a sentence, with the unit after the first."""
     if not resources:
         return ""
     first, *others = (f"{label} {amount}" for label, amount in resources)
@@ -403,10 +403,10 @@ def _in_clauses(resources: list[tuple[str, str]], unit: str) -> str:
 
 
 def _resources() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield what a function's time goes to, as a word in a sentence, with categories.
+    """Yield (label, categories) of what a function's time is spent on.
 
-    Allocation and the GC work that comes with it are one; what the runtime does for
-    the code itself is named, for it says how the code works: maps, strings, copying.
+    Allocation and its GC work are one. Runtime work for the code itself is listed by
+    category, since maps, strings or copying show how the code works.
     """
     memory: list[str] = []
     for group in rules().groups:
@@ -424,9 +424,9 @@ def _resources() -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _mechanisms(cpu: CPUComparison, place: Place, said: set[str]) -> list[str]:
-    """Return kinds of runtime work that one side alone does, as the place moved.
+    """Return the largest kind of runtime work that only one side does, if any.
 
-    One whose amount is that of a resource is `said` there.
+    Kinds that changed against the place, or whose amount was `said`, are skipped.
     """
     if not place.base or not place.new:
         return []
@@ -451,7 +451,7 @@ def _mechanisms(cpu: CPUComparison, place: Place, said: set[str]) -> list[str]:
 
 
 def _worth_telling(view: _View, named: set[str]) -> list[Site]:
-    """Return the sites that changed and that no place speaks of."""
+    """Return the changed sites that no place covers."""
     if view.sites is None:
         return []
     large = [
@@ -463,7 +463,7 @@ def _worth_telling(view: _View, named: set[str]) -> list[Site]:
 def _of_site(
     view: _View, site: Site, taken: Claim | None, number: int, *, alone: bool
 ) -> Finding:
-    """Return the cause that a change of allocation is."""
+    """Return a change in allocations as a finding."""
     space, objects = site.space, site.objects
     name = _called(site.name)
     fewer = _falls(space, objects if site.exact else space)
@@ -482,7 +482,7 @@ def _of_site(
         own = owned_by(cpu, cpu.rows_of(owners).tolist())
         of_site = own.within(cpu.of_groups(*_COSTS_OF_ALLOCATION)).without(taken)
         delta = cpu.delta(of_site)
-        # What is allocated is counted: its CPU goes the same way, however few samples.
+        # Allocations are counted: their CPU goes the same way, however few samples.
         if (delta < 0) == fewer and delta:
             claim, explains, mark = of_site, delta, cpu.mark(of_site)
     part = part_of_all(view.totals, site)
@@ -511,7 +511,7 @@ def _of_site(
 
 
 def _falls(*pairs: tuple[float, float]) -> bool:
-    """Return whether the one of (base, new) that changed most, as a part, is less."""
+    """Return whether the (base, new) pair with the largest relative change fell."""
     known = [pair for pair in pairs if max(pair)]
     base, new = max(known, key=lambda pair: abs(pair[1] - pair[0]) / max(pair))
     return new < base
@@ -520,9 +520,9 @@ def _falls(*pairs: tuple[float, float]) -> bool:
 def _of_runtime(
     view: _View, cpu: CPUComparison, taken: Claim, what: _Runtime, *, collects: bool
 ) -> Finding | None:
-    """Return the change of runtime work that no place has, None within noise.
+    """Return the change of runtime work outside places, or None within noise.
 
-    Where GC work changed as well, it `collects` more or less, and wakes its workers.
+    With `collects`, GC work changed too and wakes its workers more or less often.
     """
     claim = cpu.of_groups(*what.groups).without(taken)
     if not cpu.change(claim).told:
@@ -559,11 +559,11 @@ def _of_runtime(
 def _of_process(
     view: _View, cpu: CPUComparison, claim: Claim, *, collected: bool
 ) -> bool:
-    """Return whether work may be that of a process, however many operations it does.
+    """Return whether work may be that of a process, independent of its operations.
 
-    A process collects when it starts, and its sweeper gives way. Where one side does
-    more operations in a run, that is less per operation and no change. GC work that
-    allocation makes necessary, which is counted, is that of operations: `collected`.
+    A process collects at start-up, and its sweeper yields. If a side does more ops in a
+    run, that is less per op without a change. GC work that counted allocations require
+    (`collected`) belongs to operations.
     """
     objects = None if view.totals is None else view.totals.objects
     if collected and (objects is None or max(objects) >= OBJECT):

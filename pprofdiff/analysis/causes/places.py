@@ -1,9 +1,9 @@
-"""Places whose CPU per operation changed: the fewest functions that explain it.
+"""Places whose CPU per op changed: the fewest functions that explain it.
 
-A function of the program owns the samples in which it is nearest the leaf: what it does
-itself, in the standard library and in the runtime. The one whose samples changed most
-is a place; where no function has most of a change, the path that it runs through is.
-Samples of a place are set aside, and the search begins again with what is left.
+The program's function nearest the leaf owns a sample, along with the standard library
+and runtime code below it. The function whose samples changed most is a place; if no
+function has most of a change, the path that it runs through is. A place's samples are
+set aside, and the search repeats on the rest.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ __all__ = ["Place", "Program", "of_harness", "owned_by", "places"]
 
 Column = NDArray[np.int64]
 
-# A function below another stands for its change where it has this part of it: of 51
-# commits with known causes, 65 % named the first cause in 44 (50 % and 80 % in fewer).
+# A function replaces its caller if it has this part of the caller's change: of 51
+# commits with known causes, 65% named the first cause in 44 (50% and 80% in fewer).
 _KEEPS = 0.65
 # A function that owns this part of a path's change is the place itself.
 _OWNS = 0.5
-# More places than these are details of the first ones.
+# Further places are details of the first ones.
 _MOST = 4
-# A caller has a function where it has this part of its samples.
+# A caller contains a function if it has this part of the function's samples.
 _HOLDS = 0.9
-# go/build: files that are compiled for tests alone.
+# go/build: files compiled only for tests.
 _TEST_FILE = "_test.go"
-# Work moved where its caller changed by less than this part of it, or the other way.
+# Work moved within a caller that changed by less than this part, or the other way.
 _MOVED = 0.8
 
 
 class Place(NamedTuple):
     """A function whose samples changed: a row of the union of functions.
 
-    `claim` are its samples, `base` and `new` their raw CPU time: those that it owns,
-    or with `whole` those of all that it calls. `gone` and `added` are the outermost
-    functions that only base, or only new, calls in it, -1 for none. It is `partial`
-    where larger places have some of its samples.
+    `claim` are its samples, `base` and `new` their raw CPU time. They are the samples
+    it owns, or with `whole` also those of all callees. `gone` and `added` are the
+    outermost callees that only base, or only new, has; -1 for none. A place is
+    `partial` if larger places have some of its samples.
     """
 
     row: int
@@ -63,10 +63,10 @@ class Place(NamedTuple):
 
 
 class Program:
-    """The functions of the union that may be named: not the runtime's.
+    """The functions of the union that may be named, as bool masks.
 
-    `code` (bool) marks them, `own` those that are not of the standard library either;
-    `inner` are own functions that are not the harness's.
+    `code` excludes the runtime and package testing, `own` also the standard library,
+    and `inner` also the program's own tests and benchmarks.
     """
 
     def __init__(self, functions: PairedRows) -> None:
@@ -78,17 +78,17 @@ class Program:
 
 
 def _is_code(package: str) -> bool:
-    """Return whether a package is neither Go's runtime nor the test harness."""
+    """Return whether a package is outside Go's runtime and package testing."""
     first, _, rest = package.partition("/")
     internal = first == "internal" and rest.partition("/")[0] in ("runtime", "abi")
     return bool(package) and first not in ("runtime", "testing") and not internal
 
 
 def of_harness(functions: PairedRows) -> NDArray[np.bool_]:
-    """Return which functions of the union stand in test files: benchmarks, helpers.
+    """Return a mask of the union's functions in test files: benchmarks, helpers.
 
-    A closure that a benchmark inlines is called by the benchmark's name and stands in
-    its function's file. Where the file is not known, the name decides.
+    A closure inlined into a benchmark has the benchmark's name but its own function's
+    file. Without a file, the name decides.
     """
     found = np.zeros(len(functions.names), np.bool_)
     for side, rows in zip(functions.sides, functions.union, strict=True):
@@ -102,9 +102,9 @@ def of_harness(functions: PairedRows) -> NDArray[np.bool_]:
 
 
 def places(cpu: CPUComparison, program: Program) -> list[Place]:
-    """Return the places that changed beyond noise, largest change first.
+    """Return the places that changed significantly, largest change first.
 
-    Where work only moved between functions, their caller stands for them, and its
+    If work only moved between functions, their caller replaces them, and its
     change may be within noise.
     """
     left, found = cpu.all, list[Place]()
@@ -123,7 +123,7 @@ def _delta(cpu: CPUComparison, place: Place) -> float:
 
 
 def _apart(cpu: CPUComparison, found: list[Place]) -> list[Place]:
-    """Return places by falling change, each without the samples of those before it."""
+    """Return places by decreasing change, each without the samples of earlier ones."""
     taken, apart = cpu.of(()), []
     for place in sorted(found, key=lambda one: -abs(_delta(cpu, one))):
         claim = place.claim.without(taken)
@@ -138,7 +138,7 @@ def _apart(cpu: CPUComparison, found: list[Place]) -> list[Place]:
 
 
 def _next(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
-    """Return the place with most of what is left, None where nothing is significant."""
+    """Return the place with most of what is left, or None if none is significant."""
     path = _deepest(cpu, program, left)
     owner = _owner(cpu, program, left)
     if path is None or owner is None:
@@ -157,10 +157,7 @@ def _owner(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
 
 
 def owned_by(cpu: CPUComparison, rows: Sequence[int]) -> Claim:
-    """Claim the samples that functions own: what they do without others of the program.
-
-    `rows` are rows of the union.
-    """
+    """Claim the samples that functions own, given as rows of the union."""
     base, new = cpu.diff.ledger.sides("owner")
     return Claim(np.isin(base, rows), np.isin(new, rows))
 
@@ -178,7 +175,7 @@ def _deepest(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
         candidates[row] = False
         claim = claim.within(cpu.under(cpu.only(row)))
         if not (cpu.cum[0][row] and cpu.cum[1][row]):
-            # What a function calls that one side alone has is part of what is new.
+            # Callees of a function that only one side has are part of what is new.
             break
     if not path:
         return None
@@ -186,7 +183,7 @@ def _deepest(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
 
 
 def _innermost(cpu: CPUComparison, claim: Claim, path: list[int]) -> int:
-    """Return which function of a path is nearest the leaf of its heaviest stack."""
+    """Return the function of a path that is nearest the leaf of its heaviest stack."""
     if len(path) == 1:
         return path[0]
     values = [
@@ -209,9 +206,9 @@ def _largest(
     candidates: NDArray[np.bool_],
     way: float = 0.0,
 ) -> tuple[int, float] | None:
-    """Return the row that changed most beyond noise, and by how much, scaled.
+    """Return the row with the largest significant change, and its scaled delta.
 
-    With a `way`, rows that changed the other way do not count.
+    With a `way`, only changes of that sign count.
     """
     base, new = merged(runs)
     some = np.flatnonzero(candidates & ((base != 0) | (new != 0)))
@@ -226,7 +223,7 @@ def _largest(
 
 
 def _cum_by_run(cpu: CPUComparison, claim: Claim) -> Runs[Column]:
-    """Return the raw cum of each function of the union, run by run, of some samples."""
+    """Return the raw cum of each function of the union by run, within `claim`."""
     functions = cpu.diff.paired_functions
     size = len(functions.names)
     sides = []
@@ -240,17 +237,17 @@ def _cum_by_run(cpu: CPUComparison, claim: Claim) -> Runs[Column]:
 
 
 def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Place]:
-    """Put a caller in place of functions that only one side has, where work moved.
+    """Replace functions that only one side has by their caller if work moved.
 
-    A function that is gone may be replaced by a new one, or by its caller's own code:
-    what counts is what the caller costs with all it calls, on both sides.
+    A function that is gone may have been replaced by a new one or by its caller's own
+    code: what counts is the caller with its callees, on both sides.
     """
     kept: list[Place] = []
     for place in found:
         caller = None
         if not (place.base and place.new):
             known = cpu.cum[0][place.row] > 0 and cpu.cum[1][place.row] > 0
-            # One that owns samples on one side alone calls others on the other side.
+            # Own samples on one side only: the function calls others on the other side.
             caller = _whole(cpu, place.row) if known else _caller(cpu, program, place)
         kept.append(place if caller is None else caller)
     wholes = [place for place in kept if place.whole]
@@ -259,7 +256,7 @@ def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Pl
         inside = any(
             one.row != place.row and _holds(cpu, one.claim, place) for one in wholes
         )
-        # With all it calls, a caller says what its own code took from those it called.
+        # The whole caller includes what its own code took over from callees.
         first = unique.get(place.row)
         if not inside and (first is None or (place.whole and not first.whole)):
             unique[place.row] = place
@@ -273,7 +270,7 @@ def _holds(cpu: CPUComparison, claim: Claim, place: Place) -> bool:
 
 
 def _caller(cpu: CPUComparison, program: Program, place: Place) -> Place | None:
-    """Return the nearest caller within which a place's work moved, None for none."""
+    """Return the nearest caller within which a place's work moved, or None."""
     side = 0 if place.base else 1
     own = place.base or place.new
     within = cpu.cum_of(side, place.claim)
@@ -291,13 +288,13 @@ def _caller(cpu: CPUComparison, program: Program, place: Place) -> Place | None:
 
 
 def _whole(cpu: CPUComparison, row: int) -> Place:
-    """Return a function with all that it calls."""
+    """Return a function with all its callees, as a place."""
     claim = cpu.under(cpu.only(row))
     return Place(row, claim, *cpu.sums(claim), whole=True)
 
 
 def _with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
-    """Return the place with the outermost callees in it that one side alone has."""
+    """Return the place with its outermost callees that only one side has."""
     base, new = (_below(cpu, place, side) for side in (0, 1))
     sides = []
     for mine, other in ((base, new), (new, base)):
@@ -310,16 +307,16 @@ def _with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
 
 
 def _below(cpu: CPUComparison, place: Place, side: int) -> Column:
-    """Return the raw value of each function that a place calls, on one side.
+    """Return the raw value of each function below a place on one side.
 
-    A function counts once for each sample, as in cum.
+    A function counts once per sample, as in cum.
     """
     size = len(cpu.names)
     total = np.zeros(size, np.int64)
     values, claimed = cpu.diff.values[side], place.claim.sides[side]
     for samples, ids, offsets in cpu.stacks_with(side, cpu.only(place.row), claimed):
         rows = row_of_item(offsets)
-        # Stacks begin at the leaf: callees stand before the place.
+        # Stacks begin at the leaf: callees precede the place.
         at = last_in_row(ids == place.row, offsets)
         below = np.arange(len(ids)) < at[rows]
         keys = distinct(rows[below] * size + ids[below])

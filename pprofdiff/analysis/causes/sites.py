@@ -1,4 +1,4 @@
-"""Where an operation allocates: exact bytes and objects, by function."""
+"""Allocation sites: exact bytes and objects per op, by function."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ __all__ = [
 ]
 
 BYTE, OBJECT = 0.5, 0.01
-"""Fewer bytes or objects per operation are none: what is allocated now and then."""
+"""Fewer bytes or objects per op count as none: they are allocated occasionally."""
 KNOWN = 5
-"""From so many times the objects that profiles miss, a number is known within 20 %."""
+"""Counts from this multiple of the objects that profiles miss are known to 20%."""
 
 
 class Allocated(NamedTuple):
-    """What an operation allocates, as benchmarks count it: (base, new) or None.
+    """Allocations per op as benchmarks count them: (base, new), or None.
 
-    `varies` tells of (space, objects) that both sides' counts are of one range.
+    `varies` says whether both sides' counts of (space, objects) lie within one range.
     """
 
     space: tuple[float, float] | None
@@ -44,10 +44,10 @@ class Allocated(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether an operation allocates other amounts; these counts are exact.
+        """Whether allocations per op changed, by exact counts.
 
-        What a benchmark allocates now and then, such as a map that grows, is spread
-        over its iterations: a change below 1 % may be that, or of less than a byte.
+        Occasional allocations, such as a map's growth, are amortized over iterations:
+        changes below 1%, or of less than `BYTE` and `OBJECT` in all, do not count.
         """
         return any(
             pair is not None
@@ -62,25 +62,25 @@ class Allocated(NamedTuple):
 
 _ROUNDING = 0.01
 _NEARLY = 0.9
-# Bytes of profiles and of benchmarks are of one thing within this part: tiny blocks
-# and the profiler's own apart.
+# Bytes in profiles and benchmarks agree within this part, except for tiny blocks and
+# the profiler's own.
 _AGREE = 0.1
-# The block that tiny objects share, in bytes (maxTinySize of runtime/malloc.go).
+# Bytes in a block of tiny objects (maxTinySize in runtime/malloc.go).
 _TINY = 16
-# One function allocates instead of another what is at least this part of it.
+# One function replaces another if it allocates at least this part of its bytes.
 _ALIKE = 0.5
 
 
 class Site(NamedTuple):
-    """A function of the program, and what it allocates per operation, (base, new).
+    """A function of the program and what it allocates per op, as (base, new).
 
-    What the standard library allocates for it is its own. `row` is its row among the
-    functions of the comparison of bytes. `objects` are not `exact` where profiles count
-    fewer than benchmarks do: several tiny ones share a block (runtime/malloc.go), and
-    whose they are is not known: so many are `missing`. Their blocks' bytes count for
-    whoever allocates first. `agrees` is whether profiles have about the bytes that
-    benchmarks count: else a good part of both is of starting, which is spread over
-    other numbers of operations. With `instead_of`, base is that function's.
+    Allocations of the standard library on its behalf are included. `row` is its row
+    among the functions of the byte comparison. `objects` are not `exact` if profiles
+    count fewer than benchmarks: tiny objects share a block (runtime/malloc.go),
+    credited to whoever allocates first, and whose the `missing` ones are is unknown.
+    `agrees` says whether profiles have about the bytes that benchmarks count; else a
+    good part of both is start-up, spread over different operation counts. With
+    `instead_of`, base is that function's.
     """
 
     name: str
@@ -94,14 +94,14 @@ class Site(NamedTuple):
 
     @property
     def shared(self) -> float:
-        """The bytes that blocks of tiny objects may have, which others may have too."""
+        """The bytes of tiny-object blocks that other functions may share."""
         return _TINY * self.missing
 
 
 def netted(sites: Sequence[Site]) -> list[Site]:
-    """Return sites with one in place of two where only their function differs.
+    """Return sites with pairs merged where allocation only changed functions.
 
-    That is one which no longer allocates, and one which begins to, about as much.
+    A pair is one that stopped allocating and one that started, about as much.
     """
     gone = [site for site in sites if not site.space[1]]
     kept = list(sites)
@@ -125,7 +125,7 @@ def _alike(old: Site, new: Site) -> bool:
 
 
 def allocated(comparison: Comparison) -> Allocated | None:
-    """Return what an operation allocates, None where benchmarks do not count it."""
+    """Return allocations per op, or None if benchmarks do not count them."""
     work = comparison.work
     if work is None or not comparison.measured:
         return None
@@ -138,7 +138,7 @@ def allocated(comparison: Comparison) -> Allocated | None:
 class Sites:
     """The functions that allocate, from allocs profiles of every object.
 
-    `space` is the comparison of bytes, `objects` that of objects; both are per op.
+    `space` compares bytes per op, `objects` objects per op.
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class Sites:
 
     @classmethod
     def of(cls, comparison: Comparison) -> Sites | None:
-        """Return the sites of a comparison, None where operations are not counted."""
+        """Return the sites of a comparison, or None without per-op allocs profiles."""
         diffs = {d.sample_type.type: d for d in comparison.profiles}
         space, objects = diffs.get("alloc_space"), diffs.get("alloc_objects")
         if space is None or objects is None:
@@ -175,17 +175,17 @@ class Sites:
 
     @property
     def least_objects(self) -> float:
-        """The objects per op from which on profiles count a site's within 20 %.
+        """The objects per op from which a site's count in profiles is known to 20%.
 
-        Several tiny ones share a block, which profiles count as one.
+        Profiles count several tiny objects in a block as one.
         """
         return KNOWN * self._missing_objects
 
     @cached_property
     def all(self) -> list[Site]:
-        """The sites that changed, largest part of all bytes or objects first.
+        """The changed sites, largest part of all bytes or objects first.
 
-        Benchmarks' own are left out where they allocate while the timer is stopped.
+        Benchmarks' own sites are excluded if they allocate while the timer is stopped.
         """
         everything = [np.ones(len(owner), np.bool_) for owner in self._owners]
         columns = self._columns(everything[0], everything[1])
@@ -204,9 +204,9 @@ class Sites:
         return [site for _, site in sorted(found, key=lambda one: -one[0])]
 
     def under(self, name: str) -> tuple[Site, frozenset[str]]:
-        """Return what a function allocates with all it calls, and whose sites that is.
+        """Return the allocations of a function with its callees, and the sites in it.
 
-        A site belongs to it where nearly all that it allocates is below the function.
+        A site is in it if nearly all its allocations are below the function.
         """
         row = self._names.index(name) if name in self._names else -1
         inside = self._diffs[0].having(np.arange(len(self._names)) == row)
@@ -234,7 +234,7 @@ class Sites:
     def _columns(
         self, base: NDArray[np.bool_], new: NDArray[np.bool_]
     ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Return (base, new) bytes, then objects, of chosen samples by owner."""
+        """Return the (base, new) bytes, then objects, of marked samples by owner."""
         columns = []
         for diff in self._diffs:
             sides: list[NDArray[np.float64]] = []
@@ -250,7 +250,7 @@ class Sites:
 
 
 def _missing(comparison: Comparison, objects: ProfileDiff) -> float | None:
-    """Return how many objects per operation profiles miss, the larger of both sides."""
+    """Return how many objects per op profiles miss, the larger of both sides."""
     done = operations_of_both(objects.base, objects.new)
     work = comparison.work
     counted = None if work is None else work.allocated.get("alloc_objects")
@@ -262,6 +262,6 @@ def _missing(comparison: Comparison, objects: ProfileDiff) -> float | None:
 
 
 def _counted_space(comparison: Comparison) -> tuple[float, float] | None:
-    """Return the bytes per operation that benchmarks count, None where they do not."""
+    """Return the bytes per op that benchmarks count, or None."""
     work = comparison.work
     return None if work is None else work.allocated.get("alloc_space")

@@ -1,5 +1,5 @@
-"""Why it changed: rules over the comparisons, each a sentence with its evidence.
+"""Why it changed: rules that turn comparisons into findings with evidence.
 
-Start at `rules.find`. `case` is what rules look at, `model` what they return; each
-other module holds the rules of one subject.
+Start at `rules.find`. `case` holds what rules read, `model` what they return; each
+other module holds the rules on one subject.
 """

@@ -1,4 +1,4 @@
-"""Allocation changed: how much in all, at which call sites, and what GC owes to it."""
+"""Findings on allocation: what changed per op, at which call sites, and GC's part."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from pprofdiff.units import percent
 
 __all__ = ["allocation"]
 
-# A call site matters from this share of all bytes on, and so does a change of all of
-# them: what a process allocates to start counts too, and is no operation's.
+# A call site, or a change of the total, matters from this share of all bytes on: what a
+# process allocates at startup counts too, and belongs to no op.
 _SHARE = 0.05
 _MOST = 0.5
-# A share under this part of the other side's counts as none.
+# A share below this fraction of the other side's counts as none.
 _LITTLE = 0.05
-# A function within a site is named for this part of what the site's bytes moved by.
+# A function within a site is named from this fraction of the site's delta on.
 _INNER = 0.25
 _NAMED = 3
 
@@ -57,10 +57,10 @@ _DIRECTIONS: dict[bool | None, Direction] = {
 
 
 class _Site(NamedTuple):
-    """Functions that allocate for one function of the program.
+    """Functions that allocate on behalf of one function of the program.
 
-    `row` is theirs in the sums by owner; `delta` is new − base in scaled bytes, base
-    multiplied by the load.
+    `row` is its row in `sites.by_place`; `delta` is new − base in scaled bytes, with
+    base multiplied by the load.
     """
 
     row: int
@@ -72,11 +72,11 @@ class _Site(NamedTuple):
 
 
 class _Total(NamedTuple):
-    """What an operation allocates in all, new over base, as far as that moved.
+    """New ÷ base of bytes and objects per op, None where they did not change.
 
-    A ratio is None where chance, or what starts a process, may have made the change,
-    and where objects are not counted. `as_many` says that bytes are as many as before:
-    runs that differ too much to tell a change do not show that.
+    None also where the change may be noise or process startup, and where objects are
+    not counted. `as_many` says that bytes are known to be about equal, not just too
+    noisy to show a change.
     """
 
     bytes_: float | None
@@ -85,16 +85,16 @@ class _Total(NamedTuple):
 
     @property
     def more(self) -> bool | None:
-        """Whether it is more: in bytes, or else in objects; None for neither."""
+        """Whether new allocates more: by bytes, else by objects; None for neither."""
         ratio = self.bytes_ or self.objects
         return None if ratio is None else ratio > 1
 
 
 class _Sites(NamedTuple):
-    """The sites that moved beside the others, and what only changed its function.
+    """Sites that changed relative to the others, and work that only changed its site.
 
-    Of `moved`, each is (from, to): the first is all but gone, the second came, and both
-    together allocate as before.
+    Each pair of `moved` is (from, to): the first is all but gone, the second appeared,
+    and together they allocate as before.
     """
 
     changed: list[_Site]
@@ -102,7 +102,7 @@ class _Sites(NamedTuple):
 
 
 def allocation(case: Case) -> Iterator[Finding]:
-    """Operations allocate more or less, or call sites do beside the others."""
+    """Yield a finding where allocation changed, per op or at some call sites."""
     diff = case.comparison.of_type("alloc_space")
     if diff is None or diff.model is None or not diff.model.sound:
         return
@@ -119,7 +119,7 @@ def allocation(case: Case) -> Iterator[Finding]:
     partly = not _is_a_cost(diff) and not _of_one_side(diff, chosen)
     claim = None if partly else _claim(case, diff, chosen, more=more)
     if claim is not None and case.cpu is not None and more is not None:
-        # Samples that moved the other way are not what these bytes cost.
+        # Samples that changed in the other direction are not what these bytes cost.
         delta = case.cpu.delta(claim)
         claim = claim if delta and (delta > 0) == more else None
     yield Finding(
@@ -127,7 +127,7 @@ def allocation(case: Case) -> Iterator[Finding]:
         _title(diff, total, chosen),
         _text(case, diff, chosen, sites.moved),
         _evidence(case, diff, chosen),
-        # A share that fell, and did not end, is as well a rise of all else.
+        # A share that falls without vanishing may just as well be a rise elsewhere.
         severity="info" if partly else "minor",
         direction=_DIRECTIONS[more] if _is_a_cost(diff) else "neutral",
         claim=claim,
@@ -138,9 +138,9 @@ def allocation(case: Case) -> Iterator[Finding]:
 
 
 def _of_other_times(case: Case, diff: ProfileDiff) -> bool:
-    """Return whether a side's profile was written at a time that its GC log gainsays.
+    """Return whether a GC log contradicts when its side's profile was written.
 
-    Then the sides may hold other parts of what their processes did.
+    The two profiles may then cover different parts of their processes' lives.
     """
     work = case.comparison.work
     if work is None or diff.new.profile.duration_ns:
@@ -150,9 +150,9 @@ def _of_other_times(case: Case, diff: ProfileDiff) -> bool:
 
 
 def _is_a_cost(diff: ProfileDiff) -> bool:
-    """Return whether bytes are more or fewer, not another share of all bytes.
+    """Return whether bytes themselves changed, not just shares of all bytes.
 
-    They are where operations are known, or the sites that did not change tell them.
+    That is known with operations, or if unchanged call sites show the load.
     """
     return _by_operation(diff) or load_of(diff) is not None
 
@@ -162,9 +162,9 @@ def _by_operation(diff: ProfileDiff) -> bool:
 
 
 def _more(total: _Total | None, sites: _Sites) -> bool | None:
-    """Return whether new allocates more; None where the total is known and equal.
+    """Return whether new allocates more; None if the total is known and unchanged.
 
-    Without operations, the sites that moved beside the others decide.
+    Without operations, the sites that changed relative to the others decide.
     """
     if total is not None:
         return total.more
@@ -172,10 +172,10 @@ def _more(total: _Total | None, sites: _Sites) -> bool | None:
 
 
 def _total(case: Case, diff: ProfileDiff, model: CountModel) -> _Total | None:
-    """Return how an operation's bytes and objects moved, as benchmarks count them.
+    """Return how bytes and objects per op changed, preferring benchmarks' counts.
 
-    Where they do not, profiles tell: None where operations are known about, and neither
-    moved by more than about that.
+    Otherwise by profiles; None if operations are only estimated and neither total
+    changed by more than the estimate may be off.
     """
     work = case.comparison.work
     if work is not None and work.allocated:
@@ -203,9 +203,9 @@ def _total(case: Case, diff: ProfileDiff, model: CountModel) -> _Total | None:
 
 
 def _ratio(by: Normalization, base: int, new: int, *, exact: bool) -> float | None:
-    """Return new over base, None where that is about 1, as far as operations tell.
+    """Return new ÷ base; None if it is about 1, or estimated operations may explain it.
 
-    What a diff has left, which may be negative, has no ratio.
+    Negative values, which a profile that is a diff may hold, have no ratio: None.
     """
     ratio = by.ratio(base, new)
     if not ratio or ratio < 0 or _near(ratio):
@@ -214,15 +214,15 @@ def _ratio(by: Normalization, base: int, new: int, *, exact: bool) -> float | No
 
 
 def _near(ratio: float | None) -> bool:
-    """Return whether a ratio is about 1; one that is not known is not."""
+    """Return whether a ratio is known and about 1."""
     return bool(ratio and ratio > 0 and abs(log(ratio)) < log(1 + _SHARE))
 
 
 def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
-    """Return the sites that moved beyond noise and the load, the largest change first.
+    """Return the sites that changed significantly and beyond the load, largest first.
 
-    Where only the sites themselves tell the load, one that allocates as much as before
-    whatever the others do is what starts a process.
+    Where only the sites themselves show the load, a site that allocates as much as
+    before whatever the others do is process startup: it did not change.
     """
     load = None if _by_operation(diff) else load_of(diff)
     beside = model if load is None else model.with_base_times(load.ratio)
@@ -253,14 +253,14 @@ def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
 
 
 def _raw(model: CountModel) -> CountModel:
-    """Return the model of bytes as they were counted, unless operations scale them."""
+    """Return the model of raw bytes, unless operations scale them."""
     return model if model.by.mode == "per_work" else model.raw
 
 
 def _without_moved(
     model: CountModel, sites: list[_Site], runs: Runs[NDArray[np.int64]]
 ) -> _Sites:
-    """Tell what other functions allocate instead from what changed."""
+    """Separate sites that took over others' allocation from sites that changed."""
     moved: list[tuple[_Site, _Site]] = []
     came = [site for site in sites if site.base < _LITTLE * site.new]
     for gone in [site for site in sites if site.new < _LITTLE * site.base]:
@@ -276,9 +276,9 @@ def _without_moved(
 def _moved_most(
     leaves: View, chosen: NDArray[np.bool_], by: Normalization
 ) -> list[int]:
-    """Return the leaves of the chosen rows that moved as all of them did, most first.
+    """Return the leaves of the chosen rows with most of their delta, largest first.
 
-    Those that moved by little are left out: other leaves are what changed.
+    Leaves with little of it are left out.
     """
     delta = by.delta(leaves.base[chosen], leaves.new[chosen])
     delta = delta * np.sign(delta.sum())
@@ -289,7 +289,7 @@ def _moved_most(
 
 
 def _only_moved(diff: ProfileDiff, moved: list[tuple[_Site, _Site]]) -> Finding:
-    """Return that other functions allocate what some did, and nothing else changed."""
+    """Return the finding that allocation only moved to other functions."""
     gone, came = ([pair[i] for pair in moved] for i in (0, 1))
     share = percent(sum(site.base for site in gone), diff.totals[0])
     before, after = _apart(gone, came)
@@ -311,7 +311,7 @@ def _moved_words(diff: ProfileDiff, moved: list[tuple[_Site, _Site]]) -> str:
 
 
 def _apart(gone: list[_Site], came: list[_Site]) -> tuple[str, str]:
-    """Return both sides' names, with paths where only those of packages differ."""
+    """Return both sides' names, with import paths where only those differ."""
     before, after = ([s.owner for s in side[:_NAMED]] for side in (gone, came))
     return lists_apart(before, after)
 
@@ -325,7 +325,7 @@ def _verb(sites: list[_Site]) -> str:
 
 
 def _title(diff: ProfileDiff, total: _Total | None, sites: list[_Site]) -> str:
-    """Return how much an operation allocates, if that is known, and who does."""
+    """Return how much each op allocates, if that is known, and which sites changed."""
     if total is None:
         return _shares(diff, sites)
     amount = _amount(total) or "as much as before"
@@ -341,7 +341,7 @@ def _title(diff: ProfileDiff, total: _Total | None, sites: list[_Site]) -> str:
 
 
 def _amount(total: _Total) -> str:
-    """Return the total's change in words, "" where nothing moved."""
+    """Return the total's change in words, "" for none."""
     if total.bytes_ is None:
         if total.objects is None:
             return ""
@@ -354,7 +354,7 @@ def _amount(total: _Total) -> str:
 
 
 def _shares(diff: ProfileDiff, sites: list[_Site]) -> str:
-    """Return who allocates how much less or more, as shares of all bytes."""
+    """Return how the sites' shares of all bytes changed, in words."""
     names, verb, totals = _names(sites), _verb(sites), diff.totals
     base, new = _bytes_of(sites)
     if not new:
@@ -366,9 +366,9 @@ def _shares(diff: ProfileDiff, sites: list[_Site]) -> str:
 
 
 def _of_one_side(diff: ProfileDiff, sites: list[_Site]) -> bool:
-    """Return whether next to nothing is left on one side, in bytes and as a share.
+    """Return whether one side has next to none of the sites' bytes, also as a share.
 
-    What others allocate more makes a share less: it is gone where the bytes are too.
+    The share alone also falls where others allocate more.
     """
     amounts = _bytes_of(sites)
     shares = [n / total for n, total in zip(amounts, diff.totals, strict=True)]
@@ -406,9 +406,9 @@ def _text(
 
 
 def _gc_words(case: Case, *, bytes_told: bool) -> str:
-    """Return what GC logs tell of bytes, unless the profile did, and what GC costs.
+    """Return the GC log's allocation rate, unless the profile has it, and GC CPU.
 
-    On a busy machine logs count more CPU than GC had, and do not tell what it costs.
+    On a busy machine the log counts more CPU than GC used, so GC CPU is left out.
     """
     gc = case.gc
     if gc is None or gc.factors is None:
@@ -457,7 +457,7 @@ def _site_facts(diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, ...]:
 
 
 def _known_as(diff: ProfileDiff, sites: list[_Site]) -> set[str]:
-    """Return the names of sites on both sides: where one moved they differ."""
+    """Return the sites' names on both sides, which differ where a function moved."""
     functions, owners = diff.paired_functions, {site.owner for site in sites}
     return {
         name
@@ -470,7 +470,7 @@ def _known_as(diff: ProfileDiff, sites: list[_Site]) -> set[str]:
 def _claim(
     case: Case, diff: ProfileDiff, sites: list[_Site], *, more: bool | None
 ) -> Claim | None:
-    """Claim what these sites cost: allocation, and GC where allocation decides it."""
+    """Claim the sites' allocation, and all of GC where allocation decides it."""
     cpu = case.cpu
     if cpu is None:
         return None
@@ -482,7 +482,7 @@ def _claim(
 
 
 def _decides_gc(case: Case, *, falls: bool) -> bool:
-    """Return whether bytes allocated are most of why GC CPU moved, and as the sites."""
+    """Return whether allocated bytes explain most of GC CPU's change."""
     if case.gc is None or case.gc.factors is None:
         return False
     moved, bytes_ = log(case.gc.factors.gc_cpu), log(case.gc.factors.allocation)

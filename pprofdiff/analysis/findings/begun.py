@@ -1,4 +1,4 @@
-"""Goroutines that begin more or less often for what else is done."""
+"""Goroutines that start more or less often, relative to the work done."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
 __all__ = ["begun"]
 
 _NAMED = 2
-# Above waits for processors, which goroutines that begin entail.
+# Ranks above scheduling latency, which more goroutines entail.
 _WEIGHT = 1.0
 
 
 class _Kind(NamedTuple):
-    """Goroutines of one root function: how many began in the traces, base and new."""
+    """Goroutines of one root function: how many start in the traces, base and new."""
 
     name: str
     numbers: tuple[int, int]
 
 
 def begun(case: Case) -> Iterator[Finding]:
-    """More, or fewer, goroutines begin by operation, or for each of another kind.
+    """Yield a finding where more, or fewer, goroutines start per op.
 
-    Where the work is not known, the goroutines whose number a second moved least stand
-    for it: a server begins some for each request. If all begin more often, that may be
-    more work, and nothing is said.
+    Where the work is unknown, the goroutines whose rate changed least stand in for it:
+    a server starts some for each request. If all of them start more often, that may be
+    more work, so there is no finding.
     """
     diff = case.trace
     if diff is None:
@@ -102,7 +102,7 @@ def _fact(kind: _Kind) -> Fact:
 
 
 def _kinds(diff: TraceDiff) -> list[_Kind]:
-    """Return the program's goroutines that begin in the traces, if there are many."""
+    """Return the program's goroutines that start in the traces in large numbers."""
     born = [_born(side) for side in diff.sides]
     kinds = []
     for pair in diff.groups:
@@ -131,14 +131,14 @@ def _factor(diff: TraceDiff, kind: _Kind) -> float:
 
 
 def _each(diff: TraceDiff, kind: _Kind, by: _Kind | None) -> tuple[float, float]:
-    """Return how many begin by operation, or for each of another kind."""
+    """Return how many start per op, or for each goroutine of `by`."""
     if by is not None:
         return kind.numbers[0] / by.numbers[0], kind.numbers[1] / by.numbers[1]
     return pair_of(diff, *kind.numbers)
 
 
 def _moved(diff: TraceDiff, kind: _Kind, by: _Kind | None) -> bool:
-    """Tell whether other work, or another load, is no reason for how many begin."""
+    """Return whether starts changed significantly, relative to work and over time."""
     rates = [_each(diff, kind, by), pair_of(diff, *kind.numbers)]
     ways = {direction(*rate) for rate in rates}
     return len(ways) == 1 and all(
@@ -147,9 +147,9 @@ def _moved(diff: TraceDiff, kind: _Kind, by: _Kind | None) -> bool:
 
 
 def _under(diff: TraceDiff, kind: _Kind) -> str:
-    """Return the function of main, or the program's, that most are begun under.
+    """Return the function of main, else the program's, that starts most of them.
 
-    That is of the side that has more, "" where no function has more than half.
+    By the side that starts more; "" where no function starts more than half.
     """
     side = diff.sides[kind.numbers[1] > kind.numbers[0]]
     callers: Counter[str] = Counter()
@@ -165,7 +165,7 @@ def _under(diff: TraceDiff, kind: _Kind) -> str:
 
 
 def _named(trace: Trace, name: str) -> NDArray[np.bool_]:
-    """Mark goroutines whose root function is called so."""
+    """Return which goroutines have the root function `name` (bool)."""
     ids = np.flatnonzero([root_name(text) == name for text in trace.strings])
     return np.isin(trace.goroutines.name, ids)
 

@@ -1,9 +1,8 @@
-"""Goroutines off the CPU, by who waits: for each other, for others, in system calls.
+"""Off-CPU time: waits for other goroutines, for the outside, and system calls.
 
-What a change is worth is the part of the goroutines' time that it explains. Their time
-is all that they spend running, runnable, in system calls and waiting, but for waits of
-goroutines that nobody waits for, as of an accept loop, and for waits too few to be part
-of what is repeated.
+A change is measured as a part of the goroutines' time: all that they spend running,
+runnable, in system calls and blocked, except idle waits (as in an accept loop) and
+waits too rare to be part of repeated work.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = ["off_cpu"]
 
-# What goroutines wait for (traceBlockReasonStrings in runtime/traceruntime.go), and how
-# ids and sentences call it. Rules on GC tell of waits for GC.
+# Wait reasons (traceBlockReasonStrings in runtime/traceruntime.go), with their names in
+# ids and in sentences. Other rules cover waits for GC.
 _REASONS = {
     "sync": ("sync", "for locks and wait groups"),
     "sync.(*Cond).Wait": ("cond", "in sync.(*Cond).Wait"),
@@ -53,36 +52,36 @@ _REASONS = {
     "network": ("network", "for the network"),
     "sleep": ("sleep", "in time.Sleep"),
 }
-# Waits for what other goroutines of the program do: how long those last that both sides
-# have follows from what the others do. Ones that a side has alone follow from nothing.
+# Waits for other goroutines of the program: where both sides have them, their length
+# follows from what the others do. Waits on one side alone are causes.
 _OF_OTHERS = ("sync.(*Cond).Wait", "chan send", "chan receive", "select")
 _CALLS = "system calls"
-# At most so many system calls, and reasons to wait, are told.
+# At most this many system calls, and wait reasons, become findings.
 _MOST = 2
-# Parts of the goroutines' time: worth a sentence, or much.
+# Parts of the goroutines' time that are worth a finding, and that are large.
 _PART, _MUCH = 0.02, 0.1
-# Fewer waits than this on either side are no part of what is repeated: the chance that
-# none happens where ten are usual is exp(-10).
+# Fewer waits than this on both sides are not part of repeated work: where ten are
+# expected, none has a chance of exp(-10).
 _REPEATED = 10
-# What explains goroutines' time stands before what it entails: shares of capacity, and
-# waits for a processor.
+# What explains the goroutines' time ranks above what it entails: shares of capacity,
+# and scheduling latency.
 _WEIGHT = 10.0
-# How often something happens hangs on the program, and how long it takes on the machine
-# too: numbers by operation that differ by this are the program's. Of two runs of one
-# build, those of system calls by operation differed by 3 % at most.
+# How often something happens depends on the program, how long it takes also on the
+# machine: counts per op that differ by this are the program's. In two runs of one build
+# system calls per op differed by 3% at most.
 _OFTEN, _FAR_OFTENER = Prior(1.25), Prior(8.0)
-# 99 % of waits for a processor ended within 2.4 to 16 ms on a machine that did other
-# work too, and the mean within a millisecond.
+# On a machine that did other work too, p99 scheduling latency was 2.4 to 16 ms, and the
+# mean within 1 ms.
 _WAKING_NS = 1_000_000
-# From so many on, Poisson's spread of a number is below 1 / 6.
+# From this many events on, the Poisson spread of a count is below 1/6.
 _ENOUGH = 40
 
 
 class _Off(NamedTuple):
-    """Time off the CPU of one function for one reason, or in one system call.
+    """Off-CPU time of one function for one reason, or in one system call.
 
-    Times are raw, of base and of new. `places` are those of the function, under
-    whichever root function and caller, those that moved most first.
+    Times are raw ns, (base, new). `places` are those of the function, with whichever
+    root function and caller, the largest change first.
     """
 
     what: str
@@ -91,7 +90,7 @@ class _Off(NamedTuple):
 
     @property
     def chosen(self) -> bool:
-        """Whether how many there are is the program's doing, not chance."""
+        """Whether the number of events is the program's doing, not chance."""
         return self.calls or all(place.chosen for place in self.places)
 
     @property
@@ -100,7 +99,7 @@ class _Off(NamedTuple):
 
     @property
     def one_sided(self) -> bool:
-        """Whether one side has none, or so few that it may be chance."""
+        """Whether one side has none, or so few that they may be chance."""
         return min(self.numbers) < _REPEATED and max(self.numbers) >= _ENOUGH
 
     @property
@@ -123,17 +122,17 @@ class _Off(NamedTuple):
 
 
 class _Lives(NamedTuple):
-    """The goroutines' time, and that of each root function running, base and new."""
+    """The goroutines' time, and running time by root function, (base, new) in ns."""
 
     diff: TraceDiff
     whole_ns: tuple[int, int]
     ran_ns: dict[str, tuple[int, int]]
 
     def part(self, times_ns: tuple[int, int]) -> float:
-        """Return what part of the goroutines' time a change is.
+        """Return a change as a part of the goroutines' time.
 
-        Where the work is known, that is the change by operation as a part of the larger
-        side's time; else the change of what share the time is.
+        Where the work is known, that is the change per op over the larger side's time;
+        else it is the change in share.
         """
         if self.diff.rates is None:
             base, new = self.shares(times_ns)
@@ -142,7 +141,7 @@ class _Lives(NamedTuple):
         return abs(new - base) / max(*pair_of(self.diff, *self.whole_ns), 1e-9)
 
     def shares(self, times_ns: tuple[int, int]) -> tuple[float, float]:
-        """Return what shares of the goroutines' time some times are."""
+        """Return times as shares of the goroutines' time."""
         base, new = (
             time / max(whole, 1)
             for time, whole in zip(times_ns, self.whole_ns, strict=True)
@@ -152,11 +151,11 @@ class _Lives(NamedTuple):
     def rates(
         self, amounts: tuple[float, float], roots: Iterable[str]
     ) -> list[tuple[float, float]]:
-        """Return amounts in all the units in which a change has to show.
+        """Return amounts in every unit in which a change has to show.
 
-        By operation, where the work is known. Else by time that the same goroutines
-        run, which stands for their work, and by second: dearer work makes the former
-        less, and other load the latter.
+        Per op where the work is known. Otherwise per running time of the same
+        goroutines, which stands in for work, and per second: costlier work lowers the
+        former, a different load the latter.
         """
         if self.diff.rates is not None:
             return [pair_of(self.diff, *amounts)]
@@ -168,7 +167,7 @@ class _Lives(NamedTuple):
 
 
 def _lives(diff: TraceDiff, calls: Iterable[Mover], waits: Iterable[Mover]) -> _Lives:
-    """Return the goroutines' time: without idle waits, and such as happen rarely."""
+    """Return the goroutines' time, without idle and rare waits."""
     ran: dict[str, tuple[int, int]] = {}
     whole = [0, 0]
     for pair in diff.groups:
@@ -191,7 +190,7 @@ def _lives(diff: TraceDiff, calls: Iterable[Mover], waits: Iterable[Mover]) -> _
 
 
 def _repeated(places: Iterable[Mover]) -> list[Mover]:
-    """Return what is part of what goroutines do over and over."""
+    """Return the places that are part of repeated work."""
     return [
         place
         for place in places
@@ -200,10 +199,10 @@ def _repeated(places: Iterable[Mover]) -> list[Mover]:
 
 
 def off_cpu(case: Case) -> Iterator[Finding]:
-    """Goroutines are off the CPU for longer or shorter: why, and whose code it is.
+    """Yield findings on goroutines that are off the CPU for longer or shorter.
 
-    System calls count with and without a processor: which it is depends on how soon the
-    runtime takes the processor away (sysmon in runtime/proc.go, from 20 µs on).
+    System calls count with and without a P: which one depends on how soon the runtime
+    retakes it (sysmon in runtime/proc.go, from 20 µs on).
     """
     diff = case.trace
     if diff is None or not _may_move(diff):
@@ -222,10 +221,10 @@ def off_cpu(case: Case) -> Iterator[Finding]:
 
 
 def _may_move(diff: TraceDiff) -> bool:
-    """Tell whether anything may have moved enough, without looking at any stack.
+    """Return whether anything may have changed enough, without reading any stack.
 
-    That is compared with the time that goroutines do not wait: the least that all of
-    their time can be.
+    The change is compared with the time that goroutines do not wait, the least that
+    all their time can be.
     """
     own = [~(side.groups.system | side.groups.tracing) for side in diff.sides]
     least = [
@@ -252,7 +251,7 @@ def _may_move(diff: TraceDiff) -> bool:
 
 
 def _off_times(side: TraceSide, row: int) -> dict[str, int]:
-    """Return how long a group's goroutines are off the CPU, by reason."""
+    """Return how long a group's goroutines are off the CPU (ns), by reason."""
     if row < 0:
         return {}
     groups = side.groups
@@ -262,10 +261,10 @@ def _off_times(side: TraceSide, row: int) -> dict[str, int]:
 
 
 def _shows(lives: _Lives, place: Mover) -> bool:
-    """Tell whether a wait of which stacks tell too little is a cost by its numbers.
+    """Return whether a wait is a cost by its numbers, where stacks do not show it.
 
-    A goroutine that waits to be given work waits for as long as there is none: all of
-    its life by operation changes as the load does, and its share of life hardly.
+    A goroutine that waits for work waits for as long as there is none: its whole life
+    per op changes with the load, and the wait's share of it hardly does.
     """
     base, new = lives.shares((place.base_ns, place.new_ns))
     if abs(new - base) < _PART:
@@ -287,9 +286,9 @@ def _grouped(
 
 
 def _moved(lives: _Lives, rows: Iterable[_Off]) -> list[_Off]:
-    """Return what moved beyond what runs of one build differ by, most first.
+    """Return what changed by more than runs of one build differ, largest first.
 
-    Of each reason, or system call, that is the function that moved most.
+    For each reason, or system call, that is the function that changed most.
     """
     some = [
         row
@@ -314,11 +313,11 @@ def _moved(lives: _Lives, rows: Iterable[_Off]) -> list[_Off]:
 
 
 def _by_load(lives: _Lives, row: _Off) -> bool:
-    """Tell whether it moved mostly as the work that the same goroutines do.
+    """Return whether it changed mostly with the work that the same goroutines do.
 
-    Where the work is not known, what goroutines run stands for it. Another wait that
-    grows makes them do less, of all that they do, and all other shares of their time
-    less. One system call takes longer, too, where more of them compete for the CPU.
+    Where the work is unknown, their running time stands in for it. Another wait that
+    grows lowers everything else that they do. A system call also takes longer where
+    more of them compete for the CPU.
     """
     if lives.diff.rates is not None:
         return False
@@ -327,11 +326,11 @@ def _by_load(lives: _Lives, row: _Off) -> bool:
 
 
 def _answers(lives: _Lives, row: _Off) -> bool:
-    """Tell whether what was asked of others takes longer or shorter to be answered.
+    """Return whether what a function asks of others takes longer or shorter.
 
-    How long one answer takes does not hang on how many were asked for, so that it is
-    told where the work is unknown too. What takes less than a busy machine needs to
-    wake a goroutine tells nothing of who answers.
+    The time per answer does not depend on how many were asked for, so the work need
+    not be known. Below what a busy machine takes to wake a goroutine, it says nothing
+    about who answers.
     """
     if row.calls or not row.chosen or min(row.numbers) < _ENOUGH:
         return False
@@ -344,7 +343,7 @@ def _answers(lives: _Lives, row: _Off) -> bool:
 
 
 def _all(lives: _Lives, prior: Prior, amounts: tuple[int, int], row: _Off) -> bool:
-    """Tell whether amounts moved the same way beyond a prior, in all of their units."""
+    """Return whether amounts changed the same way beyond a prior, in every unit."""
     rates = lives.rates(amounts, row.roots)
     ways = {new > base for base, new in rates}
     return len(ways) == 1 and all(
@@ -353,26 +352,26 @@ def _all(lives: _Lives, prior: Prior, amounts: tuple[int, int], row: _Off) -> bo
 
 
 def _oftener(lives: _Lives, row: _Off) -> bool:
-    """Tell whether something happens more or less often by operation.
+    """Return whether something happens more or less often per op.
 
-    How often goroutines find a lock taken, or a channel full, is chance; and where the
-    work is unknown, other work shows too.
+    How often goroutines find a lock held, or a channel full, is chance, and where the
+    work is unknown, different work shows up too: both need a larger factor.
     """
     often = _OFTEN if row.chosen and lives.diff.rates is not None else _FAR_OFTENER
     return max(row.numbers) >= _ENOUGH and _all(lives, often, row.numbers, row)
 
 
 def _severity(lives: _Lives, row: _Off) -> Severity:
-    """Return how much a change matters; how long things take differs by run.
+    """Return how much a change matters; durations differ between runs.
 
-    Waits for each other come in bursts: few of them in a short trace are a moment.
+    Waits for other goroutines come in bursts: a few in a short trace are one moment.
     """
     if _answers(lives, row):
         return "major"
     oftener = _oftener(lives, row)
     if not row.chosen:
-        # Waits for one lock lasted 12 and 105 µs an operation in two runs of one build,
-        # as the machine was quiet and busy.
+        # Waits for one lock took 12 and 105 µs/op in two runs of one build, on a quiet
+        # and on a busy machine.
         oftener = oftener and _all(lives, _FAR_OFTENER, row.times_ns, row)
     short_one = min(side.wall_ns for side in lives.diff.sides) < calibration.LONG_NS
     few = max(row.numbers) < LATENCY_SURE.events
@@ -382,7 +381,7 @@ def _severity(lives: _Lives, row: _Off) -> Severity:
 
 
 def _instead(lives: _Lives, off: _Off, waits: Iterable[Mover]) -> str:
-    """Return how the same function waits now, where it waited otherwise."""
+    """Return how the same function waits instead, "" if it does not."""
     function, (base, new) = off.places[0].function, off.times_ns
     others = [
         place
@@ -400,7 +399,7 @@ def _instead(lives: _Lives, off: _Off, waits: Iterable[Mover]) -> str:
 
 
 class _Words(NamedTuple):
-    """How a finding is called: its id, its subject and verb, what is counted."""
+    """The words of a finding: its id, subject and verb, and what is counted."""
 
     id: str
     subject: str
@@ -418,7 +417,7 @@ def _of_wait(off: _Off) -> _Words:
     if place.call.startswith(("sync.", "time.")):
         words = f"in {call}"
     elif place.chosen:
-        # How the library waits for what was asked tells less than what was asked.
+        # What was asked for says more than how the library waits for it.
         words = f"for {call}"
     elif call:
         words = f"{words} in {call}"
@@ -443,9 +442,9 @@ def _of_call(off: _Off) -> _Words:
 
 
 def _who(off: _Off) -> str:
-    """Return who waits: the program's function, its line, and that of main above.
+    """Return who waits: the program's function, its line, and its caller in main.
 
-    Of the latter two, what is so of all its places that matter.
+    Line and caller only if all places that matter share them.
     """
     least = _MUCH * max(max(p.base_ns, p.new_ns) for p in off.places)
     told = [p for p in off.places if max(p.base_ns, p.new_ns) >= least]
@@ -460,7 +459,7 @@ def _who(off: _Off) -> str:
 def _finding(
     lives: _Lives, off: _Off, words: _Words, rows: Iterable[_Off], instead: str = ""
 ) -> Finding:
-    """Return what is said of a function, and of others that wait for the same."""
+    """Return the finding on a function, with others that wait for the same."""
     diff = lives.diff
     before, after = (percent(share, 1) for share in lives.shares(off.times_ns))
     amount = scaled(diff, *off.times_ns)
@@ -512,7 +511,7 @@ def _finding(
 
 
 def _each(off: _Off, events: str) -> str:
-    """Return how many there were, and how long one takes."""
+    """Return how many there were, and how long each took."""
     base, new = off.numbers
     text = f"{base:,} → {new:,} {events} in the traces"
     if base and new:

@@ -1,4 +1,4 @@
-"""What becomes of GOMAXPROCS × time: goroutines' share, GC's, and what is not real."""
+"""Where GOMAXPROCS × time goes: to goroutines, to GC, or to no CPU at all."""
 
 from __future__ import annotations
 
@@ -26,23 +26,22 @@ if TYPE_CHECKING:
 
 __all__ = ["gc_capacity", "other_processes", "overcommitted", "utilisation"]
 
-# Where processors are idle for most of the time that goroutines wait, and they wait for
+# Where Ps are idle for most of the time that goroutines are runnable, and that is
 # longer than it takes to wake a thread, the threads are waiting too.
 _IDLE, _TOO_LONG_NS = 0.5, 1_000_000
-# Shares of waiting, and of capacity, that are worth a sentence.
+# Shares of waiting, and of capacity, that are worth a finding.
 _POINTS, _MANY_POINTS = 0.02, 0.10
-_MB = 1 << 20
-# Above any weight of what a cause entails.
+# Ranks above anything that a cause entails.
 _CAUSE = 20.0
 
 
 def overcommitted(case: Case) -> Iterator[Finding]:
-    """GOMAXPROCS is more than the CPUs that the process gets.
+    """Yield a finding where GOMAXPROCS is more than the CPUs that the process gets.
 
-    Goroutines wait although processors are idle, as their threads wait for a CPU. Where
-    GOMAXPROCS differs, that is the cause of: sched-latency, sched-life, gc-capacity,
-    gc-life, utilisation, and in CPU profiles of more scheduling, more idle mark workers
-    and longer stops of the world (gc-cpu, gc-cycle-cost, scheduler).
+    Goroutines are runnable although Ps are idle, as their threads wait for a CPU. Where
+    GOMAXPROCS differs, it causes sched-latency, sched-life, gc-capacity, gc-life and
+    utilisation, and in CPU profiles more scheduling, more idle mark workers and longer
+    stop-the-world pauses (gc-cpu, gc-cycle-cost, scheduler).
     """
     diff = case.trace
     if diff is None or min(len(side.waits) for side in diff.sides) < WAITS:
@@ -79,15 +78,15 @@ def overcommitted(case: Case) -> Iterator[Finding]:
         "Set GOMAXPROCS to the CPU limit (Go 1.25 does so itself in containers).",
         severity="major" if differ and got else "minor" if differ else "info",
         direction=direction(*limits),
-        # A cause where it differs, and what both sides have in common where not.
+        # It is a cause if it differs, else a condition that both sides share.
         weight=_CAUSE if differ else max(base, new) / 10,
     )
 
 
 def _got(case: Case, diff: TraceDiff) -> tuple[float, float] | None:
-    """Return how many CPUs the process used, None where nothing tells.
+    """Return how many CPUs the process used, None if unknown.
 
-    That is by the CPU samples in the traces, or else by the CPU profiles.
+    By the CPU samples in the traces, else by the CPU profiles.
     """
     base, new = (side.on_cpu for side in diff.sides)
     if base is not None and new is not None:
@@ -96,7 +95,7 @@ def _got(case: Case, diff: TraceDiff) -> tuple[float, float] | None:
 
 
 def _cores(cpu: CPUComparison) -> tuple[float, float] | None:
-    """Return CPU time by second of the CPU profiles, None without durations."""
+    """Return CPU time per second by the CPU profiles, None without durations."""
     spans = cpu.diff.base.profile.duration_ns, cpu.diff.new.profile.duration_ns
     if not spans[0] or not spans[1]:
         return None
@@ -104,7 +103,7 @@ def _cores(cpu: CPUComparison) -> tuple[float, float] | None:
 
 
 def _waiting_beside_idle(side: TraceSide) -> float:
-    """Return the share of waiting with an idle processor, but for stopped worlds."""
+    """Return the share of runnable time with an idle P, outside stop-the-world."""
     waits = side.waits
     whole = int(waits.duration_ns.sum())
     return waits.busy_totals.beside_idle_ns / whole if whole else 0.0
@@ -115,7 +114,7 @@ def _limit(side: TraceSide) -> int:
 
 
 def _beside_cpu(case: Case) -> str:
-    """Return how many goroutines ran at once, and the CPU profiles' rate."""
+    """Return how many goroutines ran at once, and the CPU profiles' cores."""
     diff, cpu = case.trace, case.cpu
     cores = None if cpu is None else _cores(cpu)
     if diff is None or cores is None:
@@ -133,9 +132,9 @@ def _same(limits: list[int]) -> str:
 
 
 def other_processes(case: Case) -> Iterator[Finding]:
-    """Goroutines ran, but not on a CPU: other processes, or a limit, took the rest.
+    """Yield a finding where other processes, or a CPU limit, took running time.
 
-    CPU samples in the trace tell, of both sides, where a profiler ran beside it.
+    Goroutines ran, but not on a CPU. It takes CPU samples in both sides' traces.
     """
     diff = case.trace
     if diff is None:
@@ -144,7 +143,7 @@ def other_processes(case: Case) -> Iterator[Finding]:
     if base is None or new is None:
         return
     apart = abs(new.missing - base.missing)
-    # The larger share is more than sampling makes of none, and they differ by more.
+    # The larger share exceeds sampling error, and so does the difference.
     worst = max(base, new, key=lambda one: one.missing)
     if worst.missing < max(worst.error, _MANY_POINTS):
         return
@@ -164,13 +163,13 @@ def other_processes(case: Case) -> Iterator[Finding]:
             Fact("CPU samples while running", "trace", base.samples, new.samples, ""),
         ),
         "Compare CPU per op, or measure again on a quiet machine.",
-        # What the machine did stands before what it entails in the program.
+        # What the machine did ranks above what it entails in the program.
         weight=5 + apart,
     )
 
 
 def utilisation(case: Case) -> Iterator[Finding]:
-    """Tell which share of GOMAXPROCS × time goroutines run for, where it moved."""
+    """Yield a finding where goroutines' share of GOMAXPROCS × time changed."""
     diff = case.trace
     if diff is None:
         return
@@ -203,7 +202,7 @@ def utilisation(case: Case) -> Iterator[Finding]:
 
 
 def gc_capacity(case: Case) -> Iterator[Finding]:
-    """Tell GC's share of capacity, where traces hold cycles enough."""
+    """Yield a finding on GC's share of capacity, if only traces can show it."""
     diff = case.trace
     if diff is None or case.gc is not None or case.cpu is not None:
         return
@@ -233,13 +232,13 @@ def gc_capacity(case: Case) -> Iterator[Finding]:
         "GC logs of both sides give the CPU time per cycle.",
         severity="minor" if beyond(diff, GC_SHARE_SURE, (before, after)) else "info",
         direction=direction(before, after),
-        # The cause stands before what it entails.
+        # The cause ranks above what it entails.
         weight=4 + abs(after - before),
     )
 
 
 def _cycles(diff: TraceDiff) -> str:
-    """Return how many cycles began, and what began them."""
+    """Return how many cycles started, and what triggered them."""
     base, new = (side.triggers for side in diff.sides)
     spans = arrow(diff.base.wall_ns, diff.new.wall_ns, "ns")
     number = f"{sum(base.values())} → {sum(new.values())} cycles in {spans}"
@@ -251,19 +250,19 @@ def _cycles(diff: TraceDiff) -> str:
 
 
 def _cause(name: str) -> str:
-    """Return what began cycles, a function's package shortened."""
+    """Return what triggered cycles, with the function's package shortened."""
     head, inside, function = name.partition(" in ")
     return f"{head}{inside}{short(function)}" if inside else name
 
 
 def _longest_stop(side: TraceSide) -> int:
-    """Return the longest time that the GC stopped the world, 0 for none."""
+    """Return the longest stop-the-world pause of GC (ns), 0 for none."""
     stops = side.collections.stops
     return max((s.duration.max_ns or 0 for s in stops if s.of_gc), default=0)
 
 
 def _live(diff: TraceDiff) -> str:
-    """Return the heap when cycles ended, on average, where the traces tell."""
+    """Return the mean live heap at the end of cycles, "" if unknown."""
     means = []
     for side in diff.sides:
         cycles = side.collections.cycles

@@ -1,4 +1,4 @@
-"""What the rules look at: each comparison under its name; what is missing is None."""
+"""What rules read: each comparison under its name, None where there is none."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = ["Case"]
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """Both sides' evidence as rules see it."""
+    """Both sides' evidence, as rules read it."""
 
     comparison: Comparison
 
     @cached_property
     def cpu(self) -> CPUComparison | None:
-        """CPU profiles with samples on both sides, or wall time of another producer."""
+        """CPU profiles with samples on both sides, or another producer's wall time."""
         for diff in self.comparison.profiles:
             if not (diff.is_cpu or diff.is_wall) or diff.model is None:
                 continue
@@ -53,28 +53,28 @@ class Case:
 
     @cached_property
     def one_sided(self) -> OneSided | None:
-        """What one side's CPU profiles alone show; None without CPU profiles."""
+        """What the CPU profile of only one side shows; None without CPU profiles."""
         return None if self.cpu is None else work_of_one_side(self.cpu)
 
     @cached_property
     def waits(self) -> tuple[Mover, ...]:
-        """Where goroutines are blocked, from traces; none without."""
+        """Where goroutines block, from traces; empty without traces."""
         return self._movers("blocked")
 
     @cached_property
     def system_calls(self) -> tuple[Mover, ...]:
-        """Where goroutines are in system calls, from traces; none without."""
+        """Where goroutines are in system calls, from traces; empty without traces."""
         return self._movers("syscall")
 
     def _movers(self, state: StateName) -> tuple[Mover, ...]:
         if self.trace is None:
             return ()
-        # Code for traces is loaded where there are any.
+        # Imported only where there are traces.
         from pprofdiff.analysis.traces.movers import movers
 
         return movers(self.trace, state)
 
     @property
     def labels(self) -> tuple[str, str]:
-        """The words for base and new."""
+        """The labels of base and new."""
         return self.comparison.base.label, self.comparison.new.label

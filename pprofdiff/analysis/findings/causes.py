@@ -1,9 +1,9 @@
 """Which finding follows from which: causes own their consequences.
 
-What follows from what is known of Go's runtime: more bytes allocated make the collector
-run more often, which makes goroutines that allocate help with marking. `FOLLOWS` lists
-it, cause by cause. A consequence has its cause's direction, unless one has none. What
-is not listed is part of another finding where that one claims the same samples.
+`FOLLOWS` lists what follows from how Go's runtime works: more bytes allocated make GC
+run more often, which makes goroutines that allocate assist marking.
+A consequence has its cause's direction, unless one of them has none. A finding that is
+not listed becomes part of one that claims the same samples.
 
 Each sample is claimed once: by one cause and, within that, by one consequence at most.
 """
@@ -26,7 +26,7 @@ from pprofdiff.analysis.findings.model import (
 
 __all__ = ["FOLLOWS", "tree"]
 
-# What a pattern may begin with.
+# Characters that may begin a pattern.
 _SIGNS = "@="
 _GC_WORK = (
     "gc-assist", "gc-life", "gc-capacity", "gc-cpu", "gc-sweeper", "blocked-assist",
@@ -35,7 +35,7 @@ _WAITS = ("sched-latency", "sched-life", "utilisation")
 _OF_ALLOCATION = ("gc-frequency", "leaf-clear", *_GC_WORK)
 
 _OF_LOCKS = ("locks", "scheduler", "@dearer*", "@cheaper*")
-# Waits for what other goroutines of the program do.
+# Waits for other goroutines of the program.
 _FOR_OTHERS = ("blocked-select", "blocked-receive", "blocked-send", "blocked-cond")
 _OF_CODE = ("@allocation", "@leaf-*", *_FOR_OTHERS, *_WAITS)
 
@@ -78,19 +78,19 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "gc-cpu": ("gc-assist", "gc-life", "gc-capacity"),
 }
 """What may follow from each cause, by ids that may end in ``*``. The nearest of several
-causes is the last one listed. What stands behind ``@`` follows only where most of its
-samples are the cause's, behind ``=`` only where both are of one function, and the cause
-matters as much.
+causes is the last one listed. After ``@``, a consequence follows only if most of its
+samples are the cause's; after ``=``, only if both are about the same function and the
+cause matters as much.
 """
 
 _MEMORY = ("heap-growth", "goroutine-growth")
-# What says how far other numbers go: it stands behind all causes.
+# Caveats say how far to trust other numbers, and rank below all causes.
 _CAVEATS = ("machine-busy",)
-# So much of what a finding explains must lie in another's samples to be part of it.
+# A finding is part of another that claims at least this part of what it explains.
 _PART = 0.5
-# Less than this of what a finding's numbers tell is not what a reader sees in them.
+# A finding left with less than this part of its delta claims less than its text says.
 _NEARLY = 0.9
-# From these shares of the larger side's CPU on, a finding is major, or minor.
+# A finding is major, or minor, from these shares of the larger side's CPU on.
 _MAJOR, _MINOR = 0.05, 0.01
 
 
@@ -103,7 +103,7 @@ class _Node:
 
     @property
     def family(self) -> list[Finding]:
-        """The finding, then each consequence with what follows from it."""
+        """The finding, its consequences, and theirs."""
         return [self.finding, *(one for node in self.below for one in node.family)]
 
 
@@ -112,13 +112,11 @@ def tree(
     drafts: Sequence[Finding],
     way: Direction | None = None,
 ) -> tuple[tuple[Finding, ...], Claim | None]:
-    """Return findings, causes by what each explains, and all samples that they claim.
+    """Return the findings, largest cause first, and all samples that they claim.
 
-    Causes that go the `way` of the outcome stand first, if they matter.
-
-    Each cause stands before its consequences, which name it as their parent. Two
-    findings of one id are numbered: ``work-moved``, ``work-moved-2``. Without CPU
-    profiles nothing is claimed.
+    Causes that go the `way` of the outcome come first, if they matter. Each precedes
+    its consequences, which have it as their parent. Findings with the same id are
+    numbered: ``work-moved``, ``work-moved-2``. Without CPU profiles nothing is claimed.
     """
     found = [_told(cpu, draft) for draft in _unique(drafts)]
     nodes = {finding.id: _Node(finding) for finding in found}
@@ -163,7 +161,7 @@ def _unique(drafts: Sequence[Finding]) -> list[Finding]:
 def _told(cpu: CPUComparison | None, finding: Finding) -> Finding:
     """Return the finding with what its claim explains, and how much that matters.
 
-    Samples that moved the other way do not explain it.
+    A claim whose samples changed in the other direction is dropped.
     """
     if finding.claim is None:
         return finding
@@ -176,7 +174,7 @@ def _told(cpu: CPUComparison | None, finding: Finding) -> Finding:
     beyond = mark not in (None, "noise") and cpu.change(finding.claim).told
     share = abs(explains) / cpu.whole if beyond else 0.0
     if mark == "unknown" and cpu.in_shares:
-        # What else takes more or less moves every share, and runs differ beside.
+        # Any change elsewhere shifts every share, and runs differ on top of that.
         share = min(share, _MINOR)
     least = finding.severity if finding.sure else "info"
     severity = max(least, _severity(share), key=SEVERITIES.index)
@@ -184,10 +182,10 @@ def _told(cpu: CPUComparison | None, finding: Finding) -> Finding:
 
 
 def _contrary(finding: Finding, explains: float) -> bool:
-    """Return whether samples moved the other way than a finding says.
+    """Return whether samples changed against a finding's direction.
 
-    Where it has no direction, that is the way of all its samples: what other findings
-    leave of them may have moved otherwise.
+    A finding without a direction takes that of all its samples: what other findings
+    leave of them may have changed the other way.
     """
     way = _way(finding) or finding.explains or 0.0
     return explains * way < 0
@@ -219,7 +217,7 @@ def _parent(
 def _follows(
     cpu: CPUComparison | None, sign: str, cause: Finding, finding: Finding
 ) -> bool:
-    """Return whether the condition of a pattern holds that its first sign sets."""
+    """Return whether the condition that `sign` adds to a pattern holds."""
     if sign == "@":
         return _within(cpu, finding, cause)
     if sign == "=":
@@ -230,13 +228,13 @@ def _follows(
 
 
 def _matches(id_: str, pattern: str) -> bool:
-    """Return whether an id is the pattern, or begins as one that ends in ``*``."""
+    """Return whether an id is the pattern, or starts with one that ends in ``*``."""
     head = pattern.removesuffix("*")
     return id_ == pattern if head == pattern else id_.startswith(head)
 
 
 def _listing(consequences: Sequence[str], id_: str) -> str | None:
-    """Return the pattern by which an id is listed, None where it is not."""
+    """Return the pattern that matches an id, None if none does."""
     for pattern in consequences:
         if _matches(id_, pattern.lstrip(_SIGNS)):
             return pattern
@@ -244,7 +242,7 @@ def _listing(consequences: Sequence[str], id_: str) -> str | None:
 
 
 def _listed_under(cause: str, consequence: str) -> bool:
-    """Return whether the table has one id as what may follow from another."""
+    """Return whether `FOLLOWS` lists one id as a consequence of another."""
     return any(
         _matches(cause, pattern) and _listing(consequences, consequence) is not None
         for pattern, consequences in FOLLOWS.items()
@@ -252,7 +250,7 @@ def _listed_under(cause: str, consequence: str) -> bool:
 
 
 def _fits(cause: Finding, finding: Finding) -> bool:
-    """Return whether one may be the cause of the other by weight and direction."""
+    """Return whether severity and direction allow one to cause the other."""
     if cause.id == finding.id or (cause.severity == "info" != finding.severity):
         return False
     ways = _way(cause), _way(finding)
@@ -289,7 +287,7 @@ def _importance(
     covered: Claim | None,
     way: Direction | None,
 ) -> tuple[bool, bool, int, bool, float, float]:
-    """Return how much a cause matters: the outcome's way, severity, what it adds."""
+    """Return how much a cause matters: direction, severity, the share it adds."""
     severity = max(SEVERITIES.index(one.severity) for one in node.family)
     finding = node.finding
     share = min(finding.weight, 1.0) if finding.claim is None else 0.0
@@ -297,7 +295,7 @@ def _importance(
         added = cpu.delta(_claim(cpu, node).without(covered))
         share = max(share, abs(added) / cpu.whole)
     explains = way is None or finding.direction in (way, "neutral")
-    # Memory is no time, unless samples show what it costs.
+    # Memory is not time, unless samples show what it costs.
     timed = finding.id not in _MEMORY or any(one.claim for one in node.family)
     matters = severity > 0
     causes = finding.id not in _CAVEATS
@@ -307,7 +305,7 @@ def _importance(
 def _owner(
     cpu: CPUComparison, node: _Node, ordered: Sequence[_Node], covered: Claim
 ) -> _Node | None:
-    """Return the cause that claims most of a finding's samples already, if one does."""
+    """Return the cause that already claims most of a finding's samples, if any."""
     finding = node.finding
     if finding.claim is None:
         return None
@@ -325,10 +323,10 @@ def _owner(
 
 
 def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
-    """Give a finding, and each consequence in turn, samples that are not taken.
+    """Give a finding, and each consequence in turn, samples that are not claimed yet.
 
-    Where what is left for a finding moved the other way, it has those of its
-    consequences alone. Where they did too, none of them explain it, and claim nothing.
+    If what is left for a finding changed the other way, it keeps only the samples of
+    its consequences. If those did too, no sample explains them, and they claim nothing.
     """
     left = allowed
     for below in sorted(node.below, key=lambda one: -one.finding.weight):
@@ -354,16 +352,16 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
 
 
 def _unclaim(node: _Node) -> None:
-    """Take all samples from a finding and from what follows from it."""
+    """Drop the claims of a finding and of what follows from it."""
     node.finding = node.finding._replace(claim=None, explains=None, own=None, mark=None)
     for below in node.below:
         _unclaim(below)
 
 
 def _listed(node: _Node, parent: str | None) -> list[Finding]:
-    """Return a finding and its consequences with their parents, most telling first.
+    """Return a finding and its consequences with their parents, largest first.
 
-    What a finding explains is told with what follows from it, and so is its severity.
+    Its `explains` and its severity include its consequences.
     """
     severity = max((one.severity for one in node.family), key=SEVERITIES.index)
     finding = node.finding._replace(parent=parent, severity=severity)

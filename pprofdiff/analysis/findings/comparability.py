@@ -20,14 +20,14 @@ from pprofdiff.goruntime.names import is_runtime_like as _of_runtime
 __all__ = ["more_of_the_same", "processors", "unlike_load"]
 
 _NAMED = 3
-# A ratio known no better than this factor is given as a range.
+# A load whose bounds are further apart than this factor is given as a range.
 _CLOSE = 1.5
-# Most of a change, of its logarithm, and most of the CPU of a side.
+# Most of a change (of its logarithm), and most of a side's CPU.
 _MOST = 0.5
 
 
 def unlike_load(case: Case) -> Iterator[Finding]:
-    """Most functions moved by one factor: the sides did not do equal work."""
+    """Yield a finding where most functions changed by one factor: unequal work."""
     load = None if case.cpu is None else _a_second(case.cpu)
     if load is None or not load.sure:
         return
@@ -39,7 +39,7 @@ def unlike_load(case: Case) -> Iterator[Finding]:
     flag, each = f"--rps {pair} (ops/s)", ""
     if case.comparison.of_fleets:
         flag = f"--work {pair} (operations of all hosts while profiled)"
-        # Sides may be of unlike many hosts and profiles.
+        # Sides may differ in the number of hosts and profiles.
         each = " in a second of a host"
     yield Finding(
         "not-comparable",
@@ -53,10 +53,9 @@ def unlike_load(case: Case) -> Iterator[Finding]:
 
 
 def _a_second(cpu: CPUComparison) -> Load | None:
-    """Return the load, of shares too as CPU time a second.
+    """Return the load; shares are converted to CPU time per second.
 
-    The share of all other code falls where one function costs more: that is no less
-    work.
+    All other code's share falls where one function costs more: that is not less work.
     """
     load = cpu.load
     if load is None or not cpu.in_shares:
@@ -70,11 +69,11 @@ def _a_second(cpu: CPUComparison) -> Load | None:
 
 
 def more_of_the_same(case: Case) -> Iterator[Finding]:
-    """Operations cost more or less in all code alike: they do more work.
+    """Yield a finding where all code costs more or less alike: each op does more work.
 
-    It is the same work where neither side runs functions that the other one has not.
-    Where the code that did not change costs another part of the whole than before, or
-    one function explains most of the change, all code did not move alike.
+    It is the same work if neither side runs functions that the other lacks. If the
+    share of unchanged code in the total changed, or one function explains most of the
+    change, code did not change alike.
     """
     cpu = case.cpu
     if cpu is None or cpu.diff.normalization.mode != "per_work":
@@ -110,10 +109,10 @@ def more_of_the_same(case: Case) -> Iterator[Finding]:
 
 
 def _one_explains(case: Case, cpu: CPUComparison) -> bool:
-    """Return whether a function, with all it calls, explains most of the change.
+    """Return whether one function, with its callees, explains most of the change.
 
-    Or what one side alone runs does. Without it, the rest hardly costs another amount.
-    What has most of the CPU on both sides is all code, and no part of it.
+    It does if the rest hardly changed without it; what only one side runs counts as one
+    function. A function with most of the CPU on both sides is all code, not a part.
     """
     parts = [np.append(side, 0) for side in cpu.cum]
     if case.one_sided is not None:
@@ -122,25 +121,25 @@ def _one_explains(case: Case, cpu: CPUComparison) -> bool:
     totals, by = cpu.diff.totals, cpu.diff.normalization
     rests = [whole - part for whole, part in zip(totals, parts, strict=True)]
     shares = np.maximum(rests[0] / totals[0], rests[1] / totals[1])
-    # One sample more: nothing may be left on a side.
+    # One sample more, as a side may have nothing left.
     left = by.scaled(*(r + w for r, w in zip(rests, cpu.model.worth, strict=True)))
     whole = by.scaled(*totals)
     if whole[0] == whole[1]:
         return True
-    # Of values below 0, as a diff has, a part may be more than the whole.
+    # With negative values, as in a diff, a part may exceed the whole.
     large = (shares >= _MOST) & (left[0] > 0) & (left[1] > 0)
     moved = np.log(left[1][large] / left[0][large]) / log(whole[1] / whole[0])
     return bool((moved < 1 - _MOST).any())
 
 
 def _differ(case: Case) -> bool:
-    """Return whether a side alone runs functions that matter: its work is another."""
+    """Return whether only one side runs functions that matter: it does other work."""
     alone = case.one_sided
     return alone is not None and bool(alone.gone.roots or alone.added.roots)
 
 
 def processors(case: Case) -> Iterator[Finding]:
-    """GOMAXPROCS differs."""
+    """Yield a finding where GOMAXPROCS differs."""
     gc = case.gc
     if gc is None or gc.base.steady.procs == gc.new.steady.procs:
         return

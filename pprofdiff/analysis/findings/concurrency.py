@@ -1,4 +1,4 @@
-"""Operations that do more, or less, at a time: the same work, one after the other."""
+"""Ops that run more, or less, in parallel: the same work in a different wall time."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pprofdiff.analysis.findings.wording import arrow, listed, short, times
 
 __all__ = ["concurrency"]
 
-# Time of an operation differs by 15 % between runs of one build: three deviations of a
-# ratio are 1.9.
+# Time per op differs by 15% between runs of one build: three deviations of a ratio are
+# a factor of 1.9.
 _LONGER = 1.5
-# Goroutines' time that changed by less than this part of that did not cause it.
+# Goroutine time is not the cause if its change is below this part of time per op's.
 _PART = 0.35
 _NAMED = 2
 
 
 def concurrency(case: Case) -> Iterator[Finding]:
-    """Tell where operations last longer though their goroutines spend the same time."""
+    """Yield a finding where ops last longer for the same goroutine time."""
     diff = case.trace
     if diff is None or diff.rates is None:
         return
@@ -59,7 +59,7 @@ def concurrency(case: Case) -> Iterator[Finding]:
 
 
 def _waits(case: Case) -> list[str]:
-    """Return in which functions goroutines wait most, idle ones apart."""
+    """Return the functions in which goroutines wait most, without idle ones."""
     places = [p for p in case.waits if not p.idle and p.own]
     places.sort(key=lambda p: -max(p.base_ns, p.new_ns))
     named = [f"in {short(p.function)} ({p.reason})" for p in places if p.reason]

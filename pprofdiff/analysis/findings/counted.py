@@ -1,7 +1,7 @@
-"""What operations allocate as benchmarks count it, where no profile tells more.
+"""Allocations per op as benchmarks count them, where no profile shows more.
 
-``go test -benchmem`` prints the bytes and objects of each benchmark, by operation: the
-runtime counts them and does not sample (`BenchmarkResult.MemString` of testing).
+``go test -benchmem`` prints bytes and objects per op: the runtime counts them without
+sampling (`BenchmarkResult.MemString` of package testing).
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 __all__ = ["allocated_by_benchmarks"]
 
-# A median that moves by less is told in its table, and is no cause: buffers that grow
-# by doubling, and pools that GC empties, make it differ from run to run.
+# A median that changes by less is in its table, but no finding: buffers that grow by
+# doubling, and pools that GC empties, make it differ from run to run.
 _SHARE = 0.05
 _UNITS = {"B/op": "bytes", "allocs/op": "objects"}
-# Below it, one decimal of what is gone may read as if all were.
+# Below this, a percentage with one decimal may read as if everything were gone.
 _HARDLY = 0.01
 _NAMED = 3
 _ADVICE = "An allocs profile (-memprofile) names who allocates."
 
 
 class _Moved(NamedTuple):
-    """A benchmark whose operations allocate more or less, and its rows by unit.
+    """A benchmark that allocates more or less per op, with its rows by unit.
 
-    The first row decides which: that of bytes, or where those did not move, of objects.
+    The first row decides which: that of bytes, or of objects if bytes did not change.
     """
 
     name: str
@@ -45,16 +45,16 @@ class _Moved(NamedTuple):
 
     @property
     def size(self) -> float:
-        """How far it moved, as the logarithm of a ratio; from or to none is most."""
+        """The size of the change: |log ratio|, infinite from or to zero."""
         ratio = self.rows[0].ratio
         return abs(log(ratio)) if ratio else float("inf")
 
 
 def allocated_by_benchmarks(case: Case) -> Iterator[Finding]:
-    """Operations of benchmarks allocate more or less, beyond chance.
+    """Yield a finding where benchmarks allocate significantly more or less per op.
 
-    Profiles of allocation of one benchmark tell more where they are by operation, or
-    sites came or went: who allocates.
+    Not for a single benchmark whose allocation profile shows more, namely who
+    allocates: its values are per op, or sites appeared or vanished.
     """
     diff = case.comparison.benchmarks
     if diff is None:
@@ -70,7 +70,7 @@ def allocated_by_benchmarks(case: Case) -> Iterator[Finding]:
 
 
 def _profiled(case: Case) -> bool:
-    """Return whether profiles of allocation tell more."""
+    """Return whether allocation profiles show more."""
     profile = case.comparison.of_type("alloc_space")
     if profile is not None and profile.normalization.mode == "per_work":
         return True
@@ -78,7 +78,7 @@ def _profiled(case: Case) -> bool:
 
 
 def _rows(diff: BenchmarkDiff) -> Iterator[BenchmarkRow]:
-    """Yield what both sides measured, bytes first."""
+    """Yield the rows that both sides measured, bytes first."""
     for unit in _UNITS:
         for table in diff.tables:
             if table.unit == unit:
@@ -132,12 +132,12 @@ def _finding(case: Case, moved: list[_Moved], measured: int, *, more: bool) -> F
 
 
 def _amounts(moved: _Moved) -> str:
-    """Return how much more or less it is, in each unit that moved."""
+    """Return how much more or less it is, in each unit that changed."""
     return ", ".join(_factor(row) for row in moved.rows)
 
 
 def _factor(row: BenchmarkRow) -> str:
-    """Return a change as ``4.04× the bytes``, ``0 → 3 objects``."""
+    """Return a change as ``4.04× the bytes`` or ``0 → 3 objects``."""
     noun = _UNITS[row.unit]
     if not row.ratio:
         return f"{arrow(*_medians(row), noun)}"
@@ -162,7 +162,7 @@ def _fact(moved: _Moved, row: BenchmarkRow) -> Fact:
 
 
 def _claim(case: Case, *, more: bool) -> Claim | None:
-    """Claim the samples of allocation where they moved the same way."""
+    """Claim the allocation samples, if they changed in the same direction."""
     if case.cpu is None:
         return None
     claim = case.cpu.of_groups("alloc")

@@ -1,4 +1,4 @@
-"""The function that a change is under: the deepest one that covers most of it."""
+"""The function that a change is below: the deepest one that covers most of it."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 
 __all__ = ["below", "covering"]
 
-# A function covers a change with so much of it below.
+# A function covers a change with at least this part of it below.
 _COVERS = 0.8
-# A change that is spread over many functions matters from this part of all CPU on, and
-# by this factor.
+# A change spread over many functions matters from this part of all CPU, and from this
+# factor, on.
 _SHARE, _TIMES = 0.05, 1.25
-# One function with this part of the change has a finding of its own.
+# A function with this part of the change has a finding of its own.
 _ALONE = 0.5
-# What is called most of a change has more than this part of it.
+# More than this part of a change counts as most of it.
 _MOST = 0.5
 _NAMED = 3
 
 
 def covering(diff: ProfileDiff, kept: Claim | None = None) -> int | None:
-    """Return the function of the program, of both sides, with most of a change below.
+    """Return the function of the program that covers a change, None if none does.
 
-    That is a row of `paired_functions.names`: of those whose cum changed by 80 % of the
-    change and more, the one with the least cum. `kept` chooses samples. None where no
-    function covers it.
+    It is on both sides, and a row of `paired_functions.names`: of the functions whose
+    cum changed by at least 80% of the change, the one with the least cum. `kept`
+    selects samples.
     """
     base, new = (
         cum_of(diff, side, None if kept is None else kept.sides[side])
@@ -57,9 +57,9 @@ def covering(diff: ProfileDiff, kept: Claim | None = None) -> int | None:
 
 
 def below(case: Case) -> Iterator[Finding]:
-    """Code that costs more or less below one function, spread over many that it calls.
+    """Yield a finding where code below one function costs more or less, spread out.
 
-    Not what GC and allocation cost, nor what is gone or new: that has findings.
+    GC, allocation, and what vanished or appeared do not count: they have findings.
     """
     cpu, alone = case.cpu, case.one_sided
     if cpu is None or alone is None or cpu.other_release or cpu.in_shares:
@@ -100,7 +100,7 @@ def below(case: Case) -> Iterator[Finding]:
 
 
 def _by_owner(cpu: CPUComparison, claim: Claim) -> NDArray[np.float64]:
-    """Return how far each function's own samples changed, scaled, without a sign."""
+    """Return how much each function's own samples changed, scaled and unsigned."""
     sums = []
     for side, values in enumerate(cpu.diff.values):
         owner = cpu.sides[side].owner

@@ -1,4 +1,4 @@
-"""The CPU profiles as rules see them: groups, load, claims on samples."""
+"""CPU profiles as rules read them: groups, load, claims on samples."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from pprofdiff.model.csr import once_per_row, sums
 __all__ = ["CPUComparison", "cum_of", "words"]
 
 _BOOKKEEPING = ("gc", "gc_tax", "alloc")
-# What the runtime does in whatever function happens to run: `CPUComparison.lent`.
+# What the runtime does in whichever function happens to run: `CPUComparison.lent`.
 _STACKS = "stack"
-# From this part of all CPU on, a reader sees in a table what a sentence leaves out.
+# From this part of all CPU on, readers see in a table what a sentence leaves out.
 _TOLD = 0.01
 _PREEMPTED = "runtime.asyncPreempt"
 
@@ -66,11 +66,10 @@ def words(diff: ProfileDiff, base: float, new: float) -> str:
 class CPUComparison:
     """CPU profiles with samples on both sides; functions are rows of their union.
 
-    `model` judges raw CPU time, of one run a side by counting alone: what findings ask
-    beside, of sizes and of causes, is more than runs of one build differ by.
-    `sides` say what each sample is. `load` is that
-    of new over base where the functions show it, None where values are for as much work
-    or nothing shows.
+    `model` judges raw CPU time, with one run a side by counting alone: the sizes and
+    causes that findings also require exceed what runs of one build differ by. `sides`
+    classify each sample. `load` is new ÷ base where the functions show it, None where
+    values are for equal work or nothing shows it.
     """
 
     diff: ProfileDiff
@@ -84,18 +83,18 @@ class CPUComparison:
         return {group.id: group for group in judged_groups(self.diff, self.model)}
 
     def moved(self, group: str) -> bool:
-        """Return whether a group moved beyond noise."""
+        """Return whether a group changed significantly."""
         return group in self.groups and self.groups[group].noise is False
 
     @cached_property
     def beside_others(self) -> CountModel:
-        """The model of what a value moved by beyond the load."""
+        """The model of changes beyond the load."""
         if self.load is None:
             return self.model
         return self.model.with_base_times(self.load.ratio)
 
     def follows_load(self, delta: float) -> bool:
-        """Return whether a change is what more or less load alone would make."""
+        """Return whether the load alone explains the direction of a change."""
         load = self.load
         return load is not None and load.sure and (delta > 0) == (load.ratio > 1)
 
@@ -116,21 +115,21 @@ class CPUComparison:
 
     @property
     def names(self) -> list[str]:
-        """The functions of either side; positions are rows of the union."""
+        """The functions of either side, by row of the union."""
         return self.diff.paired_functions.names
 
     @cached_property
     def of_runtime(self) -> Mask:
-        """Which functions are the runtime's, or do its work (bool, one a row)."""
+        """Which functions are the runtime's, or do its work (bool, by row)."""
         mask = np.zeros(len(self.names), np.bool_)
         for row, name in rules().heads.begun(self.names):
             mask[row] = is_runtime_like(name)
         return mask
 
     def rows_of(self, names: Iterable[str]) -> Column:
-        """Return where functions stand in `names`, each by its name on either side.
+        """Return the rows of functions, each given by its name on either side.
 
-        A name that the two sides have for two functions stands for both of them.
+        A name that the two sides use for different functions stands for both.
         """
         wanted = set(names)
         functions = self.diff.paired_functions
@@ -163,7 +162,7 @@ class CPUComparison:
 
     @cached_property
     def whole_of(self) -> Column:
-        """The function that each is a part of on one side alone, or else itself."""
+        """The function that each is part of on one side alone, else itself (rows)."""
         rows = np.arange(len(self.names))
         for split in self.diff.splits:
             rows[list(split.parts)] = split.function
@@ -171,16 +170,16 @@ class CPUComparison:
 
     @property
     def noun(self) -> str:
-        """What samples are: CPU, or wall time."""
+        """What samples measure: CPU, or wall time."""
         return "CPU" if self.diff.is_cpu else "time"
 
     @property
     def in_shares(self) -> bool:
-        """Whether shares are compared: nothing tells what an operation costs."""
+        """Whether shares are compared, as the cost per op is unknown."""
         return self.diff.normalization.mode == "composition"
 
     def way(self, delta: float) -> Direction:
-        """Return whether a change is worse or better; a share is neither by itself."""
+        """Return whether a change is worse or better; a share is neutral."""
         if self.in_shares or not delta:
             return "neutral"
         return "worse" if delta > 0 else "better"
@@ -209,7 +208,7 @@ class CPUComparison:
         return self.of(c for group in groups for c in members[group])
 
     def payers(self, categories: Collection[str]) -> tuple[list[str], Column, Column]:
-        """Return who pays for some categories: functions, and their raw (base, new)."""
+        """Return the functions that pay for some categories, with raw (base, new)."""
         chosen = np.array([c in categories for c in rules().categories], np.bool_)
         sums = self.diff.ledger.by("category", "payer").known("payer")
         sums = sums.where(chosen[sums["category"]]).by("payer")
@@ -217,22 +216,22 @@ class CPUComparison:
         return names, sums.base, sums.new
 
     def of_leaf_kind(self, kind: int) -> Claim:
-        """Claim the samples whose leaf does one kind of work, by its position."""
+        """Claim the samples whose leaf does one kind of work, given by its position."""
         base, new = self.sides
         return Claim(base.leaf_kind == kind, new.leaf_kind == kind)
 
     @cached_property
     def bookkeeping(self) -> Claim:
-        """GC and allocation: what has causes of its own."""
+        """GC and allocation, which have causes of their own."""
         return self.of_groups(*_BOOKKEEPING)
 
     @cached_property
     def lent(self) -> Claim:
-        """What the runtime does in whatever function happens to run.
+        """What the runtime does in whichever function happens to run.
 
-        A goroutine's stack grows in the function that needs more than is left, by which
-        functions called before; it is preempted in that which runs at the time. Neither
-        is the work of that function.
+        A goroutine's stack grows in the function that needs more than is left, which
+        depends on its callers; it is preempted wherever it happens to run. That is not
+        the function's own work.
         """
         stacks = self.of((_STACKS,))
         sides = []
@@ -245,7 +244,7 @@ class CPUComparison:
 
     @cached_property
     def apart(self) -> list[str]:
-        """What a function's own cost is told without; stacks where they matter."""
+        """What a function's own cost leaves out; stack growth only where it matters."""
         grown, totals = self.sums(self.of((_STACKS,))), self.diff.totals
         shares = (one / whole for one, whole in zip(grown, totals, strict=True))
         return ["GC", "allocation", *(["stack growth"] if max(shares) >= _TOLD else [])]
@@ -261,19 +260,19 @@ class CPUComparison:
         return Claim(np.ones(len(base), np.bool_), np.ones(len(new), np.bool_))
 
     def only(self, row: int) -> Mask:
-        """Return a choice of functions that has one alone (bool, one a row)."""
+        """Return a mask with one function set (bool, by row)."""
         chosen = np.zeros(len(self.names), np.bool_)
         chosen[row] = True
         return chosen
 
     def under(self, rows: Mask) -> Claim:
-        """Claim the samples with a chosen function in their stack (bool, one a row)."""
+        """Claim the samples with a chosen function in their stack (bool, by row)."""
         if not rows.any():
             return self.of(())
         return Claim(*self.diff.having(rows))
 
     def stacks(self, side: int) -> Iterator[tuple[slice, Column, Column]]:
-        """Yield (samples, functions, offsets) of stacks, one function a frame."""
+        """Yield (samples, functions, offsets) of stacks, one function per frame."""
         functions = self.diff.paired_functions
         union = functions.union[side][functions.sides[side].ids]
         profile = (self.diff.base, self.diff.new)[side].profile
@@ -283,9 +282,9 @@ class CPUComparison:
     def stacks_with(
         self, side: int, rows: Mask, claimed: Mask | None = None
     ) -> Iterator[tuple[Column, Column, Column]]:
-        """Yield `stacks` with a chosen function (bool, one a row).
+        """Yield `stacks` that contain a chosen function (bool, by row).
 
-        Of samples that are `claimed` alone (bool, one a sample), where that is given.
+        Only of `claimed` samples (bool, by sample), if given.
         """
         functions = self.diff.paired_functions
         having = self.diff.having_on(side, rows)
@@ -297,7 +296,7 @@ class CPUComparison:
             yield samples, union[frames.line], frames.offsets
 
     def sums(self, claim: Claim) -> tuple[int, int]:
-        """Return the raw CPU time of the claimed samples, base and new."""
+        """Return the raw CPU time of the claimed samples, (base, new)."""
         base, new = self.diff.values
         return int(base[claim.base].sum()), int(new[claim.new].sum())
 
@@ -310,18 +309,18 @@ class CPUComparison:
         return self.diff.normalization.delta(base, new)
 
     def runs(self, claim: Claim) -> Runs[Column]:
-        """Return the raw CPU time of the claimed samples, run by run: one row."""
+        """Return the raw CPU time of the claimed samples by run, as one row."""
         base, new = (np.where(side, 0, -1) for side in claim.sides)
         return self.diff.runs_of((base, new), 1)
 
     def change(self, claim: Claim) -> Change:
-        """Judge the claimed samples by themselves."""
+        """Judge the claimed samples on their own."""
         return self.model.one(self.runs(claim))
 
     def mark(self, claim: Claim) -> Mark | None:
-        """Return the mark of the claimed samples in a table, None for too few of them.
+        """Return the claimed samples' mark in a table, None if they are too few.
 
-        That is by the model of the tables, which knows how runs of one build differ.
+        It is by the tables' model, which knows how runs of one build differ.
         """
         samples = np.divide(self.sums(claim), self.model.worth)
         if samples.sum() < SAMPLES_FOR_ROW:
@@ -330,5 +329,5 @@ class CPUComparison:
         return "unknown" if judged is None else judged.change().mark
 
     def change_beside_others(self, claim: Claim) -> Change:
-        """Judge by what the claimed samples moved beyond the load."""
+        """Judge how the claimed samples changed beyond the load."""
         return self.beside_others.one(self.runs(claim))

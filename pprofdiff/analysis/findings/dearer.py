@@ -1,4 +1,4 @@
-"""Functions of the program that both sides have, and that cost more or less."""
+"""Functions of the program, on both sides, that cost more or less."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pprofdiff.goruntime.readable import distinct_names
 
 __all__ = ["own_cost"]
 
-# A function matters if it moved by this share of all CPU, and by this factor.
+# A function matters if it changed by this share of all CPU, and by this factor.
 _SHARE, _TIMES = 0.03, 1.25
 _NAMED = 3
 
@@ -28,9 +28,9 @@ _Pair = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class _Mover(NamedTuple):
-    """A function by its row, with its raw CPU time and scaled new ÷ base.
+    """A function's row, with its raw CPU time and its scaled new ÷ base.
 
-    `counted` says that both sides have the samples to tell how many times that is.
+    `counted` says that both sides have enough samples to quote the ratio.
     """
 
     row: int
@@ -41,10 +41,10 @@ class _Mover(NamedTuple):
 
 
 def own_cost(case: Case) -> Iterator[Finding]:
-    """Name functions whose own work, with the libraries it uses, changed its cost.
+    """Yield functions whose own work, with the libraries they use, changed in cost.
 
-    Not what is below a function that is gone or new: that is a finding of its own.
-    Where the load differs, a function is compared with what the others moved by.
+    What is below a function that vanished or appeared has a finding of its own, and
+    does not count. Where the load differs, functions compare relative to the others.
     """
     cpu, alone = case.cpu, case.one_sided
     if cpu is None or alone is None or cpu.other_release:
@@ -74,10 +74,9 @@ def own_cost(case: Case) -> Iterator[Finding]:
 
 
 def _whole_shares(cpu: CPUComparison, movers: list[_Mover]) -> list[_Mover]:
-    """Return those whose whole shares moved as well, with what the table has of them.
+    """Return the functions whose whole shares changed too, with their table values.
 
-    That is all they own: GC, allocation and what is below a function that is gone or
-    new too.
+    These include GC, allocation and what is below a function that vanished or appeared.
     """
     owners = [
         np.append(cpu.diff.paired_functions.union[side], -1)[cpu.sides[side].owner]
@@ -97,9 +96,9 @@ def _whole_shares(cpu: CPUComparison, movers: list[_Mover]) -> list[_Mover]:
 
 
 def _shares(cpu: CPUComparison, movers: list[_Mover]) -> Finding:
-    """Tell which functions take another share, where nothing tells what they cost.
+    """Return the finding on functions whose share changed, where cost is unknown.
 
-    One that costs more lowers the shares of all others, so that shares do not tell
+    One function that costs more lowers the shares of all others, so shares do not show
     which of them changed.
     """
     named = listed(
@@ -127,10 +126,10 @@ def _shares(cpu: CPUComparison, movers: list[_Mover]) -> Finding:
 def _owner(
     cpu: CPUComparison, whole: NDArray[np.int64], told: Claim, side: int
 ) -> NDArray[np.int64]:
-    """Return each sample's function of the program nearest the leaf, -1 for none.
+    """Return each sample's innermost function of the program, by row, -1 for none.
 
-    What is a part of another function on one side alone counts for that one, which
-    `whole` has by row.
+    A function that is part of another on one side alone counts as that one: `whole`
+    maps the rows. Samples in `told` have none.
     """
     owner = cpu.sides[side].owner
     rows = whole[cpu.diff.paired_functions.union[side]]
@@ -138,7 +137,7 @@ def _owner(
 
 
 def _movers(cpu: CPUComparison, owners: _Pair) -> list[_Mover]:
-    """Return the functions that moved beyond noise and the load, the largest first."""
+    """Return functions that changed significantly beyond the load, largest first."""
     runs = cpu.diff.runs_of(owners, len(cpu.names))
     base, new = merged(runs)
     rows = np.flatnonzero((base > 0) & (new > 0))
@@ -147,7 +146,7 @@ def _movers(cpu: CPUComparison, owners: _Pair) -> list[_Mover]:
     delta, plain = judged.delta, cpu.diff.normalization.delta(base, new)
     scaled = cpu.beside_others.by.scaled(base, new)
     ratio = scaled[1] / scaled[0]
-    # What is shown are plain values: the control is an estimate, and no reason alone.
+    # Plain values are shown: the control is an estimate, not a reason on its own.
     loud = ~judged.noise & ~cpu.model.rows(runs).noise
     loud &= np.abs(delta) >= _SHARE * cpu.whole
     loud &= (np.abs(np.log(ratio)) > np.log(_TIMES)) & (plain * delta > 0)
@@ -167,7 +166,7 @@ def _movers(cpu: CPUComparison, owners: _Pair) -> list[_Mover]:
 
 
 def _one_sided(cpu: CPUComparison, owners: _Pair, movers: list[_Mover]) -> bool:
-    """Return whether these functions call what one side alone runs."""
+    """Return whether these functions call code that only one side runs."""
     rows = [m.row for m in movers]
     nothing = cpu.of(())
     for side, told in enumerate(owners):

@@ -1,4 +1,4 @@
-"""How much of the CPU's change findings explain, and which groups are left."""
+"""How much of the CPU's change the findings explain, and which groups are left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def explained(cpu: CPUComparison, covered: Claim) -> Explained:
 
 
 def _left(cpu: CPUComparison, covered: Claim) -> list[JudgedSum]:
-    """Return the groups that moved beyond noise where no finding speaks of it."""
+    """Return the groups that changed significantly beyond what findings cover."""
     names = [(group.id, group.label) for group in cpu.groups.values()]
     base, new = (np.full(len(side), -1, np.int64) for side in covered.sides)
     for row, (name, _) in enumerate(names):

@@ -1,4 +1,4 @@
-"""What functions that a finding names were called in base."""
+"""Base's names for the functions that a finding names."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _NAMED = 2
 
 
 def with_former_names(finding: Finding, identity: Identity) -> Finding:
-    """Return the finding with base's names of the functions that its title names.
+    """Return the finding with base's names for the functions in its title.
 
-    Those are told that samples alone, or somebody, say to be the same functions: other
-    pairings have one name for people.
+    Only for pairs that rest on samples alone, or that the user gave: in all other pairs
+    both names read the same.
     """
     told = []
     for name in sorted({*finding.names, *finding.functions}):

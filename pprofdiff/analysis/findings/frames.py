@@ -1,4 +1,4 @@
-"""Findings as DataFrames; imported only when somebody asks for one."""
+"""Findings as DataFrames; imported on demand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["evidence_frame", "findings_frame"]
 
 
 def findings_frame(findings: Findings) -> pd.DataFrame:
-    """Return one row a finding, in order; columns as `Reported.findings` says."""
+    """Return one row per finding, in order, with the columns of `Reported.findings`."""
     rows = findings.found
     explains = [float("nan") if f.explains is None else f.explains for f in rows]
     return pd.DataFrame(
@@ -27,7 +27,7 @@ def findings_frame(findings: Findings) -> pd.DataFrame:
 
 
 def evidence_frame(findings: Findings) -> pd.DataFrame:
-    """Return one row a fact, in the findings' order."""
+    """Return one row per fact, in the findings' order."""
     rows = [(f.id, *fact) for f in findings.found for fact in f.evidence]
     frame = pd.DataFrame(rows, columns=["finding", *Fact._fields])
     return frame.astype({"base": "float64", "new": "float64"})

@@ -26,15 +26,11 @@ __all__ = ["functions"]
 
 Mask = NDArray[np.bool_]
 
-# A function matters from this share of a side's CPU on.
-_SHARE = 0.02
-# It is gone where less than this share of its share is left (other callers keep some).
-_LEFT = 0.005
 _NAMED = 3
 
 
 def functions(case: Case) -> Iterator[Finding]:
-    """Functions above a share that are gone, new, or replace one another."""
+    """Yield functions above a share that vanished, appeared, or replaced each other."""
     cpu, alone = case.cpu, case.one_sided
     if cpu is None or alone is None:
         return
@@ -50,7 +46,7 @@ def functions(case: Case) -> Iterator[Finding]:
 
 
 def _under_any(change: OneSidedWork, roots: list[Root]) -> Mask:
-    """Return which samples of the change's side are under one of these roots."""
+    """Return which samples of the change's side are under any of these roots."""
     under = np.zeros(len(change.root_of_sample), np.bool_)
     for root in roots:
         under |= change.root_of_sample == root.row
@@ -58,7 +54,7 @@ def _under_any(change: OneSidedWork, roots: list[Root]) -> Mask:
 
 
 def _claim(cpu: CPUComparison, change: OneSidedWork, roots: list[Root]) -> Claim:
-    """Claim what is under these roots."""
+    """Claim the samples under these roots."""
     sides = [np.zeros(len(values), np.bool_) for values in cpu.diff.values]
     sides[change.side] = _under_any(change, roots)
     return Claim(sides[0], sides[1])
@@ -110,7 +106,7 @@ def _gone_or_new(
 
 
 def _inside(cpu: CPUComparison, inside: Inside) -> Finding:
-    """Say that what is new in a function, or gone from it, is no other work."""
+    """Return the finding that code was split off, or merged in, at no more cost."""
     rows = [inside.host, *(root.row for root in inside.roots)]
     whole, *parts = (cpu.names[row] for row in rows)
     less = "more" if inside.side else "less"
@@ -126,7 +122,7 @@ def _inside(cpu: CPUComparison, inside: Inside) -> Finding:
 
 
 def _direction(cpu: CPUComparison, *, gone: bool) -> Direction:
-    """Return which way it is when work is gone, or new; none where shares compare."""
+    """Return the direction of work that vanished or appeared; neutral for shares."""
     if cpu.in_shares:
         return "neutral"
     return "better" if gone else "worse"
@@ -148,7 +144,7 @@ def _replaced(
     changes: tuple[OneSidedWork, OneSidedWork],
     roots: tuple[list[Root], list[Root]],
 ) -> Finding:
-    """Say what took the place of what, and what each cost."""
+    """Return the finding that some functions replaced others, and what both cost."""
     for some in roots:
         some.sort(key=lambda root: -root.value)
     before, after = lists_apart(

@@ -1,4 +1,4 @@
-"""Garbage collection: how often, how dear, who asked for it, who helps marking."""
+"""Garbage collection: how often, at what cost, who forced it, who assists."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ __all__ = ["assist", "cpu_only", "dearer", "forced", "frequency", "limit"]
 _GROUPS = ("gc", "gc_tax")
 # Factors closer to 1 than this are not worth a sentence.
 _OFTEN, _DEAR = 1.10, 1.15
-# Goals above the live heap that differ by this factor have another setting.
+# Goals whose distance above the live heap differs by this factor were set differently.
 _PACE = 1.2
-# Another GOGC is told by itself from this factor on, which no rounding of MiB makes of
-# goals, and of so many cycles.
+# A different GOGC is a finding of its own from this factor on, which rounding to MiB
+# cannot produce, and from this many cycles on.
 _SET, _CYCLES = 1.5, 5
-# A cause explains a factor if it accounts for so much of its logarithm.
+# A cause explains a factor if it accounts for this part of its logarithm.
 _MOST = 0.5
-# Of all CPU, as of samples: from this share on it matters much.
+# From this share of all CPU on it is major, as with samples.
 _MUCH = 0.05
 _MB = 1 << 20
 
 
 def frequency(case: Case) -> Iterator[Finding]:
-    """GC runs more or less often, and whether heap, goal or allocation is why."""
+    """Yield a finding where GC runs more or less often, with the reason."""
     gc = case.gc
     if gc is None or gc.factors is None or not _cadence_moved(gc):
         return
@@ -68,9 +68,9 @@ def frequency(case: Case) -> Iterator[Finding]:
 
 
 def pace(case: Case) -> Iterator[Finding]:
-    """Say that GOGC was set otherwise, where GC does not run more or less often for it.
+    """Yield a finding where GOGC differs, but not how often GC runs.
 
-    Goals over live heaps tell the setting, whatever the machine or the load did.
+    The ratio of goal to live heap shows the setting, whatever the machine or the load.
     """
     gc = case.gc
     if gc is None or any(frequency(case)):
@@ -98,7 +98,7 @@ def pace(case: Case) -> Iterator[Finding]:
 
 
 def limit(case: Case) -> Iterator[Finding]:
-    """Say that the live heap moved under a memory limit: what it leaves for garbage."""
+    """Yield a finding where the live heap changed under a memory limit."""
     gc = case.gc
     if gc is None or not held_back(gc):
         return
@@ -120,7 +120,7 @@ def limit(case: Case) -> Iterator[Finding]:
         direction="worse" if grew else "better",
         severity="major" if moved >= _MUCH else "minor",
         weight=moved,
-        # It rests on heap sizes, which no machine moves.
+        # It rests on heap sizes, which do not depend on the machine.
         sure=True,
     )
 
@@ -132,7 +132,7 @@ def _grown(gc: GCDiff, live: tuple[float, float]) -> tuple[str, str, str]:
     goal, pace = gc.new.steady.heap.mean_goal, pace_of(gc.new)
     more, text = "Raise GOMEMLIMIT", ""
     if pace is not None and pace.alone_mb is not None:
-        # Of the window's means, as the table has them.
+        # By the window's means, as in the table.
         alone = live[1] * (1 + pace.low_gogc / 100)
         text = f"GOGC alone makes the goal about {alone:.0f} MiB. "
         more += f", by about {alone - goal:.0f} MiB for that goal,"
@@ -162,7 +162,7 @@ def _shrunk(gc: GCDiff, live: tuple[float, float]) -> tuple[str, str, str]:
 
 
 def held_back(gc: GCDiff) -> bool:
-    """Return whether the larger live heap is under goals that a memory limit holds."""
+    """Return whether a memory limit holds the goals of the larger live heap."""
     from pprofdiff.analysis.gclogs.pace import pace_of
 
     moved = gc.changes["heap.mean_live"]
@@ -177,17 +177,17 @@ def _mb(size: float) -> str:
 
 
 def _cadence_moved(gc: GCDiff) -> bool:
-    """Return whether cycles are more or less frequent, of one run within it."""
+    """Return whether GC frequency changed significantly (one run: within the run)."""
     return gc.cadence_beyond_runs if gc.several_runs else gc.interval_change.told
 
 
 def _cost_moved(gc: GCDiff) -> bool:
-    """Return whether a cycle takes more or less CPU, of one run within it."""
+    """Return whether CPU per cycle changed significantly (one run: within the run)."""
     return gc.cycle_cpu_beyond_runs if gc.several_runs else gc.cycle_cpu_change.told
 
 
 def _claim(case: Case, factor: float) -> Claim | None:
-    """Claim GC's CPU, unless it moved the other way than the factor."""
+    """Claim GC's CPU, unless it changed in the other direction than the factor."""
     if case.cpu is None:
         return None
     claim = case.cpu.of_groups(*_GROUPS)
@@ -195,7 +195,7 @@ def _claim(case: Case, factor: float) -> Claim | None:
 
 
 def _heap_reason(gc: GCDiff, *, more: bool) -> tuple[str, str]:
-    """Return why fewer or more bytes fit between two cycles, and what to do of it."""
+    """Return why fewer or more bytes fit between two cycles, and advice."""
     from pprofdiff.analysis.gclogs.pace import pace_of
 
     base, new = pace_of(gc.base), pace_of(gc.new)
@@ -216,7 +216,7 @@ def _heap_reason(gc: GCDiff, *, more: bool) -> tuple[str, str]:
 
 
 def _pace_reason(gc: GCDiff, base: Pace, new: Pace, *, more: bool) -> tuple[str, str]:
-    """Return which of GOGC and a memory limit sets another pace, and what to do."""
+    """Return whether GOGC or a memory limit changed the pace, and advice."""
     for side, other, label in ((new, base, gc.new.label), (base, new, gc.base.label)):
         if side.limited and not other.limited:
             heap = (gc.new if side is new else gc.base).steady.heap
@@ -248,7 +248,7 @@ def _pace_reason(gc: GCDiff, base: Pace, new: Pace, *, more: bool) -> tuple[str,
 
 
 def _sums_up(case: Case, gc: GCDiff, factors: Factors) -> str:
-    """Return the factors of GC CPU, with the figures that they are ratios of."""
+    """Return the factors of GC CPU and the numbers behind them, in words."""
     base, new = gc.base.steady, gc.new.steady
     rate = "per op" if gc.per_work else "a second"
     cost = cycle_cpu_us(case, gc)
@@ -286,7 +286,7 @@ def _sums_up(case: Case, gc: GCDiff, factors: Factors) -> str:
 
 
 def _cadence(gc: GCDiff) -> str:
-    """Return the settings that bring back the base's bytes from cycle to cycle."""
+    """Return the settings that restore base's bytes per cycle."""
     restored = gc.restored
     if restored is None:
         return ""
@@ -301,7 +301,7 @@ def _cadence(gc: GCDiff) -> str:
 
 
 def _evidence(gc: GCDiff) -> tuple[Fact, ...]:
-    """Return the window's figures, each with the fields it is made of."""
+    """Return the window's numbers, each with the gctrace fields that it is made of."""
     base, new = gc.base.steady, gc.new.steady
     before, after = base.heap, new.heap
     facts = (
@@ -347,7 +347,7 @@ def _evidence(gc: GCDiff) -> tuple[Fact, ...]:
 
 
 def dearer(case: Case) -> Iterator[Finding]:
-    """One cycle costs more or less: live bytes, or objects and pointers in them."""
+    """Yield a finding where a cycle costs more or less CPU, with the reason."""
     gc = case.gc
     if gc is None or gc.factors is None or not _cost_moved(gc):
         return
@@ -374,15 +374,15 @@ def dearer(case: Case) -> Iterator[Finding]:
         ),
         claim=_claim(case, ratio),
         weight=abs(log(ratio)),
-        # Another collector on the same heap costs another price: the log tells.
+        # A different collector has a different cost on the same heap: the log shows it.
         sure=by_release,
     )
 
 
 def _cost_sure(gc: GCDiff) -> bool:
-    """Return whether runs of one build do not differ so: in cost, or in live heap.
+    """Return whether cost, or live heap, changed more than runs of one build differ.
 
-    What is marked is the live heap: where it moved with the cost, the cost is the
+    The live heap is what gets marked: if it changed with the cost, the cost is the
     build's and not the machine's.
     """
     cost, live = (gc.changes[f] for f in ("gc_cpu_us_per_cycle", "heap.mean_live"))
@@ -392,10 +392,10 @@ def _cost_sure(gc: GCDiff) -> bool:
 def _marking_reason(
     case: Case, gc: GCDiff, ratio: float
 ) -> tuple[str, tuple[Fact, ...]]:
-    """Return what decides the cost of marking, where that is seen: bytes, or objects.
+    """Return what decides the cost of marking, if known: bytes, or objects.
 
-    Between Go releases it may be the collector itself; a busy machine makes cycles
-    dearer too, since the log counts the time that marking threads wait for a CPU.
+    Between Go releases it may be the collector itself. A busy machine makes cycles
+    costlier too, as the log counts the time that mark workers wait for a CPU.
     """
     live = gc.base.steady.heap.mean_live, gc.new.steady.heap.mean_live
     grown = log(live[1] / live[0]) if all(live) else 0.0
@@ -417,7 +417,7 @@ def _marking_reason(
 
 
 def cpu_only(case: Case) -> Iterator[Finding]:
-    """GC moved, and no log tells frequency from cost, or neither explains it."""
+    """Yield a finding where GC's CPU changed, and no GC log explains it."""
     cpu = case.cpu
     if cpu is None or not cpu.moved("gc"):
         return
@@ -445,7 +445,7 @@ def cpu_only(case: Case) -> Iterator[Finding]:
 
 
 def forced(case: Case) -> Iterator[Finding]:
-    """Cycles that no heap growth triggered: runtime.GC, or the two-minute timer."""
+    """Yield findings on cycles forced by runtime.GC, or by the two-minute timer."""
     gc = case.gc
     if gc is None:
         return
@@ -480,7 +480,7 @@ def forced(case: Case) -> Iterator[Finding]:
 
 
 def assist(case: Case) -> Iterator[Finding]:
-    """Who is made to help marking while allocating."""
+    """Yield a finding where mark assists changed, with who pays for them."""
     cpu = case.cpu
     if cpu is None:
         return

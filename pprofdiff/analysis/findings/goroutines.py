@@ -1,4 +1,4 @@
-"""The number of goroutines grew or fell: where those wait that one side has more of."""
+"""Goroutine counts that grew or fell, and where the extra goroutines wait."""
 
 from __future__ import annotations
 
@@ -23,21 +23,20 @@ __all__ = ["goroutine_growth"]
 
 # A place matters from this share of the larger side's goroutines on.
 _SHARE = 0.05
-# Where all goroutines together moved no more than chance does: at 32 instants of an
-# unchanged server single places had up to 34 % of all more than at another, and all of
-# those were connections, in code of the standard library alone.
+# The same where the total is within noise: over 32 snapshots of an unchanged server,
+# single places varied by up to 34% of all goroutines, and all of those were connections
+# in code of the standard library alone.
 _OWN_SHARE = 0.4
-# A goroutine takes 2 KiB of stack and some 400 bytes beside: a thousand are 2.5 MB,
-# and the collector scans each stack.
+# A goroutine takes 2 KiB of stack and some 400 bytes more: a thousand are 2.5 MB, and
+# GC scans each stack.
 _MANY = 1000
 # More than half of all goroutines: there are at least twice as many.
 _MOST = 0.5
 _SEVERAL = 3
 _NAMED = 3
 
-# Why a goroutine waits, in the words of Go's own goroutine dumps (waitReasonStrings of
-# runtime2.go), by the functions whose frame tells it. Of several, the one nearest the
-# leaf counts.
+# Why a goroutine waits, in the words of Go's goroutine dumps (waitReasonStrings in
+# runtime2.go), by the functions whose frames show it. The innermost one counts.
 _WAITS = {
     "chan receive": ("runtime.chanrecv", "runtime.chanrecv1", "runtime.chanrecv2"),
     "chan send": ("runtime.chansend", "runtime.chansend1"),
@@ -61,12 +60,12 @@ Column = NDArray[np.int64]
 
 
 class _Place(NamedTuple):
-    """Goroutines by their code: `function`, and `root`, with which they were started.
+    """Goroutines by their code: `function`, and the `root` that they started with.
 
-    `function` is the frame nearest the leaf that is not of the standard library, or
-    the root where all are. `base` and `new` count goroutines; `wait` says why most of
-    those wait that one side has more of, "" where the stacks do not tell. `own` is
-    whether the function is not of the standard library.
+    `function` is the innermost frame outside the standard library, or the root if there
+    is none. `base` and `new` count goroutines; `wait` is why most of the goroutines
+    wait that one side has more of, "" if stacks do not show it. `own` is whether the
+    function is outside the standard library.
     """
 
     function: str
@@ -78,7 +77,7 @@ class _Place(NamedTuple):
 
     @property
     def delta(self) -> int:
-        """How many more goroutines there are."""
+        """How many more goroutines new has."""
         return self.new - self.base
 
     @property
@@ -88,7 +87,7 @@ class _Place(NamedTuple):
 
 
 def goroutine_growth(case: Case) -> Iterator[Finding]:
-    """Far more, or far fewer, goroutines are in one place."""
+    """Yield a finding where one place has far more, or far fewer, goroutines."""
     diff = case.comparison.of_type("goroutine")
     if diff is None or diff.normalization.mode != "absolute":
         return
@@ -127,9 +126,9 @@ def goroutine_growth(case: Case) -> Iterator[Finding]:
 
 
 def _told(base: int, new: int, pace: float) -> bool:
-    """Return whether a number moved by more than instants of one build differ.
+    """Return whether a count changed more than snapshots of one build differ.
 
-    Where the sides did unlike work, the number that follows it is no change either.
+    It must also do so relative to the work done: a count may just follow the load.
     """
     return beyond_runs(GOROUTINES, base, new) and beyond_runs(
         GOROUTINES, base * pace, new
@@ -137,9 +136,9 @@ def _told(base: int, new: int, pace: float) -> bool:
 
 
 def _stands_out(diff: ProfileDiff, place: _Place) -> bool:
-    """Return whether one place's change shows beside all that comes and goes.
+    """Return whether one place's change stands out from what comes and goes.
 
-    More goroutines than the total has more moved there from elsewhere.
+    If it is more than twice the total's change, goroutines moved there from elsewhere.
     """
     total = diff.totals[1] - diff.totals[0]
     return (
@@ -154,9 +153,9 @@ def _more(places: list[_Place]) -> int:
 
 
 def _pace(case: Case) -> float:
-    """Return operations a second, new over base, 1 where that is not known.
+    """Return new ÷ base of operations per second, 1 if unknown.
 
-    As many requests are in flight as begin a second times how long each takes.
+    Requests in flight are those that start per second times how long each takes.
     """
     work = case.comparison.work
     rates = None if work is None else work.rates
@@ -164,14 +163,14 @@ def _pace(case: Case) -> float:
 
 
 def _places(diff: ProfileDiff) -> list[_Place]:
-    """Return the goroutines of both sides by place, the largest change first."""
+    """Return the goroutines of both sides by place, largest change first."""
     names = diff.paired_functions.names
     parts = [_keys(diff, side, names) for side in (0, 1)]
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     function, root, wait, base, new = columns
     places, at = grouped(function << 32 | root)
     totals = [sums(at, column, len(places)) for column in (base, new)]
-    # How many more wait for each reason, at each place: one row a place.
+    # How many more wait for each reason at each place, one row per place.
     count = len(_WORDS)
     by_wait = sums(at * count + wait, new - base, len(places) * count)
     sign = np.sign(totals[1] - totals[0])
@@ -192,7 +191,7 @@ def _places(diff: ProfileDiff) -> list[_Place]:
 
 
 def _keys(diff: ProfileDiff, side: int, names: list[str]) -> tuple[Column, ...]:
-    """Return columns, one element a stack: function, root, wait, base and new count.
+    """Return columns by stack: function, root, wait, base count and new count.
 
     Function and root are rows of the union, wait is a position in `_WORDS`.
     """
@@ -229,7 +228,7 @@ def _keys(diff: ProfileDiff, side: int, names: list[str]) -> tuple[Column, ...]:
 
 
 def _alike(diff: ProfileDiff, everywhere: list[_Place], told: list[_Place]) -> bool:
-    """Return whether several places moved by the ratio of the totals, and none else."""
+    """Return whether several places changed, and all by the ratio of the totals."""
     ratio = diff.totals[1] / diff.totals[0]
     return len(told) >= _SEVERAL and not any(
         beyond_runs(GOROUTINES, place.base * ratio, place.new)
@@ -239,7 +238,7 @@ def _alike(diff: ProfileDiff, everywhere: list[_Place], told: list[_Place]) -> b
 
 
 def _by_load(diff: ProfileDiff, places: list[_Place]) -> Finding:
-    """Return that there are more or fewer goroutines of all kinds."""
+    """Return the finding that there are more or fewer goroutines of all kinds."""
     base, new = diff.totals
     return Finding(
         "goroutine-growth",
@@ -253,7 +252,7 @@ def _by_load(diff: ProfileDiff, places: list[_Place]) -> Finding:
 
 
 def _title(diff: ProfileDiff, places: list[_Place]) -> str:
-    """Return how many goroutines there are, and where the additional ones are."""
+    """Return how many goroutines there are, and where the extra ones are."""
     base, new = diff.totals
     more = _more(places)
     named = listed([place.words for place in places[:_NAMED]])

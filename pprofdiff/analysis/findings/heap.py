@@ -1,4 +1,4 @@
-"""The live heap grew or shrank: which call sites' memory, and whether they let go."""
+"""Live heap that grew or shrank: which call sites hold it, and whether they free it."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ __all__ = ["heap_growth"]
 
 # A call site matters from this share of the larger heap on.
 _SHARE = 0.05
-# Go's guide to the garbage collector advises 5 to 10 % of headroom below a container's
-# limit: growth of more than that does not fit any longer.
+# Go's guide to the garbage collector advises 5 to 10% of headroom below a container's
+# limit: growth beyond that no longer fits.
 _MAJOR = 0.10
-# Of what a slice that grows by append has allocated, at least a fifth is in use: its
-# capacities grow by a quarter each. Sites that keep less turn over, as requests in
-# flight do.
+# A slice that grows by append has at least a fifth of what it allocated in use, as each
+# step adds a quarter to its capacity. Sites that keep less turn over, like requests in
+# flight.
 _KEPT = 0.2
-# Sites from this share on have hardly freed anything.
+# Sites that keep this share have freed hardly anything.
 _NEVER = 0.9
-# So many sites that move by one factor are the load, not a change of each.
+# This many sites that change by one factor are the load, not a change of each.
 _SEVERAL = 3
 _NAMED = 3
 _MIB = 1 << 20
-# Variances are added up in int64, of this many bytes squared at most for a sample.
+# Variances are summed in int64, in KiB², with this much at most for a sample.
 _KIB2, _MOST_KIB2 = 1 << 20, 1 << 50
-# Sites that moved by one factor are this near to it, as their ratio is an estimate.
+# Sites that changed by one factor are this near to it, as their ratio is an estimate.
 _NEAR = 1.5
-# A log's mean live heap is one of so many cycles at least, of so many MiB on a side: it
-# prints whole MiB.
+# A log's mean live heap is over at least this many cycles, with at least this many MiB
+# on a side, as logs print whole MiB.
 _CYCLES, _LEAST_MB = 5, 4
-# So much of its growth, in logarithms, is of bytes that were there when marking began:
-# what is allocated while GC marks counts as live, and a busy machine marks for longer.
+# This part of its growth (log) must be live when marking began: what is allocated while
+# GC marks counts as live, and a busy machine marks for longer.
 _MOST = 0.5
-# From this ratio of ages on, the older process has had more time to fill its memory.
+# From this ratio of ages on, the older process had more time to fill its memory.
 _OLDER = 1.5
 
 Column = NDArray[np.int64]
@@ -67,12 +67,11 @@ Bools = NDArray[np.bool_]
 class _Site(NamedTuple):
     """What one function of the program holds in the heap, base and new.
 
-    `row` is its row of the sums by owner.
-    `own` is whether a frame of the program is in the stacks; else `name` is the leaf,
-    of the standard library. `live` are bytes in use, `allocated` bytes since the
-    process started, None where the profiles do not count them; `objects` are those in
-    use. `few` says that these are so few that another instant of one build may have as
-    many more or less.
+    `row` is its row in the sums by place. `own` says that stacks have a frame of the
+    program; else `name` is the leaf, in the standard library. `live` is bytes in use,
+    `allocated` bytes since process start, None where the profiles lack it; `objects`
+    are those in use. `few` says that they are so few that another snapshot of the same
+    build may differ as much.
     """
 
     row: int
@@ -85,12 +84,12 @@ class _Site(NamedTuple):
 
     @property
     def delta(self) -> int:
-        """How many more bytes are in use."""
+        """How many more bytes new has in use."""
         return self.live[1] - self.live[0]
 
     @property
     def kept(self) -> tuple[int, int] | None:
-        """The fuller side's (in use, allocated)."""
+        """(in use, allocated) of the side that holds more, None if unknown."""
         if self.allocated is None:
             return None
         side = int(self.delta > 0)
@@ -98,10 +97,10 @@ class _Site(NamedTuple):
 
 
 def heap_growth(case: Case) -> Iterator[Finding]:
-    """Live memory, of the heap or of a call site, moved by more than sampling does.
+    """Yield a finding where live memory changed, in total or at a call site.
 
-    Call sites are of a heap profile, which is one instant's. Where none stands out that
-    goes the way of the GC log's means over cycles, these are told.
+    Call sites come from heap profiles, which show one instant. Where none stands out in
+    the direction of the GC log's means over cycles, the finding rests on those means.
     """
     logged = _by_log(case)
     for finding in _by_profile(case):
@@ -113,7 +112,7 @@ def heap_growth(case: Case) -> Iterator[Finding]:
 
 
 def _by_log(case: Case) -> Finding | None:
-    """Return how the live heap's mean over cycles moved beyond that of other runs."""
+    """Return the finding that the live heap's mean over cycles changed, by GC log."""
     gc = case.gc
     if gc is None or not gc.changes["heap.mean_live"].told or held_back(gc):
         return None
@@ -172,7 +171,7 @@ def _by_log(case: Case) -> Finding | None:
 
 
 def _most_of(diff: ProfileDiff, *, grew: bool) -> str:
-    """Return which call site moved most, where the profile goes the log's way."""
+    """Return the call site that changed most, if the profile agrees with the log."""
     base, new = diff.totals
     if diff.model is None or not diff.model.sound or (new > base) != grew:
         return ""
@@ -183,7 +182,7 @@ def _most_of(diff: ProfileDiff, *, grew: bool) -> str:
 
 
 def _by_profile(case: Case) -> Iterator[Finding]:
-    """Yield what the heap profiles tell."""
+    """Yield the finding from the heap profiles."""
     diff = _live_heap(case)
     if diff is None or diff.model is None or not diff.model.sound:
         return
@@ -222,10 +221,10 @@ def _by_profile(case: Case) -> Iterator[Finding]:
 
 
 def _live_heap(case: Case) -> ProfileDiff | None:
-    """Return the comparison of memory in use at one instant, None where there is none.
+    """Return the comparison of memory in use at one instant, None without one.
 
-    An allocs profile has the columns of a heap profile. What is captured over a time
-    (``?seconds=30``) is the growth in that time and not a heap: None.
+    An allocs profile has the columns of a heap profile. One captured over a time span
+    (``?seconds=30``) holds the growth in it, not a heap: None.
     """
     diff = case.comparison.of_type("inuse_space")
     if diff is None:
@@ -237,12 +236,12 @@ def _live_heap(case: Case) -> ProfileDiff | None:
         )
     if diff.base.profile.duration_ns or diff.new.profile.duration_ns:
         return None
-    # Shares of each heap hide how much it is.
+    # Shares of each heap hide how large it is.
     return diff if diff.normalization.mode == "absolute" else None
 
 
 def _moved(diff: ProfileDiff, model: CountModel, live: View) -> list[_Site]:
-    """Return the sites that moved, the largest change first."""
+    """Return the sites that changed, largest change first."""
     loud = _loud(model, live.runs)
     large = np.abs(live.new - live.base) >= _SHARE * max(diff.totals)
     rows = np.flatnonzero(loud & large)
@@ -283,7 +282,7 @@ def _moved(diff: ProfileDiff, model: CountModel, live: View) -> list[_Site]:
 def _held_variance(diff: ProfileDiff) -> tuple[Column, Column] | None:
     """Return the variance of each sample's bytes at another instant, in KiB² (int64).
 
-    None where profiles do not tell objects, or how they were sampled.
+    None where profiles lack objects or their sampling rate.
     """
     objects = column_of(diff, "inuse_objects")
     rates = [side.profile.period for side in (diff.base, diff.new)]
@@ -303,9 +302,9 @@ def _few(
     allocated: tuple[int, int] | None,
     variance: tuple[int, int] | None,
 ) -> bool:
-    """Return whether a site holds so few objects that two instants differ as much.
+    """Return whether a site holds so few objects that two snapshots differ as much.
 
-    What neither side has freed any of is the same at each instant, once it is there.
+    Not if neither side freed any: once allocated, that is the same in each snapshot.
     """
     if variance is None or held_moved(live[1] - live[0], sum(variance) * _KIB2):
         return False
@@ -326,8 +325,8 @@ def _loud(model: CountModel, runs: Runs[Column]) -> Bools:
 def _told(site: _Site, *, weighs: bool) -> bool:
     """Return whether a site holds more than what comes and goes with requests.
 
-    Memory that the standard library allocates by itself is that of connections: their
-    number is the clients' choice, and it `weighs` where the whole heap moved so much.
+    Memory that the standard library allocates on its own is that of connections, whose
+    number clients choose: it `weighs` only if the whole heap changed that much.
     """
     if not weighs:
         return False
@@ -343,15 +342,14 @@ def _sum(sites: list[_Site]) -> tuple[int, int]:
 def _shared_pace(
     diff: ProfileDiff, model: CountModel, live: View, sites: list[_Site]
 ) -> float | None:
-    """Return the factor by which all of the heap moved, None where a site stands out.
+    """Return the factor by which the whole heap changed, None if a site stands out.
 
-    That is the ratio of the heaps, where several sites moved by it and none otherwise:
-    the load. Or it is the ratio of what was allocated since each process started, as
-    far as most sites share one: a process that is older, or did more, has leaked more
-    by the same code.
+    It is the ratio of the heaps, if several sites changed by it and none by another:
+    the load. Or it is the ratio of bytes allocated since process start, if most sites
+    share one: a process that is older, or did more, leaks more with the same code.
     """
     if min(diff.totals) <= 0:
-        # A heap of which nothing was sampled grew by what is there now.
+        # Where one heap has no samples, all of the other is growth.
         return None
     ratio = diff.totals[1] / diff.totals[0]
     several = _loud(model, live.runs).sum() >= _SEVERAL
@@ -365,7 +363,7 @@ def _shared_pace(
     done = load_of(allocated)
     if done is None:
         return None
-    # In bytes as they were counted, whatever the comparison scales them to.
+    # In raw bytes, whatever the comparison scales them to.
     by = allocated.normalization
     done = done.times(by.factors[0] / by.factors[1])
     if not done.sure:
@@ -375,7 +373,7 @@ def _shared_pace(
     since_start = model.with_base_times(done.ratio)
     follow = not _loud(since_start, live.runs.map(lambda run: run[rows])).any()
     base, new = (float(side.sum()) for side in columns.T)
-    # Few samples follow any factor: the sites' own is to be near it.
+    # A few samples fit any factor: the sites' own must be near it.
     near = (
         abs(log(new / base / done.ratio)) <= log(_NEAR) if columns.min() > 0 else False
     )
@@ -383,7 +381,7 @@ def _shared_pace(
 
 
 def _without_a_site(diff: ProfileDiff, pace: float) -> Finding:
-    """Return that the heap moved as a whole."""
+    """Return the finding that the heap changed as a whole."""
     base, new = diff.totals
     word = "grew" if new > base else "shrank"
     return Finding(
@@ -399,7 +397,7 @@ def _without_a_site(diff: ProfileDiff, pace: float) -> Finding:
 
 
 def _title(diff: ProfileDiff, sites: list[_Site], *, total: bool) -> str:
-    """Return how much the heap moved, and whose memory it is."""
+    """Return how much the heap changed, and who holds it."""
     base, new = _sum(sites)
     more = "more" if new > base else "less"
     amount = scaled(abs(new - base), diff.unit)
@@ -416,7 +414,7 @@ def _title(diff: ProfileDiff, sites: list[_Site], *, total: bool) -> str:
 
 
 def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
-    """Return each site's memory, and what the profile tells of its being freed."""
+    """Return each site's memory, and what shows whether it is freed."""
     parts = [_site_words(diff, site) for site in sites[:_NAMED]]
     text = f"{'; '.join(parts)}."
     ages = _ages(case)
@@ -464,7 +462,7 @@ def _nothing_freed(diff: ProfileDiff, side: int) -> bool:
 
 
 def _ages(case: Case) -> tuple[float, float] | None:
-    """Return how long GC logs say that both processes ran, in seconds."""
+    """Return how long both processes ran by their GC logs (s), None if unknown."""
     gc = case.gc
     if gc is None:
         return None
@@ -482,15 +480,15 @@ def _advice(case: Case) -> str:
 
 
 def _severity(diff: ProfileDiff, sites: list[_Site]) -> Severity:
-    """Return how much it matters: what the program's own code holds, of the heap."""
+    """Return how much it matters, by what the program's own code holds."""
     if all(site.few for site in sites):
-        # A buffer that one request holds: the next snapshot may not have it.
+        # A buffer of one request: the next snapshot may not have it.
         return "info"
     if any(_nothing_freed(diff, side) for side in (0, 1)):
-        # It may be garbage that the first collection takes away.
+        # It may be garbage that the first GC cycle frees.
         return "minor"
     base, new = _sum([site for site in sites if site.own])
-    # Memory that is no longer held costs nobody anything.
+    # Memory that is no longer held costs nothing.
     return "major" if new - base >= _MAJOR * max(diff.totals) else "minor"
 
 

@@ -1,4 +1,4 @@
-"""Calls that the compiler inlined on one side only: PGO, or other code around them."""
+"""Calls that the compiler inlined on one side only: by PGO, or changed code nearby."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = ["inlining"]
 
 Column = NDArray[np.int64]
 
-# A call tells with so many samples on a side: chance leaves none of ten with exp(-10).
+# Samples a call needs on a side: none where ten are expected has a chance of exp(-10).
 _SAMPLES = 10
-# Calls are inlined, or not, in so large a part of their samples: bodies of a function
-# that is inlined elsewhere too may stay calls in a few places.
+# Calls are inlined, or not, in this part of their samples: a function that is inlined
+# elsewhere may stay a call in a few places.
 _MOSTLY = 0.9
-# So many calls change where the compiler was told otherwise; one or two where the code
-# around them was edited.
+# This many calls change with other compiler flags; one or two where the code around
+# them was edited.
 _SEVERAL = 3
 # They matter from this part of the CPU on.
 _SHARE = 0.05
@@ -36,11 +36,11 @@ _NAMED = 3
 
 
 class _Inlined(NamedTuple):
-    """Calls that one side has inlined somewhere, between functions of the program.
+    """Calls between functions of the program that one side inlined somewhere.
 
-    `key` (rising) is of caller and callee, rows of the union; `value` is the sum of the
-    samples that have the call inlined. `most` is more than those that have it as a
-    call can be, by callee.
+    `key` (rising) encodes caller and callee, rows of the union; `value` is the sum of
+    the samples that have the call inlined. `most`, by callee, is an upper bound for
+    those that have it as a call.
     """
 
     key: Column
@@ -48,7 +48,7 @@ class _Inlined(NamedTuple):
     most: Column
 
     def of(self, keys: Column) -> Column:
-        """Return the values of other keys, 0 for those that are not here."""
+        """Return the values of other keys, 0 for those not here."""
         if not len(self.key):
             return np.zeros(len(keys), np.int64)
         at = np.minimum(np.searchsorted(self.key, keys), len(self.key) - 1)
@@ -56,7 +56,7 @@ class _Inlined(NamedTuple):
 
 
 def inlining(case: Case) -> Iterator[Finding]:
-    """Several calls that are inlined on one side and not on the other."""
+    """Yield a finding where several calls are inlined on one side only."""
     cpu = case.cpu
     if cpu is None or cpu.other_release:
         return
@@ -84,7 +84,7 @@ def inlining(case: Case) -> Iterator[Finding]:
 
 
 def _inlined(cpu: CPUComparison, side: int, own: NDArray[np.bool_]) -> _Inlined:
-    """Return the inlined calls of one side between `own` functions."""
+    """Return one side's inlined calls between `own` functions."""
     profile, union = _lines(cpu, side)
     locations, size = profile.locations, len(own)
     values = cpu.diff.values[side]
@@ -98,7 +98,7 @@ def _inlined(cpu: CPUComparison, side: int, own: NDArray[np.bool_]) -> _Inlined:
     located = by_location(profile, values)
     of_line = np.repeat(located, np.diff(locations.line_offsets))
     value = sums(place, of_line[line[chosen]], len(key))
-    # Values of a profile that is a difference may be negative.
+    # A profile that is a diff may have negative values.
     if values.min(initial=0) < 0:
         located = by_location(profile, np.abs(values))
     most = sums(union[last], located, size)
@@ -120,12 +120,12 @@ def _possible(
 
 
 def _called(cpu: CPUComparison, side: int, keys: Column) -> Column:
-    """Return the sum of the samples that have calls as calls, by `keys`."""
+    """Return the sum of the samples in which each of `keys` is a call."""
     profile, union = _lines(cpu, side)
     size = len(cpu.names)
     ends = profile.locations.line_offsets
-    # A location is called in its last line, which nothing inlines, and calls in its
-    # first.
+    # A location is called at its last line, which is not inlined, and calls from
+    # its first.
     called, calling = union[ends[1:] - 1], union[ends[:-1]]
     callees, callers = (np.zeros(size, np.bool_) for _ in range(2))
     callees[keys % size] = True
@@ -141,7 +141,7 @@ def _called(cpu: CPUComparison, side: int, keys: Column) -> Column:
 
 
 def _lines(cpu: CPUComparison, side: int) -> tuple[Profile, Column]:
-    """Return a side's profile, and the function of each line: a row of the union."""
+    """Return a side's profile, and each line's function: a row of the union."""
     functions = cpu.diff.paired_functions
     profile = (cpu.diff.base, cpu.diff.new)[side].profile
     return profile, functions.union[side][functions.sides[side].ids]

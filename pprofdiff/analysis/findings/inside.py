@@ -1,7 +1,7 @@
 """Work that one side does in functions of its own, and the other side without them.
 
-What is new in a function that both sides have need not be more work: the function may
-have done it itself. Where it costs no more than it did, with all it calls, it did.
+A function that is new below one that both sides have need not be more work: its caller
+may have done it itself. It did, if with its callees it costs no more than before.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ __all__ = ["Inside", "inside_others"]
 Column = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-# A function is above another one where it is in this part of its stacks: inlining and
+# A function is above another one if it is in this part of its stacks: inlining and
 # truncated stacks hide it in some.
 _NEARLY_ALL = 0.9
 # What is new in a function is most of it from this part on.
 _MOST = 0.5
-# A function that does no more for what is new in it rose by less than this part of it,
-# by the table's figures and beside the load.
+# A function does no more for what is new in it if it rose by less than this part of it,
+# in the table's numbers and relative to the load.
 _LITTLE = 0.25
 
 
 class Inside(NamedTuple):
     """Roots of one side in a function of both sides that costs no more with them.
 
-    `side` has the roots (0: base, 1: new); `host` is the row of that function.
+    `side` has the roots (0: base, 1: new); `host` is that function's row.
     """
 
     side: int
@@ -50,10 +50,10 @@ def inside_others(
 ) -> list[Inside]:
     """Return the roots whose work the other side does in a function that both have.
 
-    With all that it calls, that function costs no more on the side of the roots. This
-    says little of one that does far more besides: something else in it may have fallen
-    as the roots came. So they are most of it, or its own work, theirs included, costs
-    no more either.
+    With its callees, that function costs no more on the roots' side. That says little
+    about one that does far more: something else in it may have fallen as the roots
+    appeared. So the roots are most of it, or its own work, with theirs, costs no more
+    either.
     """
     hosts: dict[int, list[Root]] = defaultdict(list)
     for root in roots:
@@ -79,7 +79,7 @@ def _cum(cpu: CPUComparison, row: int) -> Runs[Column]:
 def _costs_more(
     cpu: CPUComparison, side: int, function: Runs[Column], value: int
 ) -> bool:
-    """Return whether a function costs more on the side that has so much work alone."""
+    """Return whether a function costs more on the side with `value` as extra work."""
     for model in (cpu.model, cpu.beside_others):
         change = model.one(function)
         more = change.delta if side else -change.delta
@@ -90,9 +90,9 @@ def _costs_more(
 
 
 def _nearest(cpu: CPUComparison, work: OneSidedWork, root: Root) -> int:
-    """Return the innermost function of both sides that a root runs below, -1: none.
+    """Return the innermost function of both sides that a root runs below, -1 for none.
 
-    Of functions that call one another, that is the one which called it most.
+    Where functions call one another, that is the one that called it most.
     """
     above = np.zeros(len(cpu.names), np.int64)
     values = cpu.diff.values[work.side]
@@ -115,7 +115,7 @@ def _nearest(cpu: CPUComparison, work: OneSidedWork, root: Root) -> int:
 
 
 def _on_both(cpu: CPUComparison) -> Mask:
-    """Return which functions both sides have samples of."""
+    """Return which functions have samples on both sides (bool, by row)."""
     base, new = cpu.cum
     both: Mask = (base > 0) & (new > 0)
     return both
@@ -124,7 +124,7 @@ def _on_both(cpu: CPUComparison) -> Mask:
 def _own(
     cpu: CPUComparison, work: OneSidedWork, host: int, roots: Sequence[Root]
 ) -> Runs[Column]:
-    """Return the work of a function itself, the runtime's for it, and of its roots."""
+    """Return a function's own work, the runtime's for it, and its roots'."""
     runtime = cpu.of_runtime
     rows = []
     for side in (0, 1):

@@ -1,4 +1,4 @@
-"""What share of their life goroutines lose: waiting for a processor, or to the GC."""
+"""Goroutine lifetime lost to waiting for a P, or to GC."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ if TYPE_CHECKING:
 
 __all__ = ["life_lost", "life_waiting"]
 
-# GC is why goroutines wait if so much of the change is while it is marking.
+# GC is why goroutines wait if this part of the change happens while it is marking.
 _MOST = 0.5
 # One long assist is a large part of a short life: fewer than this are chance.
 _MANY_ASSISTS = 20
-# Goroutines that run for less of the time that all of the program's do, on either side,
-# hardly have a life to lose: theirs is a few calls, and a part of it what cycles there
-# happen to be then. At most ten groups run for as much.
+# Goroutines with less of all running time, on either side, hardly have a life to lose:
+# it is a few calls, and how much GC work they meet is chance. At most ten groups have
+# as much.
 _OF_RUNNING = 0.1
 
 
 class _Life(NamedTuple):
-    """Goroutines of a root function, and what share of life they lose, base and new."""
+    """Goroutines of a root function, with their lost share of life, base and new."""
 
     pair: GroupPair
     shares: tuple[float, float]
@@ -60,7 +60,7 @@ class _Life(NamedTuple):
 
 
 def life_waiting(case: Case) -> Iterator[Finding]:
-    """Tell whose goroutines wait for a processor for another part of their life."""
+    """Yield a finding where goroutines wait for a P for more or less of their life."""
     diff = case.trace
     if diff is None or next(latency(case), None) is not None:
         return
@@ -109,9 +109,9 @@ def life_waiting(case: Case) -> Iterator[Finding]:
 
 
 def _costs_so(diff: TraceDiff, life: _Life) -> bool:
-    """Return whether waiting by operation moved as its share did, where work is known.
+    """Return whether waiting per op changed as its share did, if the work is known.
 
-    A life that is longer for other reasons makes all shares of it less.
+    A life that is longer for other reasons lowers all shares of it.
     """
     if diff.rates is None:
         return True
@@ -120,7 +120,7 @@ def _costs_so(diff: TraceDiff, life: _Life) -> bool:
 
 
 def _marking(diff: TraceDiff, pair: GroupPair) -> tuple[int, int]:
-    """Return how long a group's goroutines were runnable while GC was marking."""
+    """Return how long a group's goroutines were runnable (ns) while GC was marking."""
     base, new = (
         side.waits.while_marking_ns(side.groups.group_of == row)
         for side, row in sides_of(diff, pair)
@@ -138,7 +138,7 @@ def _both(diff: TraceDiff) -> Iterator[GroupPair]:
 
 
 def _counts(side: TraceSide, goroutine: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return how many of something goroutines of each group have, -1 being none."""
+    """Return how many items each group's goroutines have; -1 is no goroutine."""
     groups = side.groups
     some = goroutine[goroutine >= 0]
     of_each = np.bincount(some, minlength=len(groups.group_of))
@@ -148,7 +148,7 @@ def _counts(side: TraceSide, goroutine: NDArray[np.integer]) -> NDArray[np.int64
 def _of_life(
     diff: TraceDiff, pair: GroupPair, times_ns: tuple[int, int]
 ) -> tuple[float, float]:
-    """Return what shares of a group's life some times are, base and new."""
+    """Return times as shares of a group's life, base and new."""
     base, new = (
         time / max(int(side.groups.total_ns[row]), 1)
         for time, (side, row) in zip(times_ns, sides_of(diff, pair), strict=True)
@@ -161,9 +161,9 @@ def _to(shares: tuple[float, float]) -> str:
 
 
 def life_lost(case: Case) -> Iterator[Finding]:
-    """Goroutines lose part of their life to assists, sweeping, stopping the world.
+    """Yield a finding where goroutines lose life to mark assists, sweeping and STW.
 
-    Told only where GC as a whole takes more, or less, of what processors there are.
+    Only where GC as a whole takes a different share of capacity.
     """
     diff = case.trace
     whole = None if diff is None else collecting(diff)
@@ -197,13 +197,13 @@ def life_lost(case: Case) -> Iterator[Finding]:
         "Allocate less on this path, or raise GOGC." if shares[1] > shares[0] else "",
         severity="minor" if sure else "info",
         direction=direction(*shares),
-        # What GC costs stands before what it entails.
+        # What GC costs ranks above what it entails.
         weight=1 + worst.moved,
     )
 
 
 def _runs_much(diff: TraceDiff, pair: GroupPair) -> bool:
-    """Tell whether a group's running is a part of all running that matters."""
+    """Return whether a group has enough of all running time on both sides."""
     for side, row in sides_of(diff, pair):
         groups = side.groups
         own = ~(groups.system | groups.tracing)
@@ -223,7 +223,7 @@ def _assists(side: TraceSide) -> NDArray[np.int64]:
 
 
 def _lost(groups: Groups, row: int) -> float:
-    """Return the share of a group's life within what its goroutines do for the GC."""
+    """Return the share of a group's life that its goroutines spend on GC work."""
     wanted = [
         place
         for place, name in enumerate(groups.range_names)

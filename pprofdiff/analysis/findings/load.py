@@ -1,4 +1,4 @@
-"""How much more work one side did, as far as its own code tells."""
+"""How much more work one side did, as far as its own code shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Load", "inferred_load", "load_of"]
 
 
 class Load(NamedTuple):
-    """New over base of the unchanged code's scaled values, with 95 % bounds."""
+    """New ÷ base of the unchanged code's scaled values, with 95% bounds."""
 
     ratio: float
     low: float
@@ -20,18 +20,18 @@ class Load(NamedTuple):
 
     @property
     def sure(self) -> bool:
-        """Whether the ratio differs from 1 by more than chance and 15 %."""
+        """Whether the ratio differs from 1 significantly, and by more than 15%."""
         return self.low > LOAD_SURE or self.high < 1 / LOAD_SURE
 
     def times(self, factor: float) -> Load:
-        """Return the load multiplied by what else is known of it."""
+        """Return the load multiplied by another known factor."""
         return Load(self.ratio * factor, self.low * factor, self.high * factor)
 
 
 def load_of(diff: ProfileDiff) -> Load | None:
-    """Return the ratio of the unchanged code in scaled values.
+    """Return new ÷ base of the unchanged code in scaled values.
 
-    None where there is no control, or its rows do not agree.
+    None where there is no control, or its rows disagree.
     """
     by = control(diff)
     if by is None or not by.agrees:
@@ -41,7 +41,7 @@ def load_of(diff: ProfileDiff) -> Load | None:
 
 
 def inferred_load(diff: ProfileDiff) -> Load | None:
-    """Return the work of a second where sides are scaled to about equal work."""
+    """Return the ratio of work per second, if sides are scaled to about equal work."""
     by, spans = diff.normalization.inferred, (diff.base, diff.new)
     base_ns, new_ns = (side.profile.duration_ns for side in spans)
     if by is None or not base_ns or not new_ns:

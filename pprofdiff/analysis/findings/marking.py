@@ -1,8 +1,8 @@
-"""The CPU of marking, as the GC log and the CPU profile of one run count it.
+"""CPU time of marking, as the GC log and the CPU profile of one run count it.
 
-A line of the log counts the time that marking threads had a processor (runtime/mgc.go:
-wall time × processors), with the CPU or without. Where other processes have the CPU it
-is more than the process ever used, and the profile's samples count.
+The log counts the time that mark workers had a P (runtime/mgc.go: wall time × Ps), with
+a CPU or without. Where other processes have the CPU, that is more than the process ever
+used, and the profile's samples are right.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ __all__ = [
 ]
 
 _MARK = (*BACKGROUND_MARK, "gc.mark.assist")
-# Beyond so many standard errors of the sample count, and a part of the log's figure:
-# the log's window and the profile's are not the same seconds.
+# The difference must exceed this many standard errors of the sample count, and this
+# part of the log's figure: log and profile do not cover the same seconds.
 _ERRORS, _PART = 3.0, 0.25
-# Marking explains a ratio if it accounts for so much of its logarithm.
+# Marking explains a ratio if it accounts for this part of its logarithm.
 _MOST = 0.5
-# A number of so many samples is right to a third.
+# A number that rests on this many samples is right to a third.
 _SAMPLES = 10
-# From a tenth of a core on, and from the share of its CPU from which a finding matters
-# much, it is news that threads waited.
+# Waiting threads are worth a finding from a tenth of a core on, and from the share of
+# the CPU at which a finding is major.
 _CORES, _SHARE = 0.1, 0.05
-# Collections go on for at least this part of what was profiled.
+# GC cycles must span at least this part of the profiled time.
 _COVERED = 0.5
 
 
@@ -49,7 +49,7 @@ class Marking(NamedTuple):
 
     `busy` says on which sides the log counts more than the profile's samples allow,
     `substantial` on which of these it would mislead. `enough` says that both profiles
-    have samples enough for a number.
+    have enough samples for a number.
     """
 
     logged: tuple[float, float]
@@ -59,7 +59,7 @@ class Marking(NamedTuple):
     enough: bool
 
     def per_cycle_us(self, rates: tuple[float, float]) -> tuple[float, float]:
-        """Return the profile's CPU of a cycle, given cycles a second."""
+        """Return the profile's CPU time per cycle (µs), given cycles per second."""
         base, new = (
             1e6 * cores / max(rate, 1e-9)
             for cores, rate in zip(self.profiled, rates, strict=True)
@@ -68,7 +68,7 @@ class Marking(NamedTuple):
 
 
 def marking(case: Case) -> Marking | None:
-    """Return both counts; None without logs and CPU profiles that last a known time."""
+    """Return both counts; None without GC logs and CPU profiles of known duration."""
     gc, cpu = case.gc, case.cpu
     if gc is None or cpu is None:
         return None
@@ -110,9 +110,9 @@ def marking(case: Case) -> Marking | None:
 
 
 def _logged(side: GCSide, profiled_ns: float) -> float | None:
-    """Return the cores that a log counts for marking, None where rates are unknown.
+    """Return the cores that a log counts for marking, None if rates are unknown.
 
-    A few cycles when the process began tell nothing of the time that was profiled.
+    A few cycles at process start say nothing about the profiled time.
     """
     steady = side.steady
     if steady.cycles_per_second is None or not steady.cycles:
@@ -125,7 +125,7 @@ def _logged(side: GCSide, profiled_ns: float) -> float | None:
 
 
 class CycleCPU(NamedTuple):
-    """The CPU of a cycle in us; `source` says where it is from, "" for the GC log."""
+    """CPU time per cycle in µs; `source` says where it is from, "" for the GC log."""
 
     base: float
     new: float
@@ -133,10 +133,9 @@ class CycleCPU(NamedTuple):
 
 
 def cycle_cpu_us(case: Case, gc: GCDiff) -> CycleCPU | None:
-    """Return the CPU of a cycle: the log's, or the CPU profile's if that counts less.
+    """Return CPU per cycle: the log's, or the CPU profile's where that is less.
 
-    None where the profile has too few samples for a number, and where the log's is
-    mostly of stops.
+    None where the profile has too few samples, or the log mostly counts STW pauses.
     """
     base, new = gc.base.steady, gc.new.steady
     counted, rates = marking(case), (base.cycles_per_second, new.cycles_per_second)
@@ -151,11 +150,11 @@ def cycle_cpu_us(case: Case, gc: GCDiff) -> CycleCPU | None:
 
 
 def stopped(gc: GCDiff) -> bool:
-    """Return whether the CPU that a log counts is of stops, more than of marking.
+    """Return whether the log's GC CPU is mostly stop-the-world, rather than marking.
 
-    A stop is counted as wall time × processors: where it is most, threads waited for a
-    CPU, and it tells nothing of what collecting costs. On one side it may also be that
-    there is hardly anything left to mark.
+    A pause counts as wall time × Ps: where pauses dominate, threads waited for a CPU,
+    and the figure does not show what GC costs. On one side alone there may also be
+    hardly anything left to mark.
     """
     sides = gc.base.steady, gc.new.steady
     most = [2 * side.times.stw_cpu_us > side.times.gc_cpu_us for side in sides]
@@ -164,7 +163,7 @@ def stopped(gc: GCDiff) -> bool:
 
 
 def marked(gc: GCDiff, ratio: float) -> bool:
-    """Return whether marking and assists are most of why GC's CPU moved by a ratio."""
+    """Return whether marking and assists explain most of a ratio of GC's CPU."""
     sides = gc.base.steady, gc.new.steady
     base, new = (
         (side.times.assist_cpu_us + side.times.background_cpu_us) / side.cycles
@@ -176,7 +175,7 @@ def marked(gc: GCDiff, ratio: float) -> bool:
 
 
 def busy(case: Case) -> Iterator[Finding]:
-    """Tell where the log counts more CPU than the process had."""
+    """Yield a finding where the log counts more CPU than the process had."""
     found = marking(case)
     if found is None or not any(found.substantial):
         return

@@ -1,4 +1,4 @@
-"""What a rule says: a sentence, its evidence, and the samples that it speaks of."""
+"""What rules return: a sentence, its evidence, and the samples that it covers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DIRECTIONS: tuple[Direction, ...] = ("worse", "better", "neutral")
 class Fact(NamedTuple):
     """One piece of evidence: what, from which field of which input, base and new.
 
-    None stands for what a side does not tell.
+    A value is None where its side does not have it.
     """
 
     what: str
@@ -48,7 +48,7 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Claim:
-    """Which samples of the CPU profiles a finding speaks of: bool, one a sample."""
+    """Which samples of the CPU profiles a finding covers: bool, one per sample."""
 
     base: NDArray[np.bool_]
     new: NDArray[np.bool_]
@@ -67,7 +67,7 @@ class Claim:
         return Claim(self.base & other.base, self.new & other.new)
 
     def without(self, other: Claim) -> Claim:
-        """Return the samples that `other` does not speak of."""
+        """Return the samples that are not in `other`."""
         return Claim(self.base & ~other.base, self.new & ~other.new)
 
 
@@ -75,24 +75,22 @@ class Finding(NamedTuple):
     """One thing that changed, and why.
 
     `id` is stable; `title` is one short sentence, `text` the numbers behind it and
-    `advice` what to do, "" for nothing. `severity` is ``info``, ``minor`` or
-    ``major``, at least that of what follows from it, `direction` ``worse``, ``better``
-    or ``neutral``. `parent` is the id of the finding that this one follows from, None
-    for a cause. `explains` is the scaled delta of CPU that `claim` and the claims of
-    what follows from it cover, None without one: no sample counts for two causes. `own`
-    is the part of it that the finding's own sentence speaks of, without what follows
-    from it, None where there is none; `mark` is what chance is to that (or to
-    `explains`, where there is none), as in the tables, None for fewer samples than a
-    row is judged by. `beside` tells that
-    causes before it claim a part of what its own numbers tell. `weight` is what a
-    finding without a claim explains of its own measure, from 0 to 1; with one it ranks
-    what explains equally much. `sure` tells that its severity rests on other evidence
-    than the CPU of its claim, which may be within noise. `rises` is which way its
-    numbers moved where that is neither worse nor better, None where they did not.
-    `names` are the functions that it is of, where others may follow from them;
-    `functions` those that it names where they are no cause of others. `source` are the
-    changed lines behind it, None where the source is not known. `unit` names the unit
-    of work whose operations its numbers are of, "" for those of the whole program.
+    `advice` what to do, "" for nothing. `severity` is ``info``, ``minor`` or ``major``,
+    at least that of its consequences; `direction` is ``worse``, ``better`` or
+    ``neutral``. `parent` is the id of the finding that this one follows from, None for
+    a cause. `explains` is the scaled CPU delta of `claim` and of its consequences'
+    claims, None without one: no sample counts for two causes. `own` is the part that
+    the finding's own sentence covers, without its consequences, None if there is none.
+    `mark` is the tables' mark of `own`, or of `explains` without it, None for fewer
+    samples than a row needs. `beside` says that earlier causes claim a part of what its
+    own numbers show. `weight` is what a finding without a claim explains of its own
+    measure, from 0 to 1; with a claim it breaks ties. `sure` says that its severity
+    rests on other evidence than its claim's CPU, which may be within noise. `rises` is
+    the direction of its numbers where `direction` does not give it, else None. `names`
+    are the functions it is about, from which others may follow; `functions` are those
+    it names that cause no others. `source` are the changed lines behind it, None if the
+    source is unknown. `unit` names the unit of work that its numbers are for, "" for
+    the whole program.
     """
 
     id: str
@@ -120,8 +118,7 @@ class Finding(NamedTuple):
 class Explained(NamedTuple):
     """How much of the CPU profiles' delta the findings explain, in scaled values.
 
-    `left` are the groups whose unexplained part is still beyond noise, as far as can
-    be told, by falling size.
+    `left` are the groups whose unexplained part is significant, largest first.
     """
 
     total: float
@@ -132,7 +129,7 @@ class Explained(NamedTuple):
 class Findings(NamedTuple):
     """All findings, and how much of the CPU they explain, None without CPU profiles.
 
-    Causes stand in the order of what they explain, each before its consequences.
+    Causes are in the order of what they explain, each before its consequences.
     """
 
     found: tuple[Finding, ...]
@@ -140,11 +137,11 @@ class Findings(NamedTuple):
 
     @property
     def causes(self) -> tuple[Finding, ...]:
-        """The findings that follow from no other."""
+        """The findings that follow from no other one."""
         return tuple(finding for finding in self.found if finding.parent is None)
 
     def consequences(self, id_: str) -> tuple[Finding, ...]:
-        """Return what follows from a finding, at once or through another."""
+        """Return what follows from a finding, directly or through another one."""
         below, wanted = [], {id_}
         for finding in self.found:
             if finding.parent in wanted:

@@ -1,4 +1,4 @@
-"""Packages under another import path: what moved there is neither gone nor new."""
+"""Packages under a new import path: their functions neither vanished nor appeared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAMED = 3
 
 
 def package_moved(case: Case) -> Iterator[Finding]:
-    """Functions are called alike in a package of base and another one of new."""
+    """Yield a finding where functions moved from a package of base to one of new."""
     moves = case.comparison.identity.moves.packages
     if not moves:
         return

@@ -1,4 +1,4 @@
-"""Functions that one side alone runs, and the work that is theirs."""
+"""Functions that only one side runs, and their work."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ Column = NDArray[np.int64]
 
 # A function matters from this share of a side's CPU on.
 _SHARE = 0.02
-# It is gone where less than this share of its share is left (other callers keep some).
+# It is gone if less than this part of its share is left, as other callers may remain.
 _LEFT = 0.005
-# A function does nothing of its own where this part of it is in one that it calls.
+# A function does nothing of its own if this part of it is in one that it calls.
 _NEARLY_ALL = 0.9
-# Groups of work that a function has done for it, or is made to do for others.
+# Groups of work that is done for a function, or that it has to do for others.
 _NOT_OWN = ("gc", "gc_tax")
-# A function passes work on where this part of what it calls ran without it before.
+# A function passes work on if this part of what it calls ran without it before.
 _MOST = 0.5
 
 
 Family = tuple[list[Root], list[Root]]
-"""Roots that belong together: those that are gone, and those that are new."""
+"""Roots that belong together: the vanished ones, and the new ones."""
 
 
 class OneSided(NamedTuple):
-    """What base alone does, and what new alone does.
+    """What only base does, and what only new does.
 
-    `families` are the roots of work that one side alone does, or does in other
-    functions; `inside` are those of work that both sides do, in the function that has
-    them. `claim` is all work of `families`.
+    `families` are roots of work that only one side does, or does in other functions;
+    `inside` are roots of work that both sides do, in the function that contains them.
+    `claim` is all work of `families`.
     """
 
     gone: OneSidedWork
@@ -62,12 +62,12 @@ class OneSided(NamedTuple):
 
     @property
     def hosts(self) -> dict[int, int]:
-        """The function that each root is inside of."""
+        """The function that contains each root of `inside`, both as rows."""
         return {root.row: one.host for one in self.inside for root in one.roots}
 
 
 def work_of_one_side(cpu: CPUComparison) -> OneSided:
-    """Return the functions above a share that one side alone has, and their work."""
+    """Return the functions above a share that only one side has, and their work."""
     chosen = _chosen(cpu)
     works = _work(cpu, 0, chosen), _work(cpu, 1, chosen)
     families: list[Family] = []
@@ -93,11 +93,11 @@ def work_of_one_side(cpu: CPUComparison) -> OneSided:
 def _families(
     cpu: CPUComparison, gone: tuple[Root, ...], added: tuple[Root, ...]
 ) -> list[Family]:
-    """Return roots that belong together: of one package, or called by one function.
+    """Return roots that belong together: of one package, or with one caller.
 
-    Code that is gone and code that is new in its place share the caller or, where its
-    innermost callers changed too, the package that they are of. What is on one side
-    alone is a family by package.
+    Code that vanished and code that replaced it share the caller or, if the innermost
+    callers changed too, the package. Roots of one side alone form one family per
+    package.
     """
     family: dict[object, int] = {}
     members: dict[int, tuple[list[Root], list[Root]]] = {}
@@ -122,7 +122,7 @@ def _families(
 
 
 def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
-    """Return, over the union, which functions are as good as gone, and which new."""
+    """Return which functions of the union are all but gone, and which are new."""
     table, (base_total, new_total) = cpu.table, cpu.diff.totals
     told = ~cpu.beside_others.rows(table.runs("cum")).noise
     for row in np.flatnonzero(told).tolist():
@@ -134,22 +134,21 @@ def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
     added[at[told & (new >= _SHARE) & (base <= _LEFT * new)]] = True
     renumbered = _renumbered(cpu)
     gone[renumbered] = added[renumbered] = False
-    # What these do, the other side does in the function that they are parts of.
+    # The other side does their work in the function that they are part of.
     parts = cpu.whole_of != np.arange(len(cpu.names))
     gone[parts] = added[parts] = False
     for side, some in enumerate((gone, added)):
         if some.any():
-            # At least half of what counts is its own.
+            # At least half of what counts must be its own.
             least = _least(cpu, side, _SHARE / 2 * cpu.diff.totals[side])
             some[cpu.cum_of(side, _own(cpu)) < least] = False
     return gone, added
 
 
 def _renumbered(cpu: CPUComparison) -> list[int]:
-    """Return the closures of one side that may be some of the other under a number.
+    """Return closures of one side that may be renumbered closures of the other.
 
-    Those are the ones that no evidence has paired, of functions that have such closures
-    on both sides.
+    They have no pair, and their function has such closures on both sides.
     """
     sides = cpu.diff.paired_functions.union
     there = np.zeros((2, len(cpu.names)), np.bool_)
@@ -168,22 +167,22 @@ def _renumbered(cpu: CPUComparison) -> list[int]:
 
 
 def _own(cpu: CPUComparison) -> Claim:
-    """Claim what functions do themselves: no GC, and nothing that is lent to them.
+    """Claim what functions do themselves, without GC and without `lent` work.
 
-    Where the collector runs more, it shows in functions that no sample met before.
+    A collector that runs more shows up in functions that had no sample before.
     """
     return cpu.all.without(cpu.of_groups(*_NOT_OWN)).without(cpu.lent)
 
 
 def _least(cpu: CPUComparison, side: int, share: float) -> float:
-    """Return a share of a side's CPU, or what samples enough to be judged are worth."""
+    """Return a share of a side's CPU, but at least what a row needs to be judged."""
     return max(share, SAMPLES_FOR_ROW * cpu.model.worth[side])
 
 
 def _tells(cpu: CPUComparison, name: str) -> bool:
     """Return whether it is news that a function is gone or new.
 
-    Between Go releases, functions of the standard library come and go.
+    Functions of the standard library come and go between Go releases.
     """
     if is_runtime_like(name):
         return False
@@ -193,7 +192,7 @@ def _tells(cpu: CPUComparison, name: str) -> bool:
 def _work(cpu: CPUComparison, side: int, chosen: tuple[Mask, Mask]) -> OneSidedWork:
     """Find the outermost of the chosen functions in each of a side's stacks.
 
-    A function that is called in between, as a middleware is, has its own work alone:
+    A function inserted into a call chain, such as a middleware, has only its own work:
     what it passes on ran without it on the other side.
     """
     root, parent = _outermost(cpu, side, chosen[side])
@@ -220,7 +219,7 @@ def _work(cpu: CPUComparison, side: int, chosen: tuple[Mask, Mask]) -> OneSidedW
         if one.value >= least and _expected(cpu, side, one, below(one.row))
     ]
     roots.sort(key=lambda one: -one.value)
-    # What is not told to be of one side alone is left to be told otherwise.
+    # What is not shown to be one side's alone is left to other rules.
     root[~np.isin(root, [one.row for one in roots])] = -1
     return OneSidedWork(
         side, tuple(roots), root, frozenset(np.flatnonzero(passing).tolist())
@@ -228,7 +227,7 @@ def _work(cpu: CPUComparison, side: int, chosen: tuple[Mask, Mask]) -> OneSidedW
 
 
 def _outermost(cpu: CPUComparison, side: int, chosen: Mask) -> tuple[Column, Column]:
-    """Return each sample's outermost chosen function, and what called it; -1: none."""
+    """Return each sample's outermost chosen function and its caller, -1 for none."""
     values = cpu.diff.values[side]
     root = np.full(len(values), -1, np.int64)
     parent = np.full(len(values), -1, np.int64)
@@ -242,7 +241,7 @@ def _outermost(cpu: CPUComparison, side: int, chosen: Mask) -> tuple[Column, Col
 
 
 def _roots(cpu: CPUComparison, side: int, root: Column, parent: Column) -> list[Root]:
-    """Return what is under each root, and what called it most."""
+    """Return each root, with the CPU time under it and its main caller."""
     values = cpu.diff.values[side]
     roots = []
     for row in distinct(root[root >= 0]).tolist():
@@ -257,12 +256,12 @@ def _roots(cpu: CPUComparison, side: int, root: Column, parent: Column) -> list[
 def _passed_on(
     cpu: CPUComparison, side: int, root: Root, below: Column, there: Column
 ) -> Mask:
-    """Return the samples below a root that go on into what ran without it.
+    """Return the samples below a root that go on into code that ran without it.
 
-    That is a function which the other side calls under the same parent, with none of
-    its own chosen functions in between, for so much more than this side does without
-    the root that this is half of what it does below the root, or more. `below` are the
-    sums below the root, `there` those of the other side below the parent.
+    Such code is a function that the other side calls under the same parent, with none
+    of its own chosen functions in between. It costs so much more there than on this
+    side without the root that this is at least half of its cost below the root. `below`
+    are the sums below the root, `there` those of the other side below the parent.
     """
     beside = _below(cpu, side, root.parent, left_out=_with(cpu, side, root))
     factors = cpu.diff.normalization.factors
@@ -287,10 +286,10 @@ def _with(cpu: CPUComparison, side: int, root: Root) -> Mask:
 def _below(
     cpu: CPUComparison, side: int, row: int, left_out: Mask | None = None
 ) -> Column:
-    """Return the raw sum of each function below `row`; -1 is what calls every root.
+    """Return the raw sum of each function below `row`; -1 is the caller of every root.
 
-    A function counts where its outermost frame is below, in all samples but those that
-    are `left_out` (bool, one a sample).
+    A function counts where its outermost frame is below, except in samples that are
+    `left_out` (bool, by sample).
     """
     if row < 0:
         every = cpu.cum[side]
@@ -310,10 +309,10 @@ def _below(
 
 
 def mostly(cpu: CPUComparison, side: int, root: Column) -> int | None:
-    """Return the innermost function with more than half of what is below some others.
+    """Return the innermost function with more than half of what is below `root`.
 
-    `root` is the function of each of a side's samples below which to look, -1 for none.
-    That is no function of the runtime; None where there is no such one.
+    `root` has one function for each of the side's samples, -1 for none. Returns None if
+    there is no such function outside the runtime.
     """
     values = np.where(root >= 0, cpu.diff.values[side], 0)
     total, depth = (np.zeros(len(cpu.names), np.int64) for _ in range(2))
@@ -340,8 +339,7 @@ def mostly(cpu: CPUComparison, side: int, root: Column) -> int | None:
 def _expected(cpu: CPUComparison, side: int, root: Root, below: Column) -> bool:
     """Return whether the other side's samples of the caller would show the function.
 
-    Where its caller hardly runs on the other side, nothing can be said of it there.
-    `below` are the sums below it.
+    If its caller hardly runs there, nothing can be said. `below` are the sums below it.
     """
     here, there = (cpu.cum[side], cpu.cum[1 - side])
     if root.parent >= 0:
@@ -352,11 +350,11 @@ def _expected(cpu: CPUComparison, side: int, root: Root, below: Column) -> bool:
 
 
 def _fell_with_others(cpu: CPUComparison, side: int, root: Root, below: Column) -> bool:
-    """Return whether a root may be there, but for what it calls, too cheap to be seen.
+    """Return whether a root may run on the other side, but too cheaply to be seen.
 
-    Nearly all that it did is below a function that others call on both sides: where
-    that costs them so much less on the other side, the root may cost less for the same
-    reason, and be sampled by chance alone.
+    Nearly all that it did is below a function that others call on both sides: where it
+    costs them so much less on the other side, it may cost the root less too, and only
+    chance would sample it.
     """
     beside = _below(cpu, side, -1, left_out=_with(cpu, side, root))
     here, there = beside, cpu.cum[1 - side]

@@ -1,4 +1,4 @@
-"""Another Go release: what of the runtime and the standard library costs otherwise."""
+"""Go upgrades: which parts of the runtime and standard library changed in cost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["collectors", "upgrade"]
 # A package, or a part of the runtime, matters from this share of all CPU on.
 _SHARE = 0.01
 _NAMED = 3
-# Groups that are told as a whole, and what they are called here.
+# Groups that are reported as a whole, with their names here.
 _GROUPS = {
     "gc": "GC",
     "gc_tax": "GC work on application goroutines",
@@ -32,8 +32,8 @@ _GROUPS = {
     "sched": "scheduling",
     "locks": "locks and channels",
 }
-# What follows from how much a program allocates is the release's only where that is
-# equal.
+# These follow from how much a program allocates: a change is the release's only where
+# that is equal.
 _BY_ALLOCATION = frozenset({"gc", "gc_tax", "alloc"})
 _EQUAL = 0.05
 
@@ -43,7 +43,7 @@ _Spans = tuple[_Span, _Span]
 
 
 class _Subject(NamedTuple):
-    """A part of Go that costs otherwise: raw sums, and the samples of it."""
+    """A part of Go whose cost changed, with its raw sums and its samples."""
 
     name: str
     groups: frozenset[str]
@@ -55,7 +55,7 @@ class _Subject(NamedTuple):
 
 
 def upgrade(case: Case) -> Iterator[Finding]:
-    """Parts of Go that cost more or less where the sides have unlike releases."""
+    """Yield a finding on the parts of Go whose cost changed between two releases."""
     cpu = case.cpu
     if cpu is None:
         return
@@ -75,7 +75,7 @@ def upgrade(case: Case) -> Iterator[Finding]:
     largest = cpu.scaled_delta(subjects[0].base, subjects[0].new)
     claim = cpu.of(())
     for subject in subjects:
-        # What moved the other way is told, and not claimed with the largest.
+        # What changed in the other direction is named, not claimed with the largest.
         if (cpu.scaled_delta(subject.base, subject.new) > 0) == (largest > 0):
             claim = claim.plus(subject.claim)
     words = [format_go_version(*span).removeprefix("go") for span in spans]
@@ -102,7 +102,7 @@ def upgrade(case: Case) -> Iterator[Finding]:
 
 
 def collectors(cpu: CPUComparison) -> str:
-    """Return the collectors' changes between the sides' releases, "" for none known."""
+    """Return the known collector changes between the sides' releases, "" for none."""
     spans = releases_apart(cpu.diff.base, cpu.diff.new)
     if spans is None:
         return ""
@@ -123,7 +123,7 @@ def _moved(cpu: CPUComparison, subject: _Subject) -> bool:
 def _words(
     cpu: CPUComparison, subject: _Subject, known: tuple[list[Change], bool]
 ) -> str:
-    """Return what a part costs now, and the change that is known for it."""
+    """Return how a part's cost changed, and the known reason."""
     changes, back = known
     base, new = cpu.diff.normalization.scaled(subject.base, subject.new)
     what = "the share" if cpu.in_shares else "the CPU"
@@ -136,7 +136,7 @@ def _words(
 
 
 def _known(spans: _Spans, subject: _Subject) -> tuple[list[Change], bool]:
-    """Return the known changes of a part between the releases, and whether undone."""
+    """Return a part's known changes between the releases, and whether reverted."""
     changes, back = _between(spans)
     return [
         change
@@ -148,7 +148,7 @@ def _known(spans: _Spans, subject: _Subject) -> tuple[list[Change], bool]:
 
 
 def _between(spans: _Spans) -> tuple[tuple[Change, ...], bool]:
-    """Return all known changes between the releases; true where new is the older."""
+    """Return all known changes between the releases, and whether new is the older."""
     (base_first, base_last), (new_first, new_last) = spans
     if base_last and new_first and number(base_last) < number(new_first):
         return changes_between(base_last, new_first), False
@@ -158,7 +158,7 @@ def _between(spans: _Spans) -> tuple[tuple[Change, ...], bool]:
 
 
 def _allocates_alike(case: Case) -> bool:
-    """Return whether both sides allocate the same, as far as that is known."""
+    """Return whether both sides allocate the same, as far as is known."""
     allocs = case.comparison.of_type("alloc_space")
     if allocs is None or allocs.normalization.mode != "per_work":
         return True
@@ -167,7 +167,7 @@ def _allocates_alike(case: Case) -> bool:
 
 
 def _of_runtime(cpu: CPUComparison) -> Iterator[_Subject]:
-    """Yield the parts of the runtime: groups of one name, and other categories."""
+    """Yield the parts of the runtime: groups by name, and other categories."""
     by_name: dict[str, tuple[set[str], list[str]]] = {}
     for group in rules().groups:
         for category in group.categories:
@@ -185,10 +185,10 @@ def _of_runtime(cpu: CPUComparison) -> Iterator[_Subject]:
 
 
 def _of_packages(cpu: CPUComparison, spans: _Spans) -> Iterator[_Subject]:
-    """Yield standard packages: what runs below their functions.
+    """Yield packages of the standard library, with what runs below their functions.
 
-    Packages with a known change come first, wherever they stand in a stack; the rest
-    goes to the package that the program called.
+    Packages with a known change come first, wherever they are in a stack; the rest goes
+    to the package that the program called.
     """
     packages = [package_of(name) for name in cpu.names]
     standard = {p: bool(p) and is_standard_library(p) for p in set(packages)}
@@ -213,7 +213,7 @@ def _of_packages(cpu: CPUComparison, spans: _Spans) -> Iterator[_Subject]:
 
 
 def _package(cpu: CPUComparison, package: str, claim: Claim) -> Iterator[_Subject]:
-    """Yield a package where it has samples."""
+    """Yield a package if it has samples."""
     base, new = cpu.sums(claim)
     none = frozenset[str]()
     if base or new:

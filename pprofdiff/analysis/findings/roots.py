@@ -1,4 +1,4 @@
-"""Functions that one side alone has, outermost in their stacks."""
+"""Functions that only one side has, outermost in their stacks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["OneSidedWork", "Root"]
 
 
 class Root(NamedTuple):
-    """A function that is on one side only, and nothing above it in its stacks is.
+    """A function that only one side has, outermost of these in its stacks.
 
-    `parent` is the function that called it most, or that this is a part of on one side
-    alone, -1 for none; `value` is the raw CPU time under it.
+    `parent` is its main caller, or the function that the caller is a part of on one
+    side alone, -1 for none; `value` is the raw CPU time under it.
     """
 
     row: int
@@ -27,7 +27,7 @@ class Root(NamedTuple):
 class OneSidedWork:
     """Roots of one side (0: gone, 1: new), and which samples are under each.
 
-    `passing` are roots that call what ran without them: that is not under them here.
+    `passing` are roots that call code which ran without them: it does not count here.
     """
 
     side: int

@@ -1,7 +1,7 @@
 """The table of rules.
 
-A rule is a function of a `Case` that yields findings. What a finding explains is the
-CPU of the samples it claims; `causes` tells which follows from which.
+A rule is a function of a `Case` that yields findings. A finding explains the CPU of the
+samples that it claims; `causes` decides which one follows from which.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from pprofdiff.analysis.outcome.model import Verdict as OutcomeVerdict
 
 __all__ = ["find"]
 
-# Which way findings go that explain a verdict.
+# The direction of the findings that explain a verdict.
 _WAYS: dict[str, Direction] = {"slower": "worse", "faster": "better"}
 
 Rule = Callable[[Case], Iterator[Finding]]
 
 
 def _of_traces(case: Case) -> tuple[Rule, ...]:
-    """Return the rules of traces; few runs have any, and the rules are much code."""
+    """Return the rules on traces, which are imported only where there are any."""
     if case.trace is not None:
         from pprofdiff.analysis.findings import (
             begun,
@@ -76,7 +76,7 @@ def _of_traces(case: Case) -> tuple[Rule, ...]:
 
 
 def _rules(case: Case) -> tuple[Rule, ...]:
-    """Return the table."""
+    """Return the table of rules."""
     return (
         releases.upgrade,
         comparability.more_of_the_same,
@@ -110,7 +110,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
 
 
 def _of_processes(case: Case) -> tuple[Rule, ...]:
-    """Return the rules of what all units of work share: one process on one machine."""
+    """Return rules on what all units of work share: one process on one machine."""
     return (
         releases.upgrade,
         comparability.more_of_the_same,
@@ -127,9 +127,9 @@ def _of_processes(case: Case) -> tuple[Rule, ...]:
 
 
 def _waits(case: Case) -> list[Finding]:
-    """Return what operations wait for; one traced run says little about the scheduler.
+    """Return what ops wait for; one traced run says little about the scheduler.
 
-    How long goroutines wait for a processor differs between runs of one build.
+    Scheduling latency differs between runs of one build.
     """
     if case.trace is None:
         return []
@@ -139,10 +139,10 @@ def _waits(case: Case) -> list[Finding]:
 
 
 def _some(comparison: Comparison, moved: Sequence[Unit]) -> bool:
-    """Return whether benchmarks moved otherwise than others did.
+    """Return whether benchmarks changed differently: not all, or not in one direction.
 
-    The cost of their mix is that of none of them then. Where all moved one way, it is
-    the sum of what each costs.
+    Then the cost of their mix describes none of them. If all changed one way, it is the
+    sum of their costs.
     """
     benchmarks = () if comparison.turns is None else comparison.turns.names
     ways = {unit.ratio > 1 for unit in moved}
@@ -154,11 +154,11 @@ def find(
     verdict: OutcomeVerdict = "unknown",
     moved: Sequence[Unit] = (),
 ) -> Findings:
-    """Return what the rules say of a comparison, what explains most first.
+    """Return the findings on a comparison, the one that explains most first.
 
-    Of equally severe causes those stand first that explain the outcome's `verdict`.
-    Where sides are apart by unit of work, places are looked for in the units that
-    `moved`, each with its own operations: of units together a place has no cost.
+    Among equally severe causes, those that explain the outcome's `verdict` come first.
+    Where sides are split by unit of work, functions are searched in each unit that
+    `moved`, with its own operations: over several units, a function has no cost per op.
     """
     case = Case(comparison)
     if comparison.measured:

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 __all__ = ["leaf_work", "locks", "scheduler", "stack_growth"]
 
-# A group, or a kind of work, matters if it moved by this share of all CPU.
+# A group, or a kind of work, matters if it changed by this share of all CPU.
 _SHARE = 0.01
-# Stacks that grow are a cause from this share of all CPU on: every server grows some.
+# Stack growth is a cause from this share of all CPU on: every server has some.
 _STACKS = 0.02
-# What has more than this part of a change is where it is.
+# More than this part of a change counts as most of it.
 _MOST = 0.5
-# Go's CPU profiles keep so many frames of a stack: those of the root may be missing.
+# Go's CPU profiles keep this many frames of a stack: frames near the root may be lost.
 _KEPT = 64
 _LOCKS = frozenset(("mutex", "block"))
 _SWEEPER = "runtime.bgsweep"
@@ -37,9 +37,9 @@ _KINDS = {"copy": "Copying", "clear": "Clearing memory", "hash": "Hashing"}
 
 
 class _Subject(NamedTuple):
-    """One group as a finding: its id, what it is called, what to look at next.
+    """A group as a finding: its id, its name, and what to look at next.
 
-    There is no advice where that was looked at.
+    `advice` is "" if that was captured already.
     """
 
     id: str
@@ -49,9 +49,9 @@ class _Subject(NamedTuple):
 
 
 def scheduler(case: Case) -> Iterator[Finding]:
-    """Goroutines are switched, woken and looked for more or less often.
+    """Yield a finding where scheduling takes more or less CPU.
 
-    Nothing is said where nothing else moved and the machine was busy with other work.
+    Not where nothing else changed and the machine was busy with other work.
     """
     if stirred(case.comparison):
         return
@@ -80,20 +80,20 @@ def scheduler(case: Case) -> Iterator[Finding]:
 
 
 class _Yields(NamedTuple):
-    """How often GC's background sweeper gives its processor away, raw."""
+    """How often GC's background sweeper yields its processor, raw."""
 
     base: int
     new: int
 
 
 def _sweeping(diff: TraceDiff) -> _Yields | None:
-    """Return the sweeper's yields if they are most of what is scheduled otherwise.
+    """Return the sweeper's yields if they are most of the change in scheduling.
 
-    The sweeper yields after some spans, and where goroutines wait for its processor
-    (``bgsweep`` in runtime/mgcsweep.go). Stacks of CPU samples do not tell: the
-    scheduler runs on a stack of its own.
+    The sweeper yields after some spans, and where goroutines wait for its P
+    (``bgsweep`` in runtime/mgcsweep.go). CPU samples do not show it: the scheduler runs
+    on a stack of its own.
     """
-    # Code for traces is loaded where there are any.
+    # Imported only where there are traces.
     from pprofdiff.analysis.findings.traces import pair_of
 
     numbers = []
@@ -112,7 +112,7 @@ def _sweeping(diff: TraceDiff) -> _Yields | None:
 
 
 def locks(case: Case) -> Iterator[Finding]:
-    """CPU in package sync, channels and select."""
+    """Yield a finding on CPU in package sync, channels and select."""
     yield from _group(
         case,
         _Subject(
@@ -128,9 +128,9 @@ def locks(case: Case) -> Iterator[Finding]:
 
 
 def stack_growth(case: Case) -> Iterator[Finding]:
-    """Tell where stacks of goroutines are made larger, and copied, more or less often.
+    """Yield a finding where stacks are grown and copied more or less often.
 
-    That is in whatever function needs more stack than is left, and not its own work.
+    It happens in whichever function needs more stack, and is not its own work.
     """
     cpu = case.cpu
     if cpu is None:
@@ -166,9 +166,9 @@ def stack_growth(case: Case) -> Iterator[Finding]:
 
 
 def _begins(cpu: CPUComparison, claim: Claim) -> str:
-    """Say which function the goroutines begin in that have most of a claim's change.
+    """Return a sentence on where the goroutines with most of a claim's change start.
 
-    "" where there is no such one, or stacks do not show where they begin.
+    "" if there is no such function, or stacks do not show where they start.
     """
     named = ~cpu.of_runtime
     none = len(cpu.names)
@@ -225,7 +225,7 @@ def _group(case: Case, subject: _Subject) -> Iterator[Finding]:
 
 
 def _payers(cpu: CPUComparison, group: str) -> list[str]:
-    """Return the program's functions whose bill for a group moved most."""
+    """Return the program's functions whose cost for a group changed most."""
     members = next(g.categories for g in rules().groups if g.id == group)
     names, base, new = cpu.payers(members)
     delta = cpu.diff.normalization.delta(base, new)
@@ -236,7 +236,7 @@ def _payers(cpu: CPUComparison, group: str) -> list[str]:
 
 
 def leaf_work(case: Case) -> Iterator[Finding]:
-    """Name copying, clearing or hashing that moved, in whatever category."""
+    """Yield a finding where copying, clearing or hashing changed, in any category."""
     cpu = case.cpu
     if cpu is None:
         return
@@ -257,7 +257,7 @@ def leaf_work(case: Case) -> Iterator[Finding]:
 
 
 def _mostly(cpu: CPUComparison, kind: int) -> str:
-    """Name the category with most of the change of a kind of leaf, "" without one."""
+    """Return the category with most of a leaf kind's change, "" without one."""
     sums = cpu.diff.ledger.by("category", "leaf_kind")
     sums = sums.where(sums["leaf_kind"] == kind)
     moves = {

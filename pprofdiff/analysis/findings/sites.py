@@ -1,4 +1,4 @@
-"""Call sites: what is counted for each function of the program, and on which line."""
+"""Call sites: sums by function of the program, and the lines behind them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Column = NDArray[np.int64]
 
 
 def column_of(diff: ProfileDiff, sample_type: str) -> tuple[Column, Column] | None:
-    """Return both sides' values of a sample type, one a sample; None if one lacks it.
+    """Return both sides' values of a sample type by sample; None if a side lacks it.
 
-    The profiles are those of `diff`, which may compare another of their sample types.
+    The profiles are those of `diff`, which may compare a different sample type.
     """
     columns = []
     for side in (diff.base, diff.new):
@@ -30,19 +30,19 @@ def column_of(diff: ProfileDiff, sample_type: str) -> tuple[Column, Column] | No
 
 
 def by_place(diff: ProfileDiff, columns: tuple[Column, Column] | None = None) -> View:
-    """Return the sums by the function that each sample counts for.
+    """Return the sums by place, without samples that have no stack.
 
-    Of other `columns` of the same samples where they are given. Samples without a stack
-    are left out.
+    A sample's place is its innermost frame outside the standard library, else its leaf.
+    `columns` replaces the values of the samples, if given.
     """
     ledger = diff.ledger if columns is None else diff.ledger.counting(columns)
     return ledger.by("place").known("place")
 
 
 def line_of(diff: ProfileDiff, function: str) -> str:
-    """Return the line of a function that moved most, as ``file.go:12``; "" if unknown.
+    """Return the line of a function that changed most: ``file.go:12``; "" if unknown.
 
-    What its callees count on a line counts there too.
+    What its callees cost counts on the line of the call.
     """
     table = diff.table("lines")
     for row in table.order("cum").tolist():

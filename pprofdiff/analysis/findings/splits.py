@@ -14,7 +14,7 @@ __all__ = ["splits"]
 
 
 def splits(case: Case) -> Iterator[Finding]:
-    """Functions whose work is the same, and that one side has in parts."""
+    """Yield the functions that do the same work in parts on one side."""
     if case.cpu is not None:
         for split in case.cpu.diff.splits:
             yield _finding(case.cpu, split)

@@ -1,7 +1,7 @@
 """Functions of the program that take many times the share of the CPU, or a fraction.
 
-Shares alone do not tell which of two functions changed. But for the share of one that
-did not change to be a multiple, all else must cost as small a part of what it did.
+Shares alone do not show which of two functions changed. But for the share of an
+unchanged one to multiply, the cost of all other code must fall by the same factor.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pprofdiff.model.csr import first_in_row
 
 __all__ = ["taken"]
 
-# A share matters that moved by this part of all CPU, and by this factor: less than a
-# third of what the rest did is no likely end of a change that is not known.
+# A share matters if it changed by this part of all CPU, and by this factor: that all
+# other code fell to less than a third is unlikely.
 _SHARE, _TIMES = 0.05, 3.0
-# Of functions that call each other, the innermost with so much of the change is meant.
+# Of functions that call each other, the innermost with this part of the change counts.
 _COVERS = 0.8
 # GC is work that others make a function do.
 _OF_OTHERS = ("gc", "gc_tax")
@@ -31,10 +31,10 @@ _NAMED = 2
 
 
 def taken(cpu: CPUComparison, told: Claim) -> Iterator[tuple[int, Finding]]:
-    """Yield functions whose share of the CPU, with all they call, moved manyfold.
+    """Yield functions whose share, with all they call, changed many times over.
 
-    Beyond chance by the tables' model, and in samples that `told` does not tell of.
-    Each is a row of `CPUComparison.names`, with its finding.
+    The changes are significant by the tables' model, in samples that `told` does not
+    claim. Each item is a row of `CPUComparison.names` and its finding.
     """
     free = cpu.all
     for _ in range(_NAMED):
@@ -49,18 +49,18 @@ def taken(cpu: CPUComparison, told: Claim) -> Iterator[tuple[int, Finding]]:
 
 
 def _next(cpu: CPUComparison, free: Claim) -> int | None:
-    """Return the innermost function with most of the largest change, None without."""
+    """Return the innermost function with most of the largest change, None if none."""
     table, names = cpu.table, cpu.names
     at = cpu.diff.paired_functions.tabled
     judged = cpu.diff.judge_runs(table.runs("cum"))
     if judged is None:
         return None
     loud = np.zeros(len(names), np.bool_)
-    # What runs differ by is judged, and what the load does.
+    # Beyond what runs differ by, and beyond the load.
     beyond = np.isin(judged.mark, ("more", "less"))
     loud[at[beyond & ~cpu.beside_others.rows(table.runs("cum")).noise]] = True
     loud &= owned(names)
-    # Of what is left: where one takes much more, all others take less.
+    # Of what is left: where one function takes much more, all others take less.
     rest = [float(total) for total in cpu.sums(free)]
     if min(rest) <= 0:
         return None
@@ -71,7 +71,7 @@ def _next(cpu: CPUComparison, free: Claim) -> int | None:
     loud &= np.abs(whole) >= _SHARE * cpu.whole
     if not loud.any():
         return None
-    # The whole of it is told in one number: hardly any may be others' or told.
+    # One number stands for all of it: hardly any may be others', or already claimed.
     own = free.without(cpu.of_groups(*_OF_OTHERS)).without(cpu.lent)
     delta = cpu.diff.normalization.delta(*(cpu.cum_of(s, own) for s in (0, 1)))
     loud &= (delta * whole > 0) & (np.abs(delta) >= _COVERS * np.abs(whole))
@@ -85,7 +85,7 @@ def _next(cpu: CPUComparison, free: Claim) -> int | None:
 
 
 def _below(cpu: CPUComparison, row: int, kept: Claim) -> NDArray[np.float64]:
-    """Return how much each function's cum changed in the stacks that one is in."""
+    """Return how much each function's cum changed in the stacks that contain `row`."""
     claim = cpu.under(cpu.only(row)).within(kept)
     return cpu.diff.normalization.delta(*(cpu.cum_of(s, claim) for s in (0, 1)))
 
@@ -118,13 +118,13 @@ def _finding(cpu: CPUComparison, row: int, claim: Claim) -> Finding:
 
 
 def _caller(cpu: CPUComparison, side: int, row: int, claim: Claim) -> int | None:
-    """Return what calls a function most on a side, None where that is not known."""
+    """Return the main caller of a function on a side, None if unknown."""
     sums = np.zeros(len(cpu.names) + 1, np.int64)
     values = cpu.diff.values[side]
     for samples, ids, offsets in cpu.stacks_with(
         side, cpu.only(row), claim.sides[side]
     ):
-        # Above its innermost frame, so that recursion is not what calls it.
+        # Look above its innermost frame and skip recursion: it is not its own caller.
         own = ids == row
         after = ~own
         after &= np.cumsum(own) > np.repeat(

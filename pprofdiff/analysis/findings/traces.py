@@ -1,4 +1,4 @@
-"""What rules about traces share: what is more than chance, and words for times."""
+"""What rules on traces share: tests of significance, and times in words."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ __all__ = [
 
 
 def cycles_tell(diff: TraceDiff) -> bool:
-    """Tell whether traces hold GC cycles enough to say that GC moved."""
+    """Return whether traces hold enough GC cycles to say that GC changed."""
     base, new = (side.collections.begun for side in diff.sides)
     return Judge.of_events().pair(base, new).mark != "unknown"
 
 
 def collecting(diff: TraceDiff) -> tuple[float, float] | None:
-    """Return what shares of capacity GC takes, None where it is no other share.
+    """Return GC's shares of capacity, base and new; None if they did not change.
 
-    A program that does less work collects less: where the work is not known, GC that
-    takes less mostly as goroutines run for less is no change of GC.
+    A program that does less work collects less: where the work is unknown, a share that
+    falls mostly as goroutines run less is not a change of GC.
     """
     base, new = (side.collections.gc_fraction for side in diff.sides)
     if base is None or new is None or not cycles_tell(diff):
@@ -64,10 +64,10 @@ def beyond(
     figures: tuple[float, float],
     events: tuple[float, float] = (inf, inf),
 ) -> bool:
-    """Tell whether figures, base and new, differ by more than runs of one build do.
+    """Return whether figures, base and new, differ more than runs of one build do.
 
-    `events` are what the figures are made of; too few of them tell nothing, nor does a
-    trace that is shorter than the prior asks for.
+    `events` are how many events the figures rest on: too few show nothing, as does a
+    trace shorter than the prior asks for.
     """
     base, new = (
         Observed(figure, number, side.wall_ns)
@@ -77,10 +77,10 @@ def beyond(
 
 
 def mostly(figures: tuple[float, float], *, left: tuple[float, float]) -> bool:
-    """Tell whether most of what figures moved by is gone in those that are left.
+    """Return whether most of a change in `figures` is gone in those that are `left`.
 
-    Both are of base and new; the latter are the former by something else that moved.
-    What goes with that, by more than half of its factor, is no change of its own.
+    Both are base and new; `left` is `figures` relative to something else that changed.
+    What follows that by more than half of its log ratio is not a change of its own.
     """
     if min(*figures, *left) <= 0:
         return False
@@ -89,9 +89,9 @@ def mostly(figures: tuple[float, float], *, left: tuple[float, float]) -> bool:
 
 
 def varies(diff: TraceDiff, table: TableName, row: Hashable) -> bool:
-    """Tell whether traces of one build may differ as much in a row as base and new.
+    """Return whether traces of one build may differ as much in a row as the sides do.
 
-    False with one trace a side, which does not tell.
+    False with one trace a side, which cannot show it.
     """
     change = diff.changes(table).get(row)
     return diff.several and not (change is not None and change.told)
@@ -103,17 +103,17 @@ def direction(base: float, new: float) -> Direction:
 
 
 def pair_of(diff: TraceDiff, base_ns: float, new_ns: float) -> tuple[float, float]:
-    """Return raw times of both sides, scaled: ns a second, or an operation."""
+    """Return raw times of both sides, scaled: ns per second, or per op."""
     return diff.normalization.scaled(base_ns, new_ns)
 
 
 def per(diff: TraceDiff) -> str:
-    """Return what scaled times are by."""
+    """Return the unit that times are scaled by."""
     return "a second" if diff.rates is None else "an operation"
 
 
 def scaled(diff: TraceDiff, base_ns: float, new_ns: float) -> str:
-    """Return raw times as ``base → new`` in the mode of the comparison."""
+    """Return raw times as ``base → new``, scaled as in the comparison."""
     return f"{arrow(*pair_of(diff, base_ns, new_ns), 'ns')} {per(diff)}"
 
 
@@ -128,13 +128,13 @@ def sides_of(diff: TraceDiff, pair: GroupPair) -> list[tuple[TraceSide, int]]:
 
 
 def foreign(side: TraceSide, row: int) -> bool:
-    """Tell whether goroutines are not the program's; -1 stands for none."""
+    """Return whether goroutines are not the program's; False for row -1."""
     groups = side.groups
     return row >= 0 and bool(groups.system[row] or groups.tracing[row])
 
 
 def runnable_ns(diff: TraceDiff, pair: GroupPair) -> tuple[int, int]:
-    """Return how long both sides' goroutines of a root function were runnable."""
+    """Return how long (ns) a root function's goroutines were runnable, base and new."""
     base, new = (
         0 if row < 0 else int(side.groups.sched_wait_ns[row])
         for side, row in sides_of(diff, pair)

@@ -1,4 +1,4 @@
-"""Goroutines that could run and do not: for how long, whose, and what held them up."""
+"""Scheduling latency: how long goroutines are runnable, whose, and why."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["latency"]
 
 _UNSURE = " Runs of one build may differ as much, by what else the machine does."
-# Shares of waiting that are worth a word.
+# Shares of waiting that are worth mentioning.
 _POINTS = 0.02
-# Shorter waits hurt nobody.
+# Shorter waits do no harm.
 _TELLING_NS = 100_000
 _CAUSES = {
     "created": "just created",
@@ -45,7 +45,7 @@ _CAUSES = {
 
 
 def latency(case: Case) -> Iterator[Finding]:
-    """Runnable goroutines wait longer or shorter for a processor, and for what."""
+    """Yield a finding where p99 scheduling latency changed: whose, and why."""
     diff = case.trace
     if diff is None:
         return
@@ -57,7 +57,7 @@ def latency(case: Case) -> Iterator[Finding]:
         return
     if diff.latency_changes["p99"].mark == "noise" or diff.varies("wait.p99"):
         return
-    # A neighbour that takes one processor for a slice makes waits of that length.
+    # A neighbor process that takes a CPU for one time slice makes waits of that length.
     sliced = max(pair[0], SLICE_NS), max(pair[1], SLICE_NS)
     sure = beyond(diff, LATENCY_SURE, sliced, waits)
     ratio = pair[1] / pair[0]
@@ -74,13 +74,13 @@ def latency(case: Case) -> Iterator[Finding]:
         ),
         severity="minor" if sure else "info",
         direction=direction(*pair),
-        # A cause of it, as locks or GC, stands before it.
+        # Its causes, such as locks or GC, rank above it.
         weight=min(abs(log(ratio)), 1.0) / 2,
     )
 
 
 def _whose(diff: TraceDiff) -> str:
-    """Return whose waiting moved most, and what those goroutines did before."""
+    """Return whose waiting changed most, and what those goroutines did before."""
     causes = [side.causes for side in diff.sides]
     amounts = {
         name: (causes[0].row(name).total_ns, causes[1].row(name).total_ns)
@@ -103,7 +103,7 @@ def _whose(diff: TraceDiff) -> str:
 
 
 def _cause(name: str) -> str:
-    """Return what goroutines did before, behind a word for them."""
+    """Return what goroutines did before, as a relative clause."""
     reason = blocked_reason(name)
     return (
         _CAUSES.get(name, name) if reason is None else f"that were blocked ({reason})"
@@ -116,7 +116,7 @@ def _moved(diff: TraceDiff, times_ns: tuple[int, int]) -> float:
 
 
 def _held_up(diff: TraceDiff) -> str:
-    """Return what was going on while goroutines waited, as shares of that time."""
+    """Return what went on while goroutines waited, as shares of that time."""
     fields = {
         "no processor was idle": "busy_ns",
         "GC was marking": "gc_mark_ns",

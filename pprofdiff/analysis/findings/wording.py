@@ -1,4 +1,4 @@
-"""Numbers and names inside sentences."""
+"""Numbers and names in sentences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NAMED = 3
 
 
 def arrow(base: float, new: float, unit: str) -> str:
-    """Return two values of a unit in one scale, such as ``1.44 → 2.61 s``.
+    """Return two values in one scale, such as ``1.44 → 2.61 s``.
 
     Values far apart have a scale each: ``5.26 MiB → 8.1 KiB``.
     """
@@ -47,7 +47,7 @@ def factor(ratio: float, noun: str) -> str:
 
 
 def parts_inside(whole: str, parts: Sequence[str], *, new: bool) -> str:
-    """Return that functions are new inside another one, or gone from it."""
+    """Return a clause saying that functions are new inside another, or gone from it."""
     whole, *named = distinct_names([whole, *parts])
     if len(named) > _NAMED:
         named = [*named[:_NAMED], f"{len(named) - _NAMED} more"]
@@ -61,12 +61,12 @@ def points(base: tuple[float, float], new: tuple[float, float]) -> str:
 
 
 def listed_functions(names: Sequence[str]) -> str:
-    """Return functions as one list: different ones read differently, see `short`."""
+    """Return functions as one list in which no two read the same, see `short`."""
     return listed(distinct_names(names))
 
 
 def lists_apart(before: Sequence[str], after: Sequence[str]) -> tuple[str, str]:
-    """Return base's and new's functions as lists that do not read alike."""
+    """Return base's and new's functions as lists in which no two read the same."""
     names = distinct_names([*before, *after])
     return listed(names[: len(before)]), listed(names[len(before) :])
 

@@ -1,1 +1,1 @@
-"""The gate: rules that a comparison must keep, each judged by its own figure."""
+"""The gate: rules that a comparison must pass, each judged by its own figure."""

@@ -1,4 +1,4 @@
-"""Rules on benchmarks: a unit such as ``allocs/op``, of all or those that match."""
+"""Rules on benchmarks: a unit such as ``allocs/op``, for all or matching benchmarks."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from pprofdiff.units import Scale, scale_for
 
 __all__ = ["BENCH"]
 
-# What the clock tells: the machine moves it as a whole, from run to run.
+# Wall-clock units, which the machine shifts as a whole from run to run.
 _TIMES = ("sec/op", "B/s")
 
 
 def _benchmarks(asked: Asked, judged: Judged) -> Measured:
-    """Measure the medians of each benchmark in a unit: ``UNIT`` or ``UNIT:REGEX``."""
+    """Measure each benchmark's median in a unit: ``UNIT`` or ``UNIT:REGEX``."""
     unit, pattern, matches = _subject(asked)
     compared = judged.comparison.benchmarks
     if compared is None:
@@ -62,13 +62,13 @@ def _benchmarks(asked: Asked, judged: Judged) -> Measured:
 
 
 def _subject(asked: Asked) -> tuple[str, str, Matches]:
-    """Return the unit, the pattern, and what it matches."""
+    """Return the unit, the pattern, and its matcher."""
     unit, _, pattern = asked.subject.partition(":")
     return unit, pattern, matcher(pattern, asked.named)
 
 
 def _check(asked: Asked) -> None:
-    """Refuse a limit that is of another unit, or that what is better would trip."""
+    """Reject a limit in another unit, or one that an improvement would trip."""
     unit, _, _ = _subject(asked)
     limit = asked.limit
     if limit.unit not in ("", "%"):
@@ -90,13 +90,13 @@ def _check(asked: Asked) -> None:
 def _figure(
     row: BenchmarkRow, unit: str, factor: float, limit: Limit, known: _Known
 ) -> Figure:
-    """Return a row's figures in the rule's unit, and how sure their change is.
+    """Return a row's figures in the rule's unit, and the interval of their change.
 
-    They are medians, of benchmarks measured in turns those turns' means and interval.
-    Of times the interval is that of their ratio over runs, as the outcome's is; `known`
-    says which runs are pairs, and how far runs differ where they are too few to show
-    it. Of other units it is that of the U test; where all values of each side are equal
-    it is a point.
+    Figures are medians, or the means and interval over rounds if base and new
+    alternated. Times have the interval of their ratio over runs, as in the outcome;
+    `known` has the paired runs, and how far runs vary if they are too few to show it.
+    Other units have the interval of the U test, a point if all values of each side are
+    equal.
     """
     base, new = row.tidy_base, row.tidy_new
     if base is None or new is None:
@@ -128,9 +128,9 @@ def _figure(
 
 
 class _Known(NamedTuple):
-    """How many pairs the runs make, and how far the clock of one may be off.
+    """The number of paired runs, and the run-to-run deviation of time.
 
-    `machine` says that times tell of the machine, which was busy, not of the build.
+    `machine` is true if times reflect a busy machine rather than the build.
     """
 
     pairs: int
@@ -150,14 +150,14 @@ class _Chance(NamedTuple):
 def _chance(
     row: BenchmarkRow, medians: tuple[float, float], *, relative: bool, known: _Known
 ) -> _Chance:
-    """Return how sure a row's change is; a limit may be `relative` to base."""
+    """Return the interval of a row's change; a limit may be `relative` to base."""
     base, new = ([value for run in side for value in run] for side in row.runs)
     old, now = medians
     turns = row.of_turns
     if turns is not None and turns.low is not None and turns.high is not None:
         bounds = old * (turns.low - 1), old * (turns.high - 1)
         return _Chance(medians, bounds, by_ratio=True, runs=len(base))
-    # Counts of turns are exact unless they vary from turn to turn.
+    # Counts over rounds are exact unless they vary from round to round.
     if constant(base, new) or (turns is not None and row.significant):
         return _Chance(medians, (now - old, now - old))
     positive = min(*base, *new) > 0
@@ -174,9 +174,9 @@ def _chance(
 
 
 def _scale(least: float, unit: str) -> Scale:
-    """Return how medians are written: in the unit as typed, digits for the smaller.
+    """Return how medians are formatted: in the typed unit, with the smaller's digits.
 
-    Parts of a second have a prefix: ``1.72 → 1.80 µs/op``.
+    Fractions of a second get a prefix: ``1.72 → 1.80 µs/op``.
     """
     if unit == "sec/op" and 0 < least < 1:
         scale = scale_for([least * 1e9], "ns")

@@ -1,4 +1,4 @@
-"""Rules on findings: none that is worse and weighs as much."""
+"""Rules on findings: none may be worse at or above a severity."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pprofdiff.units import Scale
 
 __all__ = ["FINDING"]
 
-# Findings of no more than informative weight may come up between runs of one build.
+# Informational findings may appear between runs of one build.
 _WEIGHTS = SEVERITIES[1:]
 
 
 def _check(asked: Asked) -> None:
-    """Refuse another severity than there is."""
+    """Reject an unknown severity."""
     if asked.subject not in _WEIGHTS:
         raise asked.wrong(
             f"there is no severity {asked.subject}; there are: {', '.join(_WEIGHTS)}"
@@ -21,7 +21,7 @@ def _check(asked: Asked) -> None:
 
 
 def _findings(asked: Asked, judged: Judged) -> Measured:
-    """Count the findings that are worse and of this severity or a higher one."""
+    """Count the findings that are worse, of this severity or higher."""
     counted = _WEIGHTS[_WEIGHTS.index(asked.subject) :]
     titles = [
         finding.title

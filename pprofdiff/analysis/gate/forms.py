@@ -1,6 +1,6 @@
 """The grammar of ``--fail-on``: how each kind of rule is typed, in one table.
 
-Nothing is imported that a help text does not need.
+Imports only what a help text needs.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ __all__ = ["RULES", "RuleForm"]
 
 
 class RuleForm(NamedTuple):
-    """How one kind of ``--fail-on`` rule is typed, and when it trips.
+    """How one kind of ``--fail-on`` rule is typed.
 
-    `subject` says what the rule names, "" for nothing; `limited` whether a limit ends
-    it, and `ceiling` and `less` whether that may have no sign or a minus; `source`
-    whether ``@`` may say which profile or log.
+    `subject` says what the rule names, "" for nothing; `limited` whether it ends in a
+    limit, `ceiling` and `less` whether the limit may have no sign or a minus; `source`
+    whether ``@`` may select a profile or log.
     """
 
     kind: str

@@ -19,13 +19,13 @@ _WITHOUT_LIMIT = {form.kind for form in RULES if not form.limited}
 
 
 def judge(gate: Gate, judged: Judged) -> Verdict:
-    """Return what becomes of each rule; raises UsageError for one that cannot be.
+    """Return the ruling on each rule; raises UsageError for one that does not apply.
 
-    A rule trips where the whole interval of a figure is over its limit, and passes
-    where those of all are within; between them it cannot tell. A figure without an
-    interval trips where it is over and the change beyond noise, and has no data where
-    chance cannot be told; nor has a rule that nothing matches. None of that is a pass.
-    A strict gate trips wherever it is not sure that a figure is within its limit.
+    A rule fails if the whole interval of a figure is over its limit, passes if all
+    intervals are within, and is ``cannot tell`` otherwise. A figure without an interval
+    fails if it is over and the change is significant, and has no data if significance
+    is unknown; a rule that matches nothing has no data either. None of that is a pass.
+    A strict gate fails unless all figures are known to be within their limits.
     """
     rulings = tuple(_ruling(asked, gate, judged) for asked in gate.rules)
     outcomes = {ruling.outcome for ruling in rulings}
@@ -36,9 +36,9 @@ def judge(gate: Gate, judged: Judged) -> Verdict:
 
 
 def verdict_caveats(verdict: Verdict) -> list[Caveat]:
-    """Return a warning for each rule without data, and for what rules cannot tell.
+    """Return a warning per rule without data, and per reason why rules are undecided.
 
-    Rules that need the same are named together.
+    Rules with the same need are listed together.
     """
     told = [
         Caveat("gate-no-data", f"{ruling.rule} judged nothing: {ruling.measured}")
@@ -58,8 +58,8 @@ def verdict_caveats(verdict: Verdict) -> list[Caveat]:
 class _Checked(NamedTuple):
     """A figure against its limit.
 
-    `trips` where it is over, as far as the gate asks to be sure; `over` where the
-    figure itself is; `between` where its interval has the limit in it.
+    `over` is true if the figure is over the limit; `trips` if it is, with the certainty
+    that the gate requires; `between` if the limit lies inside its interval.
     """
 
     figure: Figure
@@ -69,19 +69,19 @@ class _Checked(NamedTuple):
 
     @property
     def untold(self) -> bool:
-        """Whether it would trip if it were known not to be chance."""
+        """Whether it is over the limit but its significance is unknown."""
         without = self.figure.bounds is None and self.figure.noise is None
         return self.over and not self.trips and without
 
     @property
     def rank(self) -> tuple[bool, bool, bool, float]:
-        """How much it matters: what is over, else what may be, else what moved most."""
+        """Sort key: certain failures, then possible ones, then the largest change."""
         sure = self.trips and not self.between
         return sure, self.untold or self.between, self.over, self.figure.change
 
 
 def _ruling(asked: Asked, gate: Gate, judged: Judged) -> Ruling:
-    """Return one rule's worst figure and what it means."""
+    """Return one rule's worst figure and the outcome."""
     limit = "" if asked.kind in _WITHOUT_LIMIT else str(asked.limit)
     measured = KINDS[asked.kind].measure(asked, judged)
     if isinstance(measured, Missing):
@@ -117,7 +117,7 @@ def _ruling(asked: Asked, gate: Gate, judged: Judged) -> Ruling:
 
 
 def _outcome(checked: list[_Checked], worst: _Checked) -> Outcome:
-    """Return what comes of a rule with data."""
+    """Return the outcome of a rule with data."""
     if any(one.trips for one in checked):
         return "fail"
     if worst.untold:
@@ -133,7 +133,6 @@ def _allowed(figure: Figure, limit: Limit) -> float:
 
 
 def _checked(figure: Figure, limit: Limit, *, strict: bool) -> _Checked:
-    """Hold a figure against the limit."""
     if limit.sign:
         over = figure.change > limit.allowed(figure.base, figure.unit)
     else:
@@ -149,7 +148,7 @@ def _checked(figure: Figure, limit: Limit, *, strict: bool) -> _Checked:
 
 
 def _words(worst: _Checked, checked: list[_Checked]) -> str:
-    """Return the worst figure in words, what to know of it, and how many others are."""
+    """Return the worst figure as text, with its caveat and the number of others."""
     figure = worst.figure
     told = figure.text
     if worst.untold:

@@ -13,15 +13,15 @@ __all__ = ["Limit", "parse_limit"]
 _FORM = re.compile(r"([+\-−]?)(\d{1,15}(?:\.\d{1,9})?) ?(%|pp|[A-Za-zµμ]+)?")
 
 
-# pprof's names of steps of 1024, by those that say what they are.
+# pprof's names for powers of 1024, by their IEC names.
 _STEPS = {"KiB": "kB", "MiB": "MB", "GiB": "GB", "TiB": "TB", "PiB": "PB"}
 
 
 class Limit(NamedTuple):
-    """How far new may go: `sign` +1 or -1 is a change from base, 0 a ceiling.
+    """How far new may go: `sign` is +1 or -1 for a change from base, 0 for a ceiling.
 
-    `unit` is ``%`` of base, ``pp`` (points of the total), a unit of time or size, or
-    "" for a bare number.
+    `unit` is ``%`` of base, ``pp`` (points of the total), a unit of time or size, or ""
+    for a bare number.
     """
 
     sign: int
@@ -29,16 +29,16 @@ class Limit(NamedTuple):
     unit: str
 
     def __str__(self) -> str:
-        """Return the limit as it is typed."""
+        """Return the limit as typed."""
         return f"{'-+'[self.sign > 0] if self.sign else ''}{self.amount:f}{self.unit}"
 
     @property
     def relative(self) -> bool:
-        """Whether it is a percentage of base."""
+        """Whether the limit is a percentage of base."""
         return self.unit == "%"
 
     def fits(self, unit: str) -> bool:
-        """Whether an absolute limit can be brought to this unit."""
+        """Whether an absolute limit converts to this unit."""
         if self.unit:
             return comparable(_known(self.unit), unit)
         return not (comparable(unit, "ns") or comparable(unit, "B"))
@@ -49,19 +49,19 @@ class Limit(NamedTuple):
         return float(self.amount) * size
 
     def allowed(self, base: float, unit: str) -> float:
-        """Return by how much new may differ from base, at least 0, in `unit`."""
+        """Return how much new may differ from base, at least 0, in `unit`."""
         if self.relative:
             return abs(base) * float(self.amount / 100)
         return float(self.amount) if self.unit == "pp" else self.within(unit)
 
 
 def _known(unit: str) -> str:
-    """Return a unit as pprof spells it."""
+    """Return a unit in pprof's spelling."""
     return _STEPS.get(unit, unit)
 
 
 def parse_limit(text: str) -> Limit:
-    """Return the limit that a text spells; raises ValueError with what is wrong."""
+    """Return the parsed limit; raises ValueError saying what is wrong."""
     match = _FORM.fullmatch(text)
     if match is None:
         raise ValueError(f"{text or 'nothing'} is no limit")

@@ -1,4 +1,4 @@
-"""What rules look at, and what they find: figures that a limit is held against."""
+"""What rules examine, and the figures they hold against a limit."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from pprofdiff.units import Scale, times
 
 __all__ = ["Asked", "Figure", "Judged", "Kind", "Measured", "Missing"]
 
-# An interval from less to more whose ends are two orders of magnitude apart does not
-# show how large a change is, nor which way it goes. A tenth is as good as gone.
+# An interval around 1 whose ends are two orders of magnitude apart does not show the
+# size or direction of a change. A ratio of a tenth is as good as zero.
 _VAGUE, _GONE = 100, 0.1
-# From here on a ratio reads better than percent.
+# From this ratio on, a factor reads better than a percentage.
 _MANY = 10
 
 
@@ -40,10 +40,10 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One rule, read: ``KIND[@FROM]:SUBJECT:LIMIT``.
+    """A parsed rule: ``KIND[@FROM]:SUBJECT:LIMIT``.
 
     `source` is the profile (or log) after ``@``, "" for none. `text` is the rule as
-    typed, `typed` where that was: the flag, or a file and its setting.
+    typed and `typed` where: the flag, or a file and its setting.
     """
 
     text: str
@@ -64,36 +64,36 @@ class Asked:
 
 
 class Figure(NamedTuple):
-    """One thing that was measured on both sides.
+    """One quantity measured on both sides.
 
     Attributes
     ----------
     what
-        What was measured, such as a function or a benchmark; "" where `words` say it.
+        What was measured, such as a function or a benchmark; "" if `words` say it.
     base, new
-        What the limit is held against, in `unit`.
+        The values held against the limit, in `unit`.
     scale
-        How `text` writes them.
+        How `text` formats them.
     noise
-        Whether their difference may be chance, None where nothing tells.
+        Whether the difference is within noise, None if unknown.
     unsure
-        Why nothing tells, in words.
+        Why that is unknown, in words.
     more
-        Whether more of it is worse.
+        Whether more is worse.
     words
-        The whole `text`, "" where it is made of the numbers.
+        The whole `text`, "" if it is built from the numbers.
     file, line
         Where a function is, "" and 0 if unknown.
     bounds
-        The interval of new less base, in `unit`; its upper end may be infinite. None
-        where no model has one: then `noise` decides.
+        The interval of new − base, in `unit`; its upper end may be infinite. None if no
+        model has one: then `noise` decides.
     by_ratio
-        Whether `bounds` are those of a ratio of whole runs: how far that differs from
-        run to run, one run a side does not show.
+        Whether `bounds` come from a ratio of whole runs, whose variation one run a side
+        does not show.
     runs
-        How many runs a side `bounds` rest on, 0 where more would not narrow them.
+        How many runs a side `bounds` rest on, 0 if more would not narrow them.
     assumed
-        Whether one run a side is taken to vary as other programs' runs did.
+        Whether one run a side is assumed to vary like other programs' runs.
 
     """
 
@@ -115,7 +115,7 @@ class Figure(NamedTuple):
 
     @property
     def delta(self) -> float:
-        """How much more new is, in `unit`."""
+        """New − base, in `unit`."""
         return self.new - self.base
 
     @property
@@ -125,7 +125,7 @@ class Figure(NamedTuple):
 
     @property
     def worse(self) -> tuple[float, float] | None:
-        """The interval of `change`, None where there is none."""
+        """The interval of `change`, None if there is none."""
         if self.bounds is None or self.more:
             return self.bounds
         low, high = self.bounds
@@ -135,7 +135,7 @@ class Figure(NamedTuple):
     def text(self) -> str:
         """Base, new, their difference and its interval.
 
-        Such as ``0.41 → 0.83 cores, +102% (+80% to +124%)``.
+        For example ``0.41 → 0.83 cores, +102% (+80% to +124%)``.
         """
         if self.words:
             return self.words
@@ -155,14 +155,14 @@ class Figure(NamedTuple):
 
     @property
     def _vague(self) -> bool:
-        """Whether the interval, of a base that is not 0, leaves all open."""
+        """Whether the interval, of a nonzero base, is too wide to be useful."""
         if self.bounds is None:
             return False
         low, high = (1 + bound / abs(self.base) for bound in self.bounds)
         return low < 1 < high and high >= _VAGUE * max(low, _GONE)
 
     def _span(self, write: Callable[[float], str]) -> str:
-        """Return the interval in words; nothing where it is a point, or unknown."""
+        """Return the interval as text; empty if it is a point or unknown."""
         if self.bounds is None or self.bounds[0] == self.bounds[1]:
             return ""
         low, high = self.bounds
@@ -193,7 +193,7 @@ Measured = Sequence[Figure] | Missing
 
 
 class Kind(NamedTuple):
-    """One kind of rule: what refuses a subject or limit, and what measures it.
+    """One kind of rule: its validation and its measurement.
 
     `check` raises UsageError before anything is read; `measure` may rely on it.
     """

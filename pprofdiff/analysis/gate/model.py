@@ -1,4 +1,4 @@
-"""What a gate says: one ruling a rule, and the verdict that they make."""
+"""The gate's result: one ruling per rule, and the verdict they add up to."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from typing import Literal, NamedTuple
 __all__ = ["Outcome", "Ruling", "Verdict"]
 
 Outcome = Literal["pass", "fail", "cannot tell", "no data"]
-"""``cannot tell``: the interval of the figure has the limit in it."""
+"""``cannot tell``: the limit lies inside the figure's interval."""
 
 
 class Ruling(NamedTuple):
-    """One rule as typed, and what came of it.
+    """One rule as typed, and its outcome.
 
     `what` was measured (such as a function's name), `figure` is its base, new and
-    change in words, `limit` what the rule allows; of a rule without data `figure` says
-    why. `base` and `new` are the numbers that were compared, in `unit`, None without
-    data. `noise` tells whether their change may be chance, None where that is not
-    asked. `low` and `high` bound the change in `unit`, None where nothing does, and
-    `allowed` is how far the limit lets it go; `needs` says what would tell where they
-    do not. `matched` counts what the rule applies to, `tripped` what broke it. `file`
-    is a measured function's source file as its profile has it, `line` where it begins;
-    "" and 0 where that is not known.
+    change as text, or why there is no data; `limit` is what the rule allows. `base` and
+    `new` are the compared numbers in `unit`, None without data. `noise` is whether
+    their change is within noise, None if not tested. `low` and `high` bound the change
+    in `unit`, None if unbounded; `allowed` is the largest change within the limit, and
+    `needs` says what would decide if the bounds do not. `matched` counts what the rule
+    applies to, `tripped` what broke it. `file` is a measured function's source file as
+    its profile has it, `line` its first line; "" and 0 if unknown.
     """
 
     rule: str
@@ -44,7 +43,7 @@ class Ruling(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The ruling in one line, without its outcome."""
+        """The ruling on one line, without its outcome."""
         limit = f"; limit {self.limit}" if self.limit else ""
         return f"{self.rule}: {self.measured}{limit}"
 
@@ -55,12 +54,12 @@ class Ruling(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """All rulings, in the order of the rules; true unless one tripped.
+    """All rulings, in the order of the rules; true unless one failed.
 
-    `outcome` is ``fail`` where a rule tripped, else ``cannot tell`` where an interval
-    has its limit in it, else ``pass`` where a rule had data, and ``none`` where there
-    was no rule, or none had data. `unread` has one line for each file of a folder that
-    is damaged or cannot be read: then nothing passes, and the verdict is not true.
+    `outcome` is ``fail`` if a rule failed, else ``cannot tell`` if a limit lies inside
+    an interval, else ``pass`` if a rule had data, else ``none``. `unread` has one line
+    per file of a folder that is damaged or unreadable: then nothing passes, and the
+    verdict is false.
     """
 
     outcome: Literal["pass", "fail", "cannot tell", "none"] = "none"
@@ -68,10 +67,10 @@ class Verdict(NamedTuple):
     unread: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Return whether no rule tripped, and all evidence could be read."""
+        """Return whether no rule failed, and all evidence was readable."""
         return self.outcome != "fail" and not self.unread
 
     @property
     def tripped(self) -> tuple[Ruling, ...]:
-        """The rulings on rules that tripped."""
+        """The rulings that failed."""
         return tuple(rule for rule in self.rules if rule.outcome == "fail")

@@ -1,4 +1,4 @@
-"""What would tell whether a figure is over its limit, where its interval has it in."""
+"""What it takes to decide a rule whose limit lies inside the figure's interval."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _SEVERAL = (
 
 
 def needs(figure: Figure, limit: Limit, allowed: float) -> str:
-    """Return what it takes to tell, in words without a full stop.
+    """Return what it takes to decide, as text without a full stop.
 
-    An interval narrows with the square root of runs, or of samples. It is to end where
-    the limit, `allowed` more in the figure's unit, begins.
+    An interval narrows with the square root of the runs, or samples. It has to end at
+    the limit, which is `allowed` above base in the figure's unit.
     """
     if figure.by_ratio and figure.runs == 1:
         return _SEVERAL
@@ -37,7 +37,7 @@ def needs(figure: Figure, limit: Limit, allowed: float) -> str:
 
 
 def _times(worse: tuple[float, float], figure: Figure, allowed: float) -> float:
-    """Return how many times the runs would tell."""
+    """Return the factor by which the number of runs must grow to decide."""
     places = [*worse, figure.change, allowed]
     if figure.by_ratio and min(places) > -figure.base:
         places = [log(1 + place / figure.base) for place in places]
@@ -47,7 +47,7 @@ def _times(worse: tuple[float, float], figure: Figure, allowed: float) -> float:
 
 
 def _too_little(figure: Figure, limit: Limit) -> str:
-    """Return why no number of runs that anyone measures would tell."""
+    """Return why no practical number of runs would decide."""
     if limit.relative and not figure.by_ratio and figure.unit != "pp":
         return (
             f"over {MOST_RUNS} times the samples are needed: hold small rows against a "

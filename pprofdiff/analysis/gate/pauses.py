@@ -37,18 +37,18 @@ PERCENTILES = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999, "max": 1000}
 """Percentiles of pauses, in thousandths."""
 
 _SOURCES = ("gctrace", "trace")
-# A log prints no shorter pause.
+# The shortest pause that a log prints.
 _LEAST_NS = 1000
-# A ratio beyond this (of its logarithm) is no number that anybody reads.
+# Cap on the logarithm of a ratio: larger ones are unreadable.
 _FAR = 100.0
-# Why a percentile above the limit is not sure to be.
+# Why a percentile above the limit may not be significant.
 _FEW = "too few pauses for a test"
 _ONE = "pauses of two runs of one build differ as much: measure several runs a side"
 _SEVERAL = "runs of a side differ as much: measure more of them"
 
 
 def _check(asked: Asked) -> None:
-    """Refuse another percentile, limit or source than there is."""
+    """Reject an unknown percentile, limit or source."""
     if asked.subject not in PERCENTILES:
         raise asked.wrong(
             f"there is no percentile {asked.subject}; there are: "
@@ -61,10 +61,10 @@ def _check(asked: Asked) -> None:
 
 
 def _pauses(asked: Asked, judged: Judged) -> Measured:
-    """Measure a percentile of the GC's pauses, wall time, nearest rank.
+    """Measure a percentile of GC pauses (wall time, nearest rank).
 
-    The GC log is taken where both are there, as it tells of more cycles. Of several
-    runs a side it is the geometric mean of theirs.
+    The GC log is preferred over a trace, as it covers more cycles. With several runs a
+    side, the figure is the geometric mean over runs.
     """
     rank = PERCENTILES[asked.subject]
     sides = _sides(asked, judged)
@@ -98,7 +98,7 @@ def _pauses(asked: Asked, judged: Judged) -> Measured:
 
 
 class _Chance(NamedTuple):
-    """Whether a change may be chance, why that is None, and the change's interval."""
+    """Whether a change is within noise, why that is unknown, and its interval."""
 
     noise: bool | None
     unsure: str
@@ -106,7 +106,7 @@ class _Chance(NamedTuple):
 
 
 def _counted(runs: Sequence[Column]) -> str:
-    """Return how many pauses a side has, and in how many runs if in several."""
+    """Return a side's number of pauses, and of runs if there are several."""
     count = sum(map(len, runs))
     return f"{count:,}" + (f" (in {len(runs)} runs)" if len(runs) > 1 else "")
 
@@ -117,11 +117,11 @@ def _chance(
     sides: Runs[Column],
     quantiles: tuple[float, float],
 ) -> _Chance:
-    """Return what chance may have made of the difference.
+    """Return the noise and interval of the difference.
 
-    Each run's quantile is one observation. Above the limit `noise` is False where the
-    whole 95 % interval is, and with one run a side the order of pauses in it agrees,
-    and None elsewhere. The interval has the limit in it then.
+    Each run's quantile is one observation. Above the limit, `noise` is False if the
+    whole 95% interval is above it and, with one run a side, a test on its pauses
+    agrees. Otherwise it is None, and the interval includes the limit.
     """
     runs: Runs[NDArray[np.float64]] = Runs(
         _quantiles(sides.base, rank), _quantiles(sides.new, rank), sides.in_turns
@@ -160,7 +160,7 @@ def _quantiles(runs: Sequence[Column], rank: int) -> tuple[NDArray[np.float64], 
 
 
 def _within(limit: Limit, rank: int, sides: Runs[Column]) -> bool | None:
-    """Return whether the order of pauses in one run a side may have made a change."""
+    """Return whether the change is within noise, from the pauses of one run a side."""
     judge = (
         Judge.of_quantile(rank)
         if limit.sign
@@ -173,7 +173,7 @@ def _within(limit: Limit, rank: int, sides: Runs[Column]) -> bool | None:
 def _sides(
     asked: Asked, judged: Judged
 ) -> tuple[Sequence[Column], Sequence[Column]] | None:
-    """Return base's and new's pauses by run, from what is asked for or there."""
+    """Return base's and new's pauses by run, from the requested or available source."""
     gc, trace = judged.comparison.gc, judged.comparison.trace
     if gc is not None and asked.source != "trace":
         base, new = ([run.pauses_ns for run in s.runs] for s in (gc.base, gc.new))
@@ -185,7 +185,7 @@ def _sides(
 
 
 def _of_trace(side: TraceSide) -> Column:
-    """Return the GC's stops of which begin and end are in the trace, in ns."""
+    """Return the durations of GC pauses that lie wholly in the trace, in ns."""
     from pprofdiff.analysis.traces.interval_rows import ranges_of
     from pprofdiff.model.traces.timeline import RangeKind
 

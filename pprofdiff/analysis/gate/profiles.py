@@ -43,7 +43,7 @@ __all__ = ["CATEGORY", "CUM", "FLAT", "GROUP", "PACKAGE", "TOTAL"]
 
 Column = NDArray[np.int64]
 
-# How sides are compared where both totals are the same number whatever was measured.
+# Modes in which both totals are the same number, regardless of what was measured.
 _SHARES = "composition", "share"
 
 
@@ -61,17 +61,17 @@ class _Rows:
 
 
 def _flat(asked: Asked, judged: Judged) -> Measured:
-    """Measure each function that matches by its own cost."""
+    """Measure each matching function by its flat value."""
     return _named(asked, judged, "functions", "flat")
 
 
 def _cum(asked: Asked, judged: Judged) -> Measured:
-    """Measure each function that matches with its callees."""
+    """Measure each matching function by its cum value."""
     return _named(asked, judged, "functions", "cum")
 
 
 def _packages(asked: Asked, judged: Judged) -> Measured:
-    """Measure each package that matches with its callees."""
+    """Measure each matching package by its cum value."""
     return _named(asked, judged, "packages", "cum")
 
 
@@ -97,7 +97,7 @@ def _categories(asked: Asked, judged: Judged) -> Measured:
 
 
 def _total(asked: Asked, judged: Judged) -> Measured:
-    """Measure all of a profile."""
+    """Measure the total of a profile."""
     diff = _profile(asked, judged)
     if isinstance(diff, Missing):
         return diff
@@ -130,7 +130,7 @@ def _with_ratio(figure: Figure, told: TotalRatio) -> Figure:
 def _named(
     asked: Asked, judged: Judged, granularity: Granularity, column: ValueColumn
 ) -> Measured:
-    """Measure the rows of a table whose name, on either side, the pattern matches."""
+    """Measure the table rows whose name, on either side, matches the pattern."""
     matches = _pattern(asked)
     diff = _profile(asked, judged)
     if isinstance(diff, Missing):
@@ -150,7 +150,7 @@ def _named(
     if isinstance(figures, Missing):
         return figures
     if diff.is_cpu and stirred(judged.comparison):
-        # A busy machine makes the runtime schedule more, whoever asked for it.
+        # A busy machine makes the runtime schedule more, regardless of the build.
         figures = [
             figure._replace(noise=True, bounds=None)
             if is_runtime_like(figure.what)
@@ -173,7 +173,7 @@ def _of_runtime(
     judged: Judged,
     rows: Callable[[ProfileDiff], _Rows | None],
 ) -> Measured:
-    """Measure the row whose id the rule names."""
+    """Measure the row with the rule's id."""
     diff = _profile(asked, judged)
     if isinstance(diff, Missing):
         return diff
@@ -189,9 +189,9 @@ def _of_runtime(
 
 
 def _profile(asked: Asked, judged: Judged) -> ProfileDiff | Missing:
-    """Return the comparison that a rule is on: that after ``@``, else cpu or the only.
+    """Return the rule's comparison: the one after ``@``, else CPU, else the only one.
 
-    Its name is that of the profile or of its sample type.
+    It is named by its profile or its sample type.
     """
     profiles = judged.comparison.profiles
     names = tuple(dict.fromkeys(diff.name for diff in profiles))
@@ -214,7 +214,7 @@ def _profile(asked: Asked, judged: Judged) -> ProfileDiff | Missing:
 def _figures(
     asked: Asked, diff: ProfileDiff, rows: _Rows, chosen: list[int]
 ) -> Measured:
-    """Return the chosen rows as the limit has them; all rows are judged together."""
+    """Return the chosen rows in the limit's unit; all rows are judged together."""
     names, (base, new) = rows.names, rows.sums
     if 0 in diff.totals:
         label = diff.base.label if diff.totals[0] == 0 else diff.new.label
@@ -255,17 +255,17 @@ def _figures(
 
 
 def _only_shares(diff: ProfileDiff) -> Missing:
-    """Return why nothing is known of a profile's amounts."""
+    """Return why a profile's amounts are unknown."""
     reason = diff.normalization.reason
     return Missing(f"only shares of {diff.name} are compared ({reason})")
 
 
 class _Chance(NamedTuple):
-    """What chance makes of rows that are judged together.
+    """Noise and intervals of rows that are judged together.
 
-    `noise` tells of a row whether chance may have made its change, None where nothing
-    tells; `bounds` is the interval of its change, None where no model has one; `runs`
-    are those of the side with fewer, 0 where more would not narrow it.
+    `noise` returns whether a row's change is within noise, None if unknown; `bounds`
+    returns the interval of its change, None if no model has one; `runs` is that of the
+    side with fewer, 0 if more would not narrow it.
     """
 
     noise: Callable[[int], bool | None]
@@ -276,12 +276,11 @@ class _Chance(NamedTuple):
 def _chance(
     diff: ProfileDiff, model: CountModel | None, rows: _Rows, limit: Limit
 ) -> _Chance:
-    """Return what chance makes of rows that are held against a limit.
+    """Return the noise and intervals of rows held against a limit.
 
-    How often a signal is sampled that stops goroutines tells how busy the machine is:
-    that is noise, as in the tables. Of values that are no samples, such as time waited
-    for locks, no model tells how far runs differ: there is no interval, and nothing
-    tells.
+    Samples of goroutines stopped by a preemption signal show how busy the machine is:
+    as in the tables, they are noise. For values that are not samples, such as time
+    waited for locks, no model says how far runs vary: noise and interval are unknown.
     """
     if model is not None:
         judged = Judge(model).rows(rows.runs)
@@ -305,9 +304,9 @@ def _chance(
 
 
 def _of_goroutines(diff: ProfileDiff, rows: _Rows, limit: Limit) -> _Chance:
-    """Return what comes and goes from one instant to the next.
+    """Return the noise and interval of goroutine counts, which vary by the instant.
 
-    Go counts every goroutine and samples none. Shares of them have no interval.
+    Go counts every goroutine and samples none. Their shares have no interval.
     """
     judge = Judge.of_figure(GOROUTINES)
 
@@ -325,13 +324,13 @@ def _of_goroutines(diff: ProfileDiff, rows: _Rows, limit: Limit) -> _Chance:
 
 
 def _example(diff: ProfileDiff) -> str:
-    """Return limits that fit a profile."""
+    """Return example limits for a profile."""
     unit = {"nanoseconds": "+5% or +50ms", "bytes": "+5% or +2MiB"}
     return unit.get(diff.unit, "+5% or +100")
 
 
 def _pattern(asked: Asked) -> Matches:
-    """Return what the rule's pattern matches; raises UsageError for a wrong one."""
+    """Return the matcher of the rule's pattern; raises UsageError for a bad one."""
     return matcher(asked.subject, asked.named)
 
 

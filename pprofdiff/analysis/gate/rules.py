@@ -1,7 +1,7 @@
 """The rules of ``--fail-on``: one grammar, and a table of what each kind measures.
 
-A rule is ``KIND[@PROFILE]:SUBJECT:LIMIT``; which parts a kind has is a row of
-`forms.RULES`, and what it measures is the row of the same name here.
+A rule is ``KIND[@PROFILE]:SUBJECT:LIMIT``. The parts of each kind are in `forms.RULES`,
+what it measures is in `KINDS`.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ KINDS: dict[str, Kind] = {
 }
 
 _FORMS = {form.kind: form for form in RULES}
-# A finding is none or one too many.
+# A single finding trips the rule.
 _NONE = Limit(1, Decimal(0), "")
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The rules to judge; `strict` lets noise, and a lack of data, trip them."""
+    """The rules to judge; if `strict`, noise and a lack of data fail them."""
 
     rules: tuple[Asked, ...] = ()
     strict: bool = False
@@ -51,18 +51,18 @@ class Gate:
     def of(
         cls, texts: Sequence[str], *, strict: bool = False, typed: str = "--fail-on"
     ) -> Gate:
-        """Return the gate of rules; raises UsageError with what to type.
+        """Return the gate for some rules; raises UsageError saying what to type.
 
-        `typed` says where they were typed, for errors.
+        `typed` is where they were typed, for errors.
         """
         return cls(tuple(parse_rule(text, typed) for text in texts), strict)
 
 
 def parse_rule(text: str, typed: str = "--fail-on") -> Asked:
-    """Return the rule that a text spells; raises UsageError with a right one.
+    """Return the parsed rule; raises UsageError with a valid example.
 
-    The kind ends at the first colon, the limit begins after the last: a pattern may
-    hold colons.
+    The kind ends at the first colon and the limit begins after the last, so a pattern
+    may contain colons.
     """
     head, _, rest = text.partition(":")
     kind, at, source = head.partition("@")
@@ -83,7 +83,7 @@ def parse_rule(text: str, typed: str = "--fail-on") -> Asked:
 
 
 def _parts(named: str, form: RuleForm, rest: str) -> tuple[str, str]:
-    """Return a rule's subject and limit, "" for those its kind has not."""
+    """Return a rule's subject and limit, "" for those its kind lacks."""
     if not form.limited:
         subject, given = rest, ""
     elif not form.subject:
@@ -96,7 +96,7 @@ def _parts(named: str, form: RuleForm, rest: str) -> tuple[str, str]:
 
 
 def _limit(named: str, form: RuleForm, given: str) -> Limit:
-    """Return the limit, of a sign that the kind allows."""
+    """Return the limit, with a sign that the kind allows."""
     if not form.limited:
         return _NONE
     try:

@@ -1,4 +1,4 @@
-"""Rules on units of work: an operation of each benchmark, or by a label's values."""
+"""Rules on cost per op: of each benchmark, or of each value of a label."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOUNS = {"time": "ns/op", "cpu": "CPU-ns/op"}
 
 
 def _check(asked: Asked) -> None:
-    """Refuse a pattern that is none, and a limit that is no part of base."""
+    """Reject an invalid pattern, and a limit that is not a percentage."""
     matcher(asked.subject, asked.named)
     if not asked.limit.relative:
         raise asked.wrong(
@@ -29,7 +29,7 @@ def _check(asked: Asked) -> None:
 
 
 def _units(asked: Asked, judged: Judged) -> Measured:
-    """Measure time per operation, or CPU on a busy machine, of units that match."""
+    """Measure time per op, or CPU per op on a busy machine, of matching units."""
     matches = matcher(asked.subject, asked.named)
     decided = judged.outcome
     by_label = decided.by_label
@@ -46,7 +46,7 @@ def _units(asked: Asked, judged: Judged) -> Measured:
 
 
 def _one(decided: Outcome) -> tuple[Unit, ...]:
-    """Return the only benchmark as a unit: the outcome's figure is its own."""
+    """Return the only benchmark as a unit, with the outcome's figure."""
     first = decided.headline
     if first is None or first.id != "time":
         return ()
@@ -56,7 +56,7 @@ def _one(decided: Outcome) -> tuple[Unit, ...]:
 
 
 def _figure(unit: Unit, decided: Outcome) -> Figure:
-    """Return what an operation of a unit costs, within its bounds."""
+    """Return a unit's cost per op, with its bounds."""
     base, new = (1e9 * (side or 0.0) for side in (unit.base, unit.new))
     noun, first = _NOUNS[unit.figure], decided.headline
     return Figure(

@@ -1,1 +1,1 @@
-"""Two builds' GC logs compared: which collections count, and what they add up to."""
+"""Two builds' GC logs compared: which cycles count, and their sums."""

@@ -1,4 +1,4 @@
-"""Two GC logs compared: figures of both, and which factor moved the collector's CPU."""
+"""Two GC logs compared: figures of both, and what changed the GC's CPU time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 
 
 class _Rates(NamedTuple):
-    """What factors divide, none of it 0: cycles a second, CPU and MiB a cycle."""
+    """The inputs of `Factors`, all positive: cycles/s, CPU and MiB per cycle."""
 
     cycles: float
     cpu: float
@@ -45,7 +45,7 @@ class _Rates(NamedTuple):
 
     @classmethod
     def of(cls, steady: GCFigures) -> _Rates | None:
-        """Return the rates of a window; None where one is not known, or not above 0."""
+        """Return the rates of a window; None if one is unknown or not above 0."""
         rates = cls(
             steady.cycles_per_second or 0.0,
             steady.gc_cpu_us_per_cycle,
@@ -55,11 +55,11 @@ class _Rates(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """New over base, as ratios whose products explain the CPU time of the collector.
+    """Ratios new ÷ base whose products explain the GC's CPU time.
 
     ``gc_cpu = cycles × cpu_per_cycle`` and ``cycles = allocation ÷ bytes_per_cycle``.
     Each is a ratio of rates or means in the window. `gc_cpu`, `cycles` and `allocation`
-    are of rates a second, or an operation where both sides' operations are known.
+    are per second, or per op if both sides' operations are known.
     """
 
     gc_cpu: float
@@ -70,12 +70,11 @@ class Factors(NamedTuple):
 
 
 class Restored(NamedTuple):
-    """The GOGC with which new allocates as many bytes between collections as base.
+    """The GOGC with which new allocates as many bytes between cycles as base.
 
-    `gogc` is in percent. `heap_mb` is the size in MiB to which the heap then grows; a
-    GOMEMLIMIT for it must add what the process has outside the heap, of which the log
-    knows `outside_mb` (stacks and globals). Both are None before Go 1.18, which had no
-    GOMEMLIMIT.
+    `gogc` is in percent. `heap_mb` is the size in MiB that the heap then grows to; a
+    GOMEMLIMIT for it must add memory outside the heap, `outside_mb` of it known from
+    the log (stacks and globals). Both are None before Go 1.18, which had no GOMEMLIMIT.
     """
 
     gogc: float
@@ -85,10 +84,10 @@ class Restored(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GCDiff:
-    """Base and new collections.
+    """The GC cycles of base and new.
 
-    `rates` are operations per second (base, new). `in_turns` says whether the runs of
-    both sides stand beside each other in time, first with first.
+    `rates` are operations per second (base, new). `in_turns` says whether run *i* of
+    base and run *i* of new are adjacent in time.
     """
 
     base: GCSide
@@ -98,12 +97,12 @@ class GCDiff:
 
     @property
     def per_work(self) -> bool:
-        """Whether `factors` are by operation done."""
+        """Whether `factors` are per op."""
         return self.rates is not None
 
     @cached_property
     def factors(self) -> Factors | None:
-        """Which factor moved; None where a side has no rate or no allocation."""
+        """What changed the GC's CPU time; None if a side has no rate or allocation."""
         base, new = _Rates.of(self.base.steady), _Rates.of(self.new.steady)
         if base is None or new is None:
             return None
@@ -115,9 +114,9 @@ class GCDiff:
 
     @cached_property
     def restored(self) -> Restored | None:
-        """The GOGC and heap that restore the base's cadence, where that can be told.
+        """The GOGC and heap that restore base's cadence, None if unknown.
 
-        Where a memory limit holds new's goals, no GOGC does: None.
+        Also None if a memory limit holds new's goals: then no GOGC restores it.
         """
         base, new = self.base.steady.heap, self.new.steady.heap
         if (
@@ -140,12 +139,12 @@ class GCDiff:
         return Restored(gogc, new.mean_live + base.per_cycle, outside)
 
     def caveats(self) -> list[Caveat]:
-        """Return what to know of the logs: lines amiss, further processes."""
+        """Return caveats about the logs: damaged lines, further processes."""
         return [*self.base.caveats(), *self.new.caveats()]
 
     @cached_property
     def changes(self) -> Mapping[str, Change]:
-        """How each figure changed, by its place in `GCFigures`, as `judged` says."""
+        """How each figure changed, by its path in `GCFigures`, as `judged` says."""
         return changes_of(self.base, self.new, in_turns=self.in_turns)
 
     @property
@@ -155,9 +154,9 @@ class GCDiff:
 
     @cached_property
     def interval_change(self) -> Change:
-        """How the mean time from one cycle to the next changed, ms, in the shown runs.
+        """How the mean time between cycles changed, ms, in the shown runs.
 
-        Cycles are taken as independent draws; unknown where a side has fewer than six.
+        Cycles count as independent draws; unknown if a side has fewer than six.
         """
         return Judge.of_mean().pair(_intervals_ms(self.base), _intervals_ms(self.new))
 
@@ -165,15 +164,15 @@ class GCDiff:
     def cycle_cpu_change(self) -> Change:
         """How the mean CPU time of a cycle changed, us, in the shown runs.
 
-        Cycles are taken as independent draws; unknown where a side has fewer than five.
+        Cycles count as independent draws; unknown if a side has fewer than five.
         """
         return Judge.of_mean().pair(_cpu_us(self.base), _cpu_us(self.new))
 
     @cached_property
     def cadence_beyond_runs(self) -> bool:
-        """Whether cycles are more or less frequent than in other runs of one build.
+        """Whether cycle frequency changed by more than runs of one build differ.
 
-        They are where a second, an operation or a byte has another number of them.
+        Frequency is counted per second, per op or per byte allocated.
         """
         names = "cycles_per_second", "heap.per_cycle"
         if any(self.changes[name].told for name in names):
@@ -185,12 +184,12 @@ class GCDiff:
 
     @property
     def cycle_cpu_beyond_runs(self) -> bool:
-        """Whether a cycle takes more or less CPU than in other runs of one build."""
+        """Whether CPU per cycle changed by more than runs of one build differ."""
         return self.changes["gc_cpu_us_per_cycle"].told
 
 
 def _intervals_ms(side: GCSide) -> NDArray[np.float64]:
-    """Return the time from each cycle to the next, whose lines may be missing."""
+    """Return the time from each cycle to the next, averaged over missing lines."""
     cycles = side.cycles
     apart_ms = np.diff(cycles.start_ms).astype(np.float64)
     return apart_ms / np.maximum(np.diff(cycles.number), 1)
@@ -209,9 +208,9 @@ def _cpu_us(side: GCSide) -> NDArray[np.float64]:
 
 
 def compare_sides(base: Side, new: Side, settings: Settings) -> GCDiff | None:
-    """Compare the GC logs of two sides; None where a side's hold no whole line.
+    """Compare the GC logs of two sides; None if a side has no intact line.
 
-    Counted work took as long as the sides' CPU profiles.
+    Counted work is taken to span the sides' CPU profiles.
     """
     return compare_logs(
         ((base.label, base.of("gctrace")), (new.label, new.of("gctrace"))),
@@ -223,7 +222,7 @@ def compare_sides(base: Side, new: Side, settings: Settings) -> GCDiff | None:
 
 
 def caveats(base: Side, new: Side, result: GCDiff | None) -> Iterator[Caveat]:
-    """Yield what to know of the logs that are compared, and of those that are not."""
+    """Yield caveats about logs that are compared, and about those that are not."""
     if result is not None:
         yield from result.caveats()
     for side in (base, new):
@@ -239,28 +238,28 @@ def compare_logs(
     seconds: tuple[float | None, float | None] = (None, None),
     pairs: int = 0,
 ) -> GCDiff | None:
-    """Compare both sides' GC logs; None where a side's logs have no collection.
+    """Compare both sides' GC logs; None if a side's logs have no cycle.
 
-    Of each run the process with the most collections is compared.
+    In each run, the process with the most cycles is compared.
 
     Parameters
     ----------
     sides
         (label, logs) of base and of new.
     spans
-        The seconds that were asked for, of base and of new.
+        The seconds that the user asked for, of base and of new.
     work
         The operations that each side did.
     seconds
-        How long counted `work` took on each side. Where that is not known it took as
-        long as the span, or else the window of collections.
+        How long counted `work` took on each side. If unknown, it is taken to be the
+        span, or else the window of cycles.
     pairs
-        How many pairs the runs of both sides make that were taken in turns.
+        How many pairs both sides' runs make that were taken in turns.
 
     Raises
     ------
     UsageError
-        No collection started within a span.
+        No cycle started within a span.
 
     """
     base, new = (
@@ -270,8 +269,8 @@ def compare_logs(
     if base is None or new is None:
         return None
     rates = None
-    # Where a process allocated to start and hardly later, few of its operations were
-    # done while its collections ran.
+    # If a process allocated mostly at start-up, few of its operations were done while
+    # its GC cycles ran.
     if work is not None and work.throughout:
         took = [
             known or _length(span, side)
@@ -282,7 +281,7 @@ def compare_logs(
 
 
 def _length(span: Span | None, side: GCSide) -> float:
-    """Return how long a span lasts; an open end is that of the window."""
+    """Return the length of a span in seconds; open ends are the window's."""
     start, end = span or (None, None)
     start = side.steady.start_s if start is None else start
     return (side.steady.end_s if end is None else end) - start

@@ -1,7 +1,7 @@
-"""Sums and means of the collections of one window; each name ends in its unit.
+"""Sums and means of the GC cycles of one window; each name ends in its unit.
 
 Wall and CPU time never share a figure. Sums are over the lines that were read; rates
-count cycles by their numbers, so that lines that are missing do not lower them.
+use cycle numbers, so missing lines do not lower them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pprofdiff.model.gclogs import Cycles
 
 __all__ = ["CycleTimes", "GCFigures", "HeapFigures", "figures"]
 
-# Heaps smaller than this say too little: gctrace rounds to whole MiB.
+# Smaller heaps say too little: gctrace rounds to whole MiB.
 _TELLING_MB = 20
 _P99 = 0.99
 
@@ -24,9 +24,9 @@ _P99 = 0.99
 class HeapFigures:
     """Heap sizes and allocation over a window, in MiB.
 
-    H0, H1, H2 and G stand for the sizes in ``H0->H1->H2 MB, G MB goal`` of a line: the
-    heap when a collection started, when marking ended, what was live, and the goal.
-    None where the log cannot say.
+    H0, H1, H2 and G are the sizes in ``H0->H1->H2 MB, G MB goal`` of a line: the heap
+    when a cycle started, the heap when marking ended, the live heap and the goal. None
+    if the log cannot say.
     """
 
     mean_trigger: float
@@ -36,16 +36,16 @@ class HeapFigures:
     median_live: float
     median_goal: float
     effective_gogc: float | None
-    """Median of (G_next − H2) ÷ (H2 + stacks + globals), percent; None where most heaps
+    """Median of (G_next − H2) ÷ (H2 + stacks + globals), percent; None if most heaps
     are too small for it."""
     allocated: int | None
-    """Σ(H0_next − H2) + Σ(H1 − H0); None where lines are missing."""
+    """Σ(H0_next − H2) + Σ(H1 − H0); None if lines are missing."""
     allocated_during_mark: int
-    """The second of these sums: bytes allocated while marking."""
+    """The second of these sums: allocated while marking."""
     allocated_error: int
-    """How far `allocated` may be off, since every heap size is rounded down."""
+    """Largest error of `allocated`, since every heap size is rounded down."""
     per_cycle: float | None
-    """Allocated from one collection's start to the next one's, mean."""
+    """Allocated from one cycle's start to the next one's, mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class CycleTimes:
     background_cpu_us: int
     """ΣD: dedicated and fractional workers."""
     idle_cpu_us: int
-    """ΣI: workers on processors with nothing else to do."""
+    """ΣI: workers on Ps with nothing else to do."""
     mark_termination_cpu_us: int
     """ΣT."""
 
@@ -79,7 +79,7 @@ class CycleTimes:
 
     @property
     def stw_cpu_us(self) -> int:
-        """Σ(S+T): both stop-the-world phases, capacity kept from the program."""
+        """Σ(S+T): both stop-the-world phases, CPU capacity lost to the program."""
         return self.sweep_termination_cpu_us + self.mark_termination_cpu_us
 
     @property
@@ -90,22 +90,22 @@ class CycleTimes:
 
 @dataclass(frozen=True, slots=True)
 class GCFigures:
-    """Sums and means over a window; None where the log cannot say."""
+    """Sums and means over a window; None if the log cannot say."""
 
     cycles: int
     first_cycle: int
     last_cycle: int
     start_s: float
     end_s: float
-    """When the first and the last of the window's cycles started."""
+    """When the first and the last cycle of the window started."""
     cycles_per_second: float | None
     """(N_last − N_first) ÷ (T_last − T_first)."""
     times: CycleTimes
     gc_cpu_us_per_cycle: float
-    """GC CPU time of one collection, mean, without idle marking."""
+    """Mean GC CPU time of a cycle, without idle marking."""
     worst_pause_us: int
     p99_pause_us: int
-    """Of all stop-the-world phases, each by itself; nearest rank."""
+    """Of all stop-the-world phases, each counted by itself; nearest rank."""
     forced: int
     timer: int
     procs: float
@@ -114,28 +114,28 @@ class GCFigures:
 
     @property
     def gc_cpu_share(self) -> float | None:
-        """Share of all CPU capacity: GC CPU a cycle × cycles a second ÷ GOMAXPROCS."""
+        """Share of all CPU capacity: GC CPU per cycle × cycles/s ÷ GOMAXPROCS."""
         if self.cycles_per_second is None:
             return None
         return self.gc_cpu_us_per_cycle / 1e6 * self.cycles_per_second / self.procs
 
     @property
     def mark_wall_share(self) -> float | None:
-        """Share of wall time in which marking goes on."""
+        """Share of wall time spent marking."""
         if self.cycles_per_second is None:
             return None
         return self.times.mark_wall_us / self.cycles / 1e6 * self.cycles_per_second
 
     @property
     def allocated_mb_per_second(self) -> float | None:
-        """Bytes a cycle × cycles a second."""
+        """MiB per cycle × cycles/s."""
         if self.heap.per_cycle is None or self.cycles_per_second is None:
             return None
         return self.heap.per_cycle * self.cycles_per_second
 
 
 def figures(cycles: Cycles) -> GCFigures:
-    """Return the sums and means of one or more collections of one process."""
+    """Return the sums and means of one or more GC cycles of one process."""
     number, start = cycles.number, cycles.start_ms
     seconds = (int(start[-1]) - int(start[0])) / 1000
     pauses = np.concatenate(
@@ -163,7 +163,7 @@ def figures(cycles: Cycles) -> GCFigures:
 
 
 def _times(cycles: Cycles) -> CycleTimes:
-    """Return the sums of the columns that have the names of the fields."""
+    """Return the sums of the columns named like the fields."""
     names = [field.name for field in fields(CycleTimes)]
     return CycleTimes(*[int(getattr(cycles, name).sum()) for name in names])
 
@@ -196,9 +196,9 @@ def _nearest_rank(values: NDArray[np.int64], share: float) -> int:
 
 
 def _effective_gogc(cycles: Cycles, followed: NDArray[np.integer]) -> float | None:
-    """Return the GOGC that the goals follow from, which a memory limit lowers.
+    """Return the GOGC that the goals imply, which a memory limit lowers.
 
-    From Go 1.18 stacks and globals count as live (runtime/mgcpacer.go, commit).
+    From Go 1.18 on, stacks and globals count as live (runtime/mgcpacer.go, commit).
     """
     live = cycles.heap_live_mb[followed]
     scanned = live.astype(np.float64)
@@ -206,7 +206,7 @@ def _effective_gogc(cycles: Cycles, followed: NDArray[np.integer]) -> float | No
         if more is not None:
             scanned = scanned + more[followed]
     telling = live >= _TELLING_MB
-    # A few large heaps are not the window's.
+    # A few large heaps do not represent the window.
     if 2 * telling.sum() < max(len(live), 1):
         return None
     grown = cycles.goal_mb[followed + 1] - live

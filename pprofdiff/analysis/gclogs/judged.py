@@ -1,4 +1,4 @@
-"""Which figures of GC logs are judged, and how far runs of one build differ in each."""
+"""Which GC log figures are judged, and how far runs of one build differ in each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pprofdiff.analysis.stats.judgement import Change, Runs
 
 __all__ = ["JUDGED", "changes_of", "values_of"]
 
-# A figure that is 0 was below what a log prints: 1 us, 1 MiB, or 1 us a second.
+# Floors: a figure of 0 was below what a log prints (1 us, 1 MiB, 1 us per second).
 _US, _MIB, _SHARE = 1.0, 1.0, 1e-6
 
 _OF_WHOLE: dict[str, tuple[Spread, float]] = {
@@ -57,11 +57,11 @@ _OF_WINDOW: dict[str, tuple[Spread, float]] = {
 _ALL = _OF_WHOLE | _OF_WINDOW
 
 JUDGED = tuple(_ALL)
-"""The places in `GCFigures` of the figures that are judged, together as one table."""
+"""Paths in `GCFigures` of the judged figures, which are judged as one table."""
 
 
 def values_of(run: LoggedRun) -> NDArray[np.float64]:
-    """Return one run's figures as they are judged: float64, NaN where it has none."""
+    """Return one run's judged figures: float64, NaN where it has none."""
     values = [
         attrgetter(path)(run.whole if path in _OF_WHOLE else run.steady)
         for path in JUDGED
@@ -73,10 +73,10 @@ def values_of(run: LoggedRun) -> NDArray[np.float64]:
 def changes_of(
     base: GCSide, new: GCSide, *, in_turns: bool = False
 ) -> Mapping[str, Change]:
-    """Return, by place in `GCFigures`, how each figure changed.
+    """Return how each figure changed, by its path in `GCFigures`.
 
-    Deltas and their 95 % intervals are logarithms of the ratio new ÷ base, of geometric
-    means over runs; each run is one observation, or each pair of runs taken `in_turns`.
+    Deltas and their 95% intervals are logarithms of new ÷ base, of geometric means over
+    runs; each run is one observation, or each pair of runs taken `in_turns`.
     """
     old, now = (tuple(map(values_of, side.runs)) for side in (base, new))
     judge = Judge.of_ratios([spread for spread, _ in _ALL.values()])

@@ -1,10 +1,11 @@
-"""What sets the pace of the collector: GOGC, or a memory limit that binds.
+"""What sets the GC pace: GOGC, or a memory limit that binds.
 
-The goal of a cycle is live heap × (1 + GOGC / 100), stacks and globals counted as live,
-unless a memory limit is lower (runtime/mgcpacer.go, commit and heapGoalInternal). The
-first goal of a process is 4 MiB × GOGC / 100: no limit is near then, so it tells GOGC.
-A pace that falls below that is a limit's, or one that the program set later: by GOGC
-the goal moves with the live heap, and more than it, while a limit holds it where it is.
+A cycle's heap goal is live heap × (1 + GOGC / 100), with stacks and globals counted as
+live, unless a memory limit is lower (runtime/mgcpacer.go, commit and heapGoalInternal).
+The first goal of a process is 4 MiB × GOGC / 100: no limit is near then, so it shows
+GOGC. A pace that falls below it comes from a limit, or from a GOGC set later by the
+program: under GOGC the goal varies with the live heap, and by more, while a limit keeps
+it constant.
 """
 
 from __future__ import annotations
@@ -20,27 +21,27 @@ if TYPE_CHECKING:
 __all__ = ["Pace", "pace_of"]
 
 _FIRST_MB, _DEFAULT = 4.0, 100.0
-# Sizes are rounded down to whole MiB: on average they are half of one low.
+# Sizes are rounded down to whole MiB: on average they are half a MiB low.
 _CUT = 0.5
-# Below this live heap that rounding decides.
+# Below this live heap, rounding dominates.
 _LEAST_MB = 4.0
-# A goal may be so far from what GOGC alone makes it, and follow from it.
+# A goal within this factor of GOGC's own follows from GOGC.
 _NEAR = 1.25
-# The live heap varies if its deviation is twice that of sizes rounded down (0.29 MiB).
+# The live heap varies if its deviation is twice that of rounding down (0.29 MiB).
 _VARIES_MB = 0.6
-# By GOGC goals vary at least as much as the live heap does, under a limit by rounding.
+# Under GOGC goals vary at least as much as the live heap, under a limit by rounding.
 _HELD, _FOLLOWS = 0.5, 1.0
-# Too few cycles tell no deviation.
+# Fewest cycles that show a deviation.
 _FEWEST = 5
 
 
 class Pace(NamedTuple):
-    """How far the goal is above the live heap, and what GOGC says of that, in percent.
+    """How far the goal is above the live heap, and the GOGC that implies, in percent.
 
-    `effective` is that of the window. GOGC, as the process began, was from `low` on and
-    below `high`; both are None where the log does not have its first cycle. `spread` is
-    how much the goals that are lower than that vary, of what the live heap does under
-    them; None where it hardly varies.
+    `effective` is that of the window. At process start, GOGC was at least `low` and
+    below `high`; both are None if the log lacks the first cycle. `spread` is how much
+    the goals lower than that vary, relative to their live heap; None if that hardly
+    varies.
     """
 
     effective: float
@@ -54,19 +55,19 @@ class Pace(NamedTuple):
     def limited(self) -> bool:
         """Whether the goal is lower than GOGC alone would make it.
 
-        It is not where goals go with the live heap: the program set GOGC itself.
+        False if goals vary with the live heap: the program set GOGC itself.
         """
         lower = self.low is not None and self.effective * _NEAR < self.low
         return lower and (self.spread is None or self.spread < _FOLLOWS)
 
     @property
     def held(self) -> bool:
-        """Whether goals are seen to stay where they are while the live heap varies."""
+        """Whether goals stay constant while the live heap varies."""
         return self.limited and self.spread is not None and self.spread <= _HELD
 
     @property
     def alone_mb(self) -> float | None:
-        """The goal in MiB by GOGC alone; None where the first goal does not tell GOGC.
+        """The goal in MiB from GOGC alone; None if the first goal does not show GOGC.
 
         With GOGC=off the first goal is the limit's, as later ones are.
         """
@@ -76,27 +77,27 @@ class Pace(NamedTuple):
 
     @property
     def follows_gogc(self) -> bool:
-        """Whether GOGC, as the process began, explains the goal."""
+        """Whether the GOGC at process start explains the goal."""
         if self.low is None or self.high is None:
             return False
         return self.low <= self.effective * _NEAR and self.effective < self.high * _NEAR
 
     @property
     def low_gogc(self) -> float:
-        """The least that GOGC may have been, the default where that is near."""
+        """The lowest GOGC that is possible, or the default if that is in range."""
         if self.low is None or self.low <= _DEFAULT <= (self.high or 0.0):
             return _DEFAULT
         return self.low
 
     @property
     def gogc(self) -> float:
-        """GOGC where it explains the goal: the default, if that is near."""
+        """The GOGC that explains the goal: the default, if that is near."""
         near_default = _DEFAULT / _NEAR < self.effective < _DEFAULT * _NEAR
         return _DEFAULT if near_default else self.effective
 
 
 def pace_of(side: GCSide) -> Pace | None:
-    """Return the pace in a side's window; None where heaps are too small to tell."""
+    """Return the pace in a side's window; None if heaps are too small to show it."""
     cycles = side.cycles
     live, goal = cycles.heap_live_mb[:-1], cycles.goal_mb[1:]
     follows = np.diff(cycles.number) == 1
@@ -115,14 +116,14 @@ def pace_of(side: GCSide) -> Pace | None:
 
 
 def _spread(live: NDArray[np.float64], goal: NDArray[np.float64]) -> float | None:
-    """Return how much goals vary, of what the live heap does; None if it does not."""
+    """Return how much goals vary relative to the live heap; None if it hardly does."""
     if len(live) < _FEWEST or float(live.std()) < _VARIES_MB:
         return None
     return float(goal.std() / live.std())
 
 
 def _at_the_start(side: GCSide) -> tuple[float | None, float | None]:
-    """Return between which values GOGC was when the process began, if the log tells."""
+    """Return the bounds of GOGC at process start, None without the first cycle."""
     cycles = side.run.cycles
     if not len(cycles.number) or int(cycles.number[0]) != 1:
         return None, None

@@ -1,4 +1,4 @@
-"""One build's GC logs: the collections of each run, and what they add up to."""
+"""One build's GC logs: the cycles of each run, and their sums."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ __all__ = [
 
 T = TypeVar("T")
 
-# Of a process, not of a build: these are the shown run's.
+# Properties of a process, not of a build: taken from the shown run.
 _WHICH = frozenset(("first_cycle", "last_cycle", "start_s", "end_s"))
 
 
 @dataclass(frozen=True, eq=False)
 class LoggedRun:
-    """One run's collections: those of one process, and the window that is compared.
+    """One run's GC cycles: those of one process, and the window that is compared.
 
-    `path` is the log that `run` is from. `asked` tells that the window was asked for
+    `path` is the log that `run` is from. `asked` means that the user set the window
     (``--window``).
     """
 
@@ -48,12 +48,12 @@ class LoggedRun:
 
     @cached_property
     def whole(self) -> GCFigures:
-        """Sums over all lines that were read; over the window if it was asked for."""
+        """Sums over all lines that were read, or over the window if the user set it."""
         return figures(self.summed)
 
     @cached_property
     def cycles(self) -> Cycles:
-        """The collections in the window."""
+        """The cycles in the window."""
         return self.window.of(self.run.cycles)
 
     @cached_property
@@ -63,12 +63,12 @@ class LoggedRun:
 
     @property
     def summed(self) -> Cycles:
-        """The collections that `whole` is of."""
+        """The cycles that `whole` sums."""
         return self.cycles if self.asked else self.run.cycles
 
     @cached_property
     def pauses_ns(self) -> NDArray[np.int64]:
-        """Both stop-the-world phases of each cycle that `whole` is of, int64."""
+        """Both stop-the-world phases of each cycle in `whole`, int64."""
         cycles = self.summed
         both = cycles.sweep_termination_wall_us, cycles.mark_termination_wall_us
         return np.concatenate(both) * 1000
@@ -76,7 +76,7 @@ class LoggedRun:
 
 @dataclass(frozen=True, eq=False)
 class GCSide:
-    """One build's collections, run by run.
+    """One build's GC cycles, run by run.
 
     `runs` has at least one. `others` counts further processes in the side's logs.
     """
@@ -87,7 +87,7 @@ class GCSide:
 
     @cached_property
     def shown(self) -> LoggedRun:
-        """The run with the most collections, the first of equals: it is drawn."""
+        """The run to draw: the one with the most cycles, the first of equals."""
         return max(self.runs, key=lambda one: one.run.lines_seen)
 
     @property
@@ -97,7 +97,7 @@ class GCSide:
 
     @property
     def run(self) -> GCRun:
-        """All collections of the shown run."""
+        """All cycles of the shown run."""
         return self.shown.run
 
     @property
@@ -107,12 +107,12 @@ class GCSide:
 
     @property
     def asked(self) -> bool:
-        """Whether the window was asked for."""
+        """Whether the user set the window."""
         return self.shown.asked
 
     @property
     def cycles(self) -> Cycles:
-        """The collections in the shown run's window."""
+        """The cycles in the shown run's window."""
         return self.shown.cycles
 
     @cached_property
@@ -130,7 +130,7 @@ class GCSide:
         return [self.shown, *(run for run in self.runs if run is not self.shown)]
 
     def caveats(self) -> Iterator[Caveat]:
-        """Yield what to know of the logs: lines amiss, further processes."""
+        """Yield caveats about the logs: damaged lines, further processes."""
         for one in self.runs:
             yield from _amiss(one)
         if not self.others:
@@ -173,11 +173,11 @@ def _amiss(one: LoggedRun) -> Iterator[Caveat]:
 
 
 def mean_over_runs(runs: Sequence[T]) -> T:
-    """Return figures whose every number is `mean_of_runs`, whole ones rounded.
+    """Return figures averaged by `mean_of_runs`, integers rounded.
 
-    It is the mean that ratios of sides are of: a run beside other processes, whose
-    pauses are ten times as long, does not decide it. Numbers and times of cycles are
-    those of the first run.
+    Ratios of sides are ratios of this mean: a run alongside other processes, with
+    pauses ten times as long, does not decide it. Numbers and times of cycles are those
+    of the first run.
     """
     first = runs[0]
     if len(runs) == 1:
@@ -197,9 +197,9 @@ def mean_over_runs(runs: Sequence[T]) -> T:
 
 
 def mean_of_runs(values: Sequence[float | None]) -> float | None:
-    """Return the geometric mean of what runs tell, None where none tells anything.
+    """Return the geometric mean over runs, None if no run has a value.
 
-    Where a run has 0 it is the arithmetic mean; one run's value stays as it is.
+    If a run has 0 it is the arithmetic mean; a single value is returned as is.
     """
     column = [value for value in values if value is not None]
     if len(column) < 2:
@@ -212,12 +212,12 @@ def mean_of_runs(values: Sequence[float | None]) -> float | None:
 def side_of(
     label: str, logs: Sequence[Capture[GCLog]], span: Span | None
 ) -> GCSide | None:
-    """Return a side's collections; None where its logs hold no whole line.
+    """Return a side's GC cycles; None if its logs have no intact line.
 
-    A run is what was captured together, or one of several logs whose names differ in
-    their numbers. Of each run the process with the most collections is compared; of
-    logs of unlike names, which may be of unlike programs, those that hold the process
-    with the most. Raises UsageError where no collection started within the span.
+    A run is what was captured together, or one of several logs whose names differ only
+    in their numbers. In each run, the process with the most cycles is compared; of logs
+    with unlike names, which may be of unlike programs, those that include the process
+    with the most. Raises UsageError if no cycle started within the span.
     """
     usable = [
         (number, entry, run)
@@ -249,7 +249,7 @@ _Process = tuple[Capture[GCLog], GCRun]
 def _by_run(
     processes: Iterable[tuple[int, Capture[GCLog], GCRun]],
 ) -> list[list[_Process]]:
-    """Return the processes of each run, in the order of the logs."""
+    """Return the processes of each run, in log order."""
     by_name: dict[str, dict[tuple[bool, int], list[_Process]]] = {}
     for number, entry, run in processes:
         name = "" if entry.told else re.sub(r"\d+", "#", entry.path)
@@ -263,7 +263,7 @@ def _by_run(
 
 
 def unusable(logs: Sequence[Capture[GCLog]]) -> Iterator[Caveat]:
-    """Yield, for each log that cannot be compared, why."""
+    """Yield a caveat for each log that cannot be compared."""
     for capture in logs:
         path, log_ = capture.path, capture.content
         if log_.mixed:

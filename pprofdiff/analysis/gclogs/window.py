@@ -1,8 +1,8 @@
-"""Which collections of a process to compare: those under load, or those asked for.
+"""Which GC cycles of a process to compare: those under load, or those asked for.
 
-Rates mean something only while the program does its work. A program begins idle; then
+Rates mean something only while the program does its work. A program starts idle; then
 its heap grows from the runtime's minimum (4 MiB × GOGC/100) to its size; and its log
-ends at some moment after the last collection began.
+ends some time after the last cycle started.
 """
 
 from __future__ import annotations
@@ -16,51 +16,50 @@ from pprofdiff.model.gclogs import Cycles, GCRun
 
 __all__ = ["Span", "Window", "window_of"]
 
-# The heap is up to size when a trigger reaches this share of the median trigger.
+# The heap has grown once a trigger reaches this share of the median trigger.
 _GROWN = 0.2
-# With fewer collections than this the whole run is the window.
+# With fewer cycles than this the whole run is the window.
 _FEW = 5
 
 
 class Span(NamedTuple):
-    """Seconds since the process started, as asked for; None leaves an end open."""
+    """Seconds since process start, as asked for; None leaves an end open."""
 
     start: float | None
     end: float | None
 
 
 class Window(NamedTuple):
-    """Rows ``first:stop`` of a run's cycles, and why these, for people."""
+    """Rows ``first:stop`` of a run's cycles, and the reason, for people."""
 
     first: int
     stop: int
     reason: str
 
     def of(self, cycles: Cycles) -> Cycles:
-        """Return the collections in the window."""
+        """Return the cycles in the window."""
         return cycles.take(slice(self.first, self.stop))
 
 
 def window_of(run: GCRun, span: Span | None = None, path: str = "log") -> Window:
-    """Return the collections that started within `span`, by default those under load.
+    """Return the cycles that started within `span`, by default those under load.
 
     Parameters
     ----------
     run
-        The collections of one process.
+        The cycles of one process.
     span
-        The seconds that are asked for. By default the window begins with the first
-        collection whose heap at start is a fifth of the median, which leaves out
-        waiting for load and growing to size; it ends before the last collection, for
-        nothing tells when the next one would have come. It is the whole log where that
-        would leave fewer than four.
+        The seconds asked for. By default the window starts with the first cycle whose
+        heap at start is a fifth of the median, which leaves out waiting for load and
+        growing to size. It ends before the last cycle, since the next one's start is
+        unknown. It is the whole log if that would leave fewer than four.
     path
         The log as the user knows it, for errors.
 
     Raises
     ------
     UsageError
-        No collection started within `span`.
+        No cycle started within `span`.
 
     """
     count = run.lines_seen
@@ -81,7 +80,7 @@ def window_of(run: GCRun, span: Span | None = None, path: str = "log") -> Window
 
 
 def _asked_for(run: GCRun, span: Span, path: str) -> Window:
-    """Return the collections that started within the span."""
+    """Return the cycles that started within the span."""
     seconds = run.cycles.start_ms / 1000
     low = -np.inf if span.start is None else span.start
     high = np.inf if span.end is None else span.end

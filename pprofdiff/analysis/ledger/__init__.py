@@ -1,1 +1,1 @@
-"""What costs are of: units of work, places and resources, and sums of them."""
+"""Attribution of samples: to units of work, functions and resources, and their sums."""

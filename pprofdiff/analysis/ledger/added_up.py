@@ -1,4 +1,4 @@
-"""Profiles of one run's units of work, added up: one profile of each kind a run."""
+"""Profiles of one run's units of work, merged into one profile per kind and run."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from pprofdiff.model.side import Capture, Side
 __all__ = ["LABEL", "added_up", "operations_by_unit"]
 
 LABEL = "benchmark"
-"""The label of samples that says which of several benchmarks they are of."""
+"""The sample label that names one of several benchmarks."""
 
-# The kind of profile whose operations make the mix that others are scaled to.
+# The kind of profile whose operations define the mix that others are scaled to.
 _MIX = "cpu"
 
 _Captures = Sequence[Capture[Profile]]
 
 
 def operations_by_unit(side: Side) -> Mapping[str, int]:
-    """Return how many operations of each name the CPU profiles of all runs cover.
+    """Return the operations that the CPU profiles of all runs cover, by name.
 
-    Empty where a profile of a unit does not say it.
+    Empty if a unit's profile does not state them.
     """
     sums: dict[str, int] = {}
     for capture in side.of("profile"):
@@ -49,12 +49,12 @@ def operations_by_unit(side: Side) -> Mapping[str, int]:
 
 
 def added_up(side: Side, units: Sequence[UnitOfWork] = ()) -> Side:
-    """Return the side with the profiles of one kind and run added up over units.
+    """Return the side with its units' profiles merged by kind and run.
 
-    An allocs profile that covers other operations than the CPU profiles of its unit is
-    scaled to theirs, so that all kinds are of one mix of operations. With `units`, all
-    profiles are of their mix, which is that of both sides. The sum covers the
-    operations of its parts; a label of each sample is its benchmark. Raises
+    An allocs profile that covers other operations than its unit's CPU profiles is
+    scaled to theirs, so that all kinds describe one mix of operations. With `units`,
+    all profiles are scaled to the common mix of both sides. The merged profile covers
+    the operations of its parts, and each sample is labelled with its benchmark. Raises
     IncompatibleProfilesError.
     """
     if not any(capture.unit for capture in side.captures):
@@ -76,9 +76,9 @@ def added_up(side: Side, units: Sequence[UnitOfWork] = ()) -> Side:
 def _in_one_mix(side: Side, units: Sequence[UnitOfWork]) -> Side:
     """Return the side with each unit's profiles scaled to its operations in the mix.
 
-    The smaller number of both sides is that of the mix, so that samples count for less
-    than the model of their chance takes them for, and hardly ever for more. What is
-    outside the units follows what they allocate, or else what they cost.
+    The mix has the smaller count of both sides, so samples count for less than their
+    noise model assumes, and hardly ever for more. Samples outside the units scale with
+    what the units allocate, or else with what they cost.
     """
     mix = {unit.name: unit.operations for unit in units}
     parts = [c for c in side.of("profile") if c.unit]
@@ -86,7 +86,7 @@ def _in_one_mix(side: Side, units: Sequence[UnitOfWork]) -> Side:
     for part in parts:
         if part.unit in mix and (known := operations_of(part.content)) is not None:
             done[part.unit].append(known.number)
-    # Of sides that ran the same mix more or less often, nothing is scaled.
+    # Sides that ran the same mix more or less often are not scaled.
     times = min(
         sum(counts) / len(counts) / mix[name] for name, counts in done.items() if counts
     )
@@ -96,7 +96,7 @@ def _in_one_mix(side: Side, units: Sequence[UnitOfWork]) -> Side:
     for part in parts:
         by_run.setdefault((measure(part), part.run), []).append(part)
     for own in by_run.values():
-        # A benchmark that one side alone has is in no mix of both.
+        # A benchmark that only one side has is in no common mix.
         kept = [part for part in own if part.unit in mix or part.unit == REST]
         factors = {part.unit: _factor(part, mix, times) for part in kept}
         weights = {
@@ -119,7 +119,7 @@ def _in_one_mix(side: Side, units: Sequence[UnitOfWork]) -> Side:
 
 
 def _factor(part: Capture[Profile], mix: Mapping[str, float], times: float) -> float:
-    """Return by what a unit's values are scaled."""
+    """Return the factor to scale a unit's values by."""
     count = _count(part)
     return times * mix.get(part.unit, 0.0) / count if count else 0.0
 
@@ -130,7 +130,7 @@ def _count(part: Capture[Profile]) -> int:
 
 
 def _space_by_unit(side: Side, units: Sequence[UnitOfWork]) -> dict[str, float]:
-    """Return the bytes that an operation of each unit allocates; empty if not known."""
+    """Return bytes per op of each unit; empty if unknown."""
     by_benchmark = allocated_by_benchmark(side)["B/op"]
     space = {}
     for unit in units:
@@ -142,7 +142,7 @@ def _space_by_unit(side: Side, units: Sequence[UnitOfWork]) -> dict[str, float]:
 
 
 def _sum(kind: str, group: _Captures, mix: Mapping[str, int]) -> Capture[Profile]:
-    """Return one capture that is the sum of a kind's units in one run."""
+    """Return one capture that merges a kind's units in one run."""
     parts = [capture.content for capture in group]
     counted = [c.content for c in group if c.unit != REST]
     known = [done for part in counted if (done := operations_of(part)) is not None]
@@ -169,14 +169,14 @@ def _sum(kind: str, group: _Captures, mix: Mapping[str, int]) -> Capture[Profile
     folder, _, name = first.path.rpartition("/")
     one = all(capture.path == first.path for capture in group)
     if one:
-        # They are parts of one profile, and lasted as long together.
+        # Parts of one profile share its duration.
         whole = replace(whole, duration_ns=first.content.duration_ns)
     path = first.path if one else f"{folder.rpartition('/')[0]}/*/{name}"
     return replace(first, path=path, content=whole, unit="")
 
 
 def _benchmark(capture: Capture[Profile]) -> str:
-    """Return the name of the benchmark that a unit is, without its package."""
+    """Return the name of a unit's benchmark without its package."""
     if capture.unit == REST:
         return ""
     known = operations_of(capture.content)
@@ -185,5 +185,5 @@ def _benchmark(capture: Capture[Profile]) -> str:
 
 
 def _scaled(profile: Profile, factor: float) -> Profile:
-    """Return the profile with its values times a factor, rounded to integers."""
+    """Return the profile with its values times `factor`, rounded to integers."""
     return profile.with_values(np.rint(profile.values * factor).astype(np.int64))

@@ -1,7 +1,7 @@
-"""Raw sums of samples by row and run: how samples become what is judged.
+"""Raw sums of samples by row and run: the input of significance tests.
 
 A row is whatever samples are grouped by: a call site, a category, a source line, the
-samples of a finding. Judged run by run, a row shows by itself how far runs differ.
+samples of a finding. Values by run show how much runs of a row differ.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Pair = tuple[Column, Column]
 
 
 def sums_by_run(values: Pair, rows: tuple[Ids, Ids], size: int) -> Runs[Column]:
-    """Return the raw sum of each row, run by run, exact in int64.
+    """Return the raw sum of each row by run, exact in int64.
 
     Parameters
     ----------
     values
-        What each sample of (base, new) counts: int64 of shape (samples, runs).
+        The values of (base, new) samples: int64 of shape (samples, runs).
     rows
         The row of each sample, in [0, size), or -1 for none.
     size
@@ -42,14 +42,14 @@ def sums_by_run(values: Pair, rows: tuple[Ids, Ids], size: int) -> Runs[Column]:
 
 
 def keyed_by_run(values: Pair, keys: Pair) -> tuple[Column, Runs[Column]]:
-    """Return the distinct keys of samples that have a sum, rising, and their sums.
+    """Return the distinct keys of samples with a nonzero sum, ascending, and the sums.
 
     Parameters
     ----------
     values
-        What each sample of (base, new) counts: int64 of shape (samples, runs).
+        The values of (base, new) samples: int64 of shape (samples, runs).
     keys
-        What each sample is grouped by (int64), or -1 for no row.
+        The key to group each sample by (int64), or -1 for none.
 
     """
     known = distinct(np.concatenate(keys))
@@ -68,19 +68,19 @@ def _of_side(values: Column, rows: Ids, size: int) -> tuple[Column, ...]:
 
 
 def merged(runs: Runs[Column]) -> Pair:
-    """Return the sums over all runs, base and new, exact in int64."""
+    """Return the (base, new) sums over all runs, exact in int64."""
     base, new = (np.add.reduce(side, dtype=np.int64) for side in (runs.base, runs.new))
     return base, new
 
 
 def together(runs: Runs[Column], rows: Sequence[int]) -> Runs[Column]:
-    """Return the sum of some rows as one row."""
+    """Return the sum of the given rows as one row."""
     chosen = list(rows)
     return runs.map(lambda run: run[chosen].sum(keepdims=True))
 
 
 def each_together(runs: Runs[Column], members: Sequence[Sequence[int]]) -> Runs[Column]:
-    """Return a row for each list of rows: their sum."""
+    """Return one row for each list of rows: their sum."""
     return runs.map(
         lambda run: np.array([run[list(rows)].sum() for rows in members], np.int64)
     )

@@ -1,4 +1,4 @@
-"""What each sample of a profile is: where its stack ends, and its category."""
+"""Codes of each sample: the functions at the end of its stack, and its category."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Index = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ends:
-    """Where each stack ends, one element a sample.
+    """The functions at the end of each stack, one element per sample.
 
-    Both (int32) are functions, as rows of the side's `SideRows`, -1 for none:
+    Both columns (int32) are rows of the side's `SideRows`, -1 for none:
 
     - `leaf`, the innermost frame;
-    - `owner`, the innermost frame that is not of the standard library.
+    - `owner`, the innermost frame outside the standard library.
     """
 
     leaf: Index
@@ -33,13 +33,13 @@ class Ends:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Attribution(Ends):
-    """What each sample of a CPU profile is, one element a sample.
+    """The attribution of each sample of a CPU profile, one element per sample.
 
-    `category`, `rule` (int16) and `leaf_kind` (int8) are positions in the tables of
+    `category`, `rule` (int16) and `leaf_kind` (int8) index the tables of
     `goruntime.rules`. The others (int32) are functions like `leaf` and `owner`:
 
-    - `payer`, the call site: the innermost frame that is no runtime function;
-    - `anchor`, the frame by whose rule the category was decided.
+    - `payer`, the call site: the innermost frame outside the runtime;
+    - `anchor`, the frame whose rule decided the category.
     """
 
     category: NDArray[np.int16]
@@ -50,7 +50,7 @@ class Attribution(Ends):
 
 
 class Marker:
-    """Marks where a side's stacks end (a `watch` of `graph.flat_and_cum`).
+    """Finds the `Ends` of a side's stacks, as a `watch` of `graph.flat_and_cum`.
 
     `names` are those of all functions of the side.
     """
@@ -60,7 +60,7 @@ class Marker:
         self._parts: list[Ends] = []
 
     def __call__(self, offsets: Offsets, functions: NDArray[np.integer]) -> None:
-        """Mark some stacks; `functions` are the frames' positions in `names`."""
+        """Add a batch of stacks; `functions` are the frames' positions in `names`."""
         self._parts.append(self._marked(offsets, functions))
 
     def _marked(self, offsets: Offsets, functions: NDArray[np.integer]) -> Ends:
@@ -70,7 +70,7 @@ class Marker:
         return Ends(leaf, _function_at(owner, functions))
 
     def result(self) -> Ends:
-        """Return what was found of all stacks that were given, in their order."""
+        """Return the result for all stacks added, in their order."""
         if not self._parts:
             self(np.zeros(1, np.int64), np.zeros(0, np.int64))
         kind = type(self._parts[0])
@@ -83,7 +83,7 @@ class Marker:
 
 
 class Classifier(Marker):
-    """Marks where a side's stacks end, and classifies them: makes an `Attribution`."""
+    """A `Marker` that also classifies the stacks: its result is an `Attribution`."""
 
     def __init__(self, names: list[str]) -> None:
         super().__init__(names)
@@ -104,7 +104,7 @@ class Classifier(Marker):
 
 
 def owned(names: list[str]) -> NDArray[np.bool_]:
-    """Return which functions have a package that is not of the standard library."""
+    """Return a mask of the functions in packages outside the standard library."""
     packages = [package_of(name) for name in names]
     own = {p: bool(p) and not is_standard_library(p) for p in set(packages)}
     return np.array([own[package] for package in packages], np.bool_)

@@ -1,15 +1,15 @@
-"""GC CPU as quantity × price: bytes allocated × CPU per byte, and what sets the price.
+"""GC CPU as quantity × price: bytes allocated × CPU per byte, and the price's factors.
 
 The change of a product is split by logarithmic mean (Törnqvist, Vartia and Vartia 1984;
-LMDI in energy accounts): with L = (new − base) ÷ ln(new ÷ base), each factor's part is
-L × ln(factor's ratio). The parts add up to the change, and change sign with the sides.
+LMDI in energy accounting): with L = (new − base) ÷ ln(new ÷ base), each factor's part
+is L × ln(factor's ratio). The parts sum to the change, and change sign with the sides.
 
-A cycle marks once for all the bytes that are allocated until the next one, so that
+A cycle marks once for all the bytes allocated until the next one, so
 
     marking per byte = CPU per cycle ÷ (live heap × pace) × measured
 
-where pace is what is allocated per cycle and live byte, which GOGC or a memory limit
-decides, and `measured` is how far profiles and the GC log differ.
+where `pace` is the bytes allocated per cycle and live byte, which GOGC or a memory
+limit sets, and `measured` is the ratio of the profiles to the GC log.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ __all__ = ["Cycle", "Factor", "GCPrice", "Pair", "gc_price", "log_mean"]
 Pair = tuple[float, float]
 """The values of (base, new)."""
 
-# Between these ratios log1p of what they differ by is more exact than their log.
+# Between these ratios, log1p of the relative difference is more accurate than log.
 _NEAR = 0.5, 2.0
 
 
 class Cycle(NamedTuple):
-    """What GC logs say of a cycle: CPU in ns, bytes allocated, live heap in bytes.
+    """GC log figures per cycle: CPU in ns, allocated bytes, live heap in bytes.
 
-    `live` is None where heaps are too small to measure.
+    `live` is None if heaps are too small to measure.
     """
 
     cpu: Pair
@@ -39,7 +39,7 @@ class Cycle(NamedTuple):
 
 
 class Factor(NamedTuple):
-    """A factor's value on both sides, and `part`: ns/op of the change of GC CPU."""
+    """A factor's values, and its `part` of the change in GC CPU, in ns/op."""
 
     id: str
     base: float
@@ -48,10 +48,10 @@ class Factor(NamedTuple):
 
 
 class GCPrice(NamedTuple):
-    """The change of GC CPU per operation (`cpu`, ns) as parts that add up to it.
+    """The change of GC CPU per op (`cpu`, ns) as parts that sum to it.
 
-    `allocated` is in bytes/op, `price` in ns/B. `factors` add up to `price`, `places`
-    (by the functions that allocate, bytes/op) to `allocated`; either may be empty.
+    `allocated` is in bytes/op, `price` in ns/B. `factors` sum to `price`, and `places`
+    (bytes/op by allocating function) to `allocated`; either may be empty.
     """
 
     cpu: Pair
@@ -62,7 +62,7 @@ class GCPrice(NamedTuple):
 
     @property
     def delta(self) -> float:
-        """New less base, ns/op."""
+        """New minus base, in ns/op."""
         return self.cpu[1] - self.cpu[0]
 
 
@@ -74,7 +74,7 @@ def gc_price(
     cycle: Cycle | None = None,
     places: Mapping[str, Pair] | None = None,
 ) -> GCPrice | None:
-    """Split the change of GC CPU; None where a side has no GC, or allocates nothing.
+    """Split the change of GC CPU; None if a side has no GC or no allocations.
 
     Parameters
     ----------
@@ -83,11 +83,11 @@ def gc_price(
     allocated
         Bytes/op.
     apart
-        What of `cpu` is not the cost of cycles, by id, ns/op: a factor each.
+        Parts of `cpu` that are not costs of cycles, ns/op by id: a factor each.
     cycle
-        Splits the price of the rest, marking; without it that is one factor.
+        Splits the price of the rest, marking; without it, marking is one factor.
     places
-        Bytes/op by function, which add up to `allocated`.
+        Bytes/op by function, which sum to `allocated`.
 
     """
     if not _positive(cpu, allocated):
@@ -96,7 +96,7 @@ def gc_price(
     by_byte = mean / log_mean(*allocated)
     price = cpu[0] / allocated[0], cpu[1] / allocated[1]
     of_price = mean * _log_ratio(*price)
-    # CPU per byte of marking and of others adds up: each has its share of that.
+    # CPU per byte of marking and of the other parts adds up: each gets its share.
     by_price = mean / log_mean(*price)
     per_byte = {
         name: (own[0] / allocated[0], own[1] / allocated[1])
@@ -122,7 +122,7 @@ def gc_price(
 
 
 def _of_cycles(marked: Pair, by_price: float, cycle: Cycle | None) -> list[Factor]:
-    """Return what makes up marking per byte, which is itself where no log tells."""
+    """Return the factors of marking per byte, or marking itself without a log."""
     if cycle is None or not _positive(marked, cycle.cpu, cycle.allocated):
         return [Factor("marking", *marked, by_price * (marked[1] - marked[0]))]
     by_log = by_price * log_mean(*marked)

@@ -1,15 +1,15 @@
-"""Units of work: the benchmarks that one profile holds, each with its own operations.
+"""Units of work: the benchmarks in one profile, each with its own operations.
 
-``go test -bench . -cpuprofile cpu.pb.gz`` runs all benchmarks in one process, and each
-as often as fits in its time: a build that makes one of them dearer runs that one less
-often, so that nothing in the profile may be divided by the operations of all. A sample
-is of the benchmark whose function is nearest the root of its stack. What has none, such
-as GC workers and the scheduler, is of no unit.
+``go test -bench . -cpuprofile cpu.pb.gz`` runs all benchmarks in one process, each as
+often as fits in its time. A build that makes one dearer runs that one less often, so
+nothing in the profile may be divided by the operations of all. A sample belongs to the
+benchmark whose function is nearest the root of its stack; samples without one, such as
+GC workers and the scheduler, belong to no unit.
 
-How many operations a profile covers is known about: a benchmark that counts to b.N runs
-with 1, 100, 10,000 … before the N that is printed, and once more where that was too few
-(testing.(*B).launch). Of one that calls b.Loop all are printed. Of 60 runs on a busy
-machine 46 were known to 1 %; the others ran once more, at most 1.8 times as often.
+The operations that a profile covers are approximate: a benchmark that counts to b.N
+runs with 1, 100, 10,000 … before the printed N, and once more if that was too few
+(testing.(*B).launch). With b.Loop all are printed. Of 60 runs on a busy machine, 46
+were known to 1%; the others ran once more, at most 1.8 times as often.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ __all__ = [
 ]
 
 REST = "outside the benchmarks"
-"""The unit of samples that no benchmark's function calls."""
+"""The unit of samples outside any benchmark function."""
 
-# The first run of a benchmark, all of one that calls b.Loop; runs with a larger b.N.
+# The first run of a benchmark, the only one with b.Loop; runs with a larger b.N.
 _FIRST, _LATER = "testing.(*B).run1.func1", "testing.(*B).launch"
-# What measures work: profiles of costs.
+# Kinds of profile that measure costs.
 _COSTS = ("cpu", "allocs")
-# testing.predictN: no run has more than so many times the iterations of the last one.
+# testing.predictN: the most that iterations grow by from one run to the next.
 _GROWTH = 100
-# Of the samples below benchmark loops, so many are of functions with known names.
+# The least part of samples below benchmark loops that must have a known benchmark.
 _KNOWN = 0.9
-# A run that was too short had this part of the next one's iterations, or more: the
-# next has 1.2 times as many as would have lasted, and no time is twice another's.
+# A run that was too short had at least this part of the next one's iterations: the next
+# has 1.2 times as many as would have lasted, and times differ less than twofold.
 _ONCE_MORE = 0.5
 _SEVERAL = 2
 
@@ -75,9 +75,9 @@ Column = NDArray[np.int64]
 class UnitOfWork(NamedTuple):
     """A function ``BenchmarkX`` of a package, with its sub-benchmarks.
 
-    Sub-benchmarks share the function, so that samples do not tell them apart: an
-    operation of the unit is one of their mix in base, `shares`. `operations` is how
-    often each side has it in the mix of all units that is compared.
+    Sub-benchmarks share the function, so samples do not distinguish them: an op of the
+    unit is one of their mix in base, given by `shares`. `operations` is the unit's
+    count in the mix of all units that both sides are compared on.
     """
 
     name: str
@@ -87,9 +87,9 @@ class UnitOfWork(NamedTuple):
 
 
 class Apart(NamedTuple):
-    """Both sides with their profiles apart by unit, and the units that both have.
+    """Both sides with their profiles split by unit, and the units that both have.
 
-    `Capture.unit` is the name of a unit or `REST`. `given` are both sides as they were.
+    `Capture.unit` is a unit's name or `REST`. `given` are the sides before the split.
     """
 
     base: Side
@@ -99,16 +99,16 @@ class Apart(NamedTuple):
 
     @property
     def shared(self) -> tuple[UnitOfWork, ...]:
-        """The units of several benchmarks, whose samples are not told apart."""
+        """The units of several benchmarks, which samples do not distinguish."""
         return tuple(unit for unit in self.units if len(unit.benchmarks) > 1)
 
     def rest(self) -> tuple[float, float] | None:
-        """Return the share of all CPU that is in no unit; None without CPU."""
+        """Return the share of all CPU outside the units; None without CPU profiles."""
         base, new = (_share_of_rest(side) for side in (self.base, self.new))
         return None if base is None or new is None else (base, new)
 
     def of(self, unit: UnitOfWork) -> tuple[Side, Side]:
-        """Return what was measured of one unit on both sides."""
+        """Return (base, new) with the captures of one unit."""
         base, new = (_only(side, unit) for side in (self.base, self.new))
         return base, new
 
@@ -123,10 +123,9 @@ def _share_of_rest(side: Side) -> float | None:
 
 
 def executed(iterations: int) -> int:
-    """Return how often a benchmark ran, from the b.N that is printed.
+    """Return how often a benchmark ran, given the printed b.N.
 
-    That is b.N and the smaller runs before it, as testing makes them where none took
-    longer than the next: 1, 100, 10,000 …
+    That is b.N plus the smaller runs before it, if each is too short: 1, 100, 10,000 …
     """
     total, pilot = iterations, 1
     while pilot < iterations:
@@ -138,10 +137,10 @@ def executed(iterations: int) -> int:
 def with_own_profiles(
     base: Side, new: Side, keys: Sequence[BenchmarkKey]
 ) -> Apart | None:
-    """Return both sides apart by benchmark, where each has profiles of its own.
+    """Return both sides split by benchmark, if each has profiles of its own.
 
-    Those say how many operations they cover, and of which benchmark, as ``pprofdiff
-    measure`` writes them. None for fewer than two of `keys`, and where one has none.
+    Those state their benchmark and operation count, as ``pprofdiff measure`` writes
+    them. None with fewer than two of `keys`, or if one has no such profile.
     """
     folders = [_folders(side) for side in (base, new)]
     units = []
@@ -158,16 +157,16 @@ def with_own_profiles(
 
 
 def in_profiles(key: BenchmarkKey) -> tuple[str, str]:
-    """Return what a benchmark may be called in `model.profiles.operations`.
+    """Return the names a benchmark may have in `model.profiles.operations`.
 
-    That is with -P where -cpu was given, and else without.
+    The first has the -P suffix that -cpu adds, the second does not.
     """
     name, _, package = key
     return f"{package} Benchmark{written(key)}", f"{package} Benchmark{name}"
 
 
 def _folders(side: Side) -> dict[str, str]:
-    """Return the unit of the profiles of each benchmark, by its name in them."""
+    """Return the unit of each benchmark's profiles, by its name in them."""
     return {
         done.name: capture.unit
         for capture in side.of("profile")
@@ -176,10 +175,10 @@ def _folders(side: Side) -> dict[str, str]:
 
 
 def by_unit(base: Side, new: Side) -> Apart | None:
-    """Return both sides apart by benchmark, None where that does not help or hold.
+    """Return both sides split by benchmark, or None if that is pointless or unreliable.
 
-    It does not help of one benchmark; it does not hold where a profile is not of the
-    benchmarks whose lines its run has.
+    It is pointless with a single benchmark, and unreliable if a profile covers other
+    benchmarks than the output of its run.
     """
     sides = base, new
     if any(capture.unit for side in sides for capture in side.captures):
@@ -210,11 +209,11 @@ def by_unit(base: Side, new: Side) -> Apart | None:
 
 
 def unnamed(side: Side) -> str:
-    """Return a function that benchmarks run under no name of theirs, "" for none.
+    """Return a function that runs as a benchmark without a benchmark's name, or "".
 
     ``b.Run(name, benchmarkOf(size))`` runs a closure of `benchmarkOf`, whose samples
-    are of several benchmarks. It is that with most CPU time of what is so run, where
-    that is more than a little.
+    belong to several benchmarks. Of such functions it is the one with the most CPU
+    time, if all together have more than a little.
     """
     benchmarks, costs, whole = _functions(side), dict[str, int](), 0
     if sum(map(len, benchmarks.values())) < _SEVERAL:
@@ -244,7 +243,7 @@ def unnamed(side: Side) -> str:
 
 
 def _called_by(profile: Profile, callers: NDArray[np.bool_]) -> list[int]:
-    """Return the function that the first of some callers calls, -1 for none."""
+    """Return, for each stack, the function that the first caller calls; -1 for none."""
     found: list[int] = []
     for _, _, frames in walk(profile):
         functions = profile.locations.line_function[frames.line]
@@ -255,10 +254,10 @@ def _called_by(profile: Profile, callers: NDArray[np.bool_]) -> list[int]:
 
 
 def units_of_samples(profile: Profile, names: Sequence[str]) -> Column:
-    """Return the unit of each sample by its position in `names`, -1 for none.
+    """Return the unit of each sample as its position in `names`, -1 for none.
 
-    A name is a package, or "" where it is not known, and the function of a benchmark:
-    ``example.com/codec BenchmarkSum``. It is that nearest the root of the stack.
+    A name has a package, "" if unknown, and a benchmark's function: ``example.com/codec
+    BenchmarkSum``. The function nearest the root of the stack decides.
     """
     place = {name: i for i, name in enumerate(names)}
     codes = [_position(name, place) for name in profile.function_names()]
@@ -266,11 +265,11 @@ def units_of_samples(profile: Profile, names: Sequence[str]) -> Column:
 
 
 class _Run(NamedTuple):
-    """One run of one side: its results by benchmark, and whose its samples are.
+    """One run of one side: its results by benchmark, and the units of its samples.
 
-    `parts` are its profiles of costs with the unit of each sample; `seconds` is the CPU
-    time below the loop of each unit by what called it (int64, (units, 2): run once,
-    or with a larger b.N), in nanoseconds; all 0 without a CPU profile.
+    `parts` are its profiles of costs with the unit of each sample. `nanoseconds` is the
+    CPU time below each unit's loop by its caller (int64, (units, 2): the first run, or
+    later ones with a larger b.N); all 0 without a CPU profile.
     """
 
     number: int
@@ -281,7 +280,7 @@ class _Run(NamedTuple):
 
 
 def _functions(side: Side) -> dict[str, dict[BenchmarkKey, None]]:
-    """Return the benchmarks of each function, by its name, in the order they ran."""
+    """Return the benchmarks of each function by its name, in the order they ran."""
     found: dict[str, dict[BenchmarkKey, None]] = {}
     for capture in side.of("benchmark"):
         for result in capture.content.results:
@@ -293,7 +292,7 @@ def _functions(side: Side) -> dict[str, dict[BenchmarkKey, None]]:
 
 
 def _runs(side: Side, names: tuple[str, ...]) -> list[_Run]:
-    """Return the runs of a side; none where a profile is not of its benchmarks."""
+    """Return a side's runs; empty if a profile covers other benchmarks than its run."""
     profiles = [c for c in side.of("profile") if measure(c) in _COSTS]
     runs = []
     for number in sorted({capture.run for capture in profiles}):
@@ -326,7 +325,7 @@ def _of_benchmarks(capture: Capture[Profile]) -> bool:
 
 
 def _attributed(capture: Capture[Profile], unit: Column) -> bool:
-    """Return whether nearly all that benchmark loops call is of known benchmarks."""
+    """Return whether nearly all samples below benchmark loops have a unit."""
     profile = capture.content
     below = _below(profile, tuple(BENCHMARK_LOOPS)) >= 0
     values = np.abs(profile.values[:, profile.sample_index()])
@@ -336,7 +335,7 @@ def _attributed(capture: Capture[Profile], unit: Column) -> bool:
 
 
 def _called(parts: Sequence[tuple[Capture[Profile], Column]], units: int) -> Column:
-    """Return the CPU time of each unit in its first run, and in later ones."""
+    """Return the CPU time of each unit in its first run and in later ones."""
     total = np.zeros((units, 2), np.int64)
     for capture, unit in parts:
         if measure(capture) == "cpu":
@@ -349,7 +348,7 @@ def _called(parts: Sequence[tuple[Capture[Profile], Column]], units: int) -> Col
 
 
 def _below(profile: Profile, names: Sequence[str]) -> Column:
-    """Return which of some functions is in each stack, -1 for none."""
+    """Return the position in `names` of each stack's function, -1 for none."""
     place = {name: i for i, name in enumerate(names)}
     codes = [place.get(name, -1) for name in profile.function_names()]
     return _nearest_root(profile, np.array([*codes, -1], np.int64))
@@ -358,7 +357,7 @@ def _below(profile: Profile, names: Sequence[str]) -> Column:
 def _nearest_root(profile: Profile, of_function: Column) -> Column:
     """Return the code of the function nearest the root that has one, -1 for none.
 
-    `of_function` has a code for each function, and -1 for frames without one.
+    `of_function` has a code for each function, -1 for those without.
     """
     found = [np.zeros(0, np.int64)]
     for _, _, frames in walk(profile):
@@ -369,7 +368,7 @@ def _nearest_root(profile: Profile, of_function: Column) -> Column:
 
 
 def _position(name: str, place: Mapping[str, int]) -> int:
-    """Return the benchmark that a function is, or is a closure in; -1 for none."""
+    """Return the benchmark that a function is or is a closure of, -1 for none."""
     at = name.find(".Benchmark")
     if at < 0:
         return -1
@@ -386,7 +385,7 @@ def _unit(
     new: Mapping[BenchmarkKey, None],
     runs: Sequence[Sequence[_Run]],
 ) -> UnitOfWork:
-    """Return a unit of the benchmarks that both sides have of a function."""
+    """Return the unit of a function, with the benchmarks that both sides have."""
     keys = tuple(key for key in base if key in new)
     counts = [
         sum(sum(run.results[key][0]) for run in runs[0] if key in run.results)
@@ -397,10 +396,10 @@ def _unit(
 
 
 def _prices(unit: UnitOfWork, base: Sequence[_Run]) -> dict[BenchmarkKey, float]:
-    """Return how many operations of a unit one of each benchmark is, by its time.
+    """Return how many ops of the unit one op of each benchmark is worth, by its time.
 
-    They are those of base on both sides: where nothing changed, a unit costs the same
-    however often each of its benchmarks ran.
+    Both sides use base's values: without a change, a unit then costs the same however
+    often each of its benchmarks ran.
     """
     times = {}
     for key in unit.benchmarks:
@@ -418,12 +417,12 @@ def _done(
     units: Sequence[UnitOfWork],
     prices: Mapping[str, Mapping[BenchmarkKey, float]],
 ) -> dict[str, float]:
-    """Return about how many operations of each unit a run did."""
+    """Return the approximate operations of each unit in a run."""
     done = {}
     for unit in units:
         row = run.names.index(unit.name)
         first, later = run.nanoseconds[row].tolist()
-        # A benchmark that calls b.Loop does all of it in its first run.
+        # With b.Loop, a benchmark does everything in its first run.
         loops = first > later
         worth, seconds, printed, ran, values = 0.0, 0.0, 0, 0, 0
         for key in unit.benchmarks:
@@ -436,7 +435,7 @@ def _done(
                 ran += times_run
                 values += 1
         if not loops and seconds:
-            # A goroutine has no more CPU time than passes: else it ran once more.
+            # A goroutine's CPU time cannot exceed elapsed time, so it ran once more.
             more = (first + later) / 1e9 / seconds
             if more >= 1 + _ONCE_MORE / values:
                 worth *= min(more, (ran + printed) / ran)
@@ -451,7 +450,7 @@ def _mean(runs: Sequence[Mapping[str, float]], name: str) -> float:
 def _side_apart(
     side: Side, runs: Sequence[_Run], done: Sequence[Mapping[str, float]]
 ) -> Side:
-    """Return a side with the samples of each unit as captures of their own."""
+    """Return a side with the samples of each unit as separate captures."""
     apart: list[Capture[Profile]] = []
     known: set[int] = set()
     for run, counts in zip(runs, done, strict=True):
@@ -480,7 +479,7 @@ def _captures_apart(
 
 
 def _only(side: Side, unit: UnitOfWork) -> Side:
-    """Return what a side has of one unit: its samples, and lines of its benchmarks."""
+    """Return a side's samples and benchmark lines of one unit."""
     captures: list[Capture[object]] = []
     for capture in side.captures:
         if capture.kind == "profile" and capture.unit == unit.name:

@@ -1,9 +1,8 @@
-"""The ledger of one sample type: each sample in one cell, and every sum a view of it.
+"""The ledger of one sample type: each sample in one cell, and sums as views of it.
 
-A dimension says what each sample is in one respect: its category, the function that
-owns it, the call site. A view sums samples by one dimension or by several. Each view
-adds up to the totals of the comparison exactly, for a sample that a dimension says
-nothing of has the code -1.
+A dimension gives each sample a code: its category, owning function or call site. A view
+sums samples by one or more dimensions. Every view sums exactly to the totals of the
+comparison, since a sample without a value in a dimension has the code -1.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Masks = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 
 class Dimension(NamedTuple):
-    """What each sample of (base, new) is in one respect: a code below `size`, or -1."""
+    """A code in [0, `size`) for each sample of (base, new), or -1 for none."""
 
     size: int
     sides: tuple[Ids, Ids]
@@ -36,10 +35,10 @@ class Dimension(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class View:
-    """Raw sums by some dimensions: a row for each combination of codes, rising.
+    """Raw sums by some dimensions: a row per combination of codes, ascending.
 
     `codes` are int64 columns by dimension. `base` and `new` (int64) are sums of raw
-    values, `runs` the same run by run.
+    values, `runs` the same by run.
     """
 
     codes: Mapping[str, Column]
@@ -48,11 +47,11 @@ class View:
     runs: Runs[Column]
 
     def __getitem__(self, dimension: str) -> Column:
-        """Return the codes of a dimension, one a row."""
+        """Return the codes of a dimension, one per row."""
         return self.codes[dimension]
 
     def where(self, rows: NDArray[np.bool_] | Column) -> View:
-        """Return some of the rows: those that are marked, or numbered."""
+        """Return the rows given by a mask or by their indices."""
         codes = {name: column[rows] for name, column in self.codes.items()}
         runs = self.runs.map(lambda run: run[rows])
         return View(codes, self.base[rows], self.new[rows], runs)
@@ -71,9 +70,9 @@ class View:
         return _view(dimensions, sizes, keys, runs)
 
     def at(self, dimension: str, codes: Column) -> Pair:
-        """Return the (base, new) sums at these codes, 0 where there is no row.
+        """Return the (base, new) sums at these codes, 0 without a row.
 
-        The view is by this dimension alone.
+        The view must be by this dimension alone.
         """
         own = self.codes[dimension]
         if not len(own):
@@ -84,9 +83,9 @@ class View:
 
 
 class Ledger:
-    """The samples of both sides: what each counts, and what it is in each dimension.
+    """The samples of both sides: their values, and their code in each dimension.
 
-    `values` are int64 of shape (samples, runs), base and new.
+    `values` are the (base, new) values: int64 of shape (samples, runs).
     """
 
     def __init__(self, values: Pair, dimensions: Mapping[str, Dimension]) -> None:
@@ -100,7 +99,7 @@ class Ledger:
         return self._dimensions[dimension].sides
 
     def by(self, *dimensions: str) -> View:
-        """Return the sums by these dimensions; rows without a value are left out."""
+        """Return the sums by these dimensions, without rows that are zero."""
         if dimensions not in self._views:
             chosen = [self._dimensions[name] for name in dimensions]
             sizes = [one.size for one in chosen]
@@ -112,9 +111,9 @@ class Ledger:
         return self._views[dimensions]
 
     def every(self, dimension: str) -> View:
-        """Return a row for each code of a dimension, 0 where neither side has it.
+        """Return a row for each code of a dimension, 0 if neither side has it.
 
-        Samples without a code are left out.
+        Samples without a code are omitted.
         """
         if dimension not in self._every:
             size, sides = self._dimensions[dimension]
@@ -124,7 +123,7 @@ class Ledger:
         return self._every[dimension]
 
     def among(self, kept: Masks) -> Ledger:
-        """Return the ledger of some samples, those that are marked."""
+        """Return the ledger of the samples marked in `kept`."""
         base, new = (
             np.where(mask[:, None], values, 0)
             for mask, values in zip(kept, self._values, strict=True)
@@ -132,19 +131,19 @@ class Ledger:
         return Ledger((base, new), self._dimensions)
 
     def counting(self, columns: Sequence[Column]) -> Ledger:
-        """Return the ledger of other values of the same samples, one a sample."""
+        """Return the ledger of other values for the same samples, one per sample."""
         base, new = (column[:, None] for column in columns)
         return Ledger((base, new), self._dimensions)
 
 
 def _keys(columns: Sequence[Ids], sizes: Sequence[int]) -> Column:
-    """Return one integer for the codes of each row, which compare as the codes do.
+    """Return one integer per row that orders like its codes.
 
-    The sizes multiply to less than 2**63.
+    The sizes must multiply to less than 2**63.
     """
     keys = np.zeros(len(columns[0]), np.int64)
     for column, size in zip(columns, sizes, strict=True):
-        # One more: 0 stands for no code.
+        # Plus one: 0 stands for no code.
         keys = keys * (size + 1) + column + 1
     return keys
 
@@ -152,7 +151,7 @@ def _keys(columns: Sequence[Ids], sizes: Sequence[int]) -> Column:
 def _view(
     names: Sequence[str], sizes: Sequence[int], keys: Column, runs: Runs[Column]
 ) -> View:
-    """Return the view whose rows have these keys."""
+    """Return the view with these row keys."""
     codes = dict.fromkeys(names, keys)
     for name, size in reversed(list(zip(names, sizes, strict=True))):
         keys, code = np.divmod(keys, size + 1)

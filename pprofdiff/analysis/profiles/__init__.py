@@ -1,1 +1,1 @@
-"""Two profiles of one kind compared: by function, line, stack and runtime category."""
+"""Compares two profiles of one kind by function, line, stack and runtime category."""

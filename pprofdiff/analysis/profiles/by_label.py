@@ -1,4 +1,4 @@
-"""What each value of one label costs, such as each endpoint: units of work by label."""
+"""Cost by value of one pprof label, such as each endpoint."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from pprofdiff.units import printable
 
 __all__ = ["ByLabel", "by_label"]
 
-# What servers and workers call the kind of work that a goroutine does.
+# Label keys that servers and workers commonly use for the kind of work.
 _USUAL = (
     *("endpoint", "route", "handler", "http_route", "http.route", "rpc", "grpc_method"),
     *("method", "path", "operation", "task", "job", "query", "tenant"),
 )
-# Keys that say where a sample was taken, or how large an object is: no work is theirs.
+# Keys for where a sample was taken, or an object's size: not kinds of work.
 _PLACES = frozenset(
     {
         *("alignment", "bytes", "comm", "container", "goroutine", "host", "hostname"),
@@ -30,19 +30,19 @@ _PLACES = frozenset(
         *("thread id", "thread name", "thread_id", "thread_name", "tid", "version"),
     }
 )
-# The table has a row a value: of a usual key up to so many, of another up to these.
+# Most values, each a row of the table, of a usual key and of any other key.
 _MOST_USUAL, _MOST = 200, 20
 _MOST_ASKED = 10_000
-# A key tells what work is done where most of the samples have it.
+# A key identifies the work if more than this share of the total carries it.
 _COVERS = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByLabel:
-    """A label's values, judged together.
+    """The values of one label, judged together.
 
-    `values` has "" for samples without the key, where there are some; `runs` are raw
-    sums of each value run by run, `judged` is None where nothing tells chance.
+    `values` includes "" for samples without the key, if any. `runs` holds each value's
+    raw sums per run. `judged` is None without a noise model.
     """
 
     key: str
@@ -52,11 +52,11 @@ class ByLabel:
 
 
 def by_label(diff: ProfileDiff, asked: str = "") -> ByLabel | None:
-    """Return what each value of a label costs; None where no label tells the work.
+    """Return the cost per value of a label; None if no label identifies the work.
 
-    `asked` is the key, "" to find one that most samples of both sides have: a usual
-    one, or else the only one with few values. Raises UsageError where no sample has the
-    key that is asked for, or one sample has two values of it.
+    `asked` is the key; "" selects one that most samples of both sides carry: a usual
+    key, or else the only one with few values. Raises UsageError if no sample has the
+    requested key, or if a sample has two values of it.
     """
     if asked:
         keys = {one.key: one for one in few_valued(diff, _MOST_ASKED)}
@@ -78,7 +78,7 @@ def by_label(diff: ProfileDiff, asked: str = "") -> ByLabel | None:
 
 
 def _covers(diff: ProfileDiff, label: Labelled) -> bool:
-    """Return whether most of both sides' samples have a value."""
+    """Return whether samples with the label make up most of both sides' totals."""
     shares = []
     for of_sample, values, total in zip(
         label.sides, diff.values, diff.totals, strict=True

@@ -1,4 +1,4 @@
-"""What makes two profiles less comparable: versions, periods, durations, load."""
+"""Caveats on comparing two profiles: Go versions, sampling, durations, lifetime."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _UNLIKE = 0.10
 
 
 class Caveat(NamedTuple):
-    """One reason for doubt: a stable `id`, and `text`, a sentence for people."""
+    """One caveat: a stable `id`, and `text`, a sentence for the reader."""
 
     id: str
     text: str
@@ -38,7 +38,7 @@ class Caveat(NamedTuple):
 def go_version(*profiles: Profile) -> str | None:
     """Return the Go releases that have the profiles' runtime functions: go1.21-1.22.
 
-    None where names do not tell, or contradict each other.
+    None if the names are inconclusive or contradict each other.
     """
     names = chain.from_iterable(map(Profile.function_names, profiles))
     return format_go_version(*infer_go_version(names)) or None
@@ -50,10 +50,9 @@ def comparability(
     work: Work | None,
     normalization: Normalization,
 ) -> tuple[Caveat, ...]:
-    """Return what to know of two sides before one believes their difference.
+    """Return what to know about two sides before trusting their difference.
 
-    `work` is the operations that each side did, and `normalization` is how the sides
-    are scaled.
+    `work` is the operation count of each side; `normalization` is how they are scaled.
     """
     return (
         *_inputs(base, new),
@@ -81,9 +80,9 @@ def _inputs(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
 
 
 def releases_apart(base: ProfileSide, new: ProfileSide) -> tuple[Span, Span] | None:
-    """Return the spans of Go releases that can have built base and new.
+    """Return the ranges of Go releases that could have built base and new.
 
-    None where the spans share a release, or functions do not tell one.
+    None if the ranges overlap, or if the functions do not identify a release.
     """
     base_span, new_span = base.releases, new.releases
     told = format_go_version(*base_span) and format_go_version(*new_span)
@@ -117,7 +116,7 @@ def _versions(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
 
 
 def _crosses(spans: tuple[Span, Span], version: tuple[int, int]) -> bool:
-    """Return whether one span ends before `version` and the other begins at it."""
+    """Return whether `version` lies between the two spans."""
     ends = [s[1] is not None and number(s[1]) < version for s in spans]
     begins = [s[0] is not None and number(s[0]) >= version for s in spans]
     return (ends[0] and begins[1]) or (ends[1] and begins[0])
@@ -154,7 +153,7 @@ def _lengths(
     if not spans[0] or not spans[1]:
         return
     seconds = [span / 1e9 for span in spans if span]
-    # A benchmark runs as many iterations as it likes: each costs the same.
+    # Benchmarks choose their iteration count; the cost per op is comparable.
     by_operation = normalization.mode == "per_work" and all(
         not BENCHMARK_LOOPS.isdisjoint(side.profile.function_names())
         for side in (base, new)
@@ -174,7 +173,7 @@ def _lengths(
 
 
 def _may_be_before(side: ProfileSide, release: str) -> bool:
-    """Return whether Go, of a release before `release`, may have written a profile."""
+    """Return whether a Go release before `release` may have written the profile."""
     first, _ = side.releases
     before = not first or number(first) < number(release)
     return before and is_of_go(side.profile)

@@ -1,4 +1,4 @@
-"""Chains of functions that call one another alone: told once, by the most telling."""
+"""Chains of functions that only call one another, shown as one row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pprofdiff.analysis.profiles.tables import Table, ValueColumn
 
 __all__ = ["chains", "plumbing"]
 
-# Frames that every stack passes through on its way to another one say nothing.
+# Runtime frames that stacks only pass through carry no information.
 _PLUMBING = frozenset(
     f"runtime.{name}"
     for name in ("systemstack", "mcall", "mstart", "mstart0", "mstart1", "morestack")
@@ -17,18 +17,18 @@ _PLUMBING = frozenset(
 
 
 def plumbing(table: Table) -> NDArray[np.bool_]:
-    """Return which rows are of functions that every stack passes through."""
+    """Return which rows are runtime functions that stacks only pass through."""
     return np.array([name in _PLUMBING for name in table.names], np.bool_)
 
 
 def chains(
     table: Table, rows: NDArray[np.int64], column: ValueColumn
 ) -> list[list[int]]:
-    """Group rows with the same values on both sides, the one to show first.
+    """Group rows with equal values on both sides, each led by the row to show.
 
-    Equal cum on both sides is how a function and its only caller look. The program's
-    own functions are shown before the runtime's, plain ones before closures. By flat
-    each row is alone. Groups stand where the first of their `rows` does.
+    A function and its only caller have equal cum on both sides. The program's functions
+    come before the runtime's, plain functions before closures. With flat, each row is
+    its own group. Groups are in the order of their first row in `rows`.
     """
     base, new = table.raw(column)
     groups: dict[tuple[int, int], list[int]] = {}

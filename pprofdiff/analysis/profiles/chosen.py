@@ -1,4 +1,4 @@
-"""Which of several compared profiles a question is about."""
+"""Picks one of several compared profiles."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["cpu_of", "of_type"]
 
 
 def cpu_of(diffs: Iterable[ProfileDiff]) -> ProfileDiff | None:
-    """Return the comparison of CPU profiles, None without samples on both sides."""
+    """Return the CPU profile comparison; None unless both sides have samples."""
     return next((d for d in diffs if d.is_cpu and min(d.totals) > 0), None)
 
 
 def of_type(diffs: Iterable[ProfileDiff], sample_type: str) -> ProfileDiff | None:
-    """Return the comparison of a sample type, such as ``alloc_space``."""
+    """Return the comparison of a sample type, such as ``alloc_space``, or None."""
     return next((d for d in diffs if d.sample_type.type == sample_type), None)

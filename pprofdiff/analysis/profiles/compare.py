@@ -1,4 +1,4 @@
-"""The profiles of two sides: paired by what they measure, each pair subtracted."""
+"""Pairs the profiles of two sides by kind and subtracts each pair."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from pprofdiff.model.side import Capture, Side
 
 __all__ = ["caveats", "compare_sides", "place_in_report"]
 
-# The order of the report: what a reader looks for first.
+# Report order: what readers look for first.
 _ORDER = ("cpu", "allocs", "heap", "block", "mutex", "goroutine")
 
 _Profiles = tuple[Capture[Profile], ...]
 
 
 def place_in_report(name: str) -> tuple[int, str]:
-    """Return the key that sorts names of profiles as a report shows them."""
+    """Return the sort key of a profile name in report order."""
     return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
 
 
 def compare_sides(
     base: Side, new: Side, settings: Settings
 ) -> tuple[ProfileDiff, ...] | None:
-    """Subtract each pair of profiles, most telling first; None where nothing pairs.
+    """Subtract each pair of profiles, in report order; None if nothing pairs up.
 
-    One profile a side is a pair whatever it measures. Of allocations, the objects
-    follow the bytes. Raises UsageError where no pair has the sample type of `settings`,
-    IncompatibleProfilesError where both sides do not count the same.
+    A single profile on each side is a pair whatever it measures. For allocations,
+    objects follow bytes. Raises UsageError if no pair has the sample type of
+    `settings`, IncompatibleProfilesError if the sides do not measure the same thing.
     """
     diffs: list[ProfileDiff] = []
     refusals: list[UsageError] = []
@@ -50,7 +50,7 @@ def compare_sides(
         try:
             first = subtract(settings.sample_type)
         except UsageError as error:
-            # One of several profiles may lack the sample type that was asked for.
+            # One of several profiles may lack the requested sample type.
             refusals.append(error)
             continue
         diffs.append(first)
@@ -65,11 +65,11 @@ def compare_sides(
 def _as_bytes_are(
     objects: ProfileDiff, space: ProfileDiff, work: Work | None
 ) -> ProfileDiff:
-    """Return a diff of objects, by operation where their bytes are, else in shares.
+    """Return a diff of objects, normalized like the diff of their bytes.
 
-    Where benchmarks count an operation's objects, all of them are as many. Profiles may
-    hold fewer: several small ones may share a block (the tiny allocator in
-    runtime/malloc.go).
+    If benchmarks report allocs/op, the objects are scaled to add up to that. A profile
+    may have fewer: the tiny allocator (runtime/malloc.go) packs small objects into one
+    block.
     """
     by, totals = space.normalization, objects.totals
     if by.mode == objects.normalization.mode or min(totals) <= 0:
@@ -112,13 +112,13 @@ def _subtract(
 def caveats(
     _base: Side, _new: Side, result: Sequence[ProfileDiff] | None
 ) -> Iterator[Caveat]:
-    """Yield what to know of the pairs of profiles."""
+    """Yield the caveats of all pairs of profiles."""
     for diff in result or ():
         yield from diff.warnings
 
 
 def _pairs(base: _Profiles, new: _Profiles) -> list[tuple[_Profiles, _Profiles]]:
-    """Return (base, new) captures of the same name, in the report's order."""
+    """Return (base, new) captures of the same kind, in report order."""
     if len(base) == len(new) == 1:
         return [(base, new)]
     old, current = _by_name(base), _by_name(new)

@@ -1,4 +1,4 @@
-"""Where functions begin in their files."""
+"""Start lines of functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["first_lines"]
 
 
 def first_lines(profile: Profile) -> dict[tuple[str, str], int]:
-    """Return the line at which each (function, file) begins, where the profile says."""
+    """Return the start line of each (function, file), if the profile has it."""
     strings, functions = profile.strings, profile.functions
     begins = np.flatnonzero(functions.start_line > 0)
     columns = (functions.name, functions.filename, functions.start_line)

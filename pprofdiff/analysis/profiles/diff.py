@@ -1,4 +1,4 @@
-"""Two sides of one kind of profile, subtracted: `compare` makes a `ProfileDiff`."""
+"""The difference of two profiles of one kind: `compare` returns a `ProfileDiff`."""
 
 from __future__ import annotations
 
@@ -62,34 +62,32 @@ if TYPE_CHECKING:
 
 __all__ = ["ProfileDiff", "compare"]
 
-# What columns of counted samples are called: by Go and gperftools, by Node.
+# Names of the sample count column: in Go and gperftools, in Node.js.
 _SAMPLES = ("samples", "sample")
-# Of the sample types of a file that has none that is wanted, how many are named.
+# Most sample types listed in the error for a missing one.
 _MOST_TYPES = 8
-# Scaled so, all rows together are not moved by what moves all code alike.
+# Modes in which a slowdown of all code alike cancels out.
 _NO_TOTALS = ("composition", "share", "about")
-# Cached properties that hold raw values.
+# Cached properties with raw values only, independent of the normalization.
 _UNSCALED = ("values", "_samples", "totals", "ledger")
 _TIMES = ("nanoseconds", "microseconds", "milliseconds", "seconds")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProfileDiff:
-    """What changed between two sides, in one sample type.
+    """The difference between two sides in one sample type.
 
     `base_column` and `new_column` are the compared columns of each side's values. Sums
-    are made when they are first asked for; `functions`, `lines`, `files`,
-    `packages`, `stacks`, `categories` and `blame` are DataFrames of them. Raw numbers
-    are integers in `unit`; scaled ones are raw ones times the factors of
-    `normalization`. `warnings` say what makes the two sides less comparable, `identity`
-    which function of base is which of new. `exposures` are the operations that each of
-    a side's runs did, None where that is not known. `in_turns` says whether the runs of
-    both sides stand beside each other in time, first with first; `pairs` which of them
-    are of one host, None where hosts are not compared in pairs. `turns` are what an
-    operation costs in each turn of (base, new), as something else than samples counts.
-    `cautious` has rows judged as sentences are, where no verdict says that something
-    changed. `within_noise` is what the outcome says of the totals, None where they are
-    no figure of it.
+    are computed on first use; `functions`, `lines`, `files`, `packages`, `stacks`,
+    `categories` and `blame` are DataFrames of them. Raw numbers are integers in `unit`;
+    scaled numbers are raw numbers times the factors of `normalization`. `warnings` are
+    caveats on the comparison; `identity` maps base's functions to new's. `exposures`
+    are the operations in each run of a side, None if unknown. `in_turns` says whether
+    base and new runs alternated, first with first; `pairs` pairs runs on the same host,
+    None if hosts are not compared in pairs. `turns` is the cost per op in each round
+    for (base, new), measured other than by sampling. `cautious` judges rows as strictly
+    as sentences, for when no verdict says that something changed. `within_noise` is the
+    outcome's verdict on the totals, None if it has none.
     """
 
     base: ProfileSide
@@ -107,7 +105,7 @@ class ProfileDiff:
     within_noise: bool | None = None
 
     def __repr__(self) -> str:
-        """Return one line: sample type, totals and their delta."""
+        """Return a one-line summary: sample type, totals and their delta."""
         base, new = self.totals
         return (
             f"<{type(self).__name__} {self.sample_type.type}/{self.unit}: "
@@ -115,7 +113,7 @@ class ProfileDiff:
         )
 
     def scaled_by(self, normalization: Normalization) -> ProfileDiff:
-        """Return the same in another scaling, with what was summed already."""
+        """Return the same diff in another scaling, reusing the sums computed so far."""
         scaled = replace(self, normalization=normalization)
         known = vars(self)
         vars(scaled).update({key: known[key] for key in _UNSCALED if key in known})
@@ -127,34 +125,34 @@ class ProfileDiff:
 
     @cached_property
     def name(self) -> str:
-        """What Go calls this kind of profile, such as cpu, allocs or mutex."""
+        """Go's name for this kind of profile, such as cpu, allocs or mutex."""
         return kind_name(self.new.profile)
 
     @property
     def title(self) -> str:
-        """The name, and the sample type where that says more: allocs (alloc_space)."""
+        """The name, plus the sample type if it differs: allocs (alloc_space)."""
         counted = clipped(self.sample_type.type)
         return self.name if self.name == counted else f"{self.name} ({counted})"
 
     @property
     def sample_type(self) -> ValueType:
-        """The sample type that is compared."""
+        """The compared sample type."""
         return self.new.profile.sample_types[self.new_column]
 
     @property
     def unit(self) -> str:
-        """The unit of every raw number."""
+        """The unit of all raw numbers."""
         return self.sample_type.unit
 
     @cached_property
     def values(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Each side's values of the compared type, int64, one a sample."""
+        """Each side's values of the compared type: int64, one per sample."""
         base, new = self.base.profile, self.new.profile
         return base.values[:, self.base_column], new.values[:, self.new_column]
 
     @property
     def run_values(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Each side's `values` run by run, int64 of shape (samples, runs)."""
+        """Each side's `values` per run: int64 of shape (samples, runs)."""
         return (
             self.base.by_run[:, :, self.base_column],
             self.new.by_run[:, :, self.new_column],
@@ -162,25 +160,25 @@ class ProfileDiff:
 
     @property
     def by_run(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """`run_values`, or None with one run a side."""
+        """`run_values`, or None with one run per side."""
         several = len(self.base.runs) > 1 or len(self.new.runs) > 1
         return self.run_values if several else None
 
     def runs_of(
         self, rows: tuple[NDArray[np.integer], NDArray[np.integer]], size: int
     ) -> Runs[NDArray[np.int64]]:
-        """Return raw sums of any grouping of samples, run by run: what is judged.
+        """Return raw sums per run for any grouping of samples, as input to judging.
 
-        `rows` are the row of each sample of (base, new), in [0, size), or -1 for none.
+        `rows` is the row of each sample of (base, new), in [0, size), or -1 for none.
         """
         return sums_by_run(self.run_values, rows, size)
 
     @property
     def whole(self) -> Runs[NDArray[np.int64]]:
-        """The totals as one row to judge.
+        """The totals as one row to judge, in a single run.
 
-        By run, a row shows how its share of each run differs. A total has no share: how
-        far totals of runs differ is `RunSpread.common`.
+        Rows by run show how a row's share varies between runs, but a total has no
+        share. How far the totals of runs vary is `RunSpread.common`.
         """
         base, new = (np.array([total], np.int64) for total in self.totals)
         return Runs.single(base, new)
@@ -197,21 +195,21 @@ class ProfileDiff:
 
     @cached_property
     def totals(self) -> tuple[int, int]:
-        """The sums of all values, base and new, raw."""
+        """The raw sums of all values, base and new."""
         base, new = self.values
         return int(base.sum()), int(new.sum())
 
     def having(
         self, rows: NDArray[np.bool_]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which samples of (base, new) have a chosen function in their stack.
+        """Return which samples of (base, new) have a chosen function on their stack.
 
-        `rows` marks functions (bool, one a row of `paired_functions`).
+        `rows` marks functions (bool, one per row of `paired_functions`).
         """
         return self.having_on(0, rows), self.having_on(1, rows)
 
     def having_on(self, side: int, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which samples of one side have a chosen function, as `having` does."""
+        """Return which samples of one side have a chosen function; see `having`."""
         functions = self.paired_functions
         profile = (self.base, self.new)[side].profile
         lines = rows[functions.union[side][functions.sides[side].ids]]
@@ -221,7 +219,7 @@ class ProfileDiff:
 
     @cached_property
     def model(self) -> CountModel | None:
-        """How far values may move by chance; None where chance has no model."""
+        """The noise model; None if it is unknown what one sample is worth."""
         model = self._of_chance()
         return model.cautious if model is not None and self.cautious else model
 
@@ -241,22 +239,22 @@ class ProfileDiff:
         return model._replace(spread=self._spread((base, new)))
 
     def _spread_of_one(self, model: CountModel) -> RunSpread:
-        """Return how far one run a side may be apart; only time goes by the machine."""
+        """Return the spread of single runs; only times depend on the machine."""
         base, new = self.totals
         if not model.sound or min(base, new) <= 0:
             return ONE_RUN
         worth, ratio = model.worth, 1.0
-        # Shares are not moved by what moves all code alike.
+        # A slowdown of all code alike does not change shares.
         if self.normalization.mode not in _NO_TOTALS:
             columns = self.base_column, self.new_column
             shared = shared_ratio(self.base, self.new, columns, worth)
-            # Where too few functions tell, it may be all that the total moved.
+            # With too few functions, assume all of the total's change.
             ratio = shared or new * worth[0] / (base * worth[1])
             ratio *= model.new_step / model.base_step
         return one_run((base / worth[0], new / worth[1]), ratio)
 
     def _spread(self, worth: tuple[float, float]) -> RunSpread:
-        """Return how far runs differ; a sample of a side is worth so much, raw."""
+        """Return the run-to-run spread; `worth` is one sample's raw value per side."""
         shares = self.normalization.mode in _NO_TOTALS
         functions = None
         if self.pairs is not None:
@@ -282,31 +280,31 @@ class ProfileDiff:
 
     @cached_property
     def is_wall(self) -> bool:
-        """Whether samples are wall time of a thread."""
+        """Whether samples are a thread's wall time."""
         return is_wall(self.new.profile)
 
     @property
     def classified(self) -> bool:
-        """Whether stacks are attributed: CPU or wall time, or a trace's in a state."""
+        """Whether stacks are attributed: CPU time, wall time, goroutine states."""
         return self.is_cpu or is_state(self.new.profile) or self.is_wall
 
     @cached_property
     def grouped(self) -> bool:
-        """Whether groups of Go's runtime say something: not of another producer's."""
+        """Whether Go runtime groups apply: false for profiles of other producers."""
         return self.classified and any(
             is_of_go(side.profile) for side in (self.base, self.new)
         )
 
     def judge_runs(self, runs: Runs[NDArray[np.int64]]) -> Judgement | None:
-        """Judge raw sums, one column of int64 a run: those of `runs_of`, or a table's.
+        """Judge raw sums (int64, one column per run) from `runs_of` or a table.
 
-        The rows are judged together. None where chance has no model.
+        The rows are judged together. None without a noise model.
         """
         return None if self.model is None else Judge(self.model).rows(runs)
 
     @property
     def paired_functions(self) -> PairedRows:
-        """The functions of both sides, and which of base is which of new."""
+        """The functions of both sides, paired."""
         return self._paired("functions")
 
     @cached_property
@@ -314,7 +312,7 @@ class ProfileDiff:
         return {}
 
     def _paired(self, granularity: Granularity) -> PairedRows:
-        """Return both sides at a granularity, aggregated when first asked for."""
+        """Return both sides at a granularity, summed on first use."""
         if granularity not in self._pairs:
             self._pairs[granularity] = pair_rows(
                 *self._samples,
@@ -328,9 +326,9 @@ class ProfileDiff:
     def table(
         self, granularity: Granularity | Literal["stacks"] = "functions"
     ) -> Table:
-        """Return the rows of functions, lines, files, packages or stacks.
+        """Return the table of functions, lines, files, packages or stacks.
 
-        Rows are summed when they are first asked for.
+        Rows are summed on first use.
         """
         if granularity == "stacks":
             return self._stacks
@@ -346,7 +344,7 @@ class ProfileDiff:
 
     @cached_property
     def splits(self) -> tuple[Split, ...]:
-        """Functions whose work is the same, and that one side has in parts."""
+        """Functions that one side splits into parts, at the same total cost."""
         if self.model is None or not self.model.sound:
             return ()
         profiles = self.base.profile, self.new.profile
@@ -356,56 +354,56 @@ class ProfileDiff:
 
     @cached_property
     def part_of(self) -> Mapping[str, str]:
-        """The function that each part of `splits` is a part of, by name."""
+        """The function that each part in `splits` belongs to, by name."""
         names = self.paired_functions.names
         return {names[p]: names[s.function] for s in self.splits for p in s.parts}
 
     @property
     def attributions(self) -> tuple[Attribution, Attribution] | None:
-        """What each side's samples are; None where they are not `classified`."""
+        """The attribution of each side's samples; None unless `classified`."""
         return self.paired_functions.attributions
 
     @cached_property
     def ledger(self) -> Ledger:
-        """What each sample is, and all sums by that.
+        """The dimensions of each sample, and all sums over them.
 
-        Dimensions are ``leaf``, ``owner`` and ``place``, and where samples are
-        `classified` also ``site``, ``payer``, ``category``, ``group``, ``leaf_kind``.
-        Functions are rows of `paired_functions`, the others positions in the tables of
-        `goruntime.rules`. ``place`` is the function that a sample counts for: the
-        owner, or the leaf of a stack without one; ``site`` is the call site, ``payer``
-        the owner, or the site of a stack without one.
+        Dimensions are ``leaf``, ``owner`` and ``place``; if samples are `classified`,
+        also ``site``, ``payer``, ``category``, ``group`` and ``leaf_kind``. Functions
+        are rows of `paired_functions`, the others index the tables of
+        `goruntime.rules`. ``place`` is the function that a sample counts towards: the
+        owner, or the leaf if there is none. ``site`` is the call site; ``payer`` is the
+        owner, or the site if there is none.
         """
         return Ledger(self.run_values, dimensions(self.paired_functions))
 
     @property
     def functions(self) -> pd.DataFrame:
-        """One row a function; see `Table.to_frame`."""
+        """One row per function; see `Table.to_frame`."""
         return self.table("functions").to_frame()
 
     @property
     def lines(self) -> pd.DataFrame:
-        """One row a source line, named ``function file:line``."""
+        """One row per source line, named ``function file:line``."""
         return self.table("lines").to_frame()
 
     @property
     def files(self) -> pd.DataFrame:
-        """One row a source file."""
+        """One row per source file."""
         return self.table("files").to_frame()
 
     @property
     def packages(self) -> pd.DataFrame:
-        """One row a Go package."""
+        """One row per Go package."""
         return self.table("packages").to_frame()
 
     @property
     def stacks(self) -> pd.DataFrame:
-        """One row a stack, function names joined with ``;``, root first."""
+        """One row per stack: function names joined with ``;``, root first."""
         return self.table("stacks").to_frame()
 
     @property
     def categories(self) -> pd.DataFrame:
-        """One row a runtime category; see `frames.categories_frame`."""
+        """One row per runtime category; see `frames.categories_frame`."""
         from pprofdiff.analysis.profiles.frames import categories_frame
 
         sums = self.ledger.every("category") if self.classified else None
@@ -413,7 +411,7 @@ class ProfileDiff:
 
     @property
     def blame(self) -> pd.DataFrame:
-        """One row for each category and call site; see `frames.blame_frame`."""
+        """One row per category and call site; see `frames.blame_frame`."""
         from pprofdiff.analysis.profiles.frames import blame_frame
 
         paid = paid_by_site(self.ledger) if self.classified else None
@@ -437,14 +435,13 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     base, new
         The merged profiles of each side.
     sample_type
-        As `Profile.sample_index` reads it for new; by default new's default type.
+        As `Profile.sample_index` reads it in new; new's default type if None.
     normalize
-        Whether to scale new to the total of base, as ``go tool pprof -normalize`` does.
+        Whether to scale new to the total of base, like ``go tool pprof -normalize``.
     work
-        The operations that each side did, to compare by operation.
+        The operation count of each side, to compare per op.
     identity
-        Which function of base is which of new; None to decide it from these two
-        profiles alone.
+        Maps base's functions to new's; None to infer it from these two profiles.
     of_fleets
         Whether the runs of both sides are hosts.
 
@@ -453,7 +450,7 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     UsageError
         New has no such sample type, or both `normalize` and `work` are given.
     IncompatibleProfilesError
-        Base does not have the sample type in the same unit.
+        Base lacks the sample type in the same unit.
 
     """
     new_column = new.profile.sample_index(sample_type)
@@ -467,7 +464,7 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     of_type = None if work is None else work.of(compared.type)
     operations = operations_of_both(base, new)
     if operations is not None and counts == "cost" and not normalize:
-        # Others are sampled, and an estimate may be above what benchmarks count.
+        # Otherwise values are sampled, and may exceed what benchmarks count.
         every = base.profile.period == new.profile.period == 1
         exact = compared.type.startswith("alloc_") and every
         normalization = counted(totals, operations, of_type, exact=exact)
@@ -502,7 +499,7 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
 
 
 def _column_of(side: ProfileSide, sample_type: ValueType) -> int:
-    """Return the column of a side's values that a sample type has."""
+    """Return the column of a sample type in a side's values."""
     if sample_type in side.profile.sample_types:
         return side.profile.sample_types.index(sample_type)
     known = ", ".join(map(_words, side.profile.sample_types[:_MOST_TYPES]))
@@ -513,19 +510,19 @@ def _column_of(side: ProfileSide, sample_type: ValueType) -> int:
 
 
 def _words(kind: ValueType) -> str:
-    """Return a sample type in words: ``cpu/nanoseconds``."""
+    """Return a sample type as text: ``cpu/nanoseconds``."""
     return f"{clipped(kind.type)}/{clipped(kind.unit)}"
 
 
 def _sample_worth(profile: Profile, column: int) -> float | None:
-    """Return what one sample adds to a column, None where that is not known."""
+    """Return what one sample adds to a column, None if unknown."""
     counted, sampled = profile.sample_types[column], profile.period_type
     if counted.type in _SAMPLES:
         return 1.0
     if profile.period and sampled is not None and sampled.unit == counted.unit:
         if sampled.type in ("cpu", "space"):
             return float(profile.period)
-        # Other producers sample other times, such as wall time.
+        # Other producers sample other clocks, such as wall time.
         same = sampled.type == counted.type and counted.unit in _TIMES
         if same and not (profile.values[:, column] % profile.period).any():
             return float(profile.period)
@@ -533,7 +530,7 @@ def _sample_worth(profile: Profile, column: int) -> float | None:
 
 
 def _mean_worth(profile: Profile, column: int) -> float | None:
-    """Return a column's value by sample, where another column counts samples."""
+    """Return a column's mean value per sample; None if no column counts samples."""
     types = [kind.type for kind in profile.sample_types]
     counts = [types.index(name) for name in _SAMPLES if name in types]
     if not counts:

@@ -1,4 +1,4 @@
-"""The dimensions of a profile's ledger: functions, and what the Go runtime did."""
+"""The dimensions of a profile's ledger: functions, and Go runtime costs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ BACKGROUND_MARK = (
     "gc.mark.idle",
     "gc.mark.bg",
 )
-"""The categories of marking by the collector's workers, which no call makes."""
+"""Categories of marking by GC workers, which have no call site."""
 
 
 def dimensions(functions: PairedRows) -> dict[str, Dimension]:
-    """Return what each sample is, as `ProfileDiff.ledger` lists it."""
+    """Return the dimensions of each sample; see `ProfileDiff.ledger`."""
     size, ends = len(functions.names), functions.ends
     if ends is None:
         raise ValueError("rows are not functions")
@@ -59,7 +59,7 @@ def dimensions(functions: PairedRows) -> dict[str, Dimension]:
 
 
 def _of_union(functions: PairedRows, name: str) -> tuple[Column, Column]:
-    """Return a function of each sample of (base, new), as a row of the union."""
+    """Return function `name` of each sample of (base, new) as a row of the union."""
     ends = functions.ends or ()
     base, new = (
         np.append(rows, -1)[getattr(side, name)]
@@ -69,16 +69,16 @@ def _of_union(functions: PairedRows, name: str) -> tuple[Column, Column]:
 
 
 def by_leaf(ledger: Ledger) -> View:
-    """Return the sums by ``leaf`` and ``place``, of samples that have a stack."""
+    """Return sums by ``leaf`` and ``place`` over the samples that have a stack."""
     return ledger.by("leaf", "place").known("leaf")
 
 
 def paid_by_site(ledger: Ledger) -> View:
-    """Return what the runtime costs, by ``category``, call ``site`` and ``owner``.
+    """Return runtime costs by ``category``, call ``site`` and ``owner``.
 
-    Samples of the category ``user``, and those whose stack has only runtime functions,
-    are left out. The owner is the site itself, mostly, or -1 where the stack has no
-    function of the program.
+    Samples in category ``user`` and those with only runtime functions on the stack are
+    left out. The owner is usually the site itself, or -1 if the stack has no function
+    of the program.
     """
     sums = ledger.by("category", "site", "owner").known("site")
     return sums.where(sums["category"] != rules().categories.index("user"))

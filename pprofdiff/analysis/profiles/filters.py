@@ -1,9 +1,9 @@
-"""Samples and frames chosen by name and by tag, as ``go tool pprof`` chooses them.
+"""Filters samples and frames by name and tag, like ``go tool pprof``.
 
-The order is pprof's: focus, ignore, hide and show look at the profile as it is, then
-show_from at what is left of it, then tagfocus and tagignore. A location matches if
-the pattern is found in a function's name, its file, or the mapped file; each distinct
-function is looked at once.
+Filters apply in pprof's order: focus, ignore, hide and show on the original profile,
+then show_from on the result, then tagfocus and tagignore. A location matches if the
+pattern is found in a function's name, its file, or the mapped file. Each distinct
+function is matched once.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which samples and frames are looked at, as ``go tool pprof`` names the choices.
+    """Filters of samples and frames, named as in ``go tool pprof``.
 
     Each is a regular expression, "" for none. `focus` keeps stacks with a matching
-    frame, `ignore` drops them; `hide` drops matching frames, `show` keeps only those,
-    `show_from` drops what is above the first; `tagfocus` keeps and `tagignore` drops
-    samples by their labels, whose numbers may be ranges.
+    frame, `ignore` drops them. `hide` drops matching frames, `show` keeps only those,
+    `show_from` drops everything above the first. `tagfocus` keeps and `tagignore` drops
+    samples by label; for numeric labels they may be ranges.
     """
 
     focus: str = ""
@@ -52,12 +52,12 @@ class Filters:
     tagignore: str = ""
 
     def __bool__(self) -> bool:
-        """Return whether any is set."""
+        """Return whether any filter is set."""
         return any(getattr(self, name) for name in _FILTERS)
 
     @property
     def active(self) -> tuple[str, ...]:
-        """The filters that are set, such as ``focus=json``, in pprof's order."""
+        """The filters that are set, in pprof's order, such as ``focus=json``."""
         pairs = ((name, getattr(self, name)) for name in _FILTERS)
         return tuple(f"{name}={value}" for name, value in pairs if value)
 
@@ -68,17 +68,17 @@ _FILTERS = tuple(field.name for field in fields(Filters))
 
 
 class Filtered(NamedTuple):
-    """What the filters left of a profile, and what to tell the user about them."""
+    """A filtered profile, and warnings for the user."""
 
     profile: Profile
     warnings: tuple[str, ...]
 
 
 def filtered(profile: Profile, filters: Filters) -> Filtered:
-    """Return the profile with all of the filters applied.
+    """Return the profile with all filters applied.
 
-    Raises UsageError for a pattern that cannot be read. A warning names each filter
-    that matched nothing, and each tag filter that was read as a range of numbers.
+    Raises UsageError for an invalid pattern. Warns about each filter that matched
+    nothing and each tag filter that was read as a range of numbers.
     """
     notes: list[str] = []
     matched: dict[str, bool] = {}
@@ -103,10 +103,10 @@ def filtered(profile: Profile, filters: Filters) -> Filtered:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Hits:
-    """Where one pattern is found, each a bool array.
+    """Where one pattern matches, as bool arrays.
 
-    `line`: in the function's name or file; `binary`: in the file mapped at the
-    location; `location`: in either.
+    `line`: the function's name or file; `binary`: the file mapped at the location;
+    `location`: either of them.
     """
 
     line: NDArray[np.bool_]
@@ -115,7 +115,7 @@ class _Hits:
 
 
 def _hits(profile: Profile, option: str, pattern: str) -> _Hits:
-    """Look for a pattern in all functions and mapped files."""
+    """Match a pattern against all functions and mapped files."""
     matches = matcher(pattern, option)
     strings, functions, locations = (
         profile.strings,
@@ -134,7 +134,7 @@ def _hits(profile: Profile, option: str, pattern: str) -> _Hits:
 
 
 def lines_present(locations: Locations) -> NDArray[np.bool_]:
-    """Return which lines (bool) the file really gives, and are not placeholders."""
+    """Return which lines (bool) are in the file, as opposed to placeholders."""
     counts = np.diff(locations.line_offsets)
     placeholder = (locations.line_function < 0) & (locations.line_number == 0)
     present: NDArray[np.bool_] = ~(placeholder & np.repeat(counts == 1, counts))
@@ -142,7 +142,7 @@ def lines_present(locations: Locations) -> NDArray[np.bool_]:
 
 
 def _by_name(profile: Profile, filters: Filters, matched: dict[str, bool]) -> Profile:
-    """Apply focus, ignore, hide and show; note in `matched` which found anything."""
+    """Apply focus, ignore, hide and show; record in `matched` which ones matched."""
     hits = {
         name: _hits(profile, name, getattr(filters, name))
         for name in _FILTERS[:4]
@@ -174,7 +174,7 @@ def _by_name(profile: Profile, filters: Filters, matched: dict[str, bool]) -> Pr
 def _visible(
     profile: Profile, hits: dict[str, _Hits], matched: dict[str, bool]
 ) -> NDArray[np.bool_]:
-    """Return which lines hide and show leave (bool)."""
+    """Return which lines (bool) remain after hide and show."""
     locations = profile.locations
     counts = np.diff(locations.line_offsets)
     visible = np.ones(len(locations.line_function), np.bool_)
@@ -192,7 +192,7 @@ def _visible(
 
 
 def keep_lines(locations: Locations, kept: NDArray[np.bool_]) -> Locations:
-    """Return the locations with some lines only; one without any gets a placeholder."""
+    """Return locations with only the kept lines; empty ones get a placeholder."""
     counts = count_in_row(kept, locations.line_offsets)
     if kept.all():
         return locations
@@ -210,7 +210,7 @@ def keep_lines(locations: Locations, kept: NDArray[np.bool_]) -> Locations:
 
 
 def _without(profile: Profile, hidden: NDArray[np.bool_]) -> Profile:
-    """Return the profile with these locations gone from all stacks."""
+    """Return the profile with hidden locations removed from all stacks."""
     kept = ~hidden[profile.stack_locations]
     return replace(
         profile,
@@ -222,7 +222,7 @@ def _without(profile: Profile, hidden: NDArray[np.bool_]) -> Profile:
 def cut_stacks(
     profile: Profile, starts: NDArray[np.int64], stops: NDArray[np.int64]
 ) -> Profile:
-    """Return the profile with stack i being items ``starts[i]:stops[i]`` of the old."""
+    """Return the profile with stack i cut to items ``starts[i]:stops[i]``."""
     counts = stops - starts
     return replace(
         profile,
@@ -234,7 +234,7 @@ def cut_stacks(
 def _shown_from(
     profile: Profile, filters: Filters, matched: dict[str, bool]
 ) -> Profile:
-    """Cut what is above the frame nearest the root that show_from matches."""
+    """Cut everything above the frame nearest the root that show_from matches."""
     if not filters.show_from:
         return profile
     hits = _hits(profile, "show_from", filters.show_from)

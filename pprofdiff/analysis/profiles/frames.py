@@ -22,7 +22,7 @@ __all__ = ["blame_frame", "categories_frame", "compared_frame"]
 
 Column = NDArray[np.int64]
 
-# Of the categories, where there are none.
+# Columns of `categories_frame` when it is empty.
 _COLUMNS = {
     "group": "str",
     **dict.fromkeys(("base", "new", "delta"), "int64"),
@@ -38,11 +38,11 @@ def categories_frame(
     normalization: Normalization,
     model: CountModel | None,
 ) -> pd.DataFrame:
-    """Return one row a category that either side has.
+    """Return one row per category that either side has.
 
     Index: category id. Columns: group, base, new, delta (int64, raw), base_scaled,
-    new_scaled, delta_scaled, base_share, new_share (of `totals`), z and noise. Empty
-    where samples have no categories, or where chance has no model.
+    new_scaled, delta_scaled, base_share, new_share (of `totals`), z and noise. Empty if
+    samples have no categories or there is no noise model.
     """
     import pandas as pd
 
@@ -76,11 +76,11 @@ def categories_frame(
 def blame_frame(
     sums: View | None, names: list[str], normalization: Normalization
 ) -> pd.DataFrame:
-    """Return a row for each category, call site and caller, by falling |delta scaled|.
+    """Return one row per category, call site and caller, largest |delta_scaled| first.
 
-    `sums` are those of `paid_by_site`, `names` those of its functions. Columns:
+    `sums` come from `paid_by_site`; `names` are the names of its functions. Columns:
     category, function, caller (the owner, or None), base, new, delta (int64, raw),
-    delta_scaled. Empty where samples have no categories.
+    delta_scaled. Empty if samples have no categories.
     """
     import pandas as pd
 
@@ -110,23 +110,23 @@ def compared_frame(
     normalization: Normalization,
     model: CountModel | None,
 ) -> pd.DataFrame:
-    """Return rows of any grouping of samples, by falling |delta scaled|, then names.
+    """Return one row per group of samples, largest |delta_scaled| first, then by name.
 
     Parameters
     ----------
     names
-        The columns that name a row, by their headings.
+        The columns that name a row, by heading.
     runs
-        Raw int64 sums run by run, one a row, 0 where a side has no such row.
+        Raw int64 sums per run, one per row, 0 if a side has no such row.
     normalization, model
-        How the sums are scaled, and how they are judged.
+        How to scale and judge the sums.
 
     Returns
     -------
     DataFrame
-        The columns of `names`, then base, new, delta (int64), status (categorical
-        both, new, gone), base_scaled, new_scaled, delta_scaled (float64), and z and
-        noise where chance has a model.
+        The columns of `names`, then base, new, delta (int64), status (categorical both,
+        new, gone), base_scaled, new_scaled, delta_scaled (float64), plus z and noise if
+        there is a noise model.
 
     """
     import pandas as pd

@@ -1,4 +1,4 @@
-"""What a row of a table stands for: a function, source line, file or package."""
+"""What a row stands for: a function, source line, file or package."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ Key = Callable[[int], Hashable | None]
 class SideRows:
     """One side's rows at a granularity.
 
-    `names` are shown to people. `files` is the source file of each row, ``""`` where
-    a row is not in one file. `exact` are distinct keys: rows of two sides with equal
-    keys are the same. Each function of `loose` gives a row number a looser key, by
-    which rows without such a partner are paired (None: no key). `ids` (int32) gives
-    each row of `Locations.line_function` its row here.
+    `names` are for display. `files` is the source file of each row, ``""`` if it is not
+    in a single file. `exact` holds distinct keys: rows with equal keys on both sides
+    are the same. Each function in `loose` maps a row number to a looser key (None: no
+    key) for pairing the remaining rows. `ids` (int32) maps each row of
+    `Locations.line_function` to its row here.
     """
 
     names: list[str]
@@ -56,25 +56,25 @@ def side_rows(
     granularity: Granularity,
     keys: SideKeys = SAME_NAMES.sides[1],
 ) -> SideRows:
-    """Return a profile's rows: its functions, lines, files or packages.
+    """Return a profile's functions, lines, files or packages as rows.
 
-    `keys` tell which functions and packages of the two sides are one.
+    `keys` identify functions and packages across both sides.
 
-    One more row, the last, is named `NO_STACK`: it stands for samples that have no
-    frame, so that flat adds up to the total.
+    The last row, named `NO_STACK`, stands for samples without frames, so that flat adds
+    up to the total.
     """
     rows = _ROWS[granularity](profile, keys)
     return replace(
         rows,
         names=[*rows.names, NO_STACK],
         files=[*rows.files, ""],
-        # A tuple: no function, file or package can be it, whatever its name.
+        # A tuple differs from the name of any function, file or package.
         exact=[*rows.exact, (NO_STACK,)],
     )
 
 
 def pair_side_rows(base: SideRows, new: SideRows) -> Pairing:
-    """Pair two sides' rows: by their exact keys first, then by each looser key."""
+    """Pair two sides' rows by exact key first, then by each looser key."""
     return pair_names(
         base.exact, new.exact, list(zip(base.loose, new.loose, strict=True))
     )
@@ -104,7 +104,7 @@ def _lines(profile: Profile, keys: SideKeys) -> SideRows:
     exact = [(keys.function(name), file, line) for name, file, line in nodes]
 
     def place(row: int) -> Hashable:
-        # The same line, built in another directory.
+        # The same line when built in another directory.
         function, file, line = exact[row]
         return function, basename(file), line
 
@@ -119,7 +119,7 @@ def _files(profile: Profile, keys: SideKeys) -> SideRows:
         packages.setdefault(file, package_of(name))
 
     def place(row: int) -> Hashable | None:
-        # A file is the same in another build directory: package and name tell it.
+        # Package and base name identify a file across build directories.
         package = packages.get(names[row])
         name = basename(names[row])
         return (keys.packages.get(package, package), name) if package else None

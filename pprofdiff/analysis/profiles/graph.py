@@ -1,6 +1,6 @@
-"""Samples summed over the call graph: flat and cum of nodes, and calls between them.
+"""Sums over the call graph: flat and cum of nodes, and calls between them.
 
-Sums are those of ``go tool pprof`` (internal/graph of github.com/google/pprof).
+Sums match those of ``go tool pprof`` (internal/graph of github.com/google/pprof).
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ __all__ = [
     "walk_some",
 ]
 
-# What looks on while stacks are summed: gets offsets, and the key of each frame.
+# Called while stacks are summed, with offsets and the node of each frame.
 Watch = Callable[[Offsets, NDArray[np.int64]], None]
 
 Values = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-# Edges of some stacks, one row each: key, value, and whether the callee is inlined.
+# Edges of a batch of stacks: key, value, and whether the callee is inlined.
 _Calls = tuple[Values, Values, Mask]
 
-# Frames worked on at a time: temporaries stay within a few megabytes.
+# Frames per batch, which keeps temporaries within a few megabytes.
 _FRAMES_AT_ONCE = 1 << 18
-# Sums of float64 integers are exact below this bound (IEEE 754 binary64); larger
-# values are summed in two parts, of which the lower has this many bits.
+# Integer sums in float64 are exact below this bound (IEEE 754 binary64); larger values
+# are summed in two parts, the lower one with this many bits.
 _EXACT = float(1 << 52)
 _HALF = 26
 
 
 def walk(profile: Profile) -> Iterator[tuple[int, int, Frames]]:
-    """Yield (start, stop, frames of samples ``start:stop``) until all samples are done.
+    """Yield (start, stop, frames of samples ``start:stop``) in batches.
 
-    A part has about 2**18 frames, so that temporaries stay small. Its frames' offsets
-    begin at 0; their lines are int64.
+    A batch has about 2**18 frames, to keep temporaries small. Frame offsets start at 0;
+    lines are int64.
     """
     starts = profile.locations.line_offsets[:-1]
     counts = np.diff(profile.locations.line_offsets)
@@ -72,7 +72,7 @@ def walk(profile: Profile) -> Iterator[tuple[int, int, Frames]]:
 
 
 def walk_some(profile: Profile, samples: Values) -> Iterator[tuple[Values, Frames]]:
-    """Yield (samples, their frames) as `walk` does, of the chosen samples alone."""
+    """Yield (samples, their frames) in batches like `walk`, for chosen samples only."""
     depths = np.diff(profile.stack_offsets)[samples]
     for start, stop in row_chunks(offsets_of(depths), _FRAMES_AT_ONCE):
         some = samples[start:stop]
@@ -83,21 +83,21 @@ def walk_some(profile: Profile, samples: Values) -> Iterator[tuple[Values, Frame
 def calls_between(
     profile: Profile, callees: Mask, callers: Mask
 ) -> Iterator[tuple[Values, Values, Values]]:
-    """Yield the calls from one location of a stack to the next, some at a time.
+    """Yield the calls from one location of a stack to the next, in batches.
 
     Parameters
     ----------
     profile
         The samples' stacks.
     callees, callers
-        Which calls are wanted (bool, one a location): those of a callee by a caller, or
-        by none, where the callee is the root of its stack.
+        Which calls to yield (bool, one per location): those of a marked callee by a
+        marked caller, or by none if the callee is the root of its stack.
 
     Yields
     ------
     callee, caller, item
-        Locations, -1 for no caller, and the callee's place in
-        `Profile.stack_locations`; int64, one element a call.
+        Locations, -1 for no caller, and the callee's index in
+        `Profile.stack_locations`; int64, one element per call.
 
     """
     items = profile.stack_locations
@@ -115,7 +115,7 @@ def calls_between(
 def by_location(profile: Profile, values: Values) -> Values:
     """Return the sum of the samples' values (int64) at each location.
 
-    A sample counts as often as the location is in its stack.
+    A sample counts once for each occurrence of the location on its stack.
     """
     size = len(profile.locations.line_offsets) - 1
     total = np.zeros(size, np.int64)
@@ -133,10 +133,10 @@ def flat_and_cum(
     values: Values,
     watch: Watch | None = None,
 ) -> tuple[Values, Values]:
-    """Return flat and cum of each node, exactly, for each column of `values`.
+    """Return the exact flat and cum of each node, for each column of `values`.
 
-    A sample counts towards the flat of its leaf, and once towards the cum of each
-    node in its stack, however often the node recurs.
+    A sample counts towards the flat of its leaf, and once towards the cum of each node
+    on its stack, even if the node recurs.
 
     Parameters
     ----------
@@ -149,8 +149,8 @@ def flat_and_cum(
     values
         int64 of shape (samples, K).
     watch
-        Called with (offsets, node of each frame) of all stacks, some at a time and in
-        their order.
+        Called with (offsets, node of each frame) for all stacks, in batches and in
+        order.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def flat_and_cum(
     """
     if float(np.abs(values.astype(np.float64)).sum()) < _EXACT:
         return _flat_and_cum(profile, line_ids, size, values, watch)
-    # Halves whose sums are exact in float64, put together again in int64.
+    # Sum both halves exactly in float64, then combine them in int64.
     high = _flat_and_cum(profile, line_ids, size, values >> _HALF, watch)
     low = _flat_and_cum(profile, line_ids, size, values & ((1 << _HALF) - 1), None)
     return (high[0] << _HALF) + low[0], (high[1] << _HALF) + low[1]
@@ -195,11 +195,11 @@ def _flat_and_cum(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Edges:
-    """Calls from one node to another, one row for each pair of nodes.
+    """Calls between nodes, one row per (caller, callee) pair.
 
-    `caller` and `callee` are int64 nodes. `weight` (int64) is the sum of the samples
-    in which the caller calls the callee. `inline` (bool) is true where the callee is
-    inlined into the caller in all of these samples.
+    `caller` and `callee` are int64 nodes. `weight` (int64) is the sum of the samples in
+    which the caller calls the callee. `inline` (bool) is true if the callee is inlined
+    into the caller in all of these samples.
     """
 
     caller: Values
@@ -212,7 +212,7 @@ class Edges:
         return len(self.weight)
 
     def take(self, rows: NDArray[np.integer] | Mask) -> Edges:
-        """Return the chosen edges, in that order."""
+        """Return the chosen edges in the given order."""
         return Edges(
             self.caller[rows], self.callee[rows], self.weight[rows], self.inline[rows]
         )
@@ -227,26 +227,25 @@ def edges(
     callers: Mask,
     callees: Mask,
 ) -> Edges:
-    """Return the edges of all samples that are counted.
+    """Return the edges of all counted samples.
 
-    A sample counts once for an edge, however often the edge recurs in its stack; the
-    call nearest the root says whether it is inlined. Calls of a node by itself are no
-    edges.
+    A sample counts once per edge, however often the edge recurs on its stack; the call
+    nearest the root decides whether it is inlined. Self-calls are not edges.
 
     Parameters
     ----------
     profile
         The samples' stacks.
     line_ids
-        The node of each row of `Locations.line_function`, -1 for a frame to step over:
-        its caller then calls its callee.
+        The node of each row of `Locations.line_function`; -1 skips a frame, so that its
+        caller calls its callee.
     values
         The value of each sample (int64).
     counted
-        Which samples take part (bool, one a sample).
+        Which samples to count (bool, one per sample).
     callers, callees
-        Which edges are wanted: those from a node marked in `callers`, and those to a
-        node marked in `callees` (bool, one a node).
+        Which edges to return: those from a node marked in `callers` and those to a node
+        marked in `callees` (bool, one per node).
 
     """
     size = len(callees)
@@ -277,8 +276,8 @@ def _calls(
 ) -> _Calls:
     """Return (caller * size + callee, stack, inlined) of each stack's distinct calls.
 
-    `ids` are the nodes of stacks, leaf first, and `inlined` says which of these frames
-    are inlined into the next one.
+    `ids` are the nodes of stacks, leaf first; `inlined` says which of these frames are
+    inlined into the next.
     """
     size, stacks = len(callees), len(offsets) - 1
     rows = np.repeat(np.arange(stacks), np.diff(offsets))
@@ -299,7 +298,7 @@ def _calls(
 def _nearest_root(
     keys: NDArray[np.int64], rows: NDArray[np.int64], doubtful: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Mark the last of equal keys in each row that is doubtful, all keys of others."""
+    """Mark the last of equal keys in each doubtful row, and all keys of other rows."""
     chosen = ~doubtful
     among = np.flatnonzero(doubtful)
     among = among[np.lexsort((keys[among], rows[among]))]
@@ -310,7 +309,7 @@ def _nearest_root(
 
 
 def _summed(keys: Values, weights: Values, inline: Mask) -> _Calls:
-    """Return each distinct key with its weights' sum, and whether all are inline."""
+    """Return each distinct key, its summed weight, and whether all of it is inline."""
     order = np.argsort(keys)
     ranked = keys[order]
     starts = np.flatnonzero(np.diff(ranked, prepend=-1))

@@ -1,4 +1,4 @@
-"""Groups and categories of a comparison, each judged: what changed beyond chance."""
+"""Judges the groups and categories of a comparison for significance."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from pprofdiff.goruntime.rules import rules
 
 __all__ = ["JudgedSum", "judged_categories", "judged_groups", "judged_sums"]
 
-# Before Go 1.22 a stack does not tell which kind of worker marks, and which kind does
-# is the pacer's choice, not the program's: one line for both.
+# Before Go 1.22 stacks do not show which kind of mark worker runs. The pacer chooses
+# it, not the program, so both kinds share a row.
 _SHOWN_AS = {"gc.mark.dedicated": "gc.mark.bg", "gc.mark.fractional": "gc.mark.bg"}
 
 
 class JudgedSum(NamedTuple):
     """One sum of both sides: a group, a category or any other row.
 
-    `base` and `new` are raw; `delta` is new − base after scaling; `noise` tells whether
-    chance explains it, None where nothing tells.
+    `base` and `new` are raw; `delta` is new − base after scaling; `noise` says whether
+    it is within noise, None if not tested.
     """
 
     id: str
@@ -40,9 +40,9 @@ class JudgedSum(NamedTuple):
 def judged_groups(
     diff: ProfileDiff, model: CountModel | None = None
 ) -> list[JudgedSum]:
-    """Return every group of categories, in the order of the table.
+    """Return every group of categories, in table order.
 
-    `model` judges them, by default that of the comparison; so it does elsewhere here.
+    `model` judges them, by default the comparison's own; likewise below.
     """
     if not diff.classified:
         return []
@@ -78,9 +78,9 @@ def judged_sums(
     runs: Runs[NDArray[np.int64]],
     model: CountModel | None = None,
 ) -> list[JudgedSum]:
-    """Judge rows of (id, label), corrected for their number.
+    """Judge rows of (id, label), corrected for multiple comparisons.
 
-    `runs` are their raw sums run by run.
+    `runs` holds their raw sums per run.
     """
     model = model or diff.model
     judged = None if model is None else Judge(model).rows(runs)

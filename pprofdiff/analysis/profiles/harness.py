@@ -1,7 +1,7 @@
-"""Which samples of a benchmark's profile are of its operations, and which are not.
+"""Separates the samples of a benchmark's operations from those of its harness.
 
-A process of ``go test -bench`` starts, parses flags, finds benchmarks and prints. An
-exact allocs profile has all of that, and divides it by operations that did not need it.
+A ``go test -bench`` process starts up, parses flags, finds benchmarks and prints. An
+exact allocs profile has all of that, and dividing it by the operations would be wrong.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ Mask = NDArray[np.bool_]
 
 
 def of_operations(diff: ProfileDiff) -> tuple[Mask, Mask]:
-    """Return which samples of (base, new) a benchmark's function makes.
+    """Return which samples of (base, new) come from a benchmark function.
 
-    Of package testing, the function nearest the leaf is a benchmark's loop. Goroutines
-    that an operation starts have none of it in their stacks; what starts the program,
-    and what the runtime does by itself, has the runtime at the root.
+    The frame of package testing nearest the leaf is then the benchmark loop. Goroutines
+    that the benchmark starts have no testing frame and count too; stacks rooted in the
+    runtime (program startup, the runtime's own work) do not.
     """
     base, new = (_of_side(side.profile) for side in (diff.base, diff.new))
     return base, new
 
 
 def is_testing(name: str) -> bool:
-    """Return whether a function is of package testing: what runs benchmarks."""
+    """Return whether a function is in package testing, which runs benchmarks."""
     return package_of(name) == "testing"
 
 

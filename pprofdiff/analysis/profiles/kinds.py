@@ -1,4 +1,4 @@
-"""Which kind of profile this is, told from its sample types and stacks."""
+"""Detects the kind of a profile from its sample types and stacks."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def is_cpu(profile: Profile) -> bool:
 
 
 def is_wall(profile: Profile) -> bool:
-    """Return whether samples are wall time of a thread, as Node.js is profiled."""
+    """Return whether samples are a thread's wall time, as in Node.js profiles."""
     return any(t.type == "wall" for t in profile.sample_types)
 
 
 def is_of_go(profile: Profile) -> bool:
-    """Return whether Go wrote a profile, as far as it tells: no other producer is seen.
+    """Return whether Go wrote the profile: true unless another producer is evident.
 
-    Another one is seen where functions have files and none of them is Go's or assembly,
-    or by the ``::`` in names of C++ and Rust.
+    It is evident if functions have files but none is Go or assembly, or from the ``::``
+    in C++ and Rust names.
     """
     names = profile.function_names()
     if any(map(_IN_RUNTIME, names)):
@@ -52,36 +52,36 @@ def is_of_go(profile: Profile) -> bool:
 
 
 def is_state(profile: Profile) -> bool:
-    """Return whether samples are goroutines' time in one state (made of a trace)."""
+    """Return whether samples are goroutine time in one state (derived from a trace)."""
     types = [t.type for t in profile.sample_types]
     return len(types) == 2 and types[0] == "intervals" and types[1] in _STATES
 
 
 def is_heap(profile: Profile) -> bool:
-    """Return whether samples are allocations, recorded where they were made."""
+    """Return whether samples are allocations, recorded at the allocation site."""
     return any(t.type.startswith("alloc_") for t in profile.sample_types)
 
 
 def is_snapshot(sample_type: ValueType) -> bool:
-    """Return whether a sample type is of one moment (live memory), not of a time."""
+    """Return whether a sample type is a snapshot (live memory), not cumulative."""
     name = sample_type.type
     return name.startswith("inuse_") or name in ("goroutine", "threadcreate")
 
 
 def counts_of(profile: Profile, sample_type: ValueType) -> Counts:
-    """Return what a sample type counts, as `normalization.choose` asks."""
+    """Return what a sample type counts, as input to `normalization.choose`."""
     if is_snapshot(sample_type):
         return "moment"
     return "cost" if is_cpu(profile) or is_heap(profile) else "other"
 
 
 def kind_name(profile: Profile) -> str:
-    """Return what Go calls this kind of profile, such as cpu, allocs, heap or mutex.
+    """Return Go's name for this kind of profile, such as cpu, allocs, heap or mutex.
 
-    It is told from sample types (runtime/pprof). Those of block and mutex profiles are
-    equal: stacks of a block profile end where goroutines wait, those of a mutex profile
-    where a lock is released (runtime/mprof.go). A profile that Go has no name for is
-    called by its last sample type, or ``empty`` where it has none.
+    It follows from the sample types (runtime/pprof). Block and mutex profiles have the
+    same types: stacks of a block profile end where goroutines wait, those of a mutex
+    profile where a lock is released (runtime/mprof.go). A profile that Go has no name
+    for is named after its last sample type, or ``empty`` if it has none.
     """
     if is_cpu(profile):
         return "cpu"

@@ -1,4 +1,4 @@
-"""What samples add up to by their labels: one row a key and value, both sides."""
+"""Sums of samples by label: one row per key and value, for both sides."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _Sums = dict[tuple[str, str], Column]
 
 
 def labels_frame(diff: ProfileDiff) -> pd.DataFrame:
-    """Return one row a label's key and value, by falling |delta scaled|.
+    """Return one row per label key and value, largest |delta_scaled| first.
 
     Columns: key, value, and those of `frames.compared_frame`. The value of a numeric
-    label is the number and its unit. Value ``""`` is for samples without such a key, so
-    that the rows of a key add up to the totals where no sample has two values of it.
+    label is its number and unit. Value ``""`` is for samples without the key, so that a
+    key's rows add up to the totals unless a sample has two values of it.
     """
     base, new = (
         _sums(side.profile, values)
         for side, values in zip((diff.base, diff.new), diff.run_values, strict=True)
     )
     totals = [values.sum(axis=0) for values in diff.run_values]
-    # A key that one side lacks altogether is on none of its samples.
+    # If a side lacks a key, none of its samples have it.
     for own, other, total in (
         (base, new, totals[0]),
         (new, base, totals[1]),
@@ -60,15 +60,15 @@ def labels_frame(diff: ProfileDiff) -> pd.DataFrame:
 
 
 def _by_run(rows: list[Column], runs: int) -> tuple[Column, ...]:
-    """Return rows, each of one value a run, as one column a run."""
+    """Return rows of one value per run as one column per run."""
     return tuple(np.array([row[run] for row in rows], np.int64) for run in range(runs))
 
 
 class Labelled(NamedTuple):
-    """What each sample's label of one key says.
+    """The value of one label key on each sample.
 
-    `values` are the distinct values, the first of them ``""`` for samples without the
-    key; `sides` are positions in it, of base and of new (int64, one a sample).
+    `values` are the distinct values, the first ``""`` for samples without the key;
+    `sides` are indices into it for base and new (int64, one per sample).
     """
 
     key: str
@@ -77,10 +77,10 @@ class Labelled(NamedTuple):
 
 
 def few_valued(diff: ProfileDiff, most: int) -> list[Labelled]:
-    """Return the keys of labels that have up to `most` values, by key.
+    """Return the label keys with at most `most` values, sorted by key.
 
-    Keys of which a sample has two values are left out. The value of a numeric label is
-    the number and its unit.
+    Keys with two values on one sample are left out. The value of a numeric label is its
+    number and unit.
     """
     profiles = diff.base.profile, diff.new.profile
     sides = [_by_key(profile, most) for profile in profiles]
@@ -105,7 +105,7 @@ def few_valued(diff: ProfileDiff, most: int) -> list[Labelled]:
 def _positions(
     samples: dict[str, Column], values: list[str], size: int
 ) -> Column | None:
-    """Return which value each of `size` samples has, None if one has two of them."""
+    """Return which value each of `size` samples has; None if one has two of them."""
     column = np.zeros(size, np.int64)
     place = {value: i for i, value in enumerate(values, 1)}
     for value, with_it in samples.items():
@@ -118,7 +118,7 @@ def _positions(
 def _by_key(profile: Profile, most: int) -> dict[str, dict[str, Column]]:
     """Return the samples with each label, by key and value.
 
-    A key of more than `most` values, such as the id of a request, has none of them.
+    A key with more than `most` values, such as a request ID, maps to nothing.
     """
     known, texts, group = _texts(profile)
     sample = profile.labels.sample[known]
@@ -138,7 +138,7 @@ def _by_key(profile: Profile, most: int) -> dict[str, dict[str, Column]]:
 
 
 def _texts(profile: Profile) -> tuple[Column, list[tuple[str, str]], Column]:
-    """Return which labels say something, what groups of them say, each one's group."""
+    """Return the labels with a value, their distinct texts, and each one's text."""
     strings, labels = profile.strings, profile.labels
     known = np.flatnonzero(
         (labels.text != 0) | (labels.number != 0) | (labels.unit != 0)
@@ -154,9 +154,9 @@ def _texts(profile: Profile) -> tuple[Column, list[tuple[str, str]], Column]:
 
 
 def _sums(profile: Profile, values: Column) -> _Sums:
-    """Return what samples with a label add up to in each run, by key and value.
+    """Return the sums per run of samples with a label, by key and value.
 
-    `values` are int64 of shape (samples, runs).
+    `values` is int64 of shape (samples, runs).
     """
     strings, labels = profile.strings, profile.labels
     known, texts, group = _texts(profile)

@@ -1,10 +1,10 @@
 """Background marking, charged to call sites by their share of allocated bytes.
 
-Marking has no caller: a CPU profile cannot say who makes it necessary (golang/go
-#32222). Where an allocs profile lies beside the CPU profile, each allocating call
-site is given the share of marking that it has of the bytes allocated. That is a
-model: it takes every byte to cost the same to mark, pointers or not (golang/go#55900),
-and is labelled so wherever it is shown.
+Marking has no caller: a CPU profile cannot show who causes it (golang/go#32222). Given
+an allocs profile as well, each allocating call site is charged the share of marking
+that it has of allocated bytes. This is a model: it assumes that every byte costs the
+same to mark, pointers or not (golang/go#55900), and is labelled as such wherever it is
+shown.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ __all__ = ["MarkByAllocation", "apportion_mark"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MarkByAllocation:
-    """CPU time of background marking by the function that allocates, one row each.
+    """CPU time of background marking by allocating function, one row each.
 
-    `base` and `new` (int64) are in the unit of the CPU profile; each adds up to its
-    side's background marking exactly.
+    `base` and `new` (int64) are in the unit of the CPU profile; each adds up exactly to
+    its side's background marking.
     """
 
     functions: list[str]
@@ -37,9 +37,9 @@ class MarkByAllocation:
 def apportion_mark(
     cpu: ProfileDiff | None, allocs: ProfileDiff | None
 ) -> MarkByAllocation | None:
-    """Share background marking out to functions by the bytes that they allocate.
+    """Apportion background marking to functions by the bytes they allocate.
 
-    `allocs` compares ``alloc_space``; None without both comparisons.
+    `allocs` compares ``alloc_space``. None unless both comparisons are given.
     """
     if cpu is None or allocs is None:
         return None
@@ -54,7 +54,7 @@ def apportion_mark(
 
 
 def _shared_out(amount: int, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Split an amount by weights in whole numbers that add up (largest remainders)."""
+    """Split an amount by weight into integers that add up (largest remainders)."""
     positive = np.maximum(weights, 0)
     whole = int(positive.sum())
     if whole == 0:

@@ -1,8 +1,8 @@
-"""Which frames are one node: a function, file, source line or address.
+"""Maps frames to nodes: functions, files, source lines or addresses.
 
-Nodes are identified as ``go tool pprof`` identifies them (internal/graph of
-github.com/google/pprof): by the printed attributes alone, so that two functions of
-one name are one node unless the granularity tells their files apart.
+Nodes are identified as in ``go tool pprof`` (internal/graph of
+github.com/google/pprof): by printed attributes alone, so two functions of the same name
+are one node unless the granularity includes the file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 NodeGranularity = Literal["functions", "filefunctions", "files", "lines", "addresses"]
 
-# What each granularity keeps of a frame: function, file, line, address and column.
+# Parts of a frame that each granularity keeps: function, file, line, address/column.
 GRANULARITIES: dict[str, tuple[bool, bool, bool, bool]] = {
     "functions": (True, False, False, False),
     "filefunctions": (True, True, False, False),
@@ -41,7 +41,7 @@ GRANULARITIES: dict[str, tuple[bool, bool, bool, bool]] = {
     "addresses": (True, True, True, True),
 }
 
-# A frame as people read it: function (or "[binary]", "<unknown>"), file, line.
+# A frame for display: function (or "[binary]", "<unknown>"), file, line.
 FrameKey = tuple[str, str, int]
 Ids = NDArray[np.int32]
 Values = NDArray[np.int64]
@@ -53,9 +53,9 @@ _SELF = ("/proc/self/cwd/./", "/proc/self/cwd/")
 class Nodes:
     """The distinct nodes of a profile at one granularity, one row each.
 
-    `name`, `file`, `binary` are tuples of str; `line`, `column`, `start_line` int64
-    and `address` uint64, 0 where the granularity leaves them out. `binary` and
-    `start_line` are known only where there is no function name.
+    `name`, `file` and `binary` are tuples of str; `line`, `column` and `start_line` are
+    int64 and `address` is uint64, 0 if the granularity omits them. `binary` and
+    `start_line` are set only if there is no function name.
     """
 
     name: tuple[str, ...]
@@ -87,7 +87,7 @@ class Nodes:
 
 
 def _binary_name(path: str) -> str:
-    """Return how a frame without function or file is called."""
+    """Return the name of a frame without a function or file."""
     return f"[{posixpath.basename(path.rstrip('/')) or '/'}]" if path else "<unknown>"
 
 
@@ -122,20 +122,20 @@ def cleaned_path(path: str) -> str:
 
 
 def _dense(texts: list[str]) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the distinct texts in order of first appearance, and each one's place."""
+    """Return the distinct texts in order of first appearance, and each text's index."""
     distinct, (places,) = numbered(texts)
     return list(distinct), places.astype(np.int64)
 
 
 def _ranked(column: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
-    """Return small numbers, from 0 up, that are equal where the column is."""
+    """Return each value's rank among the distinct values, and how many there are."""
     _, ranks = np.unique(column, return_inverse=True)
     ranks = ranks.astype(np.int64)
     return ranks, int(ranks.max(initial=-1)) + 1
 
 
 def _grouped(columns: list[NDArray[Any]]) -> tuple[Values, Ids]:
-    """Group rows equal in all columns: (a row of each group, group of each row)."""
+    """Group rows equal in all columns: (a row of each group, each row's group)."""
     keys, size = _ranked(columns[0])
     for column in columns[1:]:
         if len(column) and (column == column[0]).all():
@@ -158,7 +158,7 @@ def identify(profile: Profile, granularity: str) -> tuple[Nodes, Ids]:
     named, filed, lined, addressed = GRANULARITIES[granularity]
     strings, functions = profile.strings, profile.functions
     function, number, column, mapping, address = _lines(profile)
-    # The last entry of each list stands for "none", which the lines spell as -1.
+    # The last entry of each list stands for "none", which lines refer to as -1.
     names, name = _dense(
         [*([strings[i] if named else "" for i in functions.name.tolist()]), ""]
     )
@@ -191,7 +191,7 @@ def identify(profile: Profile, granularity: str) -> tuple[Nodes, Ids]:
 
 
 def _names(profile: Profile) -> tuple[list[str], Ids]:
-    """Return the distinct names of all lines, `""` for none, and each line's."""
+    """Return the distinct names of all lines, `""` for none, and each line's name."""
     names, name = _dense([*profile.function_names(), ""])
     of_line = name[profile.locations.line_function]
     used = np.bincount(of_line, minlength=len(names)) > 0
@@ -200,7 +200,7 @@ def _names(profile: Profile) -> tuple[list[str], Ids]:
 
 
 def _lines(profile: Profile) -> tuple[NDArray[Any], ...]:
-    """Return by line: function, line number, column, mapping, address."""
+    """Return function, line number, column, mapping and address of each line."""
     locations = profile.locations
     counts = np.diff(locations.line_offsets)
     return (
@@ -213,11 +213,11 @@ def _lines(profile: Profile) -> tuple[NDArray[Any], ...]:
 
 
 def frame_keys(profile: Profile, granularity: str) -> tuple[list[FrameKey], Ids]:
-    """Return what people read of each frame, and which of them each line is.
+    """Return the distinct frames for display, and the frame of each line.
 
-    The keys are distinct; ids are int32, one per location line. pprof's own rows are
-    those of `identify`, which may list one key twice (two binaries of one name, or
-    with ``files`` two functions of one file).
+    The frame of each location line is an int32 index. pprof's own rows are those of
+    `identify`, which may list a key twice (two binaries of one name, or with ``files``
+    two functions of one file).
     """
     if granularity == "functions":
         names, ids = _names(profile)

@@ -1,7 +1,7 @@
-"""The heaviest paths from the root of stacks, found level by level.
+"""The heaviest call paths from the root, found level by level.
 
-All stacks go down one frame at a time. A path outside the heaviest seen so far is not
-among the heaviest of all, nor is any path that begins with it: its stacks stop there.
+All stacks advance one frame at a time. A path outside the heaviest so far cannot be
+among the heaviest overall, and its extensions cannot either: its stacks stop there.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = ["DEEPEST", "Paths", "Stacks", "heaviest_paths"]
 
 Column = NDArray[np.int64]
 
-# Frames of a stack that are followed from its root. A goroutine's stack can be deeper
-# (1 GB: runtime.maxstacksize), what people look at is not.
+# Frames followed from the root of a stack. A goroutine's stack can be deeper (1 GB:
+# runtime.maxstacksize), but nobody reads that far down.
 DEEPEST = 4096
 
-# Cells of a table that is faster than sorting, for each item that is looked up in it.
+# Up to this many table cells per item, a lookup table is faster than sorting.
 _CELLS_AN_ITEM = 8
 
 
@@ -30,13 +30,13 @@ _CELLS_AN_ITEM = 8
 class Stacks:
     """One side's samples that have a value, as stacks of numbered functions.
 
-    One element a stack: `sample`, the position of its sample in the profile; `values`;
-    `leaf` and `root`, positions in `locations` between which, both included, its
-    locations stand (`root` is below `leaf` where it has none).
+    One element per stack: `sample`, the sample's index in the profile; `values`; `leaf`
+    and `root`, the first and last index of its locations in `locations` (`root` is
+    below `leaf` if it has none).
 
-    One element a location of the profile: `outermost`, the last of its lines.
+    One element per location of the profile: `outermost`, its last line.
 
-    One element a line of the profile, and one more for stacks without a location: the
+    One element per line of the profile, plus one for stacks without a location: the
     number of its `function`, and whether it is the `innermost` line of its location.
     """
 
@@ -64,10 +64,10 @@ class Stacks:
         profile
             The side's samples.
         numbers
-            The number of each of the side's functions; the last number is that of
-            samples without a frame.
+            The number of each of the side's functions; the last is for samples without
+            frames.
         ids
-            The function, as a position in `numbers`, of each location line.
+            The function of each location line, as an index into `numbers`.
         values
             The value of each sample.
 
@@ -90,14 +90,14 @@ class Stacks:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Paths:
-    """The paths that were met while the heaviest were looked for, callers first.
+    """The paths met while searching for the heaviest, callers first.
 
-    One element a path; path 0 is the empty one, of depth -1: `parent`, `depth`, the
+    One element per path; path 0 is the empty one, of depth -1: `parent`, `depth`, the
     number of its last `function`, its `weight` (the sum of scaled absolute values of
-    both sides), how many `callees` (distinct next functions) it has, and whether it is
-    `kept` as one of the heaviest.
+    both sides), the number of its `callees` (distinct next functions), and whether it
+    is `kept` as one of the heaviest.
 
-    One element a stack, in (base, new) columns: `reached`, the longest of these paths
+    One element per stack, in (base, new) columns: `reached`, the longest of these paths
     that the stack begins with, and `ended`, whether the stack ends there.
     """
 
@@ -122,10 +122,10 @@ class _Level:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Front:
-    """A side's stacks that are still followed, each at one of its frames.
+    """A side's stacks that are still being followed, each at one of its frames.
 
-    `path` is the path of the callers, counted from the first path of its depth;
-    `place` is the frame's position in `Stacks.locations`, `line` (int32) its line.
+    `path` is the callers' path, counted from the first path of its depth; `place` is
+    the frame's index in `Stacks.locations`, `line` (int32) its line.
     """
 
     stack: Column
@@ -135,7 +135,7 @@ class _Front:
 
     @classmethod
     def of(cls, side: Stacks) -> _Front:
-        """Return all stacks of a side, at their root."""
+        """Return all stacks of a side, at their roots."""
         line = np.full(len(side.root), len(side.function) - 1, np.int32)
         filled = np.flatnonzero(side.root >= side.leaf)
         line[filled] = side.outermost[side.locations[side.root[filled]]]
@@ -156,7 +156,7 @@ class _Front:
         return at_last & side.innermost[self.line]
 
     def next(self, side: Stacks) -> _Front:
-        """Return the stacks, none of them at its leaf, one frame further."""
+        """Return the stacks, none of them at its leaf, advanced by one frame."""
         over = side.innermost[self.line]
         place = self.place - over
         line = self.line - np.int32(1)
@@ -170,18 +170,18 @@ def heaviest_paths(
     functions: int,
     budget: int,
 ) -> Paths:
-    """Return the `budget` heaviest paths, and those met while looking for them.
+    """Return the `budget` heaviest paths, and those met while searching for them.
 
     Parameters
     ----------
     sides
-        Both sides' stacks, over the same numbers of functions.
+        Both sides' stacks, with the same function numbers.
     factors
-        What values of (base, new) are multiplied by, not below 0.
+        Factors for the values of (base, new), at least 0.
     functions
-        How many functions are numbered.
+        The number of functions.
     budget
-        How many paths are kept beside the empty one.
+        How many paths to keep, in addition to the empty one.
 
     """
     fronts = [_Front.of(side) for side in sides]
@@ -233,7 +233,7 @@ def _columns(
 
 
 def _marked(best: Column, paths: int) -> NDArray[np.bool_]:
-    """Return which paths are kept: the empty one, and the best."""
+    """Return which paths are kept: the empty one and the best."""
     kept = np.zeros(paths, np.bool_)
     kept[0] = kept[best] = True
     return kept
@@ -258,9 +258,9 @@ def _weights(
     factors: tuple[float, float],
     size: int,
 ) -> NDArray[np.float64]:
-    """Return the weight of each of `size` paths, at most that of the path it goes on.
+    """Return the weight of each of `size` paths, at most that of its parent.
 
-    Sums are of integers, and what follows never turns the order of two numbers.
+    Sums are of integers, and the scaling after them preserves their order.
     """
     base, new = (
         sums(row, np.abs(side.values[front.stack]), size) * factor
@@ -270,7 +270,7 @@ def _weights(
 
 
 def _grouped(keys: Column) -> tuple[Column, Column]:
-    """Return the distinct keys (none below 0), rising, and each one's place in them."""
+    """Return the distinct keys (none below 0), ascending, and each key's index."""
     size = int(keys.max(initial=-1)) + 1
     if size <= _CELLS_AN_ITEM * len(keys):
         places = np.zeros(size, np.int32)
@@ -288,7 +288,7 @@ def _grouped(keys: Column) -> tuple[Column, Column]:
 
 
 def _largest(weights: NDArray[np.float64], most: int) -> Column:
-    """Return the places of the `most` largest, rising; of equal ones the first."""
+    """Return the indices of the `most` largest, ascending; ties go to the first."""
     if len(weights) <= most:
         return np.arange(len(weights))
     if most <= 0:

@@ -1,4 +1,4 @@
-"""Frames that a profile says are of no interest: drop_frames and keep_frames."""
+"""Drops the frames that a profile's drop_frames and keep_frames specify."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _PARENTHESIS = re.compile(r"\(anonymous namespace\)|operator\(\)|\(")
 
 
 def pruned_frames(profile: Profile) -> Profile:
-    """Return the profile without the frames that its ``drop_frames`` names.
+    """Return the profile without the frames that its ``drop_frames`` matches.
 
-    This is what ``go tool pprof`` does when it loads a profile (profile/prune.go of
-    github.com/google/pprof): a dropped frame is cut off with all frames below it.
+    This is what ``go tool pprof`` does on loading a profile (profile/prune.go of
+    github.com/google/pprof): a dropped frame is removed with all frames below it.
     Dropped frames at the root stay. A name that ``keep_frames`` matches is not dropped;
-    a pattern that cannot be read drops nothing. Raises UsageError for one that takes
-    too long to search for.
+    an invalid pattern drops nothing. Raises UsageError for one that takes too long to
+    search for.
     """
     if not profile.drop_frames:
         return profile
@@ -45,12 +45,11 @@ def pruned_frames(profile: Profile) -> Profile:
 
 
 def _never(_: str) -> bool:
-    """Match nothing."""
     return False
 
 
 def _simple(name: str) -> str:
-    """Return the name without its argument list, as pprof shortens it."""
+    """Return the name without its argument list, as pprof simplifies it."""
     name = name.removeprefix(".")
     for parenthesis in _PARENTHESIS.finditer(name):
         if parenthesis[0] == "(":
@@ -59,7 +58,7 @@ def _simple(name: str) -> str:
 
 
 def _dropped_lines(profile: Profile, drop: Matches, keep: Matches) -> NDArray[np.bool_]:
-    """Return which location lines (bool) are of functions to drop."""
+    """Return which location lines (bool) belong to dropped functions."""
     strings, names = profile.strings, profile.functions.name
     dropped = np.zeros(len(strings), np.bool_)
     for i in set(names.tolist()):

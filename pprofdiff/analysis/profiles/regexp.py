@@ -1,20 +1,20 @@
-r"""Go's regular expressions (RE2 syntax), searched for within a time limit.
+r"""Go regular expressions (RE2 syntax), searched within a time limit.
 
-Every pattern that a person, a checkout or a profile brings is compiled here. It is
-translated to the syntax of `regex`: what Go reads differently is written out (``$``,
-``\s``, ``[[:alpha:]]``, ``\z``, ``\Q…\E``, flags in mid-pattern); what Go refuses is
-refused here too (https://pkg.go.dev/regexp/syntax).
+All patterns from users, checkouts and profiles are compiled here. They are translated
+to the syntax of `regex`: what Go reads differently is rewritten (``$``, ``\s``,
+``[[:alpha:]]``, ``\z``, ``\Q…\E``, flags in mid-pattern); what Go rejects is rejected
+here too (https://pkg.go.dev/regexp/syntax).
 
 Limits:
 
-- Unicode classes (``\p{…}``, ``\P{…}``, ``\pL``) are refused.
-- Ignoring case (``(?i)``) follows Python's tables of Unicode, not Go's.
-- ``(?U)``, which swaps greedy and lazy repetition, changes nothing.
-- `regex` backtracks: a pattern such as ``(a|aa)+$`` takes time that is exponential in
-  the length of a text, where Go's takes linear time. `Pattern.search` gives up then.
+- Unicode classes (``\p{…}``, ``\P{…}``, ``\pL``) are rejected.
+- Case folding (``(?i)``) follows Python's Unicode tables, not Go's.
+- ``(?U)``, which swaps greedy and lazy repetition, has no effect.
+- `regex` backtracks: a pattern such as ``(a|aa)+$`` takes time exponential in the
+  length of the text, where Go's takes linear time. `Pattern.search` then gives up.
 
-RE2 itself has a Python package (google-re2), which has no wheel for musl, the C library
-of Alpine Linux and of the image ``golang:alpine``.
+RE2's own Python package (google-re2) has no wheel for musl, the C library of Alpine
+Linux and of the image ``golang:alpine``.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ __all__ = ["Matches", "Pattern", "compiled", "matcher"]
 
 Matches = Callable[[str], bool]
 
-# CPU seconds that all searches for one pattern may take: a plain pattern takes 1 µs in
-# a function's name, one that is cubic in its length, such as .*a.*b.*c, 200 µs.
+# CPU seconds that all searches for one pattern may take. On a function name, a plain
+# pattern takes 1 µs and one cubic in its length, such as .*a.*b.*c, 200 µs.
 _SECONDS, _SECONDS_A_TEXT = 2.0, 1e-3
 
-# Sets by the letter that names them: ranges, as they stand between brackets.
+# Character sets by letter, as ranges for use between brackets.
 _PERL = {
     "d": "0-9",
     "D": "\\x00-/:-\U0010ffff",
@@ -61,37 +61,37 @@ _POSIX = {
     "xdigit": "0-9A-Fa-f",
 }
 _CONTROLS = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-# Places in the text; grouped, since Python repeats no bare assertion.
+# Assertions, grouped because Python cannot repeat a bare one.
 _PLACES = {"A": r"(?:\A)", "z": r"(?:\Z)", "b": r"(?a:\b)", "B": r"(?a:\B)"}
-# Bare characters: the flag that changes them, with it, without it.
+# Metacharacters: the flag that affects them, spelled with it and without it.
 _BARE = {
     ".": ("s", "(?s:.)", "[^\\n]"),
     "^": ("m", "(?m:^)", _PLACES["A"]),
     "$": ("m", "(?m:$)", _PLACES["z"]),
 }
-# Go's limit (regexp/syntax, repeatIsValid), of nested repetitions together.
+# Go's limit on the product of nested repetitions (regexp/syntax, repeatIsValid).
 _MOST_REPEATS = 1000
-# `regex` writes repetitions out: 50,000 parts take it 0.5 s and 100 MB.
+# `regex` expands repetitions: 50,000 parts take 0.5 s and 100 MB.
 _MOST_PARTS = 50_000
-# Go allows 1,000 levels, Python's stack fewer.
+# Go allows 1,000 levels; Python's stack allows fewer.
 _DEEPEST = 100
 _SHOWN = 80
 
 
 class Pattern:
-    """A regular expression of Go that is searched for within a time limit.
+    """A Go regular expression, searched within a time limit.
 
     Attributes
     ----------
     names
-        The number of each named group, from 1; of two of one name, the first's.
+        The number of each named group, from 1; the first one if a name repeats.
     groups
-        How many groups there are.
+        The number of groups.
 
     """
 
     def __init__(self, pattern: str, option: str) -> None:
-        """Compile a pattern; `option` is the word for it in errors."""
+        """Compile a pattern; `option` names it in errors."""
         import regex
 
         reader = _Reader(pattern)
@@ -108,12 +108,12 @@ class Pattern:
         self._left = _SECONDS
 
     def search(self, text: str) -> tuple[str | None, ...] | None:
-        """Return the first match and its groups, None where there is no match.
+        """Return the first match and its groups, None if there is no match.
 
-        Raises UsageError where searches for the pattern take too long.
+        Raises UsageError if searches for the pattern take too long.
         """
         started = thread_time()
-        # A timeout of 0 would be none.
+        # A timeout of 0 would mean no timeout.
         left = max(self._left + _SECONDS_A_TEXT, _SECONDS_A_TEXT)
         try:
             match = self._compiled.search(text, timeout=left)
@@ -134,22 +134,22 @@ def compiled(pattern: str, option: str) -> Pattern:
 
 
 def matcher(pattern: str, option: str) -> Matches:
-    r"""Return a function that tells whether a text has a match of the pattern.
+    r"""Return a function that reports whether a text contains a match of the pattern.
 
-    It answers as Go's `regexp.MatchString` does.
+    It behaves like Go's `regexp.MatchString`.
 
     Parameters
     ----------
     pattern
-        A regular expression in the syntax of Go.
+        A regular expression in Go syntax.
     option
-        The word for the pattern in errors.
+        The name of the pattern in errors.
 
     Raises
     ------
     UsageError
-        Go refuses the pattern, or it has a Unicode class (``\p{…}``); by what is
-        returned, where searches take too long.
+        Go rejects the pattern, or it has a Unicode class (``\p{…}``). The returned
+        function raises it if searches take too long.
 
     """
     search = Pattern(pattern, option).search
@@ -157,7 +157,7 @@ def matcher(pattern: str, option: str) -> Matches:
 
 
 def _shown(pattern: str) -> str:
-    """Return a pattern as errors quote it."""
+    """Return a pattern as quoted in errors."""
     return repr(pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}…")
 
 
@@ -166,10 +166,10 @@ class _Refused(Exception):  # noqa: N818 - never leaves this module
 
 
 class _Part(NamedTuple):
-    """Some of a pattern in the spelling of `regex`.
+    """Part of a pattern, in `regex` syntax.
 
-    `size` counts its characters, classes and places, repeated as often as counts say;
-    `repeats` is the largest product of counts that stand within each other.
+    `size` counts its characters, classes and assertions, multiplied by repetition;
+    `repeats` is the largest product of nested repetition counts.
     """
 
     spelled: str
@@ -178,9 +178,9 @@ class _Part(NamedTuple):
 
 
 class _Reader:
-    """One pattern, read from left to right.
+    """Reads one pattern from left to right.
 
-    `groups` counts its groups, `names` has the numbers of those with a name.
+    `groups` is the number of groups so far, `names` the numbers of the named ones.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -191,7 +191,7 @@ class _Reader:
         self.names: dict[str, int] = {}
 
     def all(self) -> str:
-        """Return the whole pattern in the spelling of `regex`."""
+        """Return the whole pattern in `regex` syntax."""
         if len(self.pattern) > _MOST_PARTS:
             raise _Refused("it is too long")
         out = self.alternatives(frozenset())
@@ -200,19 +200,19 @@ class _Reader:
         return out.spelled
 
     def next(self, size: int = 1) -> str:
-        """Take characters; fewer if the pattern ends."""
+        """Consume `size` characters, or fewer at the end of the pattern."""
         taken = self.pattern[self.at : self.at + size]
         self.at += len(taken)
         return taken
 
     def starts(self, text: str) -> bool:
-        """Return whether the rest begins with the text, and take it if so."""
+        """Return whether the rest starts with the text, and consume it if so."""
         begins = self.pattern.startswith(text, self.at)
         self.at += len(text) * begins
         return begins
 
     def match(self, expression: str) -> re.Match[str] | None:
-        """Match the rest, and take what matched."""
+        """Match the rest, and consume the match."""
         match = re.compile(expression).match(self.pattern, self.at)
         if match:
             self.at = match.end()
@@ -239,7 +239,7 @@ class _Reader:
         return _joined(out)
 
     def atom(self, flags: frozenset[str]) -> _Part:
-        """Read one character, class, group or place."""
+        """Read one character, class, group or assertion."""
         taken = self.next()
         if taken == "(":
             return self.group(flags)
@@ -253,7 +253,7 @@ class _Reader:
         return _Part(_folded(re.escape(taken), flags))
 
     def group(self, flags: frozenset[str]) -> _Part:
-        """Read a group, after its opening parenthesis."""
+        """Read a group after its opening parenthesis."""
         opening = "("
         named = self.match(r"\?P?<([A-Za-z0-9_]+)>")
         if named is None and self.starts("?"):
@@ -276,7 +276,7 @@ class _Reader:
         return inner._replace(spelled=f"{opening}{inner.spelled})")
 
     def escape(self, flags: frozenset[str]) -> _Part:
-        """Read what follows a backslash outside brackets."""
+        """Read an escape outside brackets, after its backslash."""
         if self.starts("Q"):
             quoted = self.match(r"(?s:(.*?)(?:\\E|\Z))")
             return _joined(
@@ -293,7 +293,7 @@ class _Reader:
         return _Part(_folded(re.escape(self.character()), flags))
 
     def character(self) -> str:
-        """Read the character that an escape stands for, after its backslash."""
+        """Read the character of an escape, after its backslash."""
         if code := self.match(r"x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})"):
             return chr(int(code[1] or code[2], 16))
         if code := self.match(r"[1-7][0-7]{1,2}|0[0-7]{0,2}"):
@@ -308,7 +308,7 @@ class _Reader:
         return letter
 
     def brackets(self) -> str:
-        """Read a character class, after its opening bracket."""
+        """Read a character class after its opening bracket."""
         out = ["[", "^" * self.starts("^")]
         first = True
         while first or not self.starts("]"):
@@ -346,7 +346,7 @@ _REPETITION = r"(?:[*+?]|\{([0-9]+)(,([0-9]*))?\})\??"
 
 
 def _joined(parts: list[_Part]) -> _Part:
-    """Return parts as one."""
+    """Return the concatenation of parts."""
     size = sum(part.size for part in parts)
     if size > _MOST_PARTS:
         raise _Refused("its repetitions make it too long")
@@ -358,7 +358,7 @@ def _joined(parts: list[_Part]) -> _Part:
 
 
 def _repeated(part: _Part, operator: re.Match[str]) -> _Part:
-    """Return a part that is repeated; `operator` is a match of `_REPETITION`."""
+    """Return a repeated part; `operator` is a match of `_REPETITION`."""
     times = max([1, *(int(n) for n in (operator[1], operator[3]) if n)])
     if times * part.repeats > _MOST_REPEATS:
         raise _Refused(f"{operator[0]} repeats more than {_MOST_REPEATS} times")
@@ -366,17 +366,17 @@ def _repeated(part: _Part, operator: re.Match[str]) -> _Part:
 
 
 def _folded(spelled: str, flags: frozenset[str]) -> str:
-    """Return the atom, ignoring case if the flags say so."""
+    """Return the atom, case-insensitive if the flags say so."""
     return f"(?i:{spelled})" if "i" in flags else spelled
 
 
 def _member(character: str) -> str:
-    """Return a character as it stands between brackets."""
+    """Return a character spelled for use between brackets."""
     return f"\\{character}" if character in r"\[]^-&~|" else character
 
 
 def _complement(ranges: str) -> str:
-    """Return the ranges of all ASCII characters that are not in these, and the rest."""
+    """Return the ranges of all characters that are not in these ASCII ranges."""
     inside = re.compile(f"[{ranges}]")
     outside = [chr(c) for c in range(0x80) if not inside.match(chr(c))]
     return "".join(map(_member, outside)) + "\\x80-\U0010ffff"

@@ -1,4 +1,4 @@
-"""Both sides at one granularity: which row is which, and flat and cum of each."""
+"""Both sides at one granularity: paired rows, with flat and cum."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ __all__ = ["PairedRows", "SampleValues", "SummedRows", "pair_rows", "summed_rows
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SampleValues:
-    """One side's samples and what each counts: int64 `values`, one a sample.
+    """One side's samples and their int64 `values`, one per sample.
 
-    `keys` tell which of its functions and packages are which of the other side.
-    `by_run` are the values run by run (int64 of shape (samples, runs), whose sums are
-    `values`), None where rows need not be known by run.
+    `keys` identify its functions and packages across both sides. `by_run` holds the
+    values per run (int64 of shape (samples, runs), summing to `values`), None if rows
+    are not needed per run.
     """
 
     profile: Profile
@@ -43,20 +43,19 @@ class SampleValues:
 
     @property
     def runs(self) -> NDArray[np.int64]:
-        """The values run by run, int64 of shape (samples, runs); `values` of one."""
+        """The values per run: int64 of shape (samples, runs)."""
         return self.values[:, None] if self.by_run is None else self.by_run
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairedRows:
-    """The rows of both sides in one list, their union, and its table.
+    """The rows of both sides as one list, their union, and its table.
 
-    Rows that are paired are one row of the union. `names` are the names of all rows
-    of the union, as they are shown. `sides` are the (base, new) rows themselves, and
-    `union` gives, for each of them, its row of the union (int64). `table` leaves out
-    rows without a value, so its rows are fewer than `names`; `tabled` are the rows of
-    the union that it has (int64).
-    `ends` says where the stacks of (base, new) end, None unless rows are functions.
+    Rows that are paired are one row of the union. `names` are the display names of the
+    union's rows. `sides` are the (base, new) rows themselves, and `union` maps each of
+    them to its row of the union (int64). `table` leaves out rows without a value;
+    `tabled` are the union rows that it has (int64). `ends` says where the stacks of
+    (base, new) end, None unless rows are functions.
     """
 
     names: list[str]
@@ -68,7 +67,7 @@ class PairedRows:
 
     @property
     def attributions(self) -> tuple[Attribution, Attribution] | None:
-        """What the samples of (base, new) are, None unless that was asked for."""
+        """The attribution of the samples of (base, new), None unless requested."""
         if self.ends is None:
             return None
         base, new = self.ends
@@ -83,7 +82,7 @@ class PairedRows:
         return base, new
 
     def runs(self, column: ValueColumn) -> Runs[NDArray[np.int64]]:
-        """Return raw flat or cum of the union's rows, run by run (int64)."""
+        """Return raw flat or cum of the union's rows per run (int64)."""
 
         def of_union(run: NDArray[np.int64]) -> NDArray[np.int64]:
             values = np.zeros(len(self.names), np.int64)
@@ -109,18 +108,18 @@ def pair_rows(
     *,
     classified: bool = False,
 ) -> PairedRows:
-    """Sum both sides by row, in one pass over the samples of each, and pair the rows.
+    """Sum both sides by row, in one pass over each side's samples, and pair the rows.
 
     Parameters
     ----------
     base, new
-        The samples, and their values in one unit.
+        The samples, with values in one unit.
     granularity
         What a row stands for.
     normalization, model
-        How the table scales its values, and how it judges them.
+        How the table scales and judges its values.
     classified
-        Whether to classify the samples. `granularity` is ``functions`` then.
+        Whether to classify the samples; requires `granularity` ``functions``.
 
     """
     size = len(base.profile.stack_locations) + len(new.profile.stack_locations)
@@ -167,11 +166,11 @@ def pair_rows(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SummedRows:
-    """One side's rows with flat and cum of each (int64), in the values' unit.
+    """One side's rows with flat and cum of each (int64), in the unit of the values.
 
-    `ends` says where each stack ends, and what each sample is where it was classified;
-    None unless rows are functions. `by_run` are flat and cum run by run, None where the
-    side's values are not known so.
+    `ends` says where each stack ends, and what each sample is if classified; None
+    unless rows are functions. `by_run` holds flat and cum per run, None if the side has
+    no values per run.
     """
 
     rows: SideRows
@@ -184,7 +183,7 @@ class SummedRows:
 def summed_rows(
     side: SampleValues, granularity: Granularity, *, classified: bool
 ) -> SummedRows:
-    """Sum one side's values by row, and mark, or classify, the stacks of functions."""
+    """Sum one side's values by row, and mark or classify the stacks of functions."""
     rows = side_rows(side.profile, granularity, side.keys)
     marker = None
     if granularity == "functions":
@@ -201,7 +200,7 @@ def summed_rows(
 def _by_run(
     pairing: Pairing, base: SummedRows, new: SummedRows
 ) -> tuple[ByRun, ByRun] | None:
-    """Return flat and cum of the union's rows by run, None where they are not known."""
+    """Return flat and cum of the union's rows per run, None if unknown."""
     if base.by_run is None or new.by_run is None:
         return None
     flat = pairing.spread(base.by_run.flat, new.by_run.flat)
@@ -212,7 +211,7 @@ def _by_run(
 def _shown(
     sides: tuple[SideRows, SideRows], pairing: Pairing
 ) -> tuple[list[str], list[str | None], list[str]]:
-    """Return the union's names, the base's names where they differ, and files."""
+    """Return the union's names, base's names where they differ, and files."""
     base, new = sides
     on_new, on_base = pairing.new_row >= 0, pairing.base_row >= 0
     row = np.where(on_new, pairing.new_row, len(new.names) + pairing.base_row)

@@ -1,4 +1,4 @@
-"""The runs of one side apart: what each of them sampled, and what it did."""
+"""The runs of one side: what each of them sampled, and how much work it did."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = [
     "shared_ratio",
 ]
 
-# The ratio of fewer samples, over both sides, is not known to 30 %; fewer functions
-# than these have no majority; more samples than these weigh no more.
+# Fewer samples on both sides together leave a ratio uncertain by over 30%; fewer
+# functions have no majority; more samples get no more weight.
 _TELLING, _SEVERAL, _CAPPED = 40, 5, 200
 
 Exposure = NDArray[np.float64] | None
-"""The operations that each run did (float64), None where that is not known."""
+"""The operations of each run (float64), None if unknown."""
 
 
 def counts_by_run(
@@ -43,21 +43,21 @@ def counts_by_run(
 ) -> RunCounts:
     """Return a side's samples by leaf function and run.
 
-    Functions of one name are one row, in the order of `Profile.function_names`. The
-    last row is of samples that end in no function.
+    Functions of the same name share a row, in the order of `Profile.function_names`.
+    The last row is for samples without a leaf function.
 
     Parameters
     ----------
     side
-        The side, of one run or several.
+        The side, with one or more runs.
     column
-        The sample type that is counted.
+        The sample type to count.
     worth
         What one sample adds to a value.
     exposure
-        The operations of each run; without them, runs are compared by their time.
+        The operations of each run; without them, runs are compared by duration.
     functions
-        The rows, with all of the side's functions; None for these.
+        The rows, including all of the side's functions; None for just those.
 
     """
     names = side.profile.function_names()
@@ -79,11 +79,11 @@ def shared_ratio(
     columns: tuple[int, int],
     worth: tuple[float, float],
 ) -> float | None:
-    """Return new over base, in samples, that most functions share.
+    """Return the ratio of new to base, in samples, that most functions share.
 
-    It is the median of functions by their flat samples, weighted by these, but none by
-    more than a few hundred: the largest function may be what changed. None where too
-    few functions have enough samples. `columns` and `worth` are of base and new.
+    It is the median over functions, weighted by flat samples but capped at a few
+    hundred: the largest function may be what changed. None if too few functions have
+    enough samples. `columns` and `worth` are for (base, new).
     """
     of_sides = []
     for side, column, one in zip((base, new), columns, worth, strict=True):
@@ -108,11 +108,11 @@ def shared_ratio(
 def _leaves(profile: Profile, names: Sequence[str]) -> NDArray[np.int64]:
     """Return each sample's leaf function, -1 for none.
 
-    What a signal stopped counts for the function that it stopped: how often that is
-    sampled tells how busy the machine is.
+    A preempted stack counts towards the preempted function: how often preemption is
+    sampled depends on how busy the machine is.
     """
     stopping = np.array([*(name == STOPPED for name in names), False], np.bool_)
-    # No more than the first two frames count, and a location is a frame or more.
+    # Only the first two frames matter, and a location has at least one.
     counts = np.minimum(np.diff(profile.stack_offsets), 2)
     first_two = profile.stack_locations[expand(profile.stack_offsets[:-1], counts)]
     offsets = offsets_of(counts)
@@ -128,7 +128,7 @@ def _leaves(profile: Profile, names: Sequence[str]) -> NDArray[np.int64]:
 
 
 def operations_of_both(base: ProfileSide, new: ProfileSide) -> tuple[int, int] | None:
-    """Return the operations that all runs of each side cover, None if not counted."""
+    """Return the operations in all runs of each side, None if not counted."""
     counted = counted_exposures(base, new)
     return None if counted is None else (int(counted[0].sum()), int(counted[1].sum()))
 
@@ -136,7 +136,7 @@ def operations_of_both(base: ProfileSide, new: ProfileSide) -> tuple[int, int] |
 def counted_exposures(
     base: ProfileSide, new: ProfileSide
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Return the operations of each run, None where a profile does not count them."""
+    """Return the operations of each run, None if a profile does not count them."""
     sides = []
     for side in (base, new):
         done = [operations_of(capture.content) for capture in side.runs]
@@ -150,7 +150,7 @@ def counted_exposures(
 def exposures_of(
     work: Work, base: ProfileSide, new: ProfileSide
 ) -> tuple[Exposure, Exposure]:
-    """Return the operations that each run of each side did, as far as that is known."""
+    """Return the operations of each run on each side, as far as known."""
     return _exposure(work, 0, base), _exposure(work, 1, new)
 
 

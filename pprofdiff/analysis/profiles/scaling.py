@@ -1,4 +1,4 @@
-"""The unit and decimals in which a comparison's scaled numbers are written."""
+"""Units and decimals for a comparison's scaled numbers."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ MODES: Final = {
     "composition": "share of each side's total",
     "about": "new scaled to about equal work",
 }
-"""What scaled numbers are, by `Normalization.mode`."""
+"""What scaled numbers mean, by `Normalization.mode`."""
 
-# What counts are of, where the sample type says one of them.
+# Plurals of sample types that name one item.
 _COUNTED = {"goroutine": "goroutines", "threadcreate": "threads"}
 _SUFFIXES = {"per_second": "/s", "per_work": "/op"}
 _NANOSECONDS = ("nanoseconds", "ns")
 
 
 def scale_of(diff: ProfileDiff) -> Scale:
-    """Return the scale for all scaled numbers of a comparison, chosen by its totals."""
+    """Return the scale for all scaled numbers of a comparison, based on its totals."""
     values, mode = scaled_totals(diff), diff.normalization.mode
     noun = diff.sample_type.type
     scale = scale_in_mode(values, diff.unit, mode, cpu=diff.is_cpu, noun=noun)
@@ -47,7 +47,7 @@ def scale_of(diff: ProfileDiff) -> Scale:
 
 
 def change_scale_of(diff: ProfileDiff) -> Scale:
-    """Return the scale for a difference that stands alone: shares differ by points."""
+    """Return the scale for a difference shown by itself: shares differ by points."""
     scale = scale_of(diff)
     points = diff.normalization.mode == "composition"
     return scale._replace(unit="points") if points else scale
@@ -56,20 +56,20 @@ def change_scale_of(diff: ProfileDiff) -> Scale:
 def scale_in_mode(
     values: Collection[float], unit: str, mode: str, *, cpu: bool, noun: str = ""
 ) -> Scale:
-    """Return the scale in which scaled values read well.
+    """Return a readable scale for scaled values.
 
     Parameters
     ----------
     values
-        Scaled values, the largest among them.
+        Scaled values, including the largest.
     unit
         The unit of the raw values.
     mode
         What scaled values are: a key of `MODES`.
     cpu
-        Whether they are CPU time, which is in cores when it is per second.
+        Whether they are CPU time, shown in cores if per second.
     noun
-        What is counted where the unit has no name.
+        What is counted if the unit has no name.
     """
     if mode == "composition":
         return Scale(1, "%", 2)
@@ -81,7 +81,7 @@ def scale_in_mode(
 
 
 def _decimals(values: Iterable[float], size: float) -> int:
-    """Return decimals that show a thousandth of the largest value."""
+    """Return enough decimals to show a thousandth of the largest value."""
     top = max((abs(v) for v in values), default=0.0) / size
     return 3 if top < 10 else 2 if top < 100 else 1
 
@@ -97,12 +97,12 @@ def unit_words(diff: ProfileDiff) -> str:
 
 
 def in_words(diff: ProfileDiff) -> str:
-    """Return what the numbers are in, and why: ``in cores (CPU seconds …)``."""
+    """Return the unit of numbers and why it is used: ``in cores (CPU seconds …)``."""
     return f"in {scale_of(diff).unit} ({mode_in_words(diff)})"
 
 
 def mode_in_words(diff: ProfileDiff) -> str:
-    """Return how the sides were made comparable, and why this way."""
+    """Return how the sides were made comparable, and why."""
     return f"{_meaning(diff)}; {diff.normalization.reason}"
 
 

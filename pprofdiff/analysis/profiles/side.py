@@ -1,4 +1,4 @@
-"""One build's profile of one kind: its runs, and all of them merged."""
+"""One side's profile of one kind: its runs, and their merge."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ _TOO_LARGE = float(1 << 63)
 
 @dataclass(frozen=True, eq=False)
 class ProfileSide:
-    """One build's profile of one kind.
+    """One side's profile of one kind.
 
-    `profile` is all runs merged by pprof's rules, without the frames that the profile
-    says to drop; `by_run` are its values run by run: int64 of shape (samples, runs,
-    sample types), whose sums over runs are the profile's. `label` is the word for this
-    side in tables.
+    `profile` merges all runs by pprof's rules, without the frames it says to drop.
+    `by_run` holds its values per run: int64 of shape (samples, runs, sample types),
+    summing over runs to the profile's values. `label` names this side in tables.
     """
 
     label: str
@@ -37,21 +36,21 @@ class ProfileSide:
 
     @cached_property
     def releases(self) -> Span:
-        """The first and last Go release that have all its functions."""
+        """The first and last Go release that have all of its functions."""
         return infer_go_version(self.profile.function_names())
 
 
 def side(label: str, runs: Sequence[Capture[Profile]]) -> ProfileSide:
-    """Return the side that these runs (at least one) make.
+    """Return the side made up of these runs (at least one).
 
     Raises
     ------
     FormatError
-        The values of a sample type add up to more than 64 bits hold.
+        The values of a sample type overflow 64 bits.
     IncompatibleProfilesError
-        The runs do not measure the same.
+        The runs measure different things.
     UsageError
-        There is no run.
+        There are no runs.
 
     """
     if not runs:
@@ -77,7 +76,7 @@ def side(label: str, runs: Sequence[Capture[Profile]]) -> ProfileSide:
 
 
 def _must_fit(runs: Sequence[Capture[Profile]]) -> None:
-    """Raise FormatError where a sum, of which all others are parts, has no 64 bits."""
+    """Raise FormatError if the sum of all values does not fit in 64 bits."""
     size = 0.0
     for run in runs:
         size += largest_sum(run.content)
@@ -89,9 +88,9 @@ def _must_fit(runs: Sequence[Capture[Profile]]) -> None:
 
 
 def halves(profile: Profile) -> tuple[Profile, Profile]:
-    """Return (base, new) of a profile that a diff wrote with ``pprof::base`` labels.
+    """Return (base, new) of a diff profile, which labels base with ``pprof::base``.
 
-    A diff holds the sum of both durations, which says nothing of either side.
+    A diff holds the sum of both durations, so each half's duration is unknown.
     """
     profile = replace(profile, duration_ns=None)
     marked = base_samples(profile)

@@ -29,10 +29,10 @@ Column = NDArray[np.int64]
 class ProfileSums:
     """One profile's flat and cum by function, and its sums by category, in `unit`.
 
-    `flat` and `cum` are int64, one a function of `names`; the last function stands for
-    samples without a stack. `categories` (int64) has one element a category of
-    ``rules().categories`` and adds up to `total`; it is None where stacks have no
-    runtime categories.
+    `flat` and `cum` are int64, one per function in `names`; the last function stands
+    for samples without a stack. `categories` (int64) has one element per entry of
+    ``rules().categories`` and adds up to `total`; None if stacks have no runtime
+    categories.
     """
 
     names: list[str]
@@ -44,7 +44,7 @@ class ProfileSums:
     total: int
 
     def functions_frame(self) -> pd.DataFrame:
-        """Return one row a function with a value, by falling flat, cum, then name."""
+        """Return the functions with a value, by descending flat, cum, then name."""
         import pandas as pd
 
         place = sorted(range(len(self.names)), key=self.names.__getitem__)
@@ -64,7 +64,7 @@ class ProfileSums:
         )
 
     def categories_frame(self) -> pd.DataFrame:
-        """Return one row a category that has a value: group, value, share of total."""
+        """Return one row per category with a value: group, value, share of total."""
         import pandas as pd
 
         known = rules()
@@ -83,9 +83,9 @@ class ProfileSums:
 
 
 def profile_sums(profile: Profile, sample_type: str | int | None = None) -> ProfileSums:
-    """Return what a profile's functions and categories cost in one sample type.
+    """Return the cost of a profile's functions and categories in one sample type.
 
-    Frames that the profile says to drop are left out, as `pruned_frames` does.
+    Frames that the profile says to drop are left out; see `pruned_frames`.
 
     Parameters
     ----------
@@ -123,10 +123,10 @@ def profile_sums(profile: Profile, sample_type: str | int | None = None) -> Prof
 
 
 def stacks_frame(profile: Profile) -> pd.DataFrame:
-    """Return one row a distinct stack, and one int64 column a sample type.
+    """Return one row per distinct stack, and one int64 column per sample type.
 
-    Index: functions root first, joined with ``;``. Rows come by falling value of the
-    default sample type.
+    Index: functions joined with ``;``, root first. Rows are sorted by the default
+    sample type, largest first.
     """
     import pandas as pd
 

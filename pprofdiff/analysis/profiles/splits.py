@@ -1,8 +1,7 @@
 """Functions that one side has in one piece, and the other side in several.
 
-Where code is moved out of a function into one that it calls, the function's own work
-falls, and the other one is new; where code is moved back, it is the other way round.
-Their sum is what compares.
+Extracting code into a callee lowers the function's own cost and adds a new function;
+moving it back does the reverse. Only the sum of both is comparable.
 """
 
 from __future__ import annotations
@@ -28,18 +27,17 @@ __all__ = ["Split", "splits_of"]
 
 Column = NDArray[np.int64]
 
-# The parts matter from this share of their side's total on, as in findings.
+# Least share of their side's total that parts must have, as in findings.
 _SHARE = 0.02
-# The parts have at least this much of what the function lost: it is in them, rather
-# than anywhere else.
+# Least share of the function's loss that must be found in its parts.
 _MOST = 0.5
 
 
 class Split(NamedTuple):
-    """A function, the parts of it that `side` alone has (0: base, 1: new), and sums.
+    """A function, and the parts of it that only `side` has (0: base, 1: new).
 
-    `function` and `parts` are rows of the union; `whole` is the raw (base, new) flat
-    of all of them together.
+    `function` and `parts` are rows of the union; `whole` is the raw (base, new) flat of
+    all of them together.
     """
 
     side: int
@@ -56,14 +54,14 @@ def splits_of(
 ) -> tuple[Split, ...]:
     """Return the functions whose flat one side has in parts.
 
-    A part is a function of the same package that one side alone has, and that nothing
-    but the function, or another part, calls. The function's flat is less by more than
-    chance where there are parts; theirs is beyond chance, and most of what it lost; and
-    together they have as much as it had, as far as can be told. What they call does
-    not count: where a library does what the program did itself, nothing was moved.
+    A part is a function in the same package that only one side has, and that is only
+    called by the function or by another part. On that side the function's flat is
+    significantly lower, the parts' flat is significant and makes up most of the loss,
+    and their sum does not differ significantly between the sides. Callees do not count:
+    if a library does what the program did itself, nothing was split.
 
-    Whether the same code was moved, samples do not tell. That the cost stayed where it
-    was does not depend on it.
+    Samples cannot show whether the same code moved, but the cost stayed in place either
+    way.
     """
     flat, runs = functions.raw("flat"), functions.runs("flat")
     found = []
@@ -81,9 +79,9 @@ def splits_of(
 def _parts(
     functions: PairedRows, profile: Profile, side: int, flat: Column, least: float
 ) -> dict[int, list[int]]:
-    """Return the possible parts of each function that both sides have.
+    """Return the candidate parts of each function that both sides have.
 
-    None where in no package the flat of what one side alone has reaches `least`.
+    Empty if no package has functions on one side only with a flat of at least `least`.
     """
     there = [np.zeros(len(functions.names), np.bool_) for _ in range(2)]
     for mask, rows in zip(there, functions.union, strict=True):
@@ -118,10 +116,7 @@ def _parts(
 def _calls(
     functions: PairedRows, profile: Profile, side: int, chosen: NDArray[np.bool_]
 ) -> Iterator[tuple[int, int]]:
-    """Yield each chosen function with what calls it; -1 for nothing.
-
-    A function that calls itself is not its own caller.
-    """
+    """Yield each chosen function and its caller, -1 for none; skip self-calls."""
     of_line = functions.union[side][functions.sides[side].ids]
     locations = profile.locations
     first, last = locations.line_offsets[:-1], locations.line_offsets[1:] - 1
@@ -139,7 +134,7 @@ def _calls(
 
 
 def _distinct(callee: Column, caller: Column, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the distinct pairs of two functions, which are below `size`."""
+    """Yield the distinct pairs of functions (numbers below `size`), no self-calls."""
     keys = (callee * (size + 1) + caller + 1)[callee != caller]
     for key in distinct(keys).tolist():
         yield key // (size + 1), key % (size + 1) - 1
@@ -148,7 +143,7 @@ def _distinct(callee: Column, caller: Column, size: int) -> Iterator[tuple[int, 
 def _judged(
     side: int, function: int, parts: list[int], flat: Runs[Column], model: CountModel
 ) -> Split | None:
-    """Return the split, if the numbers are those of one."""
+    """Return the split, or None if the numbers do not support it."""
     alone = flat.map(lambda run: run[[function]])
     # The other side has no value in the parts.
     moved, whole = together(flat, parts), together(flat, [function, *parts])

@@ -1,4 +1,4 @@
-"""Whole stacks as rows: stacks of the same functions in the same order are one row."""
+"""Whole stacks as rows: equal sequences of functions share a row."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def stack_table(
     normalization: Normalization,
     model: CountModel | None,
 ) -> Table:
-    """Return a table with one row for each distinct stack that has a value.
+    """Return a table with one row per distinct stack that has a value.
 
     `functions` are the paired functions of `base` and `new`: stacks of the two sides
-    are one row where their functions are paired. A row is named root first, with
-    ``;`` between functions, and `granularity.NO_STACK` where a sample has no frame.
-    Flat and cum of a stack are both its value.
+    are one row if their functions are paired. A row's name lists its functions root
+    first, joined with ``;``, or is `granularity.NO_STACK` for samples without frames.
+    Both flat and cum are the stack's value.
     """
     frames = [side.profile.frames() for side in (base, new)]
     offsets = np.concatenate(
@@ -72,6 +72,6 @@ def stack_table(
 
 
 def _by_run(runs: tuple[NDArray[np.int64], ...]) -> ByRun:
-    """Return flat and cum of stacks, which are both their values."""
+    """Return flat and cum of stacks, both equal to their values."""
     values = np.stack(runs, axis=1)
     return ByRun(values, values)

@@ -1,4 +1,4 @@
-"""Flat and cum of both sides, row by row: functions, lines, files, packages, stacks."""
+"""Flat and cum of both sides by function, line, file, package or stack."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ ValueColumn = Literal["flat", "cum"]
 Status = Literal["both", "new", "gone"]
 
 STOPPED = "runtime.asyncPreempt"
-"""The frame on top of a goroutine that a signal stopped in the middle of its work."""
+"""The top frame of a goroutine that was preempted by a signal."""
 
 VALUE_COLUMNS: tuple[ValueColumn, ...] = ("flat", "cum")
 STATUSES: tuple[Status, ...] = ("both", "new", "gone")
-"""Whether both sides have a row, only new or only base: `Table.status` counts in it."""
+"""Whether both sides have a row, only new, or only base; see `Table.status`."""
 
 
 class ByRun(NamedTuple):
-    """Flat and cum of rows run by run: int64 of shape (rows, runs)."""
+    """Flat and cum of rows per run: int64 of shape (rows, runs)."""
 
     flat: Values
     cum: Values
@@ -53,14 +53,13 @@ class Table:
     """One row for each function (or line, file, package, stack) that has a value.
 
     `noun` is the word for a row: function, line, file, package or stack. `names` are
-    the new side's names, or the base's where only base has a row; `base_names` is the
-    base's name where it is another one, else None; `probable` tells where samples
-    alone say that it is the same, and `choices` which of new's names a function of
-    base may have now that is gone. `files` is the source file, ``""``
-    where there is none. The four value columns are int64, raw, in the unit of the
-    sample type, 0 where a side has no such row. `model` judges changes, None where
-    chance has no model. `by_run` are the value columns of base and of new run by run,
-    None with one run a side.
+    new's names, or base's if only base has the row; `base_names` is base's name if it
+    differs, else None. `probable` marks rows paired by samples alone; `choices` lists
+    the names in new that a function gone from base may now have. `files` is the source
+    file, ``""`` if there is none. The four value columns are raw int64 in the unit of
+    the sample type, 0 if a side has no such row. `model` judges changes, None without a
+    noise model. `by_run` holds the value columns of base and new per run, None with one
+    run per side.
     """
 
     noun: str
@@ -108,7 +107,7 @@ class Table:
         return new - base
 
     def columns(self) -> dict[str, list[int] | list[float]]:
-        """Return raw integers and scaled deltas of each row, by name of column."""
+        """Return raw integers and scaled deltas of each row, by column name."""
         return {
             "base_flat": self.base_flat.tolist(),
             "new_flat": self.new_flat.tolist(),
@@ -121,10 +120,10 @@ class Table:
         }
 
     def judge(self, column: ValueColumn) -> Judgement | None:
-        """Judge each row's delta, or None where chance has no model.
+        """Judge each row's delta; None without a noise model.
 
-        How often a signal is sampled that stops goroutines tells how busy the machine
-        is: between runs of one build it went from 5 to 25 % of the samples.
+        `STOPPED` is always noise: how often it is sampled depends on how busy the
+        machine is. Between runs of one build it went from 5% to 25% of the samples.
         """
         if self.model is None:
             return None
@@ -135,7 +134,7 @@ class Table:
         return replace(judged, noise=judged.noise | at, known=judged.known | at)
 
     def runs(self, column: ValueColumn) -> Runs[Values]:
-        """Return a column of both sides run by run."""
+        """Return a column of both sides per run."""
         if self.by_run is None:
             return Runs.single(*self.raw(column))
         base, new = (
@@ -144,9 +143,9 @@ class Table:
         return Runs(tuple(base.T), tuple(new.T))
 
     def order(self, *columns: ValueColumn) -> NDArray[np.int64]:
-        """Return row numbers (int64) by falling |scaled delta|, then by name.
+        """Return row numbers (int64) by descending |scaled delta|, then by name.
 
-        The first column decides; each further one decides among its equals.
+        The first column decides; further columns break ties.
         """
         by_name = sorted(range(len(self)), key=self.names.__getitem__)
         rank = np.empty(len(self), np.int64)
@@ -155,7 +154,7 @@ class Table:
         return np.lexsort((rank, *reversed(sizes))).astype(np.int64)
 
     def take(self, rows: NDArray[np.integer]) -> Table:
-        """Return the chosen rows, in that order."""
+        """Return the chosen rows in the given order."""
         at = rows.tolist()
         return Table(
             self.noun,
@@ -178,13 +177,13 @@ class Table:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the rows as a DataFrame, by falling |delta flat|, then cum, then name.
+        """Return the rows as a DataFrame, by descending |delta flat|, cum, then name.
 
-        Index: name. Columns: base_flat, new_flat, delta_flat, ratio_flat, the same
-        for cum (int64 raw values; a ratio is scaled new / scaled base, NaN where the
-        base is 0), base_flat_scaled, new_flat_scaled, delta_flat_scaled, the same for
-        cum (float64), status (categorical both, new, gone), base_name, file, and
-        z_flat, noise_flat, z_cum, noise_cum where chance has a model.
+        Index: name. Columns: base_flat, new_flat, delta_flat, ratio_flat, the same for
+        cum (int64 raw values; a ratio is scaled new / scaled base, NaN if base is 0),
+        base_flat_scaled, new_flat_scaled, delta_flat_scaled, the same for cum
+        (float64), status (categorical both, new, gone), base_name, file, plus z_flat,
+        noise_flat, z_cum, noise_cum if there is a noise model.
         """
         import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Samples chosen by their labels: ``key=value`` patterns and ranges of numbers."""
+"""Filters samples by label: ``key=value`` patterns and ranges of numbers."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _BYTES = ("alignment", "request")
 
 
 def number_units(profile: Profile) -> dict[str, str]:
-    """Return the unit of each numeric label's key: the first that a sample gives.
+    """Return the unit of each numeric label key: the first that a sample gives.
 
-    A key without any unit counts in bytes if it is ``alignment`` or ``request``, else
+    A key without a unit counts bytes if it is ``alignment`` or ``request``; otherwise
     its own name is its unit.
     """
     labels, strings = profile.labels, profile.strings
@@ -52,29 +52,29 @@ def number_units(profile: Profile) -> dict[str, str]:
 
 
 def tag_test(option: str, value: str, units: dict[str, str], notes: list[str]) -> Test:
-    """Return the test that ``-tagfocus`` or ``-tagignore`` asks for.
+    """Return the test for a ``-tagfocus`` or ``-tagignore`` option.
 
     The test takes a profile and returns which of its samples pass (bool).
 
     Parameters
     ----------
     option
-        The word for the filter in errors and notes.
+        The name of the filter in errors and notes.
     value
-        What to look for, after ``KEY=`` where only labels of one key count. A range
-        of numbers such as ``32kb``, ``:64kb``, ``4mb:`` or ``12kb:64mb`` is looked for
-        in numeric labels. Anything else is regular expressions, separated by commas,
-        that are looked for in text labels: all of them in ``KEY:VALUE``, or, where a
-        key is given, any of them in the value.
+        What to look for, after ``KEY=`` to restrict it to labels of one key. A range of
+        numbers such as ``32kb``, ``:64kb``, ``4mb:`` or ``12kb:64mb`` applies to
+        numeric labels. Anything else is comma-separated regular expressions for text
+        labels: all of them must match ``KEY:VALUE`` or, with a key, any of them the
+        value.
     units
         The unit of each key's numbers; see `number_units`.
     notes
-        Gets a line where `value` is read as a range.
+        Gets a line if `value` is read as a range.
 
     Raises
     ------
     UsageError
-        A pattern cannot be read, or a number does not fit in 64 bits.
+        A pattern is invalid, or a number does not fit in 64 bits.
 
     """
     wanted, separator, rest = value.partition("=")
@@ -92,7 +92,7 @@ def tag_test(option: str, value: str, units: dict[str, str], notes: list[str]) -
 def _has_texts(
     profile: Profile, *, key: str | None, patterns: list[Matches]
 ) -> NDArray[np.bool_]:
-    """Return which samples have text labels in which the patterns are found."""
+    """Return which samples have text labels that match the patterns."""
     strings, labels = profile.strings, profile.labels
 
     def holds(row: int, matches: Matches) -> bool:
@@ -114,7 +114,7 @@ def _has_texts(
 def _has_number(
     profile: Profile, *, key: str | None, in_range: InRange, units: dict[str, str]
 ) -> NDArray[np.bool_]:
-    """Return which samples have a number in range, under the key if one is given."""
+    """Return which samples have a number in range, under `key` if given."""
     strings, labels = profile.strings, profile.labels
 
     def holds(row: int) -> bool:
@@ -127,7 +127,7 @@ def _has_number(
 
 
 def _numeric(labels: Labels) -> NDArray[np.bool_]:
-    """Return which labels are numbers; those without any value are nothing."""
+    """Return which labels are numeric; those without any value are not."""
     valued = (labels.number != 0) | (labels.unit != 0)
     numeric: NDArray[np.bool_] = valued & (labels.text == 0)
     return numeric
@@ -139,7 +139,7 @@ def _marked(
     column: NDArray[np.int64] | NDArray[np.int32],
     holds: Callable[[int], bool],
 ) -> NDArray[np.bool_]:
-    """Return which samples have a label that holds, asked once for equal labels."""
+    """Return which samples have a label that holds, testing equal labels once."""
     labels = profile.labels
     first, group = unique_tuples((labels.key[rows], column[rows]))
     holding = np.array([holds(row) for row in rows[first].tolist()], np.bool_)

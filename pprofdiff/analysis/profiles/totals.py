@@ -1,7 +1,7 @@
-"""The ratio of two sides' totals by operation: one figure, wherever it is asked for.
+"""The ratio of two sides' totals per op, computed in one place.
 
-The outcome's headline, the mark of the total and the gate's rule on it take it from
-here, so that none says what another denies.
+The outcome's headline, the mark on the total and the gate's rule for it all use it, so
+that they cannot contradict each other.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _Costs = list[list[float]]
 
 
 class TotalRatio(NamedTuple):
-    """The ratio of totals by operation, and the profiles that each side is the sum of.
+    """The ratio of totals per op, and how many runs each side has.
 
-    `by_run` says whether what an operation costs is known of each of them. `means` are
-    what it costs on either side: of runs that are known, their geometric means. Of
-    turns, `low` and `high` of `ratio` are its 99 % interval, as in the outcome.
+    `by_run` says whether the cost per op of each run is known. `means` are each side's
+    cost per op, the geometric mean if known per run. For interleaved runs, `low` and
+    `high` of `ratio` are its 99% interval, as in the outcome.
     """
 
     ratio: Ratio
@@ -46,10 +46,10 @@ class TotalRatio(NamedTuple):
 
 
 def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
-    """Return how many times base's time an operation takes in new.
+    """Return the ratio of new's time per op to base's.
 
-    Time is that of the CPU, or of the wall. None where the work is not known, a side is
-    empty, or other values are compared: sampled counts say how sure those are.
+    The time is CPU or wall time. None if the work is unknown, a side is empty, or other
+    values are compared, whose uncertainty follows from sample counts.
     """
     timed = diff.is_cpu or diff.is_wall
     if diff.normalization.mode != "per_work" or not timed or min(diff.totals) <= 0:
@@ -67,9 +67,9 @@ def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
 
 
 def ratio_about(diff: ProfileDiff) -> TotalRatio | None:
-    """Return how many times base's time about the same work takes in new.
+    """Return the ratio of new's time to base's for about the same work.
 
-    None where that is not how sides are compared.
+    None unless the sides are compared that way.
     """
     by = diff.normalization
     if by.mode != "about" or not (diff.is_cpu or diff.is_wall):
@@ -84,7 +84,7 @@ def ratio_about(diff: ProfileDiff) -> TotalRatio | None:
 
 
 def total_of_turns(turns: InTurns) -> TotalRatio:
-    """Return the ratio of what an operation costs, of sides measured in turns."""
+    """Return the ratio of the cost per op of sides measured in interleaved rounds."""
     base, new = turns.base, turns.new
     ratio = ratio_of_figure(turns)
     low, high = ratio.wide
@@ -94,7 +94,7 @@ def total_of_turns(turns: InTurns) -> TotalRatio:
 
 
 def _cost_by_run(diff: ProfileDiff) -> tuple[_Costs, _Costs] | None:
-    """Return each run's total by operation, None where a run's work is not known."""
+    """Return each run's total per op, None if a run's work is unknown."""
     sides = [costs_by_run(diff, number) for number in (0, 1)]
     if not all(sides):
         return None
@@ -103,10 +103,10 @@ def _cost_by_run(diff: ProfileDiff) -> tuple[_Costs, _Costs] | None:
 
 
 def total_noise(diff: ProfileDiff) -> bool | None:
-    """Return whether chance explains how far the totals moved.
+    """Return whether the change of the totals is within noise.
 
-    Time by operation is no sum of independent samples: the machine moves it as a whole,
-    so that runs of one build decide. None where nothing tells; shares have no total.
+    Time per op is not a sum of independent samples: the machine shifts all of it, so
+    runs of one build decide. None if not tested; shares have no total.
     """
     if diff.normalization.mode == "composition":
         return None

@@ -1,9 +1,9 @@
 """The call tree of both sides, root first, folded to a budget of nodes.
 
-A node is a path of functions from the root of a stack; both sides' paths are one where
-their functions are paired. The heaviest nodes stay. As no node outweighs what calls it,
-they form a tree; all else that one of them calls is folded into one leaf. So self
-values add up to the totals whatever the budget.
+A node is a path of functions from the root of a stack; paths of the two sides are one
+node if their functions are paired. The heaviest nodes are kept. They form a tree, since
+no node outweighs its caller; a node's other callees are folded into one leaf. So self
+values add up to the totals for any budget.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ __all__ = [
 
 Column = NDArray[np.int64]
 
-# What stands for a category where a node's own samples have none, or several.
+# Stand-ins for a category if a node's own samples have none, or several.
 NO_CATEGORY = -1
 SEVERAL = -2
 
-# How far, relatively, the limit lies below the least z beyond noise.
+# How far (relative) the limit lies below the smallest significant |z|.
 _ROUNDING = 1e-9
 
 
@@ -46,18 +46,18 @@ _ROUNDING = 1e-9
 class CallTree:
     """The nodes in preorder, one row each.
 
-    Siblings come by falling weight; the leaf that stands for folded callees is last.
+    Siblings are sorted by descending weight; the leaf for folded callees is last.
 
-    - `depth` (int32) is 0 for functions that nothing calls.
-    - `size` (int32) is the number of rows of a node's subtree, its own row included.
+    - `depth` (int32) is 0 for functions without a caller.
+    - `size` (int32) is the number of rows in a node's subtree, including its own.
     - `name` (int32) is a row of ``ProfileDiff.paired_functions.names``, or -1 for a
-      leaf that stands for folded callees.
-    - `folded` (int32) is how many callees such a leaf stands for, each with all below
-      it; 0 for functions.
+      leaf of folded callees.
+    - `folded` (int32) is how many callees, each with its subtree, such a leaf stands
+      for; 0 for functions.
     - `base_self`, `new_self` (int64) are the raw sums of the samples that end in this
-      node, or in what it stands for; `self_runs` are the same run by run.
-    - `category` (int16) is the position in ``rules().categories`` that all these
-      samples have, else `SEVERAL`, or `NO_CATEGORY` where there are none.
+      node, or in what it stands for; `self_runs` are the same sums per run.
+    - `category` (int16) is the index in ``rules().categories`` that all these samples
+      share, else `SEVERAL`, or `NO_CATEGORY` if there are none.
     """
 
     depth: NDArray[np.int32]
@@ -78,8 +78,8 @@ class CallTree:
 class Ends:
     """Where one side's samples that have a value end, one row each (int64).
 
-    `sample` is the position in the profile, `value` what the sample counts, raw, and
-    `node` the row of the tree that it ends in, or that stands for its end.
+    `sample` is the index in the profile, `value` the raw value, and `node` the row of
+    the tree that the sample ends in, or that stands for its end.
     """
 
     sample: Column
@@ -88,26 +88,26 @@ class Ends:
 
 
 def call_tree(diff: ProfileDiff, budget: int) -> CallTree:
-    """Return the union of both sides' call trees, as `call_tree_and_ends` does."""
+    """Return the union of both sides' call trees; see `call_tree_and_ends`."""
     return call_tree_and_ends(diff, budget)[0]
 
 
 def call_tree_and_ends(
     diff: ProfileDiff, budget: int
 ) -> tuple[CallTree, tuple[Ends, Ends]]:
-    """Return the union of both sides' call trees, and where samples of each side end.
+    """Return the union of both sides' call trees, and where each side's samples end.
 
     A node's weight is the sum of the scaled absolute values of its samples, base and
-    new; samples of value 0 take no part.
+    new; samples of value 0 are ignored.
 
     Parameters
     ----------
     diff
         The two sides, and how their values are scaled.
     budget
-        The most functions that are kept, the heaviest; of equal weights those nearer
-        the root, then the first by name. All other callees of a node are folded into
-        one leaf, and so is all that is deeper than `paths.DEEPEST`.
+        Maximum number of functions to keep, heaviest first; ties go to the one nearer
+        the root, then by name. All other callees of a node are folded into one leaf,
+        and so is everything deeper than `paths.DEEPEST`.
 
     """
     names = diff.paired_functions.names
@@ -119,14 +119,14 @@ def call_tree_and_ends(
 
 
 def inclusive(tree: CallTree) -> Runs[Column]:
-    """Return exact sums of each node and all nodes below it run by run, raw int64.
+    """Return the exact sums of each node's subtree per run, raw int64.
 
-    The first row is that of all nodes together; the others are those of the tree.
+    The first row is the sum of all nodes; the others are the tree's rows.
     """
     at = np.arange(len(tree))
 
     def whole(own: Column) -> Column:
-        # Sums that wrap around on the way are right again in the difference.
+        # Running sums may wrap around; their differences are still correct.
         until = np.append(0, np.cumsum(own))
         return np.append(until[-1], until[at + tree.size] - until[at])
 
@@ -134,13 +134,13 @@ def inclusive(tree: CallTree) -> Runs[Column]:
 
 
 def noise_limit(diff: ProfileDiff) -> float | None:
-    """Return the |z| from which a node's inclusive change is beyond noise.
+    """Return the |z| from which a node's inclusive change is significant.
 
-    None where no function is, or where chance has no model. The limit is taken from
-    the cum of the table of functions: a node that holds all samples of a function is
-    judged as the function's row is, however many nodes are drawn. It lies a billionth
-    below the least |z| beyond noise, so that a z that was worked out in another order
-    of operations falls on the same side.
+    None if no function's change is, or without a noise model. The limit comes from cum
+    in the functions table: a node that holds all samples of a function is judged like
+    the function's row, however many nodes are drawn. It is a billionth below the
+    smallest significant |z|, so that a z computed in a different order falls on the
+    same side.
     """
     judged = diff.table("functions").judge("cum")
     least = None if judged is None else judged.least
@@ -150,10 +150,10 @@ def noise_limit(diff: ProfileDiff) -> float | None:
 def needed(
     diff: ProfileDiff, runs: Runs[Column], *, whole: bool = False
 ) -> NDArray[np.float64] | None:
-    """Return how far sums of each row must move, scaled, to be beyond noise.
+    """Return how far the sums of each row must change, scaled, to be significant.
 
-    With `whole`, the first row is all of the profile, and has the mark of the total.
-    None where chance has no model; infinite where no function is beyond noise.
+    With `whole`, the first row is the whole profile and is marked like the total. None
+    without a noise model; infinite if no function changed significantly.
     """
     model, limit = diff.model, noise_limit(diff)
     if model is None:
@@ -168,7 +168,7 @@ def needed(
 
 
 def _stacks(diff: ProfileDiff, rows: Column) -> tuple[Stacks, Stacks]:
-    """Return both sides' stacks; a function's number is its place in `rows`."""
+    """Return both sides' stacks; a function's number is its position in `rows`."""
     functions = diff.paired_functions
     number = np.empty(len(rows), np.int32)
     number[rows] = np.arange(len(rows), dtype=np.int32)
@@ -187,7 +187,7 @@ def _stacks(diff: ProfileDiff, rows: Column) -> tuple[Stacks, Stacks]:
 def _laid_out(
     diff: ProfileDiff, sides: tuple[Stacks, Stacks], paths: Paths, rows: Column
 ) -> tuple[CallTree, tuple[Ends, Ends]]:
-    """Return the tree of the kept paths, with leaves for what is folded."""
+    """Return the tree of the kept paths, with leaves for folded callees."""
     kept = np.flatnonzero(paths.kept)[1:]
     called = np.bincount(paths.parent[kept], minlength=len(paths.kept))
     left = np.where(paths.kept, paths.callees - called, 0)
@@ -199,7 +199,7 @@ def _laid_out(
     depth = np.concatenate((paths.depth[kept], paths.depth[folding] + 1))
     parent = node_of[np.concatenate((paths.parent[kept], folding))]
     none = np.full(len(folding), -1)
-    # The sort is stable, and paths of one parent come by name.
+    # The sort is stable, and siblings are already sorted by name.
     leaf = np.arange(count) >= len(kept)
     weight = np.append(paths.weight[kept], none)
     order = np.lexsort((-weight, leaf, parent, depth))
@@ -233,10 +233,10 @@ def _laid_out(
 
 
 def _preorder(order: Column, depth: Column, parent: Column) -> tuple[Column, Column]:
-    """Return each node's place in preorder, and the number of nodes of its subtree.
+    """Return each node's position in preorder, and the number of nodes in its subtree.
 
-    `order` lists nodes by depth, then parent, then as siblings are to stand; the parent
-    of the uppermost is the number of nodes.
+    `order` lists nodes by depth, then parent, then in sibling order; the parent of the
+    topmost nodes is the number of nodes.
     """
     count = len(order)
     size = np.ones(count + 1, np.int64)
@@ -256,7 +256,7 @@ def _preorder(order: Column, depth: Column, parent: Column) -> tuple[Column, Col
 
 
 def _nearest_kept(paths: Paths) -> Column:
-    """Return the kept path that each path is, or that it is nearest below."""
+    """Return each path itself if kept, else its nearest kept ancestor."""
     nearest = np.where(paths.kept, np.arange(len(paths.kept)), paths.parent)
     while not paths.kept[nearest].all():
         nearest = nearest[nearest]
@@ -266,7 +266,7 @@ def _nearest_kept(paths: Paths) -> Column:
 def _categories(
     diff: ProfileDiff, sides: tuple[Stacks, Stacks], ends: list[Column], count: int
 ) -> NDArray[np.int16]:
-    """Return the category that all samples of each node share; `ends` is their node."""
+    """Return the category shared by each node's samples; `ends` are their nodes."""
     shared = np.full(count, NO_CATEGORY, np.int16)
     if diff.attributions is None:
         return shared

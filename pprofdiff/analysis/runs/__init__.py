@@ -1,1 +1,1 @@
-"""What is known of each run by itself, and which runs stand apart."""
+"""What is known about each run by itself, and which runs are outliers."""

@@ -1,4 +1,4 @@
-"""What an operation costs in each run, where its operations are known."""
+"""Cost per op of each run whose operations are known."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["costs_by_run"]
 
 
 def costs_by_run(diff: ProfileDiff, number: int) -> dict[int, float]:
-    """Return a side's raw value by operation, by the number of the run.
+    """Return a side's raw value per op, by run number.
 
-    `number` is 0 for base and 1 for new. Empty where the operations of a run are not
-    known, or a run has no value above 0.
+    `number` is 0 for base and 1 for new. Empty if the operations of a run are unknown,
+    or a run has no value above 0.
     """
     side, done = (diff.base, diff.new)[number], diff.exposures[number]
     column = (diff.base_column, diff.new_column)[number]

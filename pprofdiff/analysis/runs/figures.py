@@ -1,7 +1,7 @@
 """Every figure that is known run by run, as rows of (side, run, figure, value).
 
-What one run measured counts as that run's: sums of a profile, times of a benchmark, a
-process's collections. A figure of a run that has no evidence for it has no row.
+A run's figures come from its own evidence: sums of a profile, times of a benchmark, a
+process's GC cycles. A run without evidence for a figure has no row for it.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ SIDES: tuple[SideWord, SideWord] = ("base", "new")
 class RunFigure(NamedTuple):
     """One figure of one run.
 
-    `run` is the number of `RunName`; `start_ns` is when the run's profile or trace was
-    begun, nanoseconds since 1970, None where none says. `figure` is a stable id. What
-    is counted is an int, exactly.
+    `run` is the number of `RunName`; `start_ns` is when the run's profile or trace
+    started, nanoseconds since 1970, None if unknown. `figure` is a stable id. Counts
+    are exact ints.
     """
 
     side: SideWord
@@ -60,7 +60,7 @@ class _Value(NamedTuple):
 
 
 def count_runs(comparison: Comparison) -> tuple[int, int]:
-    """Return how many runs (base, new) has."""
+    """Return the number of runs of (base, new)."""
     base, new = (
         len({capture.run for capture in numbered(side).captures})
         for side in (comparison.base, comparison.new)
@@ -69,35 +69,35 @@ def count_runs(comparison: Comparison) -> tuple[int, int]:
 
 
 def run_figures(comparison: Comparison) -> list[RunFigure]:
-    """Return the figures of all runs: base first, then by run, in one order of figures.
+    """Return the figures of all runs: base first, then by run, in a fixed order.
 
     ============================== ================================ ==================
     figure                         meaning                          unit
     ============================== ================================ ==================
     benchmark.NAME.UNIT            geometric mean of a benchmark's  UNIT, such as
-                                   values in the run; where one is  sec/op
-                                   not above 0, their mean
+                                   values in the run, or their mean sec/op
+                                   if one is not above 0
     load.per_second                what a load generator counted    1/s
-    PROFILE                        sum of the sample type that has  the profile's
-                                   the profile's name, such as cpu
+    PROFILE                        sum of the sample type named     the profile's
+                                   like the profile, such as cpu
     PROFILE.TYPE                   sum of another sample type:      the profile's
                                    cpu.samples, allocs.alloc_space
     cpu.group.GROUP                sum of a group of runtime costs  the profile's
     cpu.gc_share                   sum of group gc ÷ cpu            ratio
     … .per_operation               a sum ÷ the run's operations     the profile's/op
-    gc.cycles                      collections that were read       count
+    gc.cycles                      GC cycles read                   count
     gc.cycles_per_second           by the cycles' numbers           1/s
     gc.cpu                         Σ(S+A+D+T) of the lines          us
     gc.cpu_share                   of all CPU capacity              ratio
-    gc.pause.p99, gc.pause.longest of all stops of the world        us
-    trace.wait.p99, p50 …          of waits for a processor         ns
-    trace.gc.share,                shares of the processors of a    ratio
-    trace.utilisation,             trace, and the least left to
-    trace.mmu.10000000             the program in 10 ms
+    gc.pause.p99, gc.pause.longest of all stop-the-world phases     us
+    trace.wait.p99, p50 …          scheduling latency               ns
+    trace.gc.share,                shares of a trace's Ps,          ratio
+    trace.utilisation,             and MMU (10 ms)
+    trace.mmu.10000000
     ============================== ================================ ==================
 
-    Those of a profile are sums of int64: over the runs of a side they add up to the sum
-    of the merged profile. Of a GC log, they are of the process with most collections.
+    Those of a profile are int64 sums: over a side's runs they add up to the sum of the
+    merged profile. Those of a GC log are of the process with the most cycles.
     """
     found: list[RunFigure] = []
     for number, side in enumerate(map(numbered, (comparison.base, comparison.new))):
@@ -113,14 +113,14 @@ def run_figures(comparison: Comparison) -> list[RunFigure]:
                 *value[1:],
             )
             for value in sorted(values, key=lambda one: one.run)
-            # A benchmark may print anything that is a number to it.
+            # A benchmark may print inf or NaN.
             if isfinite(value.value)
         ]
     return found
 
 
 def _of_benchmarks(side: Side) -> Iterator[_Value]:
-    """Yield each benchmark's values; packages are named where names do not tell."""
+    """Yield each benchmark's values, with its package if names are ambiguous."""
     values: dict[tuple[BenchmarkKey, str], dict[int, list[float]]] = {}
     for capture in side.of("benchmark"):
         for result in capture.content.results:
@@ -140,7 +140,7 @@ def _of_benchmarks(side: Side) -> Iterator[_Value]:
 
 
 def _mean(values: list[float]) -> float:
-    """Return the geometric mean, or the mean where a value is not above 0."""
+    """Return the geometric mean, or the mean if a value is not above 0."""
     if len(values) == 1:
         return values[0]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -150,7 +150,7 @@ def _mean(values: list[float]) -> float:
 
 
 def _of_loads(side: Side) -> Iterator[_Value]:
-    """Yield operations a second; of several generators nothing tells those of all."""
+    """Yield operations per second, except of runs with several generators."""
     captures = side.of("load")
     several = Counter(capture.run for capture in captures)
     for capture in captures:
@@ -160,7 +160,7 @@ def _of_loads(side: Side) -> Iterator[_Value]:
 
 
 def _of_profiles(comparison: Comparison, number: int) -> list[_Value]:
-    """Return the sums of profiles that both sides have, and what is made of them."""
+    """Return the sums of profiles both sides have, and figures derived from them."""
     values: list[_Value] = []
     names = set()
     for diff in comparison.profiles:
@@ -183,7 +183,7 @@ def _figure(name: str, sample_type: str) -> str:
 
 
 def _sums(name: str, side: ProfileSide) -> Iterator[_Value]:
-    """Yield the sum of each sample type, in the unit that the merged profile has."""
+    """Yield the sum of each sample type, in the unit of the merged profile."""
     for capture, totals in zip(
         side.runs, side.by_run.sum(axis=0).tolist(), strict=True
     ):
@@ -192,7 +192,7 @@ def _sums(name: str, side: ProfileSide) -> Iterator[_Value]:
 
 
 def _added(values: Iterator[_Value]) -> list[_Value]:
-    """Return values with those of one run and figure added up."""
+    """Return the values with those of the same run and figure summed."""
     sums: dict[tuple[int, str], _Value] = {}
     for value in values:
         before = sums.get(value[:2])
@@ -202,7 +202,7 @@ def _added(values: Iterator[_Value]) -> list[_Value]:
 
 
 def _of_groups(diff: ProfileDiff, number: int) -> Iterator[_Value]:
-    """Yield CPU time by group of runtime costs, and the share of the GC."""
+    """Yield CPU time by group of runtime costs, and the GC's share."""
     if not diff.grouped:
         return
     captures = (diff.base, diff.new)[number].runs
@@ -225,9 +225,9 @@ def _of_groups(diff: ProfileDiff, number: int) -> Iterator[_Value]:
 
 
 def _of_logs(side: Side) -> Iterator[_Value]:
-    """Yield figures of GC logs; lines of processes that are not told apart have none.
+    """Yield figures of GC logs, except logs that mix processes.
 
-    Of several logs of one run, the one with most collections counts.
+    Of several logs of one run, the one with the most cycles counts.
     """
     logs: dict[int, GCLog] = {}
     for capture in side.of("gctrace"):

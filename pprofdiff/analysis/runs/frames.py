@@ -1,4 +1,4 @@
-"""Figures of runs as a DataFrame; imported only when somebody asks for one."""
+"""Figures of runs as a DataFrame; imported only on request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["runs_frame"]
 
 
 def runs_frame(rows: Sequence[RunFigure]) -> pd.DataFrame:
-    """Return one row a figure of a run; columns as `Reported.runs` says."""
+    """Return one row per figure of a run; `Reported.runs` documents the columns."""
     columns = {name: [getattr(row, name) for row in rows] for name in RunFigure._fields}
     starts = pd.Series(columns["start_ns"], dtype="Int64")
     return pd.DataFrame(

@@ -1,4 +1,4 @@
-"""The functions that moved, in each group of a fleet: everywhere, or in one region."""
+"""Functions that changed in each group of a fleet: everywhere, or in one region."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class GroupDiff:
-    """The CPU of one group of both fleets compared, by shares of its total.
+    """The CPU of one group of both fleets compared, as shares of its total.
 
-    `hosts` are (base, new). `functions` is None where one side has no such group.
+    `hosts` are (base, new) counts. `functions` is None if a side lacks the group.
     """
 
     name: str
@@ -52,12 +52,12 @@ class GroupValue(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GroupFunctions:
-    """The functions of a group's comparison, by their flat values; judged once."""
+    """The functions of a group's comparison by flat value; judged once."""
 
     diff: ProfileDiff
 
     def moved(self, most: int | None = None) -> list[str]:
-        """Return the functions that moved beyond noise, what moved most first."""
+        """Return the functions that changed significantly, largest change first."""
         judged = self._judged
         if judged is None:
             return []
@@ -66,7 +66,7 @@ class GroupFunctions:
         return [names[row] for row in order[~judged.noise[order]][:most].tolist()]
 
     def value(self, function: str) -> GroupValue:
-        """Return a function's value; of one that neither side has, 0 on both."""
+        """Return a function's value, 0 on both sides if neither has it."""
         row = self._rows.get(function)
         if row is None:
             return GroupValue(0, 0, None)
@@ -87,7 +87,7 @@ class GroupFunctions:
 
 
 def moved_in_any(groups: Iterable[GroupDiff]) -> list[str]:
-    """Return the functions that moved beyond noise in a group, each once, in order."""
+    """Return the functions that changed significantly in any group, each once."""
     names: dict[str, None] = {}
     for group in groups:
         if group.functions is not None:
@@ -96,9 +96,9 @@ def moved_in_any(groups: Iterable[GroupDiff]) -> list[str]:
 
 
 def group_diffs(comparison: Comparison) -> Iterator[GroupDiff]:
-    """Yield all of two fleets' CPU, under the name "", then each group by name.
+    """Yield all CPU of two fleets, under the name "", then each group by name.
 
-    Nothing is yielded where nothing is grouped, or a side has no CPU profiles.
+    Yields nothing if there are no groups, or a side has no CPU profiles.
     """
     base, new = comparison.base.fleet, comparison.new.fleet
     if base is None or new is None or not (base.groups or new.groups):
@@ -121,9 +121,9 @@ def group_diffs(comparison: Comparison) -> Iterator[GroupDiff]:
 def _of_cpu(
     comparison: Comparison, base: Captures, new: Captures
 ) -> ProfileDiff | None:
-    """Return the CPU of some captures compared by shares; None where a side has none.
+    """Return the CPU of some captures compared by shares; None if a side has none.
 
-    The work that is known is that of all.
+    Shares, because known work is that of all captures.
     """
     old, current = (
         Side(side.label, tuple(c for c in captures if is_cpu(c.content)))

@@ -1,4 +1,4 @@
-"""The figures that the outcome rests on, run by run: time and CPU by operation."""
+"""The figures behind the outcome, run by run: time/op and CPU/op."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["RunValues", "headline_runs"]
 class RunValues(NamedTuple):
     """One figure of all runs.
 
-    `id` is that of the outcome's `Measure`. `base` and `new` are seconds by operation,
-    by `Capture.run`; `source` says what was measured.
+    `id` is that of the outcome's `Measure`. `base` and `new` are seconds per op, by
+    `Capture.run`; `source` says what was measured.
     """
 
     id: Literal["time", "cpu"]
@@ -29,12 +29,12 @@ class RunValues(NamedTuple):
 
     @property
     def sides(self) -> tuple[Mapping[int, float], Mapping[int, float]]:
-        """Both sides' runs."""
+        """Both sides' values by run."""
         return self.base, self.new
 
 
 def headline_runs(comparison: Comparison) -> list[RunValues]:
-    """Return time, then CPU by operation, of those where a side has several runs."""
+    """Return time/op, then CPU/op, of those for which a side has several runs."""
     told: tuple[RunValues | None, ...] = _of_turns(comparison)
     if not told:
         told = _times(comparison), _cpu(comparison)
@@ -42,9 +42,9 @@ def headline_runs(comparison: Comparison) -> list[RunValues]:
 
 
 def _of_turns(comparison: Comparison) -> tuple[RunValues, ...]:
-    """Return the geometric means of each round's turns, of what the outcome rests on.
+    """Return the geometric mean of each round's turns, for the outcome's figures.
 
-    Empty where sides were not measured in turns, or rounds have unlike turns.
+    Empty if sides were not measured in turns, or rounds differ in turns.
     """
     turns = comparison.turns if comparison.measured else None
     rounds = sorted({capture.run for capture in comparison.base.of("benchmark")})
@@ -71,7 +71,7 @@ def _by_round(values: Sequence[float], rounds: Sequence[int]) -> dict[int, float
 
 
 def _times(comparison: Comparison) -> RunValues | None:
-    """Return the geometric mean over the benchmarks that both sides have, by run.
+    """Return the geometric mean of the benchmarks that both sides have, by run.
 
     A run that lacks one of them has no value.
     """

@@ -1,4 +1,4 @@
-"""What to know of two fleets before one believes their difference."""
+"""What to know about two fleets before trusting their difference."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from pprofdiff.model.side import Fleet, Side
 
 __all__ = ["fleet_caveats", "hosts_of_both"]
 
-# Of fewer hosts a side, t reaches 7 % further than the normal distribution, and one
-# host that is unlike all others is a tenth of its side.
+# With fewer hosts per side, t reaches 7% further than the normal distribution, and one
+# odd host is a tenth of its side.
 _FEW = 10
-# Fewer pairs than this share of a side's hosts leave most of what hosts differ by.
+# With a smaller share of hosts in pairs, most host-to-host variation remains.
 _MOST = 0.5
 
 
 def hosts_of_both(base: Side, new: Side) -> int:
-    """Return how many hosts are to be compared with themselves.
+    """Return how many hosts are compared with themselves.
 
-    0 unless half of the hosts of either side are of the other too, by their names.
-    Where hosts are so many that runs are groups of them, a host's group is the same on
-    both sides, and groups are pairs.
+    0 unless half of either side's hosts are on the other side too, by name. If there
+    are so many hosts that runs are groups of them, a host is in the same group on both
+    sides, and groups are paired.
     """
     if base.fleet is None or new.fleet is None:
         return 0
@@ -33,7 +33,7 @@ def hosts_of_both(base: Side, new: Side) -> int:
 
 
 def fleet_caveats(base: Side, new: Side) -> Iterator[Caveat]:
-    """Yield doubts about sides that are fleets; nothing of sides that are not."""
+    """Yield caveats about sides that are fleets; none about other sides."""
     if base.fleet is None or new.fleet is None:
         return
     if len(base.fleet.names) == len(new.fleet.names) == 1:
@@ -65,7 +65,7 @@ def _few(side: Side, fleet: Fleet) -> Iterator[Caveat]:
 
 
 def _one_hour_and_another(base: Side, new: Side) -> Iterator[Caveat]:
-    """Yield a doubt where one build's hosts were all profiled before the other's."""
+    """Yield a caveat if one build's hosts were all profiled before the other's."""
     first = began_first(base, new)
     if first is not None:
         yield Caveat(

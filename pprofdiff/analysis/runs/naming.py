@@ -1,4 +1,4 @@
-"""What the runs of a side are called: their numbers, their folders or files."""
+"""Names of a side's runs: their numbers, and their folders or files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _SEPARATOR = re.compile(r"[/\\]")
 class RunName(NamedTuple):
     """How people know a run.
 
-    `number` is that of its folder or files where each run of the side has another one,
-    else its place, from 1. `place` is its folder; of files without one, its CPU profile
+    `number` is that of its folder or files if the side's runs have different ones, else
+    its position, from 1. `place` is its folder; for files without one, its CPU profile
     or the first of them.
     """
 
@@ -28,9 +28,9 @@ class RunName(NamedTuple):
 
 
 def run_names(side: Side) -> dict[int, RunName]:
-    """Return the names of a side's runs by `Capture.run`, in its order.
+    """Return the names of a side's runs by `Capture.run`, in run order.
 
-    The side is as `analysis.side.numbered` returns it.
+    The side is as returned by `analysis.side.numbered`.
     """
     captures: dict[int, list[Capture[Any]]] = {}
     for capture in sorted(side.captures, key=lambda one: one.run):
@@ -47,7 +47,7 @@ def run_names(side: Side) -> dict[int, RunName]:
 
 
 def _place(captures: Sequence[Capture[Any]]) -> str:
-    """Return the folder of captures that are told to be of one run, else a file."""
+    """Return the folder of captures known to be of one run, else a file."""
     profiles = (c for c in captures if c.kind == "profile" and is_cpu(c.content))
     first = next(profiles, captures[0])
     parts = _SEPARATOR.split(first.path)

@@ -1,17 +1,17 @@
-"""Runs that stand apart from the others of their side: named, never dropped.
+"""Runs that are outliers among their side's runs: named, never dropped.
 
-A run beside a backup job, or on a throttled processor, costs more than others of one
-build. How far runs differ is told by medians (of logarithms, and of how far they are
-from their side's median, the MAD), which one such run hardly moves. Of few runs these
-medians are small by luck; they are drawn towards the prior of `totals` for that.
+A run alongside a backup job, or on a throttled CPU, costs more than others of one
+build. Run-to-run variation is measured by medians (of logarithms, and of distances from
+the side's median: the MAD), which one such run hardly affects. With few runs these
+medians may be small by luck, so they are shrunk toward the prior of `totals`.
 
 Measured (``python -m tests.calibration.outliers``) on 23 or 24 runs of one build of
-three programs on a quiet machine, by 300 random splits into sides of 3, 5 and 10 runs.
-By CPU an operation (deviation 2 to 4 %) no split names any; a run that costs 1.38 × as
-much is named in 5 to 12, 62 to 97 and 90 to 100 %. By time (14 to 24 %, the longest run
-1.8 × the median), 12 to 35, 17 to 47 and 1 to 89 % name one: that is why time counts
-only where CPU is not known. Of normal logarithms, at most 2 % of comparisons name one
-where the deviation is 6 %, 4 to 11 % where it is 15 %.
+three programs on a quiet machine, in 300 random splits into sides of 3, 5 and 10 runs.
+By CPU/op (deviation 2 to 4%) no split names any; a run that costs 1.38× as much is
+named in 5 to 12, 62 to 97 and 90 to 100%. By time (14 to 24%, the longest run 1.8× the
+median), 12 to 35, 17 to 47 and 1 to 89% name one, so time is used only if CPU is
+unknown. For normal logarithms, at most 2% of comparisons name one at a deviation of 6%,
+4 to 11% at 15%.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from pprofdiff.units import times
 
 __all__ = ["Outlier", "outliers", "outlying_runs"]
 
-# Of two runs, nothing tells which one stands apart.
+# Of two runs, either may be the outlier.
 _FEWEST = 3
-# Of a normal distribution, its deviation ÷ the median of distances from its median.
+# Standard deviation ÷ MAD of a normal distribution.
 _OF_MAD = 1.4826
 _WORDS = {"cpu": "the CPU/op", "time": "the time/op"}
 
 
 class Outlier(NamedTuple):
-    """A run that stands apart.
+    """A run that is an outlier.
 
-    `side` is 0 for base and 1 for new, `run` the key that it has there. `ratio` is its
+    `side` is 0 for base and 1 for new; `run` is its key on that side. `ratio` is its
     value ÷ the median of the side's `others` other runs.
     """
 
@@ -60,9 +60,9 @@ class Outlier(NamedTuple):
 
 
 def outlying_runs(comparison: Comparison) -> Iterator[Caveat]:
-    """Yield the runs whose CPU by operation stands apart; without it, whose time does.
+    """Yield the runs whose CPU/op is an outlier, or time/op if CPU is unknown.
 
-    Time tells of the machine at least as much as of the run.
+    Time depends on the machine at least as much as on the run.
     """
     figures = headline_runs(comparison)[-1:]
     sides = [numbered(side) for side in (comparison.base, comparison.new)]
@@ -81,12 +81,12 @@ def _told(one: Outlier, figure: RunValues, side: Side) -> str:
 
 
 def outliers(sides: Sequence[Mapping[int, float]]) -> list[Outlier]:
-    """Return the runs that stand apart from their side's others, side by side.
+    """Return the outliers among each side's runs, base first.
 
     Parameters
     ----------
     sides
-        Positive values by run, of both sides. A side of fewer than three has none.
+        Positive values by run, of both sides. A side with fewer than three has none.
 
     """
     logs = [np.log(list(side.values())) for side in sides]
@@ -111,7 +111,7 @@ def outliers(sides: Sequence[Mapping[int, float]]) -> list[Outlier]:
 
 
 def _deviation(distances: NDArray[np.float64], freedom: int) -> float:
-    """Return how far runs differ, as deviation of their logarithms."""
+    """Return the run-to-run deviation of the logarithms."""
     own = _OF_MAD * float(np.median(distances))
     squares = freedom * own**2 + TOTAL_PRIOR * TOTAL_SIGMA**2
     return sqrt(squares / (freedom + TOTAL_PRIOR))

@@ -1,4 +1,4 @@
-"""When runs began, and whether those of both sides were taken in turns."""
+"""When runs started, and whether both sides' runs were taken in turns."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pprofdiff.model.side import Side
 
 __all__ = ["began_first", "one_after_the_other", "starts_of", "taken_in_turns"]
 
-# A pair less has t reach further than drift is worth: of four, 1.3 times as far as the
-# runs of both sides together; of five, 1.2 times.
+# With fewer pairs, t widens more than removing drift is worth: with four, it reaches
+# 1.3 times as far as for unpaired runs; with five, 1.2 times.
 _FEWEST = 5
 _SEVERAL = 2
 
 
 def starts_of(side: Side) -> dict[int, int]:
-    """Return when runs began, ns since 1970, of those that tell.
+    """Return when runs started, ns since 1970, for those that say so.
 
-    A CPU profile's time is that of its begin (runtime/pprof, profBuilder); a heap
-    profile's is when it was written. A trace has a wall clock from Go 1.25 on.
+    A CPU profile's time is its start (runtime/pprof, profBuilder); a heap profile's is
+    when it was written. A trace has a wall clock from Go 1.25 on.
     """
     starts: dict[int, int] = {}
     for run, start in (*_profile_starts(side), *_trace_starts(side)):
@@ -31,11 +31,11 @@ def starts_of(side: Side) -> dict[int, int]:
 
 
 def taken_in_turns(base: Side, new: Side) -> int:
-    """Return how many pairs the runs of both sides make, 0 where not taken in turns.
+    """Return how many pairs both sides' runs make, 0 if not taken in turns.
 
-    The first runs of both sides begin before their second runs do, and so on; which of
-    a pair began first may change from pair to pair. A pair is a run of base and the run
-    of new with its place among the numbers of runs, so that numbers follow time.
+    Both first runs start before either side's second run, and so on; which run of a
+    pair starts first may vary. A pair is a run of base and the run of new at the same
+    position by run number, so numbers follow time.
     """
     sides = []
     for side in (base, new):
@@ -51,9 +51,9 @@ def taken_in_turns(base: Side, new: Side) -> int:
 
 
 def began_first(base: Side, new: Side) -> Side | None:
-    """Return the side all of whose runs began before those of the other.
+    """Return the side whose runs all started before those of the other.
 
-    None where there is none, or fewer than two runs of a side tell when they began.
+    None if there is none, or fewer than two runs of a side say when they started.
     """
     starts = [sorted(starts_of(side).values()) for side in (base, new)]
     if min(map(len, starts)) < _SEVERAL:
@@ -64,10 +64,10 @@ def began_first(base: Side, new: Side) -> Side | None:
 
 
 def one_after_the_other(base: Side, new: Side) -> Iterator[Caveat]:
-    """Yield a doubt where all runs of one side began before those of the other.
+    """Yield a caveat if all runs of one side started before those of the other.
 
-    On virtual machines 24 runs of one build, of which the first half was compared with
-    the second, were told apart in up to half of such comparisons.
+    On virtual machines, the first half of 24 runs of one build differed significantly
+    from the second half in up to half of such comparisons.
     """
     first = began_first(base, new)
     if first is not None:

@@ -1,4 +1,4 @@
-"""At which steps a share changed: proposed by ruptures, judged by hosts."""
+"""Change points of a share: proposed by ruptures, tested by the spread of hosts."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 ALARMS = 0.05
-"""How many of the series in which nothing changed may show a change."""
+"""The share of series without any change that may still report one."""
 
 _KNOWN = reach(inf).of_95
 
 
 class Change(NamedTuple):
-    """A share that is another one from a step on.
+    """A step at which a share changed.
 
     Attributes
     ----------
     step
         The first step with the new share.
     before, after
-        The share over all steps since the change before, and until the next.
+        The share since the previous change, and until the next.
     low, high
-        95 % interval of their difference.
+        95% interval of their difference.
     q
-        The rate of false discoveries at which this is one.
+        The false discovery rate at which the change is significant.
 
     """
 
@@ -60,16 +60,16 @@ class Change(NamedTuple):
 
     @property
     def delta(self) -> float:
-        """How much the share changed."""
+        """New share − old share."""
         return self.after - self.before
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """Where one row may have changed.
+    """Possible changes of one row.
 
-    `steps` are the first steps of new shares, rising; `p` has the chance of each, after
-    correction for the number of steps at which a change might have been seen.
+    `steps` are the first steps of new shares, sorted; `p` are their p-values, corrected
+    for the number of steps at which a change could have been found.
     """
 
     steps: tuple[int, ...] = ()
@@ -77,7 +77,7 @@ class Proposed:
 
 
 def need_ruptures() -> None:
-    """Raise UsageError where what looks for changes is not installed."""
+    """Raise UsageError if ruptures is not installed."""
     from importlib.util import find_spec
 
     if find_spec("ruptures") is None:
@@ -85,19 +85,19 @@ def need_ruptures() -> None:
 
 
 def penalty(steps: int) -> float:
-    """Return how much better a curve has to fit for each change that it has.
+    """Return the penalty for each change of a curve: the minimum gain in fit.
 
-    One more change makes the sum of squared deviations less by the square of a normal
-    deviate, whatever the step it is at; the largest of ``steps - 1`` such squares is
-    above this in `ALARMS` of the series in which nothing changed (Bonferroni).
+    One more change lowers the sum of squared deviations by the square of a normal
+    deviate, at any step; the largest of ``steps - 1`` such squares exceeds this penalty
+    in `ALARMS` of the series without a change (Bonferroni).
     """
     return NormalDist().inv_cdf(1 - ALARMS / (2 * max(steps - 1, 1))) ** 2
 
 
 def proposed(shares: Shares, moderated: Moderation) -> list[Proposed]:
-    """Return where each row may have changed; nothing is judged over rows yet.
+    """Return the possible changes of each row, not yet judged across rows.
 
-    `moderated` is what rows tell together of how far units differ.
+    `moderated` is what all rows together show about how much units vary.
     """
     least = penalty(shares.shares.shape[1])
     variance = shares.variance * np.square(shares.shaken)[:, None]
@@ -118,9 +118,9 @@ def proposed(shares: Shares, moderated: Moderation) -> list[Proposed]:
 
 
 def _furthest(shares: Floats, variance: Floats, known: NDArray[np.bool_]) -> Floats:
-    """Return how much better each row fits with the best run of steps apart.
+    """Return each row's largest gain in fit from setting one run of steps apart.
 
-    To look at all runs at once takes less than a search does, which most rows need not.
+    Checking all runs at once is cheaper than a search, which most rows do not need.
     """
     rows, steps = shares.shape
     weight = np.where(known[:, None], 1 / np.where(known[:, None], variance, 1.0), 0.0)
@@ -139,7 +139,7 @@ def _furthest(shares: Floats, variance: Floats, known: NDArray[np.bool_]) -> Flo
 
 
 def _cut(shares: Floats, weight: Floats, least: float) -> list[int]:
-    """Return the first steps of new shares: the best fit for its number of changes."""
+    """Return the first step of each new share, from the best penalized fit."""
     import ruptures
 
     signal = np.column_stack((shares, weight))
@@ -148,7 +148,7 @@ def _cut(shares: Floats, weight: Floats, least: float) -> list[int]:
     return ends[:-1]
 
 
-def _cost() -> Any:  # noqa: ANN401 - of a class of a library without types
+def _cost() -> Any:  # noqa: ANN401 - ruptures has no types
     from ruptures.base import BaseCost
 
     class Weighted(BaseCost):  # type: ignore[misc]
@@ -158,7 +158,7 @@ def _cost() -> Any:  # noqa: ANN401 - of a class of a library without types
         min_size = 1
 
         def fit(self, signal: Floats) -> Weighted:
-            """Take (value, weight) of each step."""
+            """Take the (value, weight) of each step."""
             self.signal = signal
             value, weight = signal.T
             value = value - np.average(value, weights=weight)
@@ -178,9 +178,9 @@ def _cost() -> Any:  # noqa: ANN401 - of a class of a library without types
 def _judged(
     shares: Shares, row: int, steps: Sequence[int], moderated: Moderation
 ) -> Proposed:
-    """Return the chance of each change, by how far units differ in it.
+    """Return the p-value of each change, from how much units vary in it.
 
-    So many changes could have been put at so many sets of steps (Bonferroni).
+    Corrected for the number of ways to place that many changes (Bonferroni).
     """
     count = shares.shares.shape[1]
     ways = comb(count - 1, len(steps))
@@ -199,7 +199,7 @@ def _judged(
 
 
 def _runs(steps: Sequence[int], count: int) -> list[tuple[int, int, int]]:
-    """Return (begin of the run before, the step, end of the run after) of each step."""
+    """Return (start of the run before, step, end of the run after) for each step."""
     ends = [0, *steps, count]
     return list(zip(ends[:-2], ends[1:-1], ends[2:], strict=True))
 
@@ -211,7 +211,7 @@ def changes_at(
     rates: Sequence[float],
     moderated: Moderation,
 ) -> tuple[Change, ...]:
-    """Return the changes of a row at steps that were chosen, with their rates."""
+    """Return the changes of a row at the chosen steps, with their rates."""
     changes = []
     runs = _runs(steps, shares.shares.shape[1])
     for (first, middle, end), rate in zip(runs, rates, strict=True):

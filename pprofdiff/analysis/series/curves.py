@@ -1,4 +1,4 @@
-"""Shares of the total, step by step, and how far hosts make them spread."""
+"""Shares of the total, step by step, and their variance over hosts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["Shares", "between", "shares_of"]
 
 Floats = NDArray[np.float64]
 
-# Of fewer steps, the median of differences says little of a row: it is off by a third.
+# With fewer steps, a row's median of differences is unreliable: off by a third.
 _SEVERAL = 24
-# Beyond this, how far steps shake is what deviations are of. A median of so many
-# differences tells as little as the mean of 0.37 times as many squares.
+# Above `_SHAKEN`, step-to-step noise sets the deviation. A median of n differences is
+# as informative as the mean of 0.37 n squares.
 _SHAKEN, _OF_MEDIANS = 1.5, 0.37
-# The median of |z| of the normal distribution.
+# The median of |z| for a normal distribution.
 _MEDIAN = 0.6745
 
 
@@ -29,18 +29,18 @@ class Shares:
     ----------
     own, totals
         Sums of rows and of all samples: float64 of shapes (rows, units, steps) and
-        (units, steps). Each step has a total.
+        (units, steps). Every step has a nonzero total.
     shares
-        Of all units together: float64 of shape (rows, steps).
+        Shares over all units: float64 of shape (rows, steps).
     variance
-        Of a share, as units that are measured again at another step spread about it:
-        float64 of shape (rows, steps). Where a unit is of one step alone, all that it
-        differs from others counts. NaN where no step has two units.
+        Variance of each share, from how units vary when measured again at another step:
+        float64 of shape (rows, steps). For a unit with only one step, its whole
+        difference from the others counts. NaN if no step has two units.
     freedom
         The degrees of freedom of that variance.
     shaken
-        What a deviation is to be multiplied by where shares go up and down from step
-        to step further than units explain, all together (float64, at least 1).
+        The factor to multiply deviations by, because all units move together from step
+        to step more than their variance explains (float64, at least 1).
 
     """
 
@@ -72,9 +72,9 @@ def shares_of(own: NDArray[np.int64], totals: NDArray[np.int64]) -> Shares:
 
 
 def _freedom(weights: Floats) -> float:
-    """Return how many deviations there are, less the means that they are from.
+    """Return the number of deviations less the number of means they are taken from.
 
-    Units of unlike sizes count as fewer of one size (Kish 1965, 11.7).
+    Units of unequal size count as fewer units of equal size (Kish 1965, 11.7).
     """
     seen = weights > 0
     again = int((seen.sum(axis=1) > 1).sum())
@@ -87,22 +87,22 @@ def _freedom(weights: Floats) -> float:
 def _variance(values: Floats, weights: Floats, shares: Floats) -> Floats:
     """Return the variance of each share (the ratio estimator's, over units)."""
     whole, seen = weights.sum(axis=0), weights > 0
-    # How far each unit moves the share; 0 where it was not measured.
+    # How far each unit pulls the share; 0 where it was not measured.
     pull = (values - shares[:, None, :] * weights) / whole
     times = seen.sum(axis=1)
     own = pull.sum(axis=2) / np.maximum(times, 1)
     again = times > 1
     left = np.where(seen, pull - np.where(again, own, 0.0)[:, :, None], 0.0)
-    # Less of a unit's spread is left where it is of few steps.
+    # Correct for the spread lost to the unit's own mean over few steps.
     left *= np.sqrt(np.where(again, times / np.maximum(times - 1, 1), 1.0))[:, None]
     units = np.maximum(seen.sum(axis=0), 1)
     several = units > 1
     if not several.any():
         return np.full(shares.shape, np.nan)
-    # What the share would be without a unit: the jackknife.
+    # Jackknife: the share without the unit.
     left /= np.maximum(1 - weights / whole, 1e-12)
     of_step = np.square(left).sum(axis=1) * np.where(several, 1 - 1 / units, 0.0)
-    # A step with few units hardly shows its own spread, that of all steps does.
+    # A step with few units hardly shows its own spread: use at least the pooled one.
     sizes = np.square(weights / whole).sum(axis=0)
     common = of_step[:, several].sum(axis=1) / sizes[several].sum()
     variance: Floats = np.maximum(of_step, common[:, None] * sizes)
@@ -110,10 +110,10 @@ def _variance(values: Floats, weights: Floats, shares: Floats) -> Floats:
 
 
 def _shaken(shares: Floats, variance: Floats) -> Floats:
-    """Return how much further shares go from step to step than their variance says.
+    """Return how much more shares vary from step to step than their variance says.
 
-    The load of an hour moves all hosts alike. By the median, so that some steps may be
-    changes. Few steps hardly tell a row's own: there it is what half of the rows have.
+    The load of an hour moves all hosts together. Uses the median, so some steps may be
+    changes. A row with few steps hardly shows its own factor: use the median over rows.
     """
     rows, steps = shares.shape
     if not rows:
@@ -132,12 +132,12 @@ def _shaken(shares: Floats, variance: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """One row's shares of two groups of steps.
+    """One row's shares in two groups of steps.
 
-    `deviation` is that of their difference over units, each of which counts once
-    however many steps it was measured at; `freedom` its degrees of freedom, 0 where
-    there are no two units on each side. `expected` is what `Shares.variance` makes of
-    it, if nothing else lets units differ from themselves, with `expected_freedom`.
+    `deviation` is that of their difference over units, each counted once however many
+    steps it has; `freedom` is its degrees of freedom, 0 without two units on each side.
+    `expected` is the deviation that `Shares.variance` predicts if units have no other
+    source of variation, with `expected_freedom`.
     """
 
     before: float
@@ -149,7 +149,7 @@ class Between:
 
     @property
     def even(self) -> float:
-        """What makes the difference as rare as a normal deviate, 1 where much is seen.
+        """Factor that gives the difference a normal tail; near 1 for large counts.
 
         Counts of rare samples are skewed; their powers of 2/3 are not (Anscombe 1953,
         Journal of the Royal Statistical Society B 15(2)).
@@ -162,10 +162,10 @@ class Between:
 
 
 def between(shares: Shares, row: int, first: slice, second: slice) -> Between:
-    """Return what one row has in two groups of steps, and how sure the difference is.
+    """Return one row's shares in two groups of steps, and the deviation between them.
 
-    Units that are in both are compared with themselves; what one keeps from step to
-    step is no evidence twice.
+    Units in both groups are compared with themselves: what persists in a unit from step
+    to step is not independent evidence.
     """
     pull = np.zeros(shares.totals.shape[0])
     ratios, alike, expected = [], [], 0.0
@@ -175,9 +175,9 @@ def between(shares: Shares, row: int, first: slice, second: slice) -> Between:
         part = weights / weights.sum()
         ratio = float(own.sum() / weights.sum())
         ratios.append(ratio)
-        # So many units of one size vary as much as these do (Kish 1965, 11.7).
+        # This many units of equal size vary as much as these do (Kish 1965, 11.7).
         alike.append(round(1 / float(np.square(part).sum())))
-        # What the ratio would be without a unit: the jackknife.
+        # Jackknife: the ratio without the unit.
         without = np.maximum(1 - part, 1e-12)
         pull += sign * (own - ratio * weights) / weights.sum() / without
         sizes = shares.totals[:, steps].sum(axis=0) / weights.sum()

@@ -34,13 +34,13 @@ CurveSort = Literal["group", "category", "function"]
 _SORTS: tuple[CurveSort, ...] = ("group", "category", "function")
 
 LEAST = 0.001
-"""Functions that have less of the total at every step are not looked at.
+"""Functions below this share of the total at every step are skipped.
 
-What they could add is less than what hosts make of the total from day to day.
+They could add less than the day-to-day variation of hosts.
 """
 
 _LEAST_STEPS = 2
-# Functions looked at together: some megabytes for 64 hosts and 48 steps.
+# Functions per block: a few megabytes for 64 hosts and 48 steps.
 _AT_ONCE = 64
 
 
@@ -51,16 +51,16 @@ class Curve:
     Attributes
     ----------
     sort, key, label
-        What of: the id of a group or category of runtime costs, or a function's name.
+        What it is: the id of a group or category of runtime costs, or a function.
     raw
-        Sums, in the unit of the sample type: int64, one a step.
+        Sums, in the unit of the sample type: int64, one per step.
     shares
-        Of each step's total: float64, NaN for a step without profiles.
+        Shares of each step's total: float64, NaN for a step without profiles.
     deviation
-        The standard deviation of each share, as hosts spread that were measured again;
-        NaN where that is not known.
+        The standard deviation of each share, from how hosts vary between measurements;
+        NaN if unknown.
     changes
-        Where it changed, rising; positions are steps of the series.
+        Its changes, in order; their steps are steps of the series.
 
     """
 
@@ -74,9 +74,9 @@ class Curve:
 
     @property
     def levels(self) -> list[tuple[int, float]]:
-        """The share from each step on until the next: (step, share), the first at 0.
+        """The share between changes, as (first step, share), starting at step 0.
 
-        Between two changes the share is one.
+        Empty without changes.
         """
         if not self.changes:
             return []
@@ -85,18 +85,18 @@ class Curve:
 
     @property
     def largest(self) -> float:
-        """The largest change, with its sign; 0 without one."""
+        """The largest change, signed; 0 without changes."""
         return max((one.delta for one in self.changes), key=abs, default=0.0)
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The first and last share that are known."""
+        """The first and last known share."""
         known = self.shares[np.isfinite(self.shares)]
         return float(known[0]), float(known[-1])
 
     @property
     def span(self) -> float:
-        """How far the share went."""
+        """The range of the share."""
         return float(np.nanmax(self.shares) - np.nanmin(self.shares))
 
 
@@ -104,8 +104,8 @@ class Curve:
 class KindCurves:
     """The curves of one kind of profile.
 
-    `functions` come by their largest change, then by how far they went; there are
-    those that have `LEAST` of the total at some step. `hosts` are the units at most.
+    `functions` are sorted by largest change, then by range; only those with a share of
+    `LEAST` at some step are included.
     """
 
     measured: Measured
@@ -115,7 +115,7 @@ class KindCurves:
 
     @property
     def curves(self) -> tuple[Curve, ...]:
-        """All of them."""
+        """All curves."""
         return (*self.groups, *self.categories, *self.functions)
 
     @property
@@ -133,7 +133,7 @@ class JudgedSeries:
 
     @cached_property
     def steps(self) -> dict[int, list[tuple[KindCurves, Curve, Change]]]:
-        """What changed at each step where anything did, largest first."""
+        """Changes by step, for each step that has any, largest first."""
         at: dict[int, list[tuple[KindCurves, Curve, Change]]] = {}
         for kind in self.kinds:
             for curve in kind.functions:
@@ -146,7 +146,7 @@ class JudgedSeries:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Rows that are looked at together: what they are of, their sums, and shares."""
+    """Rows processed together: their names, sums, and shares."""
 
     sort: CurveSort
     names: list[tuple[str, str]]
@@ -156,7 +156,7 @@ class _Block:
 
 @dataclass(frozen=True, eq=False)
 class _Tried:
-    """A block, where its rows may have changed, and how far units differ."""
+    """A block, the possible changes of its rows, and how much units vary."""
 
     block: _Block
     told: list[Proposed]
@@ -166,10 +166,9 @@ class _Tried:
 def judge_series(series: Series) -> JudgedSeries:
     """Return the curves of a series and where they changed.
 
-    All curves are judged together: `changes.ALARMS` of the changes that are told may
-    be false, and of series in which nothing changed as many show one.
-
-    Raises UsageError where ruptures is not installed.
+    All curves are judged together: at most `changes.ALARMS` of the reported changes are
+    false, and as many of the series without a change report one. Raises UsageError if
+    ruptures is not installed.
     """
     need_ruptures()
     blocks = [_tried(list(_blocks(kind))) for kind in series.kinds]
@@ -184,7 +183,7 @@ def judge_series(series: Series) -> JudgedSeries:
 
 
 def _tried(blocks: list[_Block]) -> list[_Tried]:
-    """Return where the rows of one kind may have changed."""
+    """Return the possible changes of one kind's rows."""
     functions = [block.shares for block in blocks if block.sort == "function"]
     moderated = moderation(functions)
     return [
@@ -193,11 +192,11 @@ def _tried(blocks: list[_Block]) -> list[_Tried]:
 
 
 def _rates(blocks: Sequence[Sequence[_Tried]], sort: CurveSort) -> list[float]:
-    """Return the rate of false discoveries of each step that was proposed.
+    """Return the false discovery rate of each proposed step.
 
-    Groups, categories and functions are a third of the alarms each: of a few groups
-    less has to be seen than of hundreds of functions. A row in which no step was
-    proposed was tried all the same.
+    Groups, categories and functions get a third of the alarms each: a few groups need
+    less evidence than hundreds of functions. A row with no proposed step still counts
+    as a test.
     """
     told = [
         proposal
@@ -216,7 +215,7 @@ def _kind(
     blocks: Sequence[_Tried],
     rates: Mapping[CurveSort, Iterator[float]],
 ) -> KindCurves:
-    """Return the curves of one kind; takes as many rates as its rows have."""
+    """Return the curves of one kind; consumes the rates of its rows."""
     curves: dict[CurveSort, list[Curve]] = {"group": [], "category": [], "function": []}
     for tried in blocks:
         sort = tried.block.sort
@@ -229,10 +228,10 @@ def _kind(
 
 
 def _undiluted(functions: list[Curve]) -> list[Curve]:
-    """Return functions without the changes that follow from larger ones of others.
+    """Return functions without changes that follow from larger ones of others.
 
-    Where one has more of the total, all others have less of it, each by the same part:
-    a change is the function's own where it is beyond that, of so many functions.
+    When one function takes more of the total, all others shrink by the same factor. A
+    change is a function's own if it goes beyond that, given the number of functions.
     """
     chance = ALARMS / max(len(functions), 1)
     wider = NormalDist().inv_cdf(1 - chance / 2) / NormalDist().inv_cdf(0.975)
@@ -262,7 +261,7 @@ def _undiluted(functions: list[Curve]) -> list[Curve]:
 
 
 def _around(curve: Curve, place: int, others: Sequence[Floats]) -> tuple[float, float]:
-    """Return what other functions have before and after a change of a curve."""
+    """Return the share of other functions before and after a change."""
     if not others:
         return 0.0, 0.0
     whole = np.sum(others, axis=0)
@@ -310,12 +309,12 @@ def _curves(
 
 
 def _present(measured: Measured) -> NDArray[np.int64]:
-    """Return the steps at which anything was measured."""
+    """Return the steps that have measurements."""
     return np.flatnonzero(measured.totals.sum(axis=0) > 0)
 
 
 def _blocks(measured: Measured) -> Iterator[_Block]:
-    """Yield the rows of one kind, some at a time."""
+    """Yield the rows of one kind, block by block."""
     present = _present(measured)
     totals = measured.totals[:, present]
 
@@ -341,7 +340,7 @@ def _blocks(measured: Measured) -> Iterator[_Block]:
 def _of_categories(
     sums: NDArray[np.int64], block: Callable[..., _Block]
 ) -> Iterator[_Block]:
-    """Yield groups of runtime costs, then their categories, those that have a value."""
+    """Yield groups of runtime costs, then categories, that have a value."""
     known = rules()
     place = {category: i for i, category in enumerate(known.categories)}
     groups = [

@@ -1,7 +1,7 @@
-"""How far deviations of differences are those of their row, or of all rows alike.
+"""Empirical Bayes moderation of a row's deviation by that of all rows.
 
-Few hosts hardly tell a row's own deviation; hundreds of rows tell how far rows differ
-in theirs (Smyth 2004, Statistical Applications in Genetics 3(1), section 6.2).
+A few hosts hardly show one row's deviation; hundreds of rows show how much rows vary in
+theirs (Smyth 2004, Statistical Applications in Genetics 3(1), section 6.2).
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from pprofdiff.analysis.series.curves import Between, Shares, between
 
 __all__ = ["ALONE", "Moderation", "moderation"]
 
-# Of fewer rows, how far they differ is not known either.
+# With fewer rows, how much they vary is unknown too.
 _SEVERAL = 20
 
 
 class Moderation(NamedTuple):
-    """What all rows tell of a row's variance: `scale` times the one that is expected.
+    """What all rows show of a row's variance: `scale` times the expected variance.
 
-    That counts as `freedom` degrees of freedom beside the row's own, as far as what is
-    expected has so many.
+    It counts as `freedom` degrees of freedom on top of the row's own, up to those of
+    the expected variance.
     """
 
     scale: float
@@ -33,7 +33,7 @@ class Moderation(NamedTuple):
     def deviation(self, told: Between) -> tuple[float, float]:
         """Return the deviation of a difference, and its degrees of freedom.
 
-        It is never less than the row's own: units that respond in unlike ways.
+        It is never below the row's own, since units may respond differently.
         """
         if not self.freedom:
             return told.deviation, float(told.freedom)
@@ -46,11 +46,11 @@ class Moderation(NamedTuple):
 
 
 ALONE = Moderation(1.0, 0.0)
-"""Each row's own deviation alone."""
+"""No moderation: each row's own deviation."""
 
 
 def moderation(several: Sequence[Shares]) -> Moderation:
-    """Return what rows tell together, by their first and second half of the steps."""
+    """Return what all rows show, from the first and second half of the steps."""
     logs, freedom = [], 0
     for shares in several:
         rows, steps = shares.shares.shape
@@ -70,14 +70,14 @@ def moderation(several: Sequence[Shares]) -> Moderation:
     more = _solved(spread) if spread > 0 else inf
     if isfinite(more):
         mean += float(digamma(more / 2)) - log(more / 2)
-    # Less than what steps show is no evidence: halves are of more steps than most runs.
+    # A scale below 1 is no evidence: halves have more steps than most runs.
     return Moderation(max(float(np.exp(mean)), 1.0), more)
 
 
 def _solved(spread: float) -> float:
-    """Return the degrees of freedom whose logarithms of variances spread so far.
+    """Return the degrees of freedom for which log variances spread this much.
 
-    That is twice the inverse of the trigamma function, which falls.
+    That is twice the inverse of the trigamma function, which is decreasing.
     """
     from scipy.optimize import brentq
     from scipy.special import polygamma

@@ -1,1 +1,1 @@
-"""Source lines of both builds: what each costs, what changed, and what carries it."""
+"""Source of both builds: the cost of each line, what changed, and what carries it."""

@@ -1,9 +1,9 @@
 """Which changed lines carry the cost that a finding is about.
 
-A sample belongs to the changed line of its stack that is nearest the leaf: what is
-called from it did not change, and what calls it is not what changed its cost. Lines are
-told where what belongs to them moved beyond noise, by the model that judges the
-finding, in the direction of the finding and by a part of it that matters.
+A sample belongs to the changed line nearest the leaf of its stack: code called from
+there did not change, and changes in its callers did not change its cost. Lines are
+reported if their samples changed significantly by the finding's noise model, in the
+finding's direction, and by a part of it that matters.
 """
 
 from __future__ import annotations
@@ -45,14 +45,13 @@ __all__ = ["Behind", "own_movement", "with_source"]
 
 Column = NDArray[np.int64]
 
-# A function with less of both sides' totals has too few samples for any of its lines to
-# be judged.
+# A function with less of both sides' totals has too few samples to judge its lines.
 _LEAST = 0.005
-# Lines are told from this part of what the finding moved on.
+# Lines are reported from this part of the finding's change.
 _PART = 0.1
 _TOLD = 3
 _RELATED = 2
-# A diff of so many functions is read at a glance.
+# A diff of this many functions is read at a glance.
 _FEW = 3
 _NAMED = 3
 _LISTED = 5
@@ -68,9 +67,9 @@ class _Changed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Carriers:
-    """The changed lines of one comparison, and which samples belong to which.
+    """The changed lines of one comparison, and the samples that belong to each.
 
-    Functions with a part of the totals below `least` on both sides are left out.
+    Functions with less than `least` of the totals on both sides are left out.
     """
 
     diff: ProfileDiff
@@ -98,7 +97,7 @@ class _Carriers:
 
     @cached_property
     def looked_up(self) -> tuple[tuple[int, Places], ...]:
-        """The functions with samples enough, by their rows of the union."""
+        """The functions with enough samples, by row of the union."""
         return tuple(
             (row, places_of(self.sources, old, now))
             for row, base, new in self.both.pairs()
@@ -108,11 +107,11 @@ class _Carriers:
 
     @property
     def places(self) -> tuple[Places, ...]:
-        """Where functions with samples enough are."""
+        """The places of the functions with enough samples."""
         return tuple(places for _, places in self.looked_up)
 
     def _large(self, old: FunctionLines | None, now: FunctionLines | None) -> bool:
-        """Return whether a function has samples enough to judge its lines."""
+        """Return whether a function has enough samples to judge its lines."""
         pairs = zip((old, now), self.diff.totals, strict=True)
         return any(
             lines is not None and lines.size >= self.least * abs(total)
@@ -120,9 +119,9 @@ class _Carriers:
         )
 
     def _hunks(self, places: Places) -> list[Hunk] | None:
-        """Return what differs in a function; None where its texts are not known.
+        """Return a function's hunks, or None if its texts are not certain.
 
-        Those of Go itself may be of another release, and the working directory has one
+        Go's own source may be of another release, and the working directory has one
         text for both builds.
         """
         sides = places.sides
@@ -155,7 +154,7 @@ class _Carriers:
 
     @cached_property
     def innermost(self) -> tuple[Column, Column]:
-        """The hunk nearest the leaf of each sample, -1 for none, base and new."""
+        """The hunk nearest the leaf of each sample, -1 for none, as (base, new)."""
         return self._innermost(0), self._innermost(1)
 
     def _innermost(self, side: int) -> Column:
@@ -186,7 +185,7 @@ class _Carriers:
     def sums(
         self, chosen: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None
     ) -> Runs[Column]:
-        """Return raw sums of each hunk, of the chosen samples, run by run."""
+        """Return the raw sum of each hunk by run, over the chosen samples."""
         base, new = self.innermost
         if chosen is not None:
             base, new = (
@@ -196,7 +195,7 @@ class _Carriers:
         return self.diff.runs_of((base, new), len(self.changed))
 
     def told(self, i: int, base: int, new: int) -> ChangedLines:
-        """Return a hunk with what it carries and the commits that made it."""
+        """Return a hunk with the cost it carries and the commits that made it."""
         one = self.changed[i]
         hunk, places = one.hunk, one.places
         side = (places.base if not hunk.new_count else places.new) or places.sides[0]
@@ -210,7 +209,7 @@ class _Carriers:
         texts: tuple[SourceText | None, SourceText | None],
         hunk: Hunk,
     ) -> ChangedLines:
-        """Return a hunk of a function that carries nothing."""
+        """Return a hunk of a function without a cost."""
         gone = hunk.new_count == 0
         start, count = (
             (hunk.base_start, hunk.base_count)
@@ -239,7 +238,7 @@ class _Carriers:
         return Callees(self.sources)
 
     def called(self, rows: Sequence[int]) -> tuple[RelatedLines, ...]:
-        """Return the changed lines of what functions call, by their rows.
+        """Return the changed lines of functions that `rows` call, by their source text.
 
         Functions whose samples changed most come first.
         """
@@ -268,18 +267,18 @@ class _Carriers:
         return tuple(one for _, lines in found[:_RELATED] for one in lines)
 
     def _of_text(self, function: Differing) -> Iterator[ChangedLines]:
-        """Yield the changed lines of a function that need not have samples."""
+        """Yield the changed lines of a function, which need not have samples."""
         for hunk in function.hunks:
             if _says_more(hunk, *function.texts):
                 yield self._lines(function.name, function.texts, hunk)
 
     def on_stacks(self, rows: Sequence[int]) -> tuple[RelatedLines, ...]:
-        """Return the changed lines of what stands on stacks with functions."""
+        """Return the changed lines of functions on stacks with those of `rows`."""
         names, of_row = self.diff.paired_functions.names, self.by_row
         wanted = np.zeros(len(names), np.bool_)
         wanted[list(of_row)] = True
         found = [(of, one) for of in rows for one in on_stacks(self.diff, of, wanted)]
-        # Of several functions that a changed one stands with, the nearest is named.
+        # A changed function on stacks with several is listed with the nearest.
         found.sort(key=lambda pair: pair[1].steps, reverse=True)
         nearest = {one.row: (of, one) for of, one in found}
         related = sorted(nearest.values(), key=lambda pair: pair[1].steps)[:_RELATED]
@@ -296,7 +295,7 @@ class _Carriers:
         )
 
     def only(self, rows: Sequence[int]) -> tuple[ChangedLines, ...]:
-        """Return all that differs in the packages of functions, if that is little."""
+        """Return all differences in the packages of `rows`, if they are few."""
         differing: dict[str, list[Differing]] = {}
         for row, places in self.looked_up:
             new = places.new
@@ -316,34 +315,34 @@ class _Carriers:
 
     @cached_property
     def by_row(self) -> dict[int, list[int]]:
-        """The hunks of each function that has any, by its row of the union."""
+        """The hunks of each function that has any, by row of the union."""
         of_row: dict[int, list[int]] = {}
         for i, one in enumerate(self.changed):
             of_row.setdefault(one.row, []).append(i)
         return of_row
 
     def _build(self, text: SourceText | None, *, gone: bool) -> str:
-        """Return the commit that a text is of, "" for none."""
+        """Return the commit that a text belongs to, or ""."""
         if text is None or text.origin != "git" or self.sources.told is None:
             return ""
         return self.sources.told[0 if gone else 1]
 
 
 class Behind(NamedTuple):
-    """What the source tells of a comparison.
+    """What the source shows about a comparison.
 
     Attributes
     ----------
     findings
         The findings, each with the changed lines behind it.
     lines
-        The changed lines of the first comparison of profiles whose samples moved beyond
-        noise, of all samples, those that moved most first.
+        The changed lines whose samples changed significantly in the first comparison of
+        profiles, over all samples, largest change first.
     unchanged
-        Those of the functions of both sides whose own cost moved most of which no line
-        differs.
+        Functions on both sides whose own cost changed most although none of their lines
+        differ.
     caveats
-        What to know where the source is not that of the profiles.
+        Where the source is not that of the profiles.
 
     """
 
@@ -358,8 +357,8 @@ def with_source(
 ) -> Behind:
     """Return the findings with the changed lines behind them, and the other lines.
 
-    Where the outcome is `decided` and neither a cause nor a changed line is known, the
-    only functions that ran and changed are a finding.
+    If the outcome is `decided` without a known cause or changed line, the only
+    functions that ran and changed become a finding.
     """
     if not comparison.profiles:
         text = (
@@ -372,14 +371,14 @@ def with_source(
     told = []
     for finding in findings.found:
         source = None
-        # CPU within noise shows no lines: allocation is counted by line.
+        # CPU within noise gives no lines; allocation is counted by line.
         by_cpu = finding.claim is not None and finding.mark != "noise"
         if by_cpu and case.cpu is not None and of_cpu:
             source = _of_claim(case.cpu, of_cpu[0], finding, carriers)
         elif finding.names or finding.functions:
             source = _of_functions(finding, carriers)
         if source is not None and finding.unit:
-            # Samples of all units together are no numbers of this one.
+            # Samples of all units together give no amounts of this one.
             source = source.without_amounts()
         if source is not None and any(source[:3]):
             told.append(finding._replace(source=source))
@@ -393,7 +392,7 @@ def with_source(
     first = carriers[0]
     movement = own_movement(first.diff)
     movers = np.argsort(-np.abs(movement), kind="stable")[:_LISTED].tolist()
-    # What one side alone calls did not change its cost.
+    # A function that only one side calls did not change its own cost.
     cum = first.diff.paired_functions.raw("cum")
     movers = [row for row in movers if movement[row] and cum[0][row] and cum[1][row]]
     others = _with_others(first, movers, ())
@@ -406,10 +405,10 @@ def with_source(
 
 
 def _changed_alone(diff: ProfileDiff, sources: Sources) -> Finding | None:
-    """Return which few functions with samples changed; None for many, or if unsure.
+    """Return the few functions with samples that changed; None if many, or if unsure.
 
-    What a program takes from elsewhere may be of another version: nothing is said
-    unless the text of every function outside Go itself is known in both builds.
+    Dependencies may be of another version, so the text of every function outside Go
+    itself must be known in both builds.
     """
     carriers = _Carriers(diff, sources, least=0.0)
     names, rows = diff.paired_functions.names, list(carriers.by_row)
@@ -430,7 +429,7 @@ def _changed_alone(diff: ProfileDiff, sources: Sources) -> Finding | None:
 def _all_read(carriers: _Carriers) -> bool:
     """Return whether the text of each function outside Go itself is known.
 
-    That of a module is known where both builds have functions of the same version.
+    A module's is known if both builds have functions of the same version.
     """
     names = carriers.diff.paired_functions.names
     modules: tuple[set[str], set[str]] = set(), set()
@@ -446,7 +445,7 @@ def _all_read(carriers: _Carriers) -> bool:
 
 
 def _module(file: str) -> str:
-    """Return the part of a path that names a module and its version, "" for none."""
+    """Return the part of a path that names a module and its version, or ""."""
     name, at, rest = file.partition("@")
     return name + at + rest.partition("/")[0] if at else ""
 
@@ -459,7 +458,7 @@ def _of_program(name: str) -> bool:
 
 
 def _all_lines(carriers: _Carriers) -> tuple[ChangedLines, ...]:
-    """Return the changed lines whose samples moved beyond noise, of all samples."""
+    """Return the changed lines with a significant change over all samples."""
     model = carriers.diff.model
     if model is None or not model.sound:
         return ()
@@ -474,9 +473,9 @@ def _all_lines(carriers: _Carriers) -> tuple[ChangedLines, ...]:
 
 
 def _caveats(carriers: _Carriers) -> Iterator[Caveat]:
-    """Yield that no function is in the source, or that functions do not stand there.
+    """Yield caveats if the source has none of the functions, or not where profiles say.
 
-    Where what was built is known to be of it, either says nothing of the source.
+    Neither matters if the build is known to be of this source.
     """
     if carriers.sources.as_built:
         return
@@ -509,7 +508,7 @@ def _of_claim(
     finding: Finding,
     all_carriers: list[_Carriers],
 ) -> SourceOfFinding | None:
-    """Return what carries the samples that a finding claims."""
+    """Return the changed lines that carry the samples a finding claims."""
     claim = finding.claim
     if claim is None:
         return None
@@ -524,10 +523,10 @@ def _of_claim(
 def _of_functions(
     finding: Finding, all_carriers: list[_Carriers]
 ) -> SourceOfFinding | None:
-    """Return what carries the change of the functions that a finding names.
+    """Return the changed lines that carry the change of a finding's functions.
 
-    It has no samples of its own: the first comparison in which changed lines of them
-    moved tells.
+    It has no samples of its own: the first comparison in which changed lines of the
+    functions changed significantly decides.
     """
     others = SourceOfFinding()
     for number, carriers in enumerate(all_carriers):
@@ -559,7 +558,7 @@ def _of_functions(
 def _of_callers(
     finding: Finding, all_carriers: list[_Carriers]
 ) -> SourceOfFinding | None:
-    """Return the changed lines that call functions which did not change themselves."""
+    """Return the changed lines that call a finding's unchanged functions."""
     for number, carriers in enumerate(all_carriers):
         model = carriers.diff.model
         if model is None or not model.sound:
@@ -583,10 +582,10 @@ def _of_callers(
 
 
 def _same_way(finding: Finding, moved: float) -> bool:
-    """Return whether a figure of functions moved as the finding says that they did.
+    """Return whether a function's figure changed in the finding's direction.
 
-    A function that allocates more may take less CPU: lines that save the one are not
-    those that cost the other.
+    A function that allocates more may take less CPU: lines that save one are not those
+    that cost the other.
     """
     if finding.direction not in ("worse", "better"):
         return True
@@ -599,7 +598,7 @@ def _lines(
     runs: Runs[Column],
     whole: float,
 ) -> Iterator[ChangedLines]:
-    """Yield the changed lines whose samples moved as all did, those with most first."""
+    """Yield the changed lines that carry part of the `whole` change, largest first."""
     base, new = merged(runs)
     some = np.flatnonzero((base != 0) | (new != 0))
     if not len(some) or not whole or not model.sound:
@@ -613,18 +612,18 @@ def _lines(
 
 
 def _rows(diff: ProfileDiff, finding: Finding) -> list[int]:
-    """Return the functions that a finding is of, as rows of the union."""
+    """Return a finding's functions as rows of the union."""
     return _named(diff, finding.functions or tuple(sorted(finding.names)))[:_NAMED]
 
 
 def _named(diff: ProfileDiff, wanted: Sequence[str]) -> list[int]:
-    """Return the rows of the union that functions have, by their names."""
+    """Return the rows of the union with these names."""
     places = {name: row for row, name in enumerate(diff.paired_functions.names)}
     return [places[name] for name in wanted if name in places]
 
 
 def _owners(cpu: CPUComparison, finding: Finding) -> list[int]:
-    """Return the functions of the program in which most of a claim moved."""
+    """Return the functions of the program with most of a claim's change."""
     if finding.claim is None:
         return []
     size = len(cpu.names)
@@ -641,11 +640,10 @@ def _owners(cpu: CPUComparison, finding: Finding) -> list[int]:
 
 
 def own_movement(diff: ProfileDiff) -> NDArray[np.float64]:
-    """Return how far the own cost of each function of the union moved, scaled.
+    """Return the scaled change in own cost of each function of the union.
 
-    It is what is spent in the function and the standard library below it, where samples
-    are attributed and the function is of neither; else its flat. What moved within
-    noise counts as nothing.
+    If samples are attributed, own cost includes the standard library below a function;
+    otherwise it is flat. Changes within noise are 0.
     """
     paired = diff.paired_functions
     if diff.attributions is None:
@@ -668,9 +666,9 @@ def own_movement(diff: ProfileDiff) -> NDArray[np.float64]:
 def _with_others(
     carriers: _Carriers, rows: list[int], lines: tuple[ChangedLines, ...]
 ) -> SourceOfFinding:
-    """Return changed lines with the others of their functions, and of those of rows.
+    """Return changed lines with the others of their functions and of `rows`.
 
-    Functions of which no line differs are named.
+    Functions of `rows` without a differing line are named.
     """
     names, of_row = carriers.diff.paired_functions.names, carriers.by_row
     told = {one.place for one in lines}
@@ -693,10 +691,10 @@ def _with_others(
 def _with_related(
     all_carriers: list[_Carriers], source: SourceOfFinding
 ) -> SourceOfFinding:
-    """Return what is known of unchanged functions with the changes nearest to them.
+    """Return the source of unchanged functions with the changes nearest to them.
 
-    A change of the same package that is on no stack with them is none of theirs: it is
-    named where the package has hardly another.
+    A change in the same package that shares no stack with them is unrelated: it is
+    named only if the package has hardly any other.
     """
     if not source.unchanged or source.lines or source.near:
         return source
@@ -712,19 +710,19 @@ def _with_related(
 
 
 def _plain(name: str) -> str:
-    """Return a function's name as declarations have it: ``T.M`` for ``(*T).M``."""
+    """Return a function's name as declared: ``T.M`` for ``(*T).M``."""
     return name.replace("(*", "").replace(")", "")
 
 
 def _says_more(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
-    """Return whether a hunk changes more than comments and empty lines."""
+    """Return whether a hunk changes more than comments and blank lines."""
     old = base.lines[hunk.base_start - 1 :][: hunk.base_count]
     now = new.lines[hunk.new_start - 1 :][: hunk.new_count]
     return _code(old if hunk.base_count else ()) != _code(now if hunk.new_count else ())
 
 
 def _code(lines: Sequence[str]) -> list[str]:
-    """Return lines without those that are comments alone; directives are none."""
+    """Return lines without blank ones and comments; directives stay."""
     plain = (line.strip() for line in lines)
     return [
         line

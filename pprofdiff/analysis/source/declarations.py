@@ -1,4 +1,4 @@
-"""What the source of both builds declares, read for those whom profiles name."""
+"""Declarations in the source of both builds, to match functions in profiles."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _KINDS = {
     ".deferwrap": ("defer",),
     "-range": ("for",),
 }
-# Texts that are those of a build, wherever it was made.
+# Origins that have the text as built, wherever the build ran.
 _CERTAIN = ("git", "folder", "module")
 _TEST = " [test]"
-# The functions of that name, of which a package has any number.
+# A package may have any number of these functions.
 _INIT = re.compile(r"\.init\.\d+\Z")
 
 
@@ -38,7 +38,7 @@ def trees_of(
 ) -> tuple[Tree, Tree]:
     """Return what the source of each side declares in the packages of its profile.
 
-    Read are the folders whose files differ: in others both sides have the same.
+    Only folders whose files differ are read: others declare the same on both sides.
     """
     sides = _Side(sources, 0, base), _Side(sources, 1, new)
     for one, other in (sides, sides[::-1]):
@@ -60,16 +60,16 @@ def _equal(base: Sequence[SourceFile], new: Sequence[SourceFile]) -> bool:
 
 
 class _Found(NamedTuple):
-    """A function's file in the tree, and the name of its folder on both sides."""
+    """A function's file in the tree, and a name for its folder shared by both sides."""
 
     folder: str
     file: SourceFile
 
 
 class _Function(NamedTuple):
-    """A function in a file that was read, or what stands between its functions.
+    """A function in a scanned file, or all the text between functions.
 
-    `start` and `end` are lines from 1, both inclusive.
+    `start` and `end` are lines from 1, inclusive.
     """
 
     key: Key
@@ -81,7 +81,7 @@ class _Function(NamedTuple):
 
 
 class _Scanned:
-    """A file that was read; `functions` are in its order, and last what is around."""
+    """A scanned file: its `functions` in order, and last the text around them."""
 
     def __init__(self, folder: str, text: SourceText) -> None:
         file = GoFile("\n".join(text.lines))
@@ -101,7 +101,7 @@ class _Scanned:
         for one in file.functions:
             called = one.name
             if called == "init":
-                # A package has any number of them.
+                # A package may have any number of them.
                 inits += 1
                 called = f"init {name} {inits}"
             self.functions.append(
@@ -132,7 +132,7 @@ class _Scanned:
         )
 
     def place(self, symbol: Symbol, start: int) -> Place | None:
-        """Return where a closure or `init` is that starts in a line, from 1."""
+        """Return the place of the closure or `init` that starts in a line, from 1."""
         at = bisect_right(self._starts, start) - 1
         inside = at >= 0 and start <= self.functions[at].end
         function = self.functions[at if inside else -1]
@@ -143,7 +143,7 @@ class _Scanned:
             line = start - function.start
             here = [c for c in function.closures if (c.line, c.kind) == (line, kind)]
             if here:
-                # Which of several in one line it is, nothing tells.
+                # Nothing distinguishes several of a kind in one line.
                 return Place(function.key, line, kind) if len(here) == 1 else None
         return None
 
@@ -167,14 +167,14 @@ class _Side:
         file = self._sources.file(self._side, name, path)
         if file is None or file.origin not in _CERTAIN:
             return None
-        # A module is the same in another version, wherever it is kept.
+        # A module is the same in another version, wherever it is stored.
         folder = dirname(file.path)
         if file.origin == "module":
             folder = _MAJOR.sub("", _VERSION.sub("", f"module {folder}"))
         return _Found(folder, file)
 
     def look_up(self, found: Sequence[_Found | None]) -> None:
-        """Find the files of folders, those that this side's tree has."""
+        """Add the files of those folders that this side's tree has."""
         for one in found:
             if one is not None and one.folder not in self.folders:
                 files = self._sources.folder(self._side, one.file)
@@ -239,7 +239,7 @@ class _Side:
             folder = found.folder + (_TEST if test else "")
             numbered = bool(symbol.kinds) or _INIT.search(self._evidence.names[row])
             if symbol.function == "init" and not numbered:
-                # What initialises variables is in no one place.
+                # Variable initialization is in no single place.
                 yield Place(Key(folder, "init"))
             elif found.folder not in differ:
                 yield _unchanged(folder, found.file.path, symbol, start)
@@ -255,14 +255,14 @@ class _Side:
 def _named(folder: str, symbol: Symbol) -> Place:
     """Return the place of a function by its name: `T.M` for `(*T).M`.
 
-    A method value, `T.M-fm`, stands in the same place, and is not the method.
+    A method value, `T.M-fm`, has the same place but is not the method.
     """
     name = symbol.function.replace("(*", "").replace("(", "").replace(")", "")
     return Place(Key(folder, name), -1 if symbol.prefix.endswith("-fm") else 0)
 
 
 def _unchanged(folder: str, path: str, symbol: Symbol, start: int) -> Place | None:
-    """Return the place of a function whose folder does not differ."""
+    """Return the place of a function in a folder that does not differ."""
     if not symbol.kinds and symbol.function != "init":
         return _named(folder, symbol)
     if not start:
@@ -271,6 +271,6 @@ def _unchanged(folder: str, path: str, symbol: Symbol, start: int) -> Place | No
 
 
 def _as_built(known: Sequence[_Function], path: str, start: int) -> bool:
-    """Return whether a function stands where its profile says, if it does say so."""
+    """Return whether a function is declared where its profile says, if it does say."""
     here = [one.start for one in known if one.file == path]
     return bool(known) and (not start or not here or start in here)

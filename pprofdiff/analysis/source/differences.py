@@ -1,4 +1,4 @@
-"""What differs between a function's text in base and in new."""
+"""Differences between a function's text in base and in new."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ from pprofdiff.model.source import Hunk, Sources, SourceText
 
 __all__ = ["differences", "hunks_within", "matched"]
 
-# Lines compared here at most: the time grows with their square.
+# The most lines to compare here: the time is quadratic in them.
 _COMPARED = 20_000
-# Functions of one file ask for the differences of the whole file again.
+# Files to cache: each function of a file needs the differences of the whole file.
 _FILES = 64
 
 
 def hunks_within(
     sources: Sources, base: tuple[SourceText, Extent], new: tuple[SourceText, Extent]
 ) -> tuple[Hunk, ...]:
-    """Return what differs in a function, in its order; hunks do not reach over it.
+    """Return the hunks within a function, in order and clipped to it.
 
-    They are those of the repository, as a pull request shows them. Where it pairs lines
-    of the function with lines outside, or none at all, as the function has moved, its
-    two texts are compared by themselves.
+    They are the repository's, as in a pull request. If those pair lines of the function
+    with lines outside, or with none since it moved, its two texts are compared alone.
     """
     (old, before), (now, after) = base, new
     if old.key == now.key and before == after:
@@ -52,10 +51,10 @@ def hunks_within(
 
 
 def matched(hunks: Sequence[Hunk], base: Extent, new: Extent | None) -> dict[int, int]:
-    """Return the line of new that each unchanged line of base is.
+    """Return the line in new of each unchanged line of base.
 
-    Hunks are those of base's lines, in their order; lines before the first of them are
-    as far from the starts on both sides, `new` None for those of whole files.
+    `hunks` are in the order of base's lines. Lines before the first hunk are equally
+    far from both starts; `new` is None for whole files.
     """
     pairs: dict[int, int] = {}
     i, j = base.start, base.start if new is None else new.start
@@ -69,7 +68,7 @@ def matched(hunks: Sequence[Hunk], base: Extent, new: Extent | None) -> dict[int
 
 @lru_cache(_FILES)
 def differences(base: tuple[str, ...], new: tuple[str, ...]) -> tuple[Hunk, ...]:
-    """Return what differs between lines: as one hunk where they are very many."""
+    """Return the hunks between two texts: one for everything if they are very long."""
     if len(base) + len(new) > _COMPARED:
         return (Hunk(min(1, len(base)), len(base), min(1, len(new)), len(new)),)
     hunks = []
@@ -81,10 +80,7 @@ def differences(base: tuple[str, ...], new: tuple[str, ...]) -> tuple[Hunk, ...]
 
 
 def _clipped(hunk: Hunk, base: Extent, new: Extent) -> Hunk | None:
-    """Return the part of a hunk in a function of both sides, None where there is none.
-
-    A hunk that reaches over the edge of a function keeps what is inside.
-    """
+    """Return the part of a hunk that is inside the function on both sides, or None."""
     parts = []
     for start, count, extent in (
         (hunk.base_start, hunk.base_count, base),
@@ -92,7 +88,7 @@ def _clipped(hunk: Hunk, base: Extent, new: Extent) -> Hunk | None:
     ):
         first = max(start, extent.start)
         inside = max(min(start + count - 1, extent.end) - first + 1, 0)
-        # Without lines, a start is the line before: it may be any but the last.
+        # Without lines, a start is the line before, which may precede the function.
         at = first if inside else min(max(start, extent.start - 1), extent.end)
         parts += [at, inside]
     return Hunk(*parts) if parts[1] or parts[3] else None

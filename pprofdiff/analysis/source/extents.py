@@ -1,7 +1,7 @@
-"""Whether a function stands in a text where its profile says, and where it ends.
+"""Whether a text declares a function where its profile says, and where it ends.
 
-A listing against another text than the one that was built is worse than none: a
-function must be declared in the line in which the profile says that it starts.
+A listing of another text than the built one is worse than none: a function must be
+declared in the line where the profile says it starts.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pprofdiff.goruntime.names import package_end, strip_type_arguments
 
 __all__ = ["Extent", "declared", "extent_of", "has_declaration", "is_closure"]
 
-# What a compiler names that has no name of its own, and the words that such code
-# begins with: a literal, the call of a go or defer statement, the body of a loop.
+# Compiler-made names of unnamed code, and the words that such code begins with: a
+# literal, the call of a go or defer statement, the body of a loop.
 _CLOSURE = re.compile(r"[.·](?:func|gowrap|deferwrap)\d+|-range\d+")
 _MADE = {"func": r"\bfunc\b", "gowrap": r"\bgo\b", "deferwrap": r"\bdefer\b"}
 _LOOP = r"\bfor\b"
@@ -24,36 +24,36 @@ _RECEIVER = re.compile(r"\(?\*?(\w+)\)?\Z")
 _ASSEMBLY = (".s", ".S")
 _SOURCES = (".go", *_ASSEMBLY)
 _LINE = "//line "
-# Makes the value of a variable that is a map: it starts where that is declared.
+# Initializes a map variable, and starts where the variable is declared.
 _VARIABLE = re.compile(r"\.map\.init\.\d+\Z")
-# What braces in it do not count: comments, and literals of strings and runes.
+# Tokens: comments and literals, whose braces do not count, and brackets.
 _TOKEN = re.compile(
     r"//[^\n]*|/\*.*?(?:\*/|\Z)|`[^`]*(?:`|\Z)"
     r'|"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?|[(){}\[\]\n]',
     re.DOTALL,
 )
 _LINKNAME = "//go:linkname "
-# Lines of a function that are in it, where the text is that of the profile.
+# The least part of a function's lines inside it if the text is that of the profile.
 _MOST = 0.8
 # Functions are shorter than this.
 _LONGEST = 20_000
 
 
 class Extent(NamedTuple):
-    """The first and the last line of a function, numbered from 1."""
+    """The first and last line of a function, from 1."""
 
     start: int
     end: int
 
     def has(self, line: int) -> bool:
-        """Return whether a line is in it."""
+        """Return whether the function includes a line."""
         return self.start <= line <= self.end
 
 
 def extent_of(
     lines: Sequence[str], function: str, path: str, start: int, costs: Iterable[int]
 ) -> Extent | None:
-    """Return where a function is, None where the text is not that of the profile.
+    """Return where a function is, or None if the text is not that of the profile.
 
     Parameters
     ----------
@@ -62,11 +62,11 @@ def extent_of(
     function, path
         Its name in the profile, and the name of the file.
     start
-        The line in which the profile says that it starts, 0 where it does not say, as
-        profiles of Go before 1.20: its only declaration is taken then.
+        The line where it starts by the profile, or 0 if the profile does not say, as
+        before Go 1.20; the text must then have only one declaration.
     costs
-        The lines of it that cost something. Most of them must be in it: a compiler
-        gives a few instructions the line of what they were made from.
+        Its lines with a cost. Most must be inside: compilers give a few instructions
+        the line of the code they were made from.
 
     """
     if path.endswith(_ASSEMBLY):
@@ -82,18 +82,17 @@ def extent_of(
 
 
 def declared(lines: Sequence[str], function: str, path: str) -> Extent | None:
-    """Return where a text declares a function, None for none, several and closures."""
+    """Return where a text declares a function; None if not once, or for a closure."""
     if is_closure(function):
         return None
     return extent_of(lines, function, path, 0, ())
 
 
 def has_declaration(function: str, path: str, lines: Sequence[str]) -> bool:
-    """Return whether a text is where a function is declared, if it was the one built.
+    """Return whether a text must declare a function if it is the one that was built.
 
-    The code that initialises a package's variables, `init`, has their lines, in any of
-    its files. Where a ``//line`` directive stands, lines are those of another file,
-    from which a program made this one.
+    A package's `init`, which initializes variables, has lines in any of its files. With
+    a ``//line`` directive, lines refer to the file that this one was generated from.
     """
     plain = strip_type_arguments(function)
     if plain[package_end(plain) + 1 :] == "init" or not path.endswith(_SOURCES):
@@ -102,7 +101,7 @@ def has_declaration(function: str, path: str, lines: Sequence[str]) -> bool:
 
 
 def is_closure(function: str) -> bool:
-    """Return whether a name stands for code that has none of its own."""
+    """Return whether a name denotes code that has no name in the source."""
     return _last_closure(function) is not None
 
 
@@ -123,12 +122,12 @@ def _at(lines: Sequence[str], function: str, start: int) -> Extent | None:
     words = list(re.finditer(_MADE.get(kind, _LOOP), text))
     if not words:
         return None
-    # Of several literals in one line none is preferred: their lines are those of all.
+    # Several literals in one line are indistinguishable: take the lines of all.
     return _bodies(lines, start, [word.end() for word in words])
 
 
 def _linked(lines: Sequence[str], function: str) -> Iterator[str]:
-    """Yield the names under which a text declares what the linker calls otherwise."""
+    """Yield the names under which a text declares a function that linkname renames."""
     for line in lines:
         if line.startswith(_LINKNAME):
             words = line.split()
@@ -137,7 +136,7 @@ def _linked(lines: Sequence[str], function: str) -> Iterator[str]:
 
 
 def _only(lines: Sequence[str], function: str) -> Extent | None:
-    """Return the extent of the only declaration; a closure has that of its parent."""
+    """Return the extent of the only declaration; for closures, of their parent's."""
     pattern = re.compile(_declaration(function))
     found = [(i, m) for i, text in enumerate(lines, 1) if (m := pattern.match(text))]
     if len(found) != 1:
@@ -147,7 +146,7 @@ def _only(lines: Sequence[str], function: str) -> Extent | None:
 
 
 def _last_closure(function: str) -> str | None:
-    """Return the last part of a name that stands for code without a name."""
+    """Return the last part of a name that denotes unnamed code, or None."""
     rest = strip_type_arguments(function)
     rest = rest[package_end(rest) :]
     parts = _CLOSURE.findall(rest)
@@ -155,10 +154,9 @@ def _last_closure(function: str) -> str | None:
 
 
 def _declaration(function: str) -> str:
-    """Return the pattern of a function's first line; its first group ends with ``(``.
+    """Return the pattern of a function's first line; group 1 ends before its bracket.
 
-    Of a closure, it is that of the function that it was written in, as far as its name
-    tells.
+    For a closure, it is that of the enclosing function, if the name shows it.
     """
     plain = strip_type_arguments(function).removesuffix("-fm")
     rest = plain[package_end(plain) + 1 :]
@@ -180,14 +178,14 @@ def _declaration(function: str) -> str:
 
 
 def _bodies(lines: Sequence[str], start: int, columns: Sequence[int]) -> Extent:
-    """Return the lines of all that begins in a line at these columns, which rise.
+    """Return the lines of all that begins in a line at these ascending columns.
 
-    What is still open at the line's end is closed by the brackets of what encloses it:
-    the outermost ends last.
+    What is open at the line's end is closed by its enclosing brackets: the outermost
+    ends last.
     """
     text = lines[start - 1]
     tokens = deque(_TOKEN.finditer(text, columns[0]))
-    opened: list[tuple[int, int]] = []  # depth and column of each that is open
+    opened: list[tuple[int, int]] = []  # (depth, column) of what is open
     depth = 0
     for column in columns:
         while tokens and tokens[0].start() < column:
@@ -201,7 +199,7 @@ def _bodies(lines: Sequence[str], start: int, columns: Sequence[int]) -> Extent:
 
 
 def _nested(token: str, depth: int, opened: list[tuple[int, int]]) -> int:
-    """Return the depth behind a token, and forget what it closes."""
+    """Return the depth after a token, and drop what it closes from `opened`."""
     if token in ("(", "[", "{"):
         return depth + 1
     if token in (")", "]", "}"):
@@ -212,10 +210,7 @@ def _nested(token: str, depth: int, opened: list[tuple[int, int]]) -> int:
 
 
 def _body(lines: Sequence[str], start: int, column: int) -> Extent:
-    """Return the extent of what begins in a line at a column, by its brackets.
-
-    It ends with the first line at whose end no bracket is open.
-    """
+    """Return the extent of what begins at a column, up to the line that closes it."""
     depth, line = 0, start
     text = "\n".join([lines[start - 1][column:], *lines[start : start + _LONGEST]])
     for token in _TOKEN.finditer(text):
@@ -236,7 +231,7 @@ def _body(lines: Sequence[str], start: int, column: int) -> Extent:
 
 
 def _assembly(lines: Sequence[str], function: str, start: int) -> Extent | None:
-    """Return the extent of a function in assembly: until the next begins."""
+    """Return the extent of a function in assembly: up to the next one."""
     plain = strip_type_arguments(function)
     for ending in (".abi0", ".abiinternal"):
         plain = plain.removesuffix(ending)

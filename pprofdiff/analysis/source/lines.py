@@ -1,4 +1,4 @@
-"""What each source line costs, side by side, by the function that it is of."""
+"""Cost of each source line on each side, by function."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Column = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FunctionLines:
-    """The lines of a function in one file, by rising number.
+    """The lines of a function in one file, in ascending order.
 
-    `line`, `flat` and `cum` are int64, one a line, the values raw; `row` are their rows
-    in `SideLines`. `start` is the line in which the function starts, 0 where unknown.
+    `line`, `flat` and `cum` (raw) are int64 with one element per line, as is `row`, its
+    row in `SideLines`. `start` is the line where the function starts, 0 if unknown.
     """
 
     function: str
@@ -35,16 +35,16 @@ class FunctionLines:
 
     @property
     def size(self) -> int:
-        """The sum of all cum, without signs: which of several files tells most."""
+        """The sum of absolute cum, which ranks several files."""
         return int(np.abs(self.cum).sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SideLines:
-    """All lines of one side: `rows` of them, by the name of their function.
+    """All lines of one side, `rows` of them, by the name of their function.
 
-    `ids` (int32) gives each row of `Locations.line_function` its row here. A function
-    has several entries where its code is in several files, the largest first.
+    `ids` (int32) maps rows of `Locations.line_function` to rows here. A function with
+    code in several files has several entries, the largest first.
     """
 
     rows: int
@@ -53,7 +53,7 @@ class SideLines:
 
 
 def side_lines(diff: ProfileDiff, side: int) -> SideLines:
-    """Sum a side (0 base, 1 new) by function, file and line, as pprof's ``-list``."""
+    """Sum a side (0 base, 1 new) by function, file and line, like pprof's ``-list``."""
     profile = (diff.base, diff.new)[side].profile
     keys, ids = frame_keys(profile, "lines")
     values = diff.values[side]
@@ -89,7 +89,7 @@ def side_lines(diff: ProfileDiff, side: int) -> SideLines:
 
 
 def _starts(profile: Profile) -> dict[tuple[str, str], int]:
-    """Return where functions start by name and file; 0 where their records differ."""
+    """Return where functions start, by name and file; 0 if their records differ."""
     strings, functions = profile.strings, profile.functions
     starts: dict[tuple[str, str], int] = {}
     for name, file, start in zip(

@@ -1,4 +1,4 @@
-"""The source of a function in both builds as one text, with what each line costs."""
+"""A function's source in both builds as one listing, with the cost of each line."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ __all__ = [
 ]
 
 Why = Literal["", "missing", "mismatch", "today"]
-"""Why there is no text: it was not found, or is not the one that was built. ``today``:
-both builds are shown on one text, which is that of the working directory now."""
+"""Why there is no text: it was not found, or is not the built one. ``today``: both
+builds share one text, that of the working directory now."""
 
 
 Mark = Literal["", "-", "+"]
@@ -51,10 +51,10 @@ class Costs(NamedTuple):
 
 
 class ListingLine(NamedTuple):
-    """One line: its number on each side, None where a side does not have it.
+    """One line: its number on each side, None if a side does not have it.
 
-    `text` is None where the source is not known. `mark` tells what only base has from
-    what only new has, as far as texts show it.
+    `text` is None if the source is unknown. `mark` is ``-`` for lines that only base
+    has and ``+`` for those that only new has, if the texts show it.
     """
 
     base: int | None
@@ -65,9 +65,9 @@ class ListingLine(NamedTuple):
 
 
 class Located(NamedTuple):
-    """One side's lines of a function with their text, where that is theirs.
+    """One side's lines of a function, with their text if it matches.
 
-    A side without a sample of the function has no lines.
+    A side without samples of the function has no lines.
     """
 
     lines: FunctionLines
@@ -76,17 +76,17 @@ class Located(NamedTuple):
 
     @property
     def named(self) -> bool:
-        """Whether the text is of a source that someone named."""
+        """Whether the text comes from a source that the user named."""
         return self.text is not None and self.text.origin in ("git", "folder")
 
     @property
     def certain(self) -> bool:
-        """Whether the text is the one built: named, or of a version of a module."""
+        """Whether the text is the built one: named, or of a module version."""
         return self.named or (self.text is not None and self.text.origin == "module")
 
     @property
     def astray(self) -> bool:
-        """Whether its text should declare it where the profile says, and does not."""
+        """Whether the text lacks the declaration that it should have by the profile."""
         return (
             self.text is not None
             and self.extent is None
@@ -100,9 +100,9 @@ class Located(NamedTuple):
 
 
 class Places(NamedTuple):
-    """A function of both builds: what is known of it on each side, None for nothing.
+    """A function's place in both builds; None for a side where nothing is known.
 
-    `absent` tells that the text of the side without it has no such function.
+    `absent` is set if the text of the side without it has no such function.
     """
 
     base: Located | None
@@ -111,21 +111,21 @@ class Places(NamedTuple):
 
     @property
     def sides(self) -> tuple[Located, ...]:
-        """The sides on which something is known."""
+        """The sides with a known place."""
         return tuple(side for side in (self.base, self.new) if side is not None)
 
     def side(self, side: int) -> Located | None:
-        """Return what is known of a side: 0 for base, 1 for new."""
+        """Return the place on a side: 0 for base, 1 for new."""
         return self.new if side else self.base
 
     @property
     def name(self) -> str:
-        """Its name in new, or in base where only that has it."""
+        """The name in new, or in base if only base has it."""
         return _either(self).lines.function
 
     @property
     def path(self) -> str:
-        """Its file in new, or in base where only that has it."""
+        """The file in new, or in base if only base has it."""
         return _either(self).path
 
 
@@ -138,13 +138,13 @@ def _either(places: Places) -> Located:
 
 @dataclass(frozen=True, eq=False)
 class BothSides:
-    """The lines of both sides, and which function of base is which of new."""
+    """The lines of both sides, with functions paired between them."""
 
     diff: ProfileDiff
     sides: tuple[SideLines, SideLines]
 
     def pairs(self) -> Iterator[tuple[int, list[str], list[str]]]:
-        """Yield (row of the union, its names in base, its names in new)."""
+        """Yield (row of the union, names in base, names in new)."""
         paired = self.diff.paired_functions
         names: list[tuple[list[str], list[str]]] = [([], []) for _ in paired.names]
         for side, (rows, union) in enumerate(
@@ -160,16 +160,16 @@ class BothSides:
     def parts(
         self, base: Sequence[str], new: Sequence[str]
     ) -> Iterator[tuple[FunctionLines | None, FunctionLines | None]]:
-        """Yield a function's lines on both sides, file by file, the largest first."""
+        """Yield a function's lines on both sides by file, largest first."""
         old = [part for name in base for part in self.sides[0].functions[name]]
         now = [part for name in new for part in self.sides[1].functions[name]]
         yield from zip_longest(old, now)
 
 
 class Listing(NamedTuple):
-    """A function in both builds, in the order of new; what only base has is between.
+    """A function in both builds, in the order of new, with base's own lines in between.
 
-    `why` says why there is no text, "" where there is. `costs` are sums of the lines'.
+    `why` says why there is no text, "" if there is. `costs` are sums over the lines.
     """
 
     places: Places
@@ -183,7 +183,7 @@ def places_of(
 ) -> Places:
     """Return where a function is on both sides.
 
-    Where it has samples on one side alone, it is looked for by its name on the other.
+    With samples on one side only, it is looked up by name on the other.
     """
     if base is not None and new is not None:
         return Places(_located(sources, 0, base), _located(sources, 1, new))
@@ -199,10 +199,10 @@ def places_of(
 def _elsewhere(
     sources: Sources, side: int, known: Located
 ) -> tuple[Located | None, bool]:
-    """Return a function on a side without samples of it, and whether it is not there.
+    """Return a function on a side without its samples, and whether it is absent there.
 
-    It is where its first line stands as it did, else where its file, or another of its
-    package, declares it. Nothing is known of it where the whole package is not found.
+    It is where its first line still is, or else where its file, or another one of its
+    package, declares it. Nothing is known if the whole package is not found.
     """
     lines, text, extent = known
     if text is None or extent is None or not known.named:
@@ -229,7 +229,7 @@ def _elsewhere(
 def _same_line(
     sources: Sources, side: int, texts: tuple[SourceText, SourceText], line: int
 ) -> int:
-    """Return which line of the second text is one of the first, 0 for none."""
+    """Return the line in the second text of a line in the first, or 0."""
     if texts[0].key == texts[1].key:
         return line
     base, new = texts if side == 1 else texts[::-1]
@@ -243,7 +243,7 @@ def _same_line(
 
 
 def _silent(lines: FunctionLines, text: SourceText, extent: Extent) -> Located:
-    """Return a function that has no samples."""
+    """Return the place of a function without samples."""
     none = np.zeros(0, np.int64)
     silent = replace(
         lines, start=extent.start, line=none, flat=none, cum=none, row=none
@@ -252,7 +252,7 @@ def _silent(lines: FunctionLines, text: SourceText, extent: Extent) -> Located:
 
 
 def _located(sources: Sources, side: int, lines: FunctionLines) -> Located:
-    """Return a side's lines with their text, if the function stands there."""
+    """Return a side's lines with their text, if it declares the function there."""
     text = sources.text(side, lines.function, lines.file)
     extent = None
     if text is not None:
@@ -264,8 +264,8 @@ def _located(sources: Sources, side: int, lines: FunctionLines) -> Located:
 def listing(sources: Sources, places: Places) -> Listing:
     """Return the listing of a function.
 
-    A side whose text is not known has its lines by number alone, after the text of the
-    other.
+    A side without a known text has its lines by number only, after the other side's
+    text.
     """
     base, new = places.base, places.new
     whole = _costs(base, new, None, None)
@@ -281,7 +281,7 @@ def listing(sources: Sources, places: Places) -> Listing:
 
 
 def _alone(places: Places, side: Located, mark: Mark) -> Iterator[ListingLine]:
-    """Yield one side's text with what its lines cost there."""
+    """Yield one side's text with the cost of its lines."""
     for number, text in _text(side):
         old, now = _at(places, side, number)
         costs = _costs(places.base, places.new, old, now)
@@ -289,7 +289,7 @@ def _alone(places: Places, side: Located, mark: Mark) -> Iterator[ListingLine]:
 
 
 def _numbers(places: Places, side: Located) -> Iterator[ListingLine]:
-    """Yield one side's lines that cost anything, without text."""
+    """Yield one side's lines with a cost, without text."""
     lines = side.lines
     for number in lines.line[(lines.flat != 0) | (lines.cum != 0)].tolist():
         old, now = _at(places, side, number)
@@ -297,12 +297,12 @@ def _numbers(places: Places, side: Located) -> Iterator[ListingLine]:
 
 
 def _at(places: Places, side: Located, number: int) -> tuple[int | None, int | None]:
-    """Return a side's line as (of base, of new)."""
+    """Return a side's line as (base, new)."""
     return (number, None) if side is places.base else (None, number)
 
 
 def _why(places: Places) -> Why:
-    """Return why a function cannot be listed, or must be on the text of today."""
+    """Return why a function has no listing, or has one on today's text."""
     known = places.sides
     if any(side.text is None for side in known):
         return "missing"
@@ -320,7 +320,7 @@ def _text(side: Located) -> Iterator[tuple[int, str]]:
 
 
 def _merged(sources: Sources, base: Located, new: Located) -> Iterator[ListingLine]:
-    """Yield the lines of both texts: first what is gone, then what stands there now."""
+    """Yield the lines of both texts: what is gone comes before its replacement."""
     if base.text is None or new.text is None or not base.extent or not new.extent:
         return
     old, now = dict(_text(base)), dict(_text(new))
@@ -343,7 +343,7 @@ def _merged(sources: Sources, base: Located, new: Located) -> Iterator[ListingLi
 def _costs(
     base: Located | None, new: Located | None, old: int | None, now: int | None
 ) -> Costs:
-    """Return what a line costs on each side; all lines, where both are None."""
+    """Return the cost of a line on each side; of all lines if both are None."""
     whole = old is None and now is None
     sums = []
     for side, number in ((base, old), (new, now)):

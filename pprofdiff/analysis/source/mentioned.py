@@ -1,8 +1,8 @@
-"""Changed functions that an unchanged one calls, by its text.
+"""Changed functions that an unchanged one calls, by its source text.
 
-A profile has few samples of what is quick, and another function's of what is inlined;
-the text has all calls by name. Methods are found by their name alone, where one type of
-the packages at hand has such a method: their receiver's type stands in no text.
+Profiles have few samples of fast functions, and credit inlined ones to others; the text
+names all calls. Methods are found by name alone, if only one type in the packages at
+hand has such a method: the text does not show the receiver's type.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _MAJOR = re.compile(r"/v\d+\Z")
 
 
 class Differing(NamedTuple):
-    """A function that differs: its text on both sides, and what differs.
+    """A function that differs: its text on both sides, and its hunks.
 
-    `name` has its package's path, `through` is the unchanged function that calls it, ""
-    for the one that was asked about.
+    `name` includes the package path. `through` is the unchanged function that calls it,
+    "" for the one asked about.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Differing(NamedTuple):
 
 
 class _Declared(NamedTuple):
-    """A function of a package: its text is a part of a file's."""
+    """A function of a package, as a part of a file's text."""
 
     text: SourceText
     file: GoFile
@@ -58,7 +58,7 @@ class _Declared(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name as profiles have it: ``(*T).M`` of a pointer."""
+        """The name as in profiles: ``(*T).M`` with a pointer receiver."""
         receiver, dot, method = self.function.name.partition(".")
         if dot and _POINTER.match(self.body):
             return f"(*{receiver}).{method}"
@@ -66,24 +66,24 @@ class _Declared(NamedTuple):
 
     @property
     def of_tests(self) -> bool:
-        """Whether it is in a file that only tests are built with."""
+        """Whether the file is built only for tests."""
         return self.text.path.endswith("_test.go")
 
     @property
     def body(self) -> str:
-        """The text, without comments and literals."""
+        """The text without comments and literals."""
         return self.file.plain[self.function.start : self.function.end]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Package:
-    """The functions of a package by their names, base and new."""
+    """The functions of a package by name, as (base, new)."""
 
     path: str
     sides: tuple[dict[str, list[_Declared]], dict[str, list[_Declared]]]
 
     def one(self, side: int, name: str) -> _Declared | None:
-        """Return a function; None where it is declared for several systems."""
+        """Return a function; None if it is declared several times, by platform."""
         found = self.sides[side].get(name, ())
         return found[0] if len(found) == 1 else None
 
@@ -96,25 +96,25 @@ class _Named(NamedTuple):
 
     @property
     def full(self) -> str:
-        """Its name as profiles have it."""
+        """The name as in profiles."""
         declared = self.package.one(1, self.name)
         name = self.name if declared is None else declared.name
         return f"{self.package.path}.{name}"
 
 
 class Callees:
-    """What functions call, by the source of both builds."""
+    """Finds the functions that others call, in the source of both builds."""
 
     def __init__(self, sources: Sources) -> None:
-        """Take the sources; packages are read when they are asked for."""
+        """Take the sources; packages are read on demand."""
         self._sources = sources
         self._package = cache(self._read)
 
     def changed(self, function: str, text: SourceText, line: int) -> list[Differing]:
-        """Return the changed functions that one calls, in two steps at most.
+        """Return the changed functions that a function calls, in at most two steps.
 
-        Those that it calls itself come first; if there are any, they are all. `text`
-        is that of new, and the function begins in a line of it.
+        If it calls any directly, only those. `text` is the file in new, and `line` is
+        where the function begins in it.
         """
         path = package_of(function).removesuffix("_test")
         package = self._package(path, dirname(text.path), text.origin)
@@ -141,9 +141,9 @@ class Callees:
         return found
 
     def differing(self, function: str, text: SourceText) -> list[Differing]:
-        """Return the functions of a function's package that differ, tests aside.
+        """Return the differing functions in a function's package, without tests.
 
-        `text` is a file of the package in new. What moved to another file is the same.
+        `text` is a file of the package in new. Moving to another file is no difference.
         """
         path = package_of(function).removesuffix("_test")
         package = self._package(path, dirname(text.path), text.origin)
@@ -171,7 +171,7 @@ class Callees:
         new: _Declared | None,
         through: str = "",
     ) -> Differing:
-        """Return what differs in a function; all of it where one side alone has it."""
+        """Return a function's hunks, or all of it if only one side has it."""
         if base is None or new is None:
             known = base or new
             if known is None:
@@ -187,7 +187,7 @@ class Callees:
         return Differing(name, (base.text, new.text), hunks, through)
 
     def _read(self, path: str, folder: str, origin: Origin) -> _Package:
-        """Return a package; without functions where there is no such folder."""
+        """Return a package, without functions if there is no such folder."""
         sides: list[dict[str, list[_Declared]]] = []
         for side in (0, 1):
             declared: dict[str, list[_Declared]] = defaultdict(list)
@@ -199,7 +199,7 @@ class Callees:
             ]
             for text in self._sources.read(files):
                 file = GoFile("\n".join(text.lines)) if text is not None else None
-                # What tests a package from outside is another package.
+                # Tests from outside a package are another package.
                 if text is not None and file is not None and not file.in_test_package:
                     for one in file.functions:
                         declared[one.name].append(_Declared(text, file, one))
@@ -207,7 +207,7 @@ class Callees:
         return _Package(path, (sides[0], sides[1]))
 
     def _called(self, function: _Named) -> Iterator[_Named]:
-        """Yield the functions that one calls by a name that only they have."""
+        """Yield the functions that a function calls by a name that is unambiguous."""
         declared = function.package.one(1, function.name)
         if declared is None:
             return
@@ -249,7 +249,7 @@ class Callees:
                 yield name, self._package(path, where, declared.text.origin)
 
     def _changed(self, function: _Named, through: str) -> Differing | None:
-        """Return a function whose code differs, None for others."""
+        """Return a function if its code differs, else None."""
         base, new = (function.package.one(side, function.name) for side in (0, 1))
         if base is None or new is None or _code(base) == _code(new):
             return None
@@ -257,9 +257,9 @@ class Callees:
 
 
 def _module(path: str, folder: str) -> tuple[str, str]:
-    """Return the beginnings of a package's path and of its folder that are no tail.
+    """Return a package's path and its folder without their common tail.
 
-    ``example.com/shop/store`` in ``go/store`` is of ``example.com/shop`` in ``go``.
+    ``example.com/shop/store`` in ``go/store`` gives ``example.com/shop`` and ``go``.
     """
     names, folders = path.split("/"), folder.split("/") if folder else []
     while len(names) > 1 and folders and names[-1] == folders[-1]:
@@ -269,7 +269,7 @@ def _module(path: str, folder: str) -> tuple[str, str]:
 
 
 def _calls(body: str) -> Iterator[tuple[str | None, str]]:
-    """Yield (what stands before the dot, name) of calls; None for no dot, "" for )."""
+    """Yield (word before the dot, name) of calls; None without a dot, "" after )."""
     tokens = _TOKEN.findall(body)
     for i, name in enumerate(tokens[:-1]):
         if not _WORD.fullmatch(name) or tokens[i + 1] not in ("(", "["):

@@ -1,4 +1,4 @@
-"""What the source tells of a finding: which changed lines carry it, and whose."""
+"""The source behind a finding: which changed lines carry it, and whose they are."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ class ChangedLines(NamedTuple):
     Attributes
     ----------
     function
-        The function that they are in.
+        The function that contains them.
     path
         Its file, from the root of the repository or folder.
     start, end
-        The lines of `path`, from 1, both inclusive: of new, or of base where `gone`.
+        The lines of `path` in new, or in base if `gone`, from 1, inclusive.
     gone
         Whether new has nothing in their place.
     base, new
         Raw values of the finding's samples whose changed line nearest the leaf is one
         of these, in the comparison's unit.
     commits
-        What made them, newest first; empty without a repository.
+        The commits that made them, newest first; empty without a repository.
     build
-        The full id of the commit that has the lines so, "" without a repository.
+        The full id of the commit with the lines in this form, "" without a repository.
 
     """
 
@@ -50,11 +50,10 @@ class ChangedLines(NamedTuple):
 
 
 class RelatedLines(NamedTuple):
-    """Changed lines of a function that calls an unchanged one, or that it calls.
+    """Changed lines of a function that calls an unchanged one, or is called by it.
 
-    `function` is the unchanged one, and `calls` tells that it is what is called. Where
-    one calls the other by a third one, that is `through`; `far` tells that there are
-    more in between.
+    `function` is the unchanged one; `calls` is set if the changed one calls it.
+    `through` is the function between the two, if any; `far` is set if there are more.
     """
 
     lines: ChangedLines
@@ -65,16 +64,15 @@ class RelatedLines(NamedTuple):
 
 
 class SourceOfFinding(NamedTuple):
-    """What the source tells of a finding.
+    """What the source shows about a finding.
 
-    `lines` are the changed lines that carry it, those that carry most first; `diff` is
-    the position of the comparison of profiles that they are judged in. `unchanged` are
-    functions that the finding is of, and of which no line differs. `near` are the other
-    changed lines of the functions that it is of: what they compute may be what other
-    lines cost more for. Where none of their own differs, `related` are changed lines of
-    what they call, by their text, else of what stands on stacks with them; and where
-    there is none of those either, `only` are all that differs in the functions of their
-    package, if that is little.
+    `lines` are the changed lines that carry it, largest first, judged in the comparison
+    of profiles at position `diff`. `unchanged` are its functions without a differing
+    line. `near` are the other changed lines of its functions: what they compute may
+    make other lines cost more. If its functions have none, `related` are changed lines
+    of what they call, by their text, or else of functions on stacks with them. Without
+    those, `only` is all that differs in the functions of their package, if that is
+    little.
     """
 
     lines: tuple[ChangedLines, ...] = ()
@@ -85,6 +83,6 @@ class SourceOfFinding(NamedTuple):
     only: tuple[ChangedLines, ...] = ()
 
     def without_amounts(self) -> SourceOfFinding:
-        """Return the same places, none of which has a cost of its own."""
+        """Return the same lines without costs of their own."""
         lines = (one._replace(base=0, new=0) for one in self.lines)
         return self._replace(lines=(), near=(*lines, *self.near))

@@ -1,4 +1,4 @@
-"""The functions that a Go file declares, and the closures in them, by its text."""
+"""A scanner for the functions that a Go file declares, and the closures in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 __all__ = ["Closure", "Function", "GoFile"]
 
-# What nothing in it counts: comments, and literals of strings and runes.
+# Text to skip: comments, and string and rune literals.
 _OPAQUE = re.compile(
     r"//[^\n]*|/\*.*?(?:\*/|\Z)|`[^`]*(?:`|\Z)"
     r'|"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?',
@@ -24,12 +24,12 @@ _PACKAGE = re.compile(r"^package[ \t]+(\w+)", re.MULTILINE)
 _PARENTHESIS = re.compile(r"[()]")
 _EMPTY_TYPE = re.compile(r"\b(?:interface|struct)\s*\{\s*\}")
 _AFTER_PARAMETERS = re.compile(r"[{}=;,\n()]")
-# What a function literal returns is written in fewer characters.
+# The result types of a function literal are shorter than this.
 _LONGEST_RESULT = 1_000
 
 
 class Function(NamedTuple):
-    """A function that is declared: `F`, or `T.M`, whatever the receiver points to.
+    """A declared function: `F`, or `T.M` with or without a pointer receiver.
 
     `start` and `end` are offsets in the text, `line` and `last` lines from 1.
     """
@@ -42,7 +42,7 @@ class Function(NamedTuple):
 
 
 class Closure(NamedTuple):
-    """What the compiler may make a closure of, by the word that it begins with."""
+    """Code that may compile to a closure, by the keyword that it begins with."""
 
     kind: str
     start: int
@@ -53,11 +53,11 @@ class Closure(NamedTuple):
 class GoFile:
     """The text of a Go file, and what it declares.
 
-    `plain` is as long as the text, with blanks for comments and literals.
+    `plain` has the same length, with blanks for comments and literals.
     """
 
     def __init__(self, text: str) -> None:
-        """Take all of the text, with lines that end in a newline alone."""
+        """Take the whole text, with lines that end in a bare newline."""
         self.text = text
         self.plain = _OPAQUE.sub(_blank, text)
 
@@ -67,13 +67,13 @@ class GoFile:
 
     @property
     def in_test_package(self) -> bool:
-        """Whether its package is the one that tests another from outside."""
+        """Whether its package tests another one from outside."""
         named = _PACKAGE.search(self.plain)
         return named is not None and named[1].endswith("_test")
 
     @cached_property
     def functions(self) -> list[Function]:
-        """The functions that begin where a line does, as gofmt writes them."""
+        """The functions that start at the beginning of a line, as gofmt writes them."""
         found = list(_FUNCTION.finditer(self.plain))
         limits = [match.start() for match in found[1:]] + [len(self.plain)]
         functions = []
@@ -89,17 +89,17 @@ class GoFile:
         return functions
 
     def _end(self, start: int, limit: int) -> int:
-        """Return where a declaration ends: with a line that leaves no bracket open."""
+        """Return where a declaration ends: at a line that leaves no bracket open."""
         newline = self.plain.find("\n", start)
         first = self.plain[start : newline if newline >= 0 else limit]
         if all(first.count(o) == first.count(c) for o, c in ("{}", "()", "[]")):
             return start + len(first)
         end = self.plain.find("\n}", start, limit)
-        # What gofmt writes ends in a line of its own.
+        # gofmt puts the closing brace on its own line.
         return end + 2 if end >= 0 else self._balanced(start)
 
     def _balanced(self, start: int) -> int:
-        """Return the end of the first line from here on that leaves no bracket open."""
+        """Return the end of the first line from here that leaves no bracket open."""
         depth = 0
         for bracket in _BRACKET.finditer(self.plain, start):
             if bracket[0] == "\n":
@@ -112,7 +112,7 @@ class GoFile:
         return len(self.plain)
 
     def closures(self, start: int, end: int) -> Iterator[Closure]:
-        """Yield what a part of the text may make closures of, in its order."""
+        """Yield what may compile to a closure in a part of the text, in order."""
         line, at = self.plain.count("\n", 0, start) + 1, start
         for match in _CLOSURE.finditer(self.plain, start, end):
             kind = match[0]
@@ -123,7 +123,7 @@ class GoFile:
             yield Closure(kind, at, min(self._balanced(match.end()), end), line)
 
     def _is_literal(self, at: int) -> bool:
-        """Return whether a literal follows the word `func`, not a type."""
+        """Return whether a literal follows the keyword `func`, rather than a type."""
         plain = self.plain
         opening = plain.find("(", at)
         if opening < 0 or plain[at:opening].strip():
@@ -142,7 +142,7 @@ class GoFile:
         return False
 
     def _closing(self, opening: int) -> int:
-        """Return what follows the parenthesis that closes the one at an offset."""
+        """Return the offset after the parenthesis that closes the one at `opening`."""
         depth = 0
         for match in _PARENTHESIS.finditer(self.plain, opening):
             depth += 1 if match[0] == "(" else -1

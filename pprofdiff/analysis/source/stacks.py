@@ -1,4 +1,4 @@
-"""Which functions call another one and which it calls, as the samples' stacks show."""
+"""Callers and callees of a function in the stacks of samples."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pprofdiff.model.csr import first_in_row, last_in_row, row_of_item
 
 __all__ = ["OnStack", "on_stacks"]
 
-# So many steps have one function in between.
+# The number of steps with one function in between.
 _THROUGH = 2
 
 
 class OnStack(NamedTuple):
-    """A function on stacks with another one, by its row of the union.
+    """A function on stacks with another one, as a row of the union.
 
-    It `calls` the other one, or is called by it, in so many `steps` at least: 1 where
-    no function is in between. Of two steps `through` is the row of that one, else -1.
+    It `calls` the other one, or is called by it, in `steps`: 1 if no function is in
+    between. With two steps `through` is the row of that function, else -1.
     """
 
     row: int
@@ -37,10 +37,10 @@ class OnStack(NamedTuple):
 
 
 def on_stacks(diff: ProfileDiff, row: int, wanted: NDArray[np.bool_]) -> list[OnStack]:
-    """Return the wanted functions on stacks with one, the nearest first.
+    """Return the wanted functions on stacks with another one, nearest first, each once.
 
-    Each stands in the list once: `wanted` marks rows of the union of functions, as
-    `row` is one. Frames between two of the function itself are no callers of it.
+    `row` and the mask `wanted` refer to the union of functions. Frames between two
+    recursive ones of the function itself are not its callers.
     """
     found: dict[int, OnStack] = {}
     for side in (0, 1):
@@ -54,7 +54,7 @@ def on_stacks(diff: ProfileDiff, row: int, wanted: NDArray[np.bool_]) -> list[On
 def _on_side(
     diff: ProfileDiff, side: int, row: int, wanted: NDArray[np.bool_]
 ) -> Iterator[OnStack]:
-    """Yield the nearest of each wanted function, part by part of a side's samples."""
+    """Yield the nearest of each wanted function, for each batch of a side's samples."""
     functions = diff.paired_functions
     profile = (diff.base, diff.new)[side].profile
     of_line = functions.union[side][functions.sides[side].ids]
@@ -67,7 +67,7 @@ def _on_side(
         first, last = (
             where(own, frames.offsets)[stack] for where in (first_in_row, last_in_row)
         )
-        # Leaf first: callers stand behind the last frame, callees before the first.
+        # Leaf first: callers follow the last frame, callees precede the first.
         steps = np.where(place > last, place - last, first - place)
         hits = np.flatnonzero(wanted[rows] & ((place > last) | (place < first)))
         hits = hits[np.argsort(steps[hits], kind="stable")]

@@ -1,1 +1,1 @@
-"""How sure a change is: intervals, tests and marks for everything that is compared."""
+"""Intervals, significance tests and marks for everything that is compared."""

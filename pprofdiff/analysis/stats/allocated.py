@@ -1,14 +1,15 @@
-"""How far sampled objects may move by chance: those allocated, and those held.
+"""Noise in sampled objects: those allocated, and those live at an instant.
 
-The runtime samples an allocation of s bytes, at a rate of r bytes, with the chance
-p = 1 - exp(-s / r), and multiplies what it sampled by 1 / p (runtime/pprof, writeHeap).
-Objects of one size are a sum of independent draws, so the variance of n of them is
-n (1 - p) / p: about n r / s for small objects, next to none for those beyond the rate.
+The runtime samples an allocation of s bytes, at a rate of r bytes, with a probability
+of p = 1 - exp(-s / r), and multiplies what it sampled by 1 / p (runtime/pprof,
+writeHeap). Objects of one size are a sum of independent draws: n of them have a
+variance of n (1 - p) / p, about n r / s for small objects, almost 0 for those larger
+than the rate.
 
-How many objects are held at an instant is chance as well: those in flight come and go.
-Events that know nothing of each other are Poisson's, so that n objects have a variance
-of n, before they are sampled, and of n / p as they are told: s² n / p of their bytes.
-One buffer of 12 MB is one event, not 24 samples.
+The number of objects live at an instant is random as well: in-flight ones come and go.
+Independent events are Poisson, so n objects have a variance of n before sampling, and
+of n / p as reported: s² n / p for their bytes. One buffer of 12 MB is one event, not 24
+samples.
 """
 
 from __future__ import annotations
@@ -27,22 +28,22 @@ Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Pair = tuple[Column, Column]
 
-# Sizes over the rate below which a sample's chance is lost in float64's digits.
+# Size ÷ rate below which a sample's probability vanishes in float64.
 _SMALLEST = 1e-12
 
 
 def objects_moved(
     objects: Pair, space: Pair, rates: tuple[int | None, int | None], by: Normalization
 ) -> bool:
-    """Return whether the number of objects differs by more than sampling does.
+    """Return whether the number of objects differs by more than sampling noise.
 
     Parameters
     ----------
     objects, space
-        Numbers and bytes of each side's samples, int64. Objects of a sample are of one
+        Counts and bytes of each side's samples, int64. A sample's objects have one
         size.
     rates
-        The bytes between samples of each side; without one nothing is told.
+        The bytes between samples of each side; if one is missing, returns False.
     by
         How the sides are made comparable.
 
@@ -54,8 +55,8 @@ def objects_moved(
     seen = expected = 0.0
     for i, (rate, factor) in enumerate(zip(known, by.factors, strict=True)):
         seen += factor**2 * _variance(*sides[i], rate)
-        # Of the objects of both, as many as this side has if nothing changed: one with
-        # few samples does not show how many it could have had.
+        # This side's part of both sides' objects if nothing changed: one with few
+        # samples does not show how many it could have had.
         both = sum(_variance(*side, rate) for side in sides)
         expected += factor**2 * both * by.factors[1 - i] / sum(by.factors)
     base, new = (int(side.sum()) for side in objects)
@@ -64,7 +65,7 @@ def objects_moved(
 
 
 def held_variance(objects: Column, space: Column, rate: int) -> Floats:
-    """Return the variance of the bytes of each sample at another instant (float64).
+    """Return the variance of each sample's bytes at another instant (float64).
 
     `objects` and `space` are what samples hold, int64; `rate` is the bytes between
     samples.
@@ -76,7 +77,7 @@ def held_variance(objects: Column, space: Column, rate: int) -> Floats:
 
 
 def held_moved(delta: float, variance: float) -> bool:
-    """Return whether held bytes differ by more than two instants of one build do.
+    """Return whether live bytes differ by more than two instants of one build do.
 
     `variance` is the sum of `held_variance` over both sides.
     """
@@ -84,9 +85,9 @@ def held_moved(delta: float, variance: float) -> bool:
 
 
 def _variance(objects: Column, space: Column, rate: int) -> float:
-    """Return the variance of a sum of objects."""
+    """Return the sampling variance of a number of objects."""
     filled = (objects > 0) & (space > 0)
     number = objects[filled].astype(np.float64)
-    # (1 - p) / p is 1 / (exp(s / r) - 1): next to 0 long before exp overflows.
+    # (1 - p) / p is 1 / (exp(s / r) - 1): almost 0 long before exp overflows.
     size = np.minimum(space[filled] / number / rate, 700.0)
     return float((number / np.expm1(size)).sum())

@@ -1,27 +1,26 @@
-"""The internal control: what a program costs, measured against its unchanged code.
+"""The internal control: a program's cost relative to its unchanged code.
 
-On virtual machines the CPU time of one operation varies by 12-14 % between runs of one
-build, for the host slows all code alike; shares of the total hardly vary. So the code
-that did not change tells how much work was done on how fast a machine, as reference
-genes do in sequencing, and no operations need to be known.
+On virtual machines CPU time per op varies by 12-14% between runs of one build, because
+the host slows all code alike; shares of the total hardly vary. So unchanged code shows
+how much work was done on how fast a machine, as reference genes do in sequencing, and
+no operation count is needed.
 
 Nobody says which code did not change. The estimate tries every *reading*: one function,
-with or without what it calls, or one row, changed by a factor of its own, and all other
-rows share one ratio. Readings that fit the counts about as well as the best one all
-count: the interval spans theirs. So no row is the yardstick because it is large, and a
-chain of calls that changed together is one vote. A change that is plain is taken out
-before the others are tried.
+with or without its callees, or one row, changed by a factor of its own, and all other
+rows share one ratio. All readings that fit the counts about as well as the best one
+count: the interval spans theirs. So no row is the reference just because it is large,
+and a chain of calls that changed together is one vote. A plain change is removed before
+the others are tried.
 
-Of several runs a side, runs show how far the cost lies from one to another: each run's
-cost against the rows, for each reading, to first order. That variance is drawn towards
-what counts say, as that of rows is (`run_spread`), and is never below that of the
-counts alone.
+With several runs per side, runs show how much the cost varies: each run's cost relative
+to the rows, for each reading, to first order. That variance is shrunk toward the
+expected one, as for rows (`run_spread`), and is never below that of the counts alone.
 
-The assumption that remains: what changed, beyond the changes that are plain, is one
-function with its callees. Where nearly all code is beneath one function, rows beneath
-it are taken not to change together: the ratio is then that of its calls. It is that of
-operations as well only where code outside shares it, or where the function is what a
-goroutine does over and over (`Control.of_work`).
+The remaining assumption: apart from plain changes, one function with its callees
+changed. If nearly all code is below one function, rows below it are taken not to change
+together, so the ratio is that of its calls. It is also that of operations only if code
+outside shares it, or if a goroutine calls the function over and over
+(`Control.of_work`).
 """
 
 from __future__ import annotations
@@ -49,50 +48,49 @@ __all__ = ["Control", "control", "keep_control"]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-# How far intervals of a known deviation reach, that of 95 % as a rule.
+# Half-widths of intervals with a known deviation; 95% by default.
 _REACH = reach(inf)
 _QUANTILE = _REACH.of_95
-# Readings whose chi square is within the 95 % point of one degree of the best's.
+# Readings count if their chi-square is this close to the best's (95%, one degree).
 _AS_GOOD = 3.84
-# A change is plain where chi square falls by this: one in 2000 by chance, and about a
+# A change is plain if chi-square falls by this: one in 2000 by chance, and about a
 # hundred readings are tried.
 _PLAIN = 12.0
-# Samples beyond which a row weighs no more where the search begins.
+# Samples beyond which a row's weight no longer grows when the search starts.
 _CAPPED = 200
-# Variance of counts over Poisson's, as row by row between runs of one build; where
-# rows differ by more, that counts, up to a limit from which they do not agree.
+# Variance of counts ÷ Poisson's, row by row between runs of one build; a larger one
+# that rows show is used, up to the limit beyond which they do not agree.
 _DISPERSION, _AGREED = 1.1, 2.0
-# How far (log) a row of unchanged code moves between runs beyond its counts.
+# Run-to-run deviation (log) of a row of unchanged code, beyond counting.
 _ROW_SPREAD = 0.02
-# The same of what has no vote: GC and allocation; all else of the runtime.
+# The same for what has no vote: GC and allocation; the rest of the runtime.
 _MEMORY_SPREAD, _OTHER_SPREAD = 0.05, 0.30
-# A reading needs so many rows that did not change, with this part of a side.
+# A reading needs this many unchanged rows, with this share of a side.
 _ROWS, _PART = 5, 0.15
-# Fewer rows than this do not hold: of six that are left, one may be wrong twice.
+# Fewer rows are not enough to hold: among the six left, one misleading row is too many.
 _ROWS_TO_HOLD, _MAJORITY = 8, 0.6
-# An interval that spans more than ±25 % tells nothing worth a line.
+# An interval wider than ±25% is not worth a line.
 _WIDEST = 0.5
 _SEVERAL = 2
 
 
 class Control(NamedTuple):
-    """The ratio of the code that did not change, and the program's cost against it.
+    """The ratio of unchanged code, and the program's cost relative to it.
 
-    `ratio` is new / base of *raw* values (the unit of the sample type, neither by
-    second nor by operation): work done × time that a piece of work takes on the
-    machine. `sigma` is the standard deviation of its logarithm, `ratio_low` and
-    `ratio_high` bound it with 95 %.
+    `ratio` is new ÷ base of *raw* values (in the unit of the sample type, not per
+    second or per op): work done × time per piece of work on the machine. `sigma` is the
+    standard deviation of its logarithm; `ratio_low` to `ratio_high` is its 95%
+    interval.
 
-    `cost` is total_new / (ratio × total_base), 1 where nothing changed, 1.1 where one
-    operation costs a tenth more at the machine's speed; `low` and `high` bound it with
-    95 %. Neither depends on how the comparison is normalized.
+    `cost` is total_new / (ratio × total_base): 1 if nothing changed, 1.1 if an op costs
+    10% more at the machine's speed; `low` to `high` is its 95% interval. Ratio and cost
+    do not depend on how the comparison is normalized.
 
-    `rows` is the number of rows that voted, `kept` the part that shares the ratio, of
-    those that both sides have, `dispersion` the variance of their ratios over that of
-    counts. `holds` says whether the rows agree well enough for the cost to be said;
-    where not, `reason` says why, for people; it is ``""`` where it holds. `one` says
-    that nearly all that share the ratio are beneath one function: a cache in front of
-    it moves them all alike.
+    `rows` is the number of rows that voted, `kept` the fraction of those on both sides
+    that shares the ratio, `dispersion` the variance of their ratios ÷ that of counts.
+    `holds` says whether the rows agree well enough to report the cost; if not, `reason`
+    says why, for people, else it is ``""``. `one` means that nearly all rows that share
+    the ratio are below one function: a cache in front of it scales them all alike.
     """
 
     ratio: float
@@ -119,7 +117,7 @@ class Control(NamedTuple):
 
     @property
     def shows_work(self) -> bool:
-        """Whether both the ratio and the cost may be said."""
+        """Whether both the ratio and the cost can be reported."""
         return self.holds and self.of_work
 
     @property
@@ -129,19 +127,19 @@ class Control(NamedTuple):
         return Ratio(self.cost, self.low, self.high, narrow, wide, self.sigma)
 
     def _as_wide(self, deviations: float) -> tuple[float, float]:
-        """Return the interval so many deviations wide, on the scale of logarithms."""
+        """Return the interval of this many deviations, on a log scale."""
         part, cost = deviations / _REACH.of_95, self.cost
         return cost * (self.low / cost) ** part, cost * (self.high / cost) ** part
 
     @property
     def agrees(self) -> bool:
-        """Whether most rows share the ratio, as closely as their samples tell."""
+        """Whether most rows share the ratio, as closely as their samples show."""
         return self.kept >= _MAJORITY and self.dispersion <= _AGREED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Readings:
-    """One element a reading: fit, log ratio, and what the rows in it weigh together."""
+    """One entry per reading: fit, log ratio, and total weight of the unchanged rows."""
 
     chi_square: Floats
     ratio: Floats
@@ -152,11 +150,11 @@ _KNOWN: WeakKeyDictionary[ProfileDiff, Control | None] = WeakKeyDictionary()
 
 
 def control(diff: ProfileDiff) -> Control | None:
-    """Estimate what new costs against the code that did not change.
+    """Estimate new's cost relative to the code that did not change.
 
-    None where a sample's worth is unknown, a side has no samples, or fewer than five
-    rows of code outside the runtime have 40 samples over both sides. A comparison is
-    estimated once, while it lives.
+    None if a sample's value is unknown, a side has no samples, or fewer than five rows
+    of code outside the runtime have 40 samples over both sides. The estimate is cached
+    while the comparison lives.
     """
     if diff not in _KNOWN:
         _KNOWN[diff] = _control(diff)
@@ -164,14 +162,14 @@ def control(diff: ProfileDiff) -> Control | None:
 
 
 def keep_control(diff: ProfileDiff, scaled: ProfileDiff) -> ProfileDiff:
-    """Return the same comparison in another scaling, which has the same control."""
+    """Return `scaled`, the same comparison rescaled, with the control of `diff`."""
     if diff in _KNOWN:
         _KNOWN[scaled] = _KNOWN[diff]
     return scaled
 
 
 def _control(diff: ProfileDiff) -> Control | None:
-    """Return the control of a comparison that was not estimated before."""
+    """Return the control of a comparison that is not cached."""
     model = diff.model
     if model is None or not model.sound or min(diff.totals) <= 0:
         return None
@@ -189,11 +187,11 @@ def _control(diff: ProfileDiff) -> Control | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Whole:
-    """All samples of (base, new), and how far runs of one build differ beyond them.
+    """All samples of (base, new), and their run-to-run variation beyond counting.
 
-    `unvoted` is the variance of the log of the totals' ratio that is due to what has no
-    vote. `runs` is the sum over both sides of 1 / runs: times the variance of one run,
-    it is that of a ratio of means. `by_run` are the samples of each side's runs.
+    `unvoted` is the variance of the log ratio of totals due to code that has no vote.
+    `runs` is the sum over both sides of 1 / runs: times the variance of one run, it is
+    that of a ratio of means. `by_run` holds each side's samples by run.
     """
 
     samples: Floats
@@ -203,12 +201,12 @@ class _Whole:
 
     @property
     def row_spread(self) -> float:
-        """The variance of an unchanged row's log ratio beyond its counts."""
+        """The variance of an unchanged row's log ratio beyond counting."""
         return self.runs * _ROW_SPREAD**2
 
 
 def _whole(diff: ProfileDiff, model: CountModel) -> _Whole:
-    """Return what is known of all samples of a comparison."""
+    """Return what is known about all samples of a comparison."""
     worth = np.array(model.worth)
     totals = np.array(diff.totals) / worth
     runs = sum(1 / len(side.runs) for side in (diff.base, diff.new))
@@ -230,10 +228,10 @@ def _whole(diff: ProfileDiff, model: CountModel) -> _Whole:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Agreement:
-    """The readings once plain changes are out; `plain` marks the rows of those.
+    """The readings without plain changes; `plain` marks the rows of those.
 
-    `weights` are those of rows. `variance` is that of each row's log ratio, with
-    `dispersion` in it.
+    `weights` and `variance` are per row; `variance` is that of the log ratio, including
+    `dispersion`.
     """
 
     readings: _Readings
@@ -290,9 +288,9 @@ def _cost_reach(
 ) -> Floats:
     """Return how far the log of the cost reaches on either side, by reading.
 
-    `expected` is its variance by counts and by what runs are taken to differ. A run's
-    log cost against that of its side, to first order, is 1 less the weighted mean of
-    what part of the run each row has, over its part of the side.
+    `expected` is its variance from counts and assumed run-to-run variation. To first
+    order, a run's log cost relative to its side's is 1 minus the weighted mean over
+    rows of the row's share of the run ÷ its share of the side.
     """
     if rows.by_run is None or whole.by_run is None:
         return _QUANTILE * np.sqrt(expected)
@@ -303,7 +301,7 @@ def _cost_reach(
         sampled, all_of_side = samples.sum(axis=1, keepdims=True), totals.sum()
         with np.errstate(divide="ignore", invalid="ignore"):
             parts = samples / totals / (sampled / all_of_side)
-        # A row that a side has not, or a run without samples, shows nothing.
+        # A row missing on a side, or a run without samples, shows nothing.
         away = weights @ np.where(np.isfinite(parts), 1 - parts, 0.0)
         share = totals / all_of_side
         shown += np.square(away) @ np.square(share) * len(totals) / (len(totals) - 1)
@@ -314,18 +312,18 @@ def _cost_reach(
 
 
 def _agreement(rows: ControlRows, whole: _Whole) -> _Agreement | None:
-    """Take out plain changes, one after the other; None where too few rows are left."""
+    """Remove plain changes, one after the other; None if too few rows are left."""
     totals, counts = whole.samples, rows.base + rows.new
-    # One sample more, split as the totals are: a row may have none on a side.
+    # Add one sample, split like the totals: a row may have none on a side.
     one = totals / totals.sum()
     logs = np.log((rows.new + one[1]) / (rows.base + one[0]))
-    # Code that is gone, or new, is no yardstick.
+    # Removed or added code is no reference.
     plain = np.minimum(rows.base, rows.new) < 1
     if plain.all():
         return None
     middle = weighted_median(logs[~plain], np.minimum(counts, _CAPPED)[~plain])
     while True:
-        # Of a log ratio, at the split of a row's samples that is expected of it.
+        # Variance of a log ratio at the expected split of the row's samples.
         variance = (1 + exp(middle)) ** 2 / (exp(middle) * counts) + whole.row_spread
         weights = np.where(plain, 0.0, 1 / variance)
         read = _readings(rows, logs, weights)
@@ -343,9 +341,9 @@ def _agreement(rows: ControlRows, whole: _Whole) -> _Agreement | None:
 
 
 def _kept(rows: ControlRows, plain: Bools) -> float:
-    """Return which part of the rows that both sides have did not plainly change.
+    """Return the fraction of rows on both sides that did not plainly change.
 
-    Code that is gone, or new, says nothing of the rest, however much of it there is.
+    Removed or added code says nothing about the rest, however much of it there is.
     """
     return float((~plain[np.minimum(rows.base, rows.new) >= 1]).mean())
 
@@ -353,8 +351,8 @@ def _kept(rows: ControlRows, plain: Bools) -> float:
 def _beneath_one(rows: ControlRows, agreement: _Agreement) -> bool:
     """Return whether calls of one function may be all that shares the ratio.
 
-    The rows outside it do not show that they share it: they alone would give a factor
-    of _WIDEST either way.
+    If so, the rows outside it are too few to show that they share it: they alone would
+    bound it no better than by a factor of _WIDEST either way.
     """
     if rows.called is None:
         return False
@@ -365,21 +363,21 @@ def _beneath_one(rows: ControlRows, agreement: _Agreement) -> bool:
 
 
 def _readings(rows: ControlRows, logs: Floats, weights: Floats) -> _Readings | None:
-    """Fit each change: one log ratio for the rows that it moves, one for all others.
+    """Fit each change: one log ratio for the rows it affects, one for all others.
 
-    Readings that leave too few rows, or too few samples, have an infinite chi square.
-    None where all do.
+    Readings that leave too few rows, or too few samples, have an infinite chi-square.
+    None if all do.
     """
     changes, voting = rows.changes, weights > 0
     moving = changes.sums(voting)
-    # Of one side or the other: a change may dwarf all that did not change.
+    # On either side: a change may dwarf everything that did not change.
     left = np.zeros(len(changes), np.bool_)
     for side in (rows.base, rows.new):
         kept = np.where(voting, side, 0.0)
         left |= kept.sum() - changes.sums(kept) >= _PART * side.sum()
     left &= voting.sum() - moving >= _ROWS
-    # Readings of changes that were taken out are all the same: nothing else changed.
-    # That is what is left where just enough rows are.
+    # Readings of removed changes are all the same: nothing else changed. They are used
+    # when barely enough rows are left.
     others_too = left & (moving > 0)
     left = others_too if others_too.any() else left
     if not left.any():
@@ -396,7 +394,7 @@ def _readings(rows: ControlRows, logs: Floats, weights: Floats) -> _Readings | N
 
 
 def _doubt(estimated: Control) -> str:
-    """Return why the assumption is not seen to hold, ``""`` where it is."""
+    """Return why the assumption may not hold, ``""`` if it does."""
     if estimated.rows < _ROWS_TO_HOLD:
         return f"only {estimated.rows} pieces of code have 20 samples a side"
     if estimated.kept < _MAJORITY:

@@ -1,8 +1,8 @@
-"""Rows of a program's own code by calling context, and which of them change together.
+"""Samples of a program's own code by calling context, and which rows change together.
 
-The rows are the votes of the internal control (`control.control`). What follows from
-causes elsewhere has no vote: garbage collection, allocation, scheduling, locks, system
-calls. A runtime function that does its caller's work, such as ``runtime.memmove``,
+The internal control (`control.control`) compares these rows. Garbage collection,
+allocation, scheduling, locks and system calls are left out: their cost has causes
+elsewhere. A runtime function that does its caller's work, such as ``runtime.memmove``,
 counts as the caller.
 """
 
@@ -36,14 +36,14 @@ Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-# Of both sides together, 20 each: the ratio of fewer is not known to 30 %.
+# Samples over both sides, about 20 each; with fewer, a ratio is off by over 30%.
 _SAMPLES = 40
-# The contexts that may become rows; those of so many that are rows are far fewer.
+# At most this many contexts are candidates; far fewer become rows.
 _CONTEXTS = 512
-# A goroutine's first function loops, and what it calls is the operation; all of package
-# testing that is above a benchmark is one loop.
+# Depth of an op: a goroutine's first function is a loop, and what it calls is the op.
+# All frames of package testing above a benchmark count as one loop.
 _OPERATION = 2
-# The categories whose cost is that of the calling code itself.
+# Categories whose cost belongs to the calling code.
 _CODE = frozenset(
     (
         *("user", "map", "hash_eq", "string", "defer_panic", "iface_conv"),
@@ -54,9 +54,10 @@ _CODE = frozenset(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Changes:
-    """Sets of rows; ``items[i]`` (rising) is a row of set ``of_item[i]``; none empty.
+    """Non-empty sets of rows: ``items[i]`` (ascending) is a row of set ``of_item[i]``.
 
-    Most sets have a few rows of hundreds, and a search reads all sets at every step.
+    Sparse, because most sets have a few of hundreds of rows, and the search reads every
+    set at every step.
     """
 
     of_item: Column
@@ -65,7 +66,7 @@ class Changes:
 
     @classmethod
     def of(cls, sets: Column, items: Column, rows: int) -> Changes:
-        """Return the distinct sets of these (set, row) pairs, as they first appear."""
+        """Return the distinct sets of these (set, row) pairs, by first appearance."""
         keys = distinct(sets * rows + items)
         counts = np.bincount(keys // rows)
         offsets, items = offsets_of(counts[counts > 0]), keys % rows
@@ -78,12 +79,12 @@ class Changes:
         return int(self.of_item[-1]) + 1
 
     def sums(self, values: NDArray[np.generic]) -> Floats:
-        """Return the sum of each set's values; `values` has one a row."""
+        """Return the sum of each set's values; `values` has one value per row."""
         total = np.bincount(self.of_item, values[self.items], len(self))
         return total.astype(np.float64)
 
     def inside(self, sets: Column) -> Bools:
-        """Return which rows each of the chosen sets (rising) has: (sets, rows)."""
+        """Return a (sets, rows) mask of the rows in the chosen sets (ascending)."""
         inside = np.zeros((len(sets), self.rows), np.bool_)
         place = np.full(len(self), -1, np.int64)
         place[sets] = np.arange(len(sets))
@@ -94,15 +95,15 @@ class Changes:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ControlRows:
-    """Rows of code with at least 40 samples over both sides, and their relations.
+    """Rows of code with at least 40 samples over both sides, and how they relate.
 
-    A row is a function in one calling context, with what it calls where that is too
-    small to be a row. `base` and `new` are its numbers of samples (float64). Each set
-    of `changes` has the rows that one change of the program moves by one factor: a
-    function in all its contexts, with or without what it calls, or one row alone.
-    Each set of `called` has the rows in and below one function, where it is called
-    deeper than what goroutines do over and over; None where there is none. `by_run` are
-    the samples of (base, new) by row and run, None with one run a side.
+    A row is a function in one calling context, including callees too small to be rows.
+    `base` and `new` are sample counts (float64). Each set of `changes` holds the rows
+    that one change of the program scales by one factor: a function in all its contexts,
+    with or without its callees, or a single row. Each set of `called` holds the rows in
+    and below one function that is called from deeper than a goroutine's main loop; None
+    if there is none. `by_run` holds samples of (base, new) by row and run; None with
+    one run per side.
     """
 
     base: Floats
@@ -117,7 +118,7 @@ class ControlRows:
 
 
 def control_rows(diff: ProfileDiff, model: CountModel) -> ControlRows:
-    """Return the rows of both sides' own code; `model` says what a sample is worth."""
+    """Return the rows of both sides' own code; `model` gives the value of a sample."""
     sides = _stacks(diff)
     worth = model.worth
     names = diff.paired_functions.names
@@ -156,7 +157,7 @@ def _by_run(
     rows: Sequence[Column],
     model: CountModel,
 ) -> tuple[Floats, Floats] | None:
-    """Return (base, new) samples by row and run; `rows` are those of each stack."""
+    """Return (base, new) samples by row and run; `rows` has the row of each stack."""
     if diff.by_run is None:
         return None
     size = 1 + max(int(row.max(initial=-1)) for row in rows)
@@ -172,7 +173,7 @@ def _by_run(
 
 
 def _stacks(diff: ProfileDiff) -> tuple[Stacks, Stacks]:
-    """Return both sides' stacks of code; functions are rows of the union."""
+    """Return both sides' stacks of own code; functions are rows of the union."""
     functions = diff.paired_functions
     code = np.array([name in _CODE for name in rules().categories], np.bool_)
     stacks = []
@@ -187,7 +188,7 @@ def _stacks(diff: ProfileDiff) -> tuple[Stacks, Stacks]:
 
 
 def _levels(paths: Paths) -> list[Column]:
-    """Return the paths of each depth from the roots on, the empty path left out."""
+    """Return the paths of each depth, from the roots down, without the empty path."""
     ends = np.searchsorted(paths.depth, np.arange(int(paths.depth[-1]) + 2))
     return [
         np.arange(start, stop)
@@ -210,9 +211,9 @@ def _kept(paths: Paths, own: Floats, levels: list[Column], names: list[str]) -> 
 def _changes(
     paths: Paths, context: Column, rows: Column, deep: Bools
 ) -> tuple[Changes, Changes | None]:
-    """Return the sets of rows that `ControlRows` has: `changes` and `called`.
+    """Return `changes` and `called` of `ControlRows`.
 
-    `deep` marks the paths that are deeper than an operation.
+    `deep` marks the paths below an op.
     """
     functions, own = grouped(paths.function[rows])
     _, number = grouped(paths.function)

@@ -1,12 +1,12 @@
-"""The model of sampled values: counts that vary a little more than Poisson's.
+"""The model of sampled values: counts that vary a little more than Poisson.
 
-A sampled value of v with period p rests on n = v / p samples. Counts of unchanged
-builds vary a little more than Poisson's law says (`calibration.DISPERSION`). A
-difference is called a change where it exceeds `calibration.LIMIT` standard deviations
-and survives the correction for how many rows are judged (Benjamini and Hochberg,
-1995). What runs differ by beyond counting is added (`run_spread`): as several a side
-show it, or as runs of one build were measured to differ. A change that counting does
-not explain, but such runs would, is neither a change nor noise: nothing tells.
+A sampled value v with period p rests on n = v / p samples. Counts of unchanged builds
+vary a little more than Poisson (`calibration.DISPERSION`). A change is significant if
+it exceeds `calibration.LIMIT` standard deviations and survives the correction for how
+many rows are judged (Benjamini and Hochberg, 1995). Run-to-run variation beyond
+counting is added (`run_spread`): as several runs per side show it, or as measured on
+other unchanged builds. A change that counting does not explain, but that assumed
+variation would, is unknown.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """What makes up the variance of scaled rows, float64 by row.
+    """The components of the variance of scaled rows, float64 by row.
 
-    `own` are (base, new) what a row varies by, `common` what all rows of a run share.
-    Degrees of freedom are those that each is known with.
+    `own` is the (base, new) variance of each row alone, `common` what all rows of a run
+    share; the freedoms are the degrees of freedom of each.
     """
 
     own: tuple[Floats, Floats]
@@ -54,13 +54,13 @@ class _Parts:
         return self.own[0] + self.common[0], self.own[1] + self.common[1]
 
     def at(self, times: float) -> tuple[Floats, Floats]:
-        """Return the deviation of new less so many times base, and its freedom.
+        """Return the deviation of new − times × base, and its degrees of freedom.
 
-        That is infinite where counting alone is known, else Satterthwaite's (1946).
+        These are infinite if only counting is known, else Satterthwaite's (1946).
         """
         own, common = (base * times**2 + new for base, new in (self.own, self.common))
         variance = own + common
-        # Squares of what no sample can be worth may be no numbers.
+        # Squares of absurd sample values may overflow.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             inverse = np.square(own) / self.own_freedom
             inverse += np.square(common) / self.common_freedom
@@ -69,14 +69,14 @@ class _Parts:
 
 
 class CountModel(NamedTuple):
-    """How far a scaled value may move by chance.
+    """How far a scaled value may change by chance.
 
-    `base_step` and `new_step` are what one sample is worth on each side after scaling
-    with `by`: period × factor. Of several runs a side, values are added up, and
-    `spread` says how far runs of it differ. `shares` says that scaled values are
-    percent of each side's total. `since_start` says that work is inferred for values
-    that count since the process began: what is as much on both sides whatever they did
-    is what starts a process, so that nothing tells whether it changed.
+    `base_step` and `new_step` are the value of one sample on each side after scaling
+    with `by`: period × factor. Values of several runs per side are summed, and `spread`
+    says how far runs differ. `shares` means that scaled values are percent of each
+    side's total. `since_start` means that work is inferred for values counted since
+    process start: if raw values are equal they may be start-up cost, so a change per op
+    is unknown.
     """
 
     base_step: float
@@ -88,42 +88,42 @@ class CountModel(NamedTuple):
 
     @classmethod
     def of(cls, worth: tuple[float, float], by: Normalization) -> CountModel:
-        """Return the model of samples that are worth (base, new) raw values each."""
+        """Return the model of samples worth `worth` raw values on (base, new)."""
         return cls(*by.scaled(*worth), by, shares=by.mode == "composition")
 
     @property
     def sound(self) -> bool:
-        """Whether a sample is worth something on both sides."""
+        """Whether a sample has a positive value on both sides."""
         return min(self.base_step, self.new_step, *self.by.factors) > 0
 
     @property
     def counting(self) -> CountModel:
-        """The model of counting alone, where nothing shows how runs differ."""
+        """The model of counting alone, if run-to-run variation is only assumed."""
         assumed = self.spread.assumed
         return self._replace(spread=ONE_RUN) if assumed else self
 
     @property
     def cautious(self) -> CountModel:
-        """The model of what is said in a sentence: runs are all that is known of a row.
+        """The model for statements in a sentence: rows are as uncertain as runs show.
 
-        Rows of a table may be wrong at a known rate, a sentence had better not be. With
-        `RunSpread.certain`, 0 to 4 % of 200 splits of runs of one build had one.
+        Rows of a table may be wrong at a known rate; a sentence should not be. With
+        `RunSpread.certain`, 0 to 4% of 200 splits of runs of one build had a wrong one.
         """
-        # Shares are taken to vary as costs do: by more, the larger they are.
+        # Shares are taken to vary like costs: the larger, the more.
         return self._replace(spread=replace(self.spread, certain=False), shares=False)
 
     @property
     def worth(self) -> tuple[float, float]:
-        """What a sample of each side is worth, raw: before scaling."""
+        """The raw value of one sample on each side, before scaling."""
         return self.by.unscaled(self.base_step, self.new_step)
 
     @property
     def raw(self) -> CountModel:
-        """The model of the same samples as they were counted."""
+        """The model of the same samples without scaling."""
         return self.scaled_by(Normalization("absolute", 1.0, 1.0, "as counted"))
 
     def scaled_by(self, by: Normalization) -> CountModel:
-        """Return the model of the same samples in another scaling."""
+        """Return the model of the same samples with another scaling."""
         return CountModel.of(self.worth, by)._replace(spread=self.spread)
 
     def sigma(self, runs: Runs[Column]) -> Floats:
@@ -131,21 +131,21 @@ class CountModel(NamedTuple):
         return self._parts(runs).at(1.0)[0]
 
     def _parts(self, runs: Runs[Column]) -> _Parts:
-        """Return what makes up the variance of each row.
+        """Return the variance components of each row.
 
-        Of as many runs as `spread` knows, rows show how far they differ by themselves.
-        Where sums alone are known, a row is taken to vary as the trend says.
+        With as many runs as `spread` knows, each row shows its own run-to-run
+        variation. If only sums are known, a row varies as the trend says.
         """
         base, new = _sums(runs)
         worth, spread = self.by.scaled(self.base_step, self.new_step), self.spread
-        # A period below 0 is damage; variances are not.
+        # A negative period is corrupt data, but variances are positive.
         old_counted = np.abs(base) * abs(worth[0])
         new_counted = np.abs(new) * abs(worth[1])
-        # One sample is the least that a side without any could have had.
+        # A side without samples could have had one.
         floor = max(abs(self.base_step), abs(self.new_step)) ** 2
         new_counted = np.maximum(new_counted, floor - old_counted)
         old, now = self.by.scaled(base, new)
-        # What a sample of each side is worth, scaled.
+        # The scaled value of a sample of each side.
         steps = abs(self.base_step), abs(self.new_step)
         mean, counting = _mean(np.abs(old), np.abs(now), steps)
         if self.shares and not spread.several:
@@ -174,7 +174,7 @@ class CountModel(NamedTuple):
         if (len(runs.base), len(runs.new)) != spread.runs:
             return _Parts(own, common, certain, spread.freedom)
         ratio, freedom = spread.of_rows(*self._samples(runs))
-        # Counts vary no less than Poisson's law says.
+        # Counts vary at least as much as Poisson.
         ratio = np.maximum(ratio, counted / (own[0] + own[1]))
         own = own[0] * ratio, own[1] * ratio
         if spread.certain:
@@ -182,9 +182,9 @@ class CountModel(NamedTuple):
         return _Parts(own, common, freedom, spread.freedom)
 
     def _beyond_counting(self, base: Column, new: Column) -> tuple[Floats, Floats]:
-        """Return the variance of each row that one run a side is taken to have.
+        """Return each row's variance beyond counting, as assumed for one run per side.
 
-        A row can take no more of a run than what the others leave of it.
+        A row can take no more of a run than the others leave.
         """
         of_sides = zip(
             self._samples(Runs.single(base, new)),
@@ -200,7 +200,7 @@ class CountModel(NamedTuple):
         return old, now
 
     def _samples(self, runs: Runs[Column]) -> tuple[Floats, Floats]:
-        """Return how many samples raw values are, by row and run, base and new."""
+        """Return the sample counts of raw values, by row and run, for base and new."""
         steps = self.base_step, self.new_step
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             base, new = (
@@ -212,14 +212,14 @@ class CountModel(NamedTuple):
         return base, new
 
     def reach(self, runs: Runs[Column]) -> Floats:
-        """Return how far the scaled delta of each row may be from 0 by chance."""
+        """Return how far each row's scaled delta may be from 0 by chance."""
         return self.needs(runs, LIMIT)
 
     def needs(self, runs: Runs[Column], least: float) -> Floats:
-        """Return the least scaled |delta| of each row that is beyond chance.
+        """Return the smallest significant scaled |delta| of each row.
 
-        `least` is the |z| from which a change is, such as `Judgement.least` of another
-        table of the same samples.
+        `least` is the |z| from which a change is significant, such as `Judgement.least`
+        of another table of the same samples.
         """
         parts, factor = self._parts(runs), self.spread.factor
         sigma, freedom = parts.at(1.0)
@@ -236,16 +236,17 @@ class CountModel(NamedTuple):
         return np.maximum(need, beside + student(least, freedom) * sigma)
 
     def rows(self, runs: Runs[Column]) -> Judgement:
-        """Judge rows of raw int64 values, one column a run.
+        """Judge rows of raw int64 values, one column per run.
 
-        Of as many runs as `spread` knows, rows show how far they differ by themselves.
+        With as many runs as `spread` knows, each row shows its own run-to-run
+        variation.
         """
         base, new = _sums(runs)
         told, parts = self._told(base, new), self._parts(runs)
         z, low, high = self._moved(base, new, parts, 1.0)
         if self.spread.factor != 1:
             other, *bounds = self._moved(base, new, parts, self.spread.factor)
-            # Chance takes the factor, or anything up to it, that explains most.
+            # Noise may be any factor up to this one: take the one that explains most.
             nearer = np.where(np.abs(other) < np.abs(z), other, z)
             z = np.where(z * other > 0, nearer, 0.0)
             low, high = np.fmin(low, bounds[0]), np.fmax(high, bounds[1])
@@ -272,7 +273,7 @@ class CountModel(NamedTuple):
     def _moved(
         self, base: Column, new: Column, parts: _Parts, factor: float
     ) -> tuple[Floats, Floats, Floats]:
-        """Return new less base times a factor: in deviations, and its bounds."""
+        """Return new − factor × base as normal deviates, and its bounds."""
         old, now = self.by.scaled(base, new)
         sigma, freedom = parts.at(factor)
         delta = now - factor * old if factor != 1 else self.by.delta(base, new)
@@ -282,28 +283,28 @@ class CountModel(NamedTuple):
     def against(
         self, runs: Runs[Column], *, share: float = 0.0, amount: float = 0.0
     ) -> tuple[Floats, Floats]:
-        """Bound the scaled delta of rows that are held against a limit.
+        """Bound the scaled delta of rows that are checked against a limit.
 
-        A row is surely beyond its limit where the lower bound is. That is a test
-        against the limit, not against 0 (McCarthy and Smyth 2009, Bioinformatics
-        25(6)). Where the limit is a share of base, bounds are those of the ratio
-        (Fieller 1954, Journal of the Royal Statistical Society B 16(2)), times base.
-        Bounds are as far apart as the number of rows asks, so that of those beyond the
-        limit no more than `calibration.FALSE_DISCOVERIES` are wrong (Benjamini and
-        Yekutieli 2005, Journal of the American Statistical Association 100(469)).
+        A row exceeds its limit if the lower bound does. That is a test against the
+        limit, not against 0 (McCarthy and Smyth 2009, Bioinformatics 25(6)). If the
+        limit is a share of base, bounds are those of the ratio (Fieller 1954, Journal
+        of the Royal Statistical Society B 16(2)), times base. Bounds widen with the
+        number of rows, so that at most `calibration.FALSE_DISCOVERIES` of the rows
+        beyond the limit are wrong (Benjamini and Yekutieli 2005, Journal of the
+        American Statistical Association 100(469)).
 
         Parameters
         ----------
         runs
-            Raw values, int64, one column a run.
+            Raw values, int64, one column per run.
         share, amount
             The limit: a share of base, or a scaled amount; the other is 0.
 
         Returns
         -------
         tuple
-            The lower and the upper bound of each row, float64; the upper is infinite
-            where base has so few samples that it bounds no ratio.
+            The lower and the upper bound of each row, float64; the upper is infinite if
+            base has too few samples to bound a ratio.
 
         """
         base, new = _sums(runs)
@@ -317,11 +318,11 @@ class CountModel(NamedTuple):
             sigma_beside, _ = parts.at(times * factor)
             z = np.minimum(z, (now - times * factor * old - amount) / sigma_beside)
         told = self._told(base, new)
-        # Rows that are surely within the limit must not make others look more sure.
+        # Rows well within the limit must not make others look more significant.
         p = two_sided(np.fmax(z[told], 0.0))
         beyond = int((false_discovery_rates(p) <= FALSE_DISCOVERIES).sum())
         level = FALSE_DISCOVERIES * max(beyond, 1) / max(len(p), 1)
-        # It takes a hundredth of a second to load, and only a gate asks.
+        # Importing it takes 10 ms, and only gates need it.
         from statistics import NormalDist
 
         least = max(LIMIT, NormalDist().inv_cdf(1 - level / 2))
@@ -334,7 +335,7 @@ class CountModel(NamedTuple):
                 delta, far = now - factor * old, student(least, freedom) * sigma_beside
                 low, high = np.minimum(low, delta - far), np.maximum(high, delta + far)
         else:
-            # No sample is not known to be none: one may have been missed.
+            # Zero samples may mean that one was missed.
             missed = self.spread.dispersion * self.new_step**2
             own = parts.own[0], np.maximum(parts.own[1], missed)
             low, high = _ratio_bounds(old, now, replace(parts, own=own), reach)
@@ -343,19 +344,19 @@ class CountModel(NamedTuple):
                 low, high = np.minimum(low, beside[0]), np.maximum(high, beside[1])
         # Rows too small to be judged are never beyond a limit.
         low = np.where(told, low, np.minimum(low, share * old + amount))
-        # Nothing falls below 0.
+        # No value falls below 0.
         counted = (old >= 0) & (now >= 0)
         return np.where(counted, np.maximum(low, 0.0 - old), low), high
 
     def _told(self, base: Column, new: Column) -> NDArray[np.bool_]:
         """Return which rows have enough samples to be judged."""
         old, now = self._samples(Runs.single(base, new))
-        # Where a sample is worth nothing, no number of them is too small.
+        # If a sample is worth nothing, no number of them is too small.
         told: NDArray[np.bool_] = ~((old + now)[:, 0] < SAMPLES_FOR_ROW)
         return told
 
     def one(self, runs: Runs[Column]) -> Change:
-        """Judge one pair of raw values by itself: columns of one row."""
+        """Return the change of one pair of raw values by itself: columns of one row."""
         return self.rows(runs).change()
 
     def of_shares(self, totals: tuple[int, int]) -> CountModel:
@@ -370,7 +371,7 @@ class CountModel(NamedTuple):
         return CountModel(self.base_step * ratio, self.new_step, by, spread)
 
     def absence_tells(self, side: int, raw: float) -> bool:
-        """Return whether a raw value expected on a side would hardly leave no sample.
+        """Return whether a raw value expected on a side would rarely leave no sample.
 
         `side` is 0 for base and 1 for new.
         """
@@ -378,12 +379,12 @@ class CountModel(NamedTuple):
         return raw * self.by.factors[side] / step >= EXPECTED_FOR_ABSENCE
 
     def lengths_needed(self, runs: Runs[Column]) -> Floats:
-        """Return how many times as long profiles must be for each row to be told.
+        """Return how many times as long profiles must be to make rows significant.
 
-        Infinite where no length tells: what runs differ by does not shrink.
+        Infinite if no length is enough: run-to-run variation does not shrink.
         """
         counting, whole = self.counting.sigma(runs), self.sigma(runs)
-        # What remains of the change beside the factor that all rows may share.
+        # The change left after the factor that all rows may share.
         moved = np.abs(self.by.delta(*_sums(runs)))
         moved -= self.needs(runs, 0.0)
         rest = np.square(np.maximum(moved, 0.0) / LIMIT)
@@ -395,10 +396,10 @@ class CountModel(NamedTuple):
 def _mean(
     old: Floats, now: Floats, steps: tuple[float, float]
 ) -> tuple[Floats, Floats]:
-    """Return the mean of both sides' scaled values, and what their sum varies by.
+    """Return the mean of both sides' scaled values, and the variance of their sum.
 
-    Counts of mean μ, each sample worth w, vary by w μ: that is what counting gives if
-    nothing changed, and the mean is weighted by what each side knows.
+    Counts of mean μ with samples worth w have a variance of w μ: the counting variance
+    if nothing changed. The mean is weighted by how much each side measured.
     """
     counting = old * steps[1] + now * steps[0]
     whole = max(steps[0] + steps[1], np.finfo(np.float64).tiny)
@@ -406,7 +407,7 @@ def _mean(
 
 
 def _left(percent: Floats) -> Floats:
-    """Return what shares in percent leave of their total."""
+    """Return 1 minus shares in percent: what they leave of their total."""
     left: Floats = 1 - np.clip(np.abs(percent) / 100, 0.0, 1.0)
     return left
 
@@ -414,12 +415,12 @@ def _left(percent: Floats) -> Floats:
 def _no_less(
     expected: Floats, variances: tuple[Floats, Floats], steps: tuple[float, float]
 ) -> tuple[Floats, Floats]:
-    """Return variances of both sides whose sum is no less than is expected.
+    """Return variances of both sides whose sum is at least the expected one.
 
-    A side that measured less, such as 3 hosts beside 40, has few samples of a row, and
-    by chance hardly any: what those few vary by is far less than what they vary by if
-    nothing changed (Przyborowski and Wilenski 1940, Biometrika 31(3-4)). The side whose
-    samples are worth more lacks it. Of sides that measured equally much, none does.
+    A side that measured less, such as 3 hosts against 40, has few samples of a row, and
+    by chance hardly any: those few vary far less than they would if nothing changed
+    (Przyborowski and Wilenski 1940, Biometrika 31(3-4)). The side whose samples are
+    worth more gets the difference. If both sides measured equally much, there is none.
     """
     base, new = variances
     lacking = np.maximum(expected - (base + new), 0.0)
@@ -429,11 +430,11 @@ def _no_less(
 
 
 def _freedom(variance: Floats, counted: Floats, told: Floats) -> Floats:
-    """Return the degrees of freedom of variances of which counting alone is known.
+    """Return the degrees of freedom of variances if only counting is known.
 
-    What rows vary by beyond counting is estimated, and so uncertain, with the freedom
-    `told`. It is taken for one standard error of the whole variance larger than it
-    seems: where runs show none, there may be some.
+    Variation beyond counting is estimated with `told` degrees of freedom. It is taken
+    to be one standard error of the whole variance larger than estimated: runs that show
+    none may still have some.
     """
     beyond = variance - counted + variance * np.sqrt(2 / told)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -444,7 +445,7 @@ def _freedom(variance: Floats, counted: Floats, told: Floats) -> Floats:
 def _chances(
     z: Floats, told: NDArray[np.bool_]
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Return p and q of deviations, and which are noise; `told` are those to judge."""
+    """Return p and q of deviates, and which are noise; `told` marks rows to judge."""
     p = two_sided(z)
     q = np.ones(len(p))
     q[told] = false_discovery_rates(p[told])
@@ -462,8 +463,8 @@ def _ratio_bounds(
 ) -> tuple[Floats, Floats]:
     """Bound now − old by all ratios r for which now − r × old may be 0.
 
-    They lie between the roots of a quadratic in r. Where old may be 0, they have a
-    lower bound alone, if now may not be 0. Bounds are old × (r − 1).
+    They lie between the roots of a quadratic in r. If old may be 0, there is only a
+    lower bound, and only if now may not be 0. Bounds are old × (r − 1).
     """
     of_old, of_now = (np.square(reach) * part for part in parts.sides)
     a, c = np.square(old) - of_old, np.square(now) - of_now

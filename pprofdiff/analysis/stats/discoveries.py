@@ -1,4 +1,4 @@
-"""Chances of many rows at once, and how many of those that are told may be false."""
+"""p-values of many rows at once, and their false discovery rates."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Floats = NDArray[np.float64]
 
 
 def two_sided(z: Floats) -> Floats:
-    """Return the chance of a normal deviate as far from 0 as each z."""
+    """Return the two-sided p of each normal deviate z."""
     return np.array(list(map(erfc, (np.abs(z) / sqrt(2)).tolist())), np.float64)
 
 
 def false_discovery_rates(p: Floats) -> Floats:
-    """Return Benjamini and Hochberg's adjusted p for each p."""
+    """Return the Benjamini-Hochberg adjusted p for each p."""
     count = len(p)
     order = np.argsort(p)[::-1]
     scaled = p[order] * count / np.arange(count, 0, -1)

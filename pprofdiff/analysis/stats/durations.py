@@ -1,12 +1,12 @@
-"""Models of quantiles of durations: pauses, latencies.
+"""Models of duration quantiles: pauses, latencies.
 
 All quantiles are nearest rank: the smallest duration that at least this share of them
-do not exceed. Ranks are in thousandths: 990 is the 99th percentile.
+do not exceed. Ranks are in thousandths: 990 is p99.
 
-Three questions, three models. `ExceedanceModel`: have two sets of independent durations
-the same quantile? `CeilingModel`: has one set a quantile above a limit?
-`BootstrapModel`: between which bounds does the difference of quantiles lie, where
-durations hang together in blocks?
+Three models answer three questions. `ExceedanceModel`: do two sets of independent
+durations have the same quantile? `CeilingModel`: is one set's quantile above a limit?
+`BootstrapModel`: how large is the difference of quantiles if durations are correlated
+within blocks?
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ __all__ = [
 
 Column = NDArray[np.int64]
 
-_TAIL = 25  # thousandths on either side of a 95 % interval
+_TAIL = 25  # thousandths in each tail of a 95% interval
 
 
 @dataclass(frozen=True, eq=False)
 class Durations:
-    """The durations of one run, and which of them hang together.
+    """The durations of one run, and the correlated blocks they come from.
 
     `values` are int64 nanoseconds, in any order; `block` (int64, from 0) is the
-    generation or GC cycle that each belongs to, None where each stands for itself.
+    generation or GC cycle of each, None if each is independent.
     """
 
     values: Column
@@ -55,12 +55,12 @@ class Durations:
 
 
 def nearest(count: int, rank: int) -> int:
-    """Return the place of a quantile, in thousandths, among so many ranked values."""
+    """Return the index of a quantile, in thousandths, among `count` ranked values."""
     return max(-(-count * rank // 1000) - 1, 0)
 
 
 def quantile(values: Column, rank: int) -> int:
-    """Return a quantile, in thousandths, of one value or more (int64, in any order)."""
+    """Return a quantile, in thousandths, of one or more int64 values in any order."""
     place = nearest(len(values), rank)
     return int(np.partition(values, place)[place])
 
@@ -74,8 +74,9 @@ class ExceedanceModel:
     def rows(self, runs: Runs[Durations]) -> Judgement:
         """Judge the difference of quantiles; the durations of all runs are pooled.
 
-        One row, without an interval. It is unknown where not even all durations of the
-        side with the higher quantile being longer would tell.
+        Returns one row without an interval. It is unknown if the difference would not
+        be significant even if all durations of the side with the higher quantile were
+        longer.
         """
         base, new = _pooled(runs.base).values, _pooled(runs.new).values
         delta = quantile(new, self.rank) - quantile(base, self.rank)
@@ -87,17 +88,17 @@ class ExceedanceModel:
 
 @dataclass(frozen=True)
 class CeilingModel:
-    """Whether a quantile, in thousandths, of new is above `limit_ns`."""
+    """Whether new's quantile, in thousandths, is above `limit_ns`."""
 
     rank: int
     limit_ns: float
 
     def rows(self, runs: Runs[Durations]) -> Judgement:
-        """Judge how far new's quantile is above the limit; base takes no part.
+        """Judge how far new's quantile is above the limit; base is ignored.
 
-        One row: its delta is new's quantile less the limit. Of n durations whose
-        quantile q is the limit, each is longer with probability 1 - q: the number that
-        is follows the binomial distribution. The longest duration is a fact.
+        Returns one row, whose delta is new's quantile minus the limit. If the limit is
+        the quantile q of n durations, each is longer with probability 1 - q, and the
+        number of longer ones is binomial. The longest duration needs no test.
         """
         new = _pooled(runs.new).values
         delta = quantile(new, self.rank) - self.limit_ns
@@ -105,7 +106,7 @@ class CeilingModel:
         return Judgement.of_one(delta, p=p, noise=p > CEILING)
 
     def _chance(self, count: int, over: int) -> float:
-        """Return the chance that so many of `count` durations are over the limit."""
+        """Return the chance that `over` or more of `count` exceed the limit."""
         share = 1 - self.rank / 1000
         if not share:
             return 0.0
@@ -117,7 +118,7 @@ class CeilingModel:
 
 @dataclass(frozen=True)
 class BootstrapModel:
-    """Between which bounds differences of quantiles, in thousandths, lie.
+    """Intervals for differences of quantiles, in thousandths.
 
     The same seed gives the same bounds.
     """
@@ -126,10 +127,10 @@ class BootstrapModel:
     seed: int = 0
 
     def rows(self, runs: Runs[Durations]) -> Judgement:
-        """Judge new's quantiles less base's, one row a rank, each with its interval.
+        """Judge new's quantiles minus base's, one row per rank, each with its interval.
 
-        The interval (95 %) comes from drawing blocks again. A row is noise where it
-        includes 0, and unknown where a side has fewer than 5 blocks with durations.
+        The 95% interval comes from resampling blocks. A row is noise if it includes 0,
+        and unknown if a side has fewer than 5 blocks with durations.
         """
         base, new = _pooled(runs.base), _pooled(runs.new)
         sides = [(side.values, _blocks(side)) for side in (base, new)]
@@ -153,7 +154,7 @@ class BootstrapModel:
 
 
 def _pooled(runs: Sequence[Durations]) -> Durations:
-    """Return the durations of several runs as those of one; blocks stay apart."""
+    """Return the durations of several runs as those of one; blocks stay separate."""
     if len(runs) == 1:
         return runs[0]
     blocks, begin = [], 0
@@ -172,11 +173,11 @@ def _blocks(run: Durations) -> Column:
 
 
 def _chances_of_passing(low: Column, high: Column, rank: int) -> tuple[float, float]:
-    """Return how likely it is that low's quantile is passed so often in high.
+    """Return how likely it is that high exceeds low's quantile at least this often.
 
-    The exceedance test: how many of n values are greater than one of m whose j others
-    are greater follows from counting orders alone, whatever the distribution. The first
-    chance is the least that there can be: that all of high is greater.
+    The exceedance test: how many of n values exceed one of m that j others exceed
+    follows from counting orders alone, whatever the distribution. The first chance is
+    the smallest possible one: that all of high exceeds it.
     """
     limit = quantile(low, rank)
     above, over = int((low > limit).sum()), int((high > limit).sum())
@@ -193,7 +194,7 @@ def _chances_of_passing(low: Column, high: Column, rank: int) -> tuple[float, fl
 def _choices(
     of: NDArray[np.integer], some: NDArray[np.integer] | int
 ) -> NDArray[np.float64]:
-    """Return the logarithm of how many ways there are to choose `some` `of` many."""
+    """Return the logarithm of the number of ways to choose `some` out of `of`."""
     factorial = np.zeros(int(of.max()) + 1)
     factorial[1:] = np.cumsum(np.log(np.arange(1, len(factorial))))
     ways: NDArray[np.float64] = factorial[of] - factorial[some] - factorial[of - some]
@@ -201,16 +202,16 @@ def _choices(
 
 
 class _Resampled:
-    """Durations whose blocks are drawn again, with replacement, a thousand times.
+    """Durations whose blocks are resampled with replacement, a thousand times.
 
-    Blocks, not durations, are drawn: what happens in one generation or GC cycle hangs
-    together. Beyond 64, neighbours are drawn together.
+    Blocks, not durations, are drawn: durations of one generation or GC cycle are
+    correlated. Beyond 64 blocks, neighbors are drawn together.
     """
 
     def __init__(
         self, durations: Column, block: Column, rng: np.random.Generator
     ) -> None:
-        """Take durations, and the block that each belongs to (int64, from 0)."""
+        """Take durations, and the block of each (int64, from 0)."""
         sizes = np.bincount(block) if len(block) else np.zeros(0, np.int64)
         filled = int(np.count_nonzero(sizes))
         self.enough = filled >= FEWEST_BLOCKS
@@ -220,7 +221,7 @@ class _Resampled:
         number = (np.cumsum(sizes > 0) - 1) * blocks // filled
         order = np.argsort(durations, kind="stable")
         self._ranked, self._count = durations[order], len(durations)
-        # Rank r of block b is the key b × count + r: one search counts in any block.
+        # The key b × count + r is rank r in block b, so one search counts in any block.
         keys = number[block][order]
         keys *= self._count
         keys += np.arange(self._count)
@@ -230,11 +231,11 @@ class _Resampled:
         self._weight = rng.multinomial(blocks, np.full(blocks, 1 / blocks), DRAWS)
 
     def quantile(self, rank: int) -> Column:
-        """Return a quantile, in thousandths, of each redrawn set (int64)."""
+        """Return a quantile, in thousandths, of each resampled set (int64)."""
         sizes = np.diff(np.append(self._before, self._count))
         wanted = np.maximum(-(-(self._weight @ sizes) * rank // 1000), 1)
         low, high = np.zeros(DRAWS, np.int64), np.full(DRAWS, self._count - 1)
-        # The lowest rank that enough of the drawn durations do not exceed.
+        # Bisect for the lowest rank that enough of the drawn durations do not exceed.
         for _ in range(self._count.bit_length()):
             middle = (low + high) >> 1
             at, place = grouped(middle)
@@ -254,12 +255,11 @@ def spreads(
     ranks: Iterable[int],
     seed: int = 0,
 ) -> list[tuple[int, int] | None]:
-    """Return 95 % bootstrap intervals of quantiles, or of new's less base's.
+    """Return 95% bootstrap intervals of quantiles, or of new's minus base's.
 
-    A side is what `Durations` has: durations, and the block of each. Without `new`
-    the intervals are those of base's quantiles. `ranks` are in thousandths. None where
-    a side has fewer than 5 blocks that hold durations. The same seed gives the same
-    intervals.
+    A side is (durations, blocks) as in `Durations`. Without `new` the intervals are
+    those of base's quantiles. `ranks` are in thousandths. None if a side has fewer than
+    5 blocks with durations. The same seed gives the same intervals.
     """
     rng = np.random.default_rng(seed)
     sides = [_Resampled(*side, rng) for side in (base, new) if side is not None]

@@ -1,7 +1,7 @@
-"""The judge: the one entry to all that says how sure a change is.
+"""The judge: the single entry point for everything about significance.
 
-Whoever compares hands over both sides' values run by run (`Runs`) and gets deltas,
-intervals and marks (`Judgement`, `Change`). What is behind it depends on the measure:
+Callers pass both sides' values run by run (`Runs`) and get deltas, intervals and marks
+(`Judgement`, `Change`). The model behind it depends on the measure:
 
 =====================  ==========================  =====================================
 measure                one run's value             model
@@ -10,7 +10,7 @@ sampled values         int64 column, raw           `counts.CountModel`
 a quantile             `durations.Durations`       `durations.ExceedanceModel`
 a quantile's ceiling   `durations.Durations`       `durations.CeilingModel`
 quantiles' intervals   `durations.Durations`       `durations.BootstrapModel`
-a mean of GC cycles    float64 draws               `means.MeanModel`
+mean over GC cycles    float64 draws               `means.MeanModel`
 figures run by run     float64 column, above 0     `ratios.RatioModel`
 a figure's ceiling     float64 column of one       `ratios.LevelModel`
 a benchmark            its values                  `samples.MedianModel`
@@ -18,9 +18,9 @@ a figure of a trace    `judgement.Observed`        `priors.PriorModel`
 a number of events     int                         `priors.EventModel`
 =====================  ==========================  =====================================
 
-Every threshold stands in `calibration`. With one run a side the models say what happens
-within a run; values of several runs are pooled. Those of `ratios` take each run's
-figure for one observation. A model is imported when it is first asked for.
+All thresholds are in `calibration`. With one run per side, models describe variation
+within a run; values of several runs are pooled. Those of `ratios` treat each run's
+figure as one observation. A model is imported on first use.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ V = TypeVar("V")
 
 
 class Model(Protocol[V]):
-    """What a measure's change is judged by."""
+    """How a measure's change is judged."""
 
     def rows(self, runs: Runs[V]) -> Judgement:
         """Judge the rows of both sides' runs."""
@@ -56,7 +56,7 @@ class Model(Protocol[V]):
 class Judge(Generic[V]):
     """Judges one measure of one pair of sides; `V` is the type of one run's value.
 
-    Made by the function that is named after the measure, such as `Judge.of_counts`.
+    Created by the method named after the measure, such as `Judge.of_counts`.
     """
 
     model: Model[V]
@@ -66,7 +66,7 @@ class Judge(Generic[V]):
         return self.model.rows(runs)
 
     def one(self, runs: Runs[V]) -> Change:
-        """Return the change of the first row, which is judged with all others."""
+        """Return the change of the first row, judged together with all others."""
         return self.rows(runs).change()
 
     def pair(self, base: V, new: V) -> Change:
@@ -89,14 +89,14 @@ class Judge(Generic[V]):
 
     @staticmethod
     def of_ceiling(rank: int, limit_ns: float) -> Judge[Durations]:
-        """Judge whether new's quantile, in thousandths, is above a limit."""
+        """Judge whether new's quantile, in thousandths, exceeds a limit."""
         from pprofdiff.analysis.stats.durations import CeilingModel
 
         return Judge(CeilingModel(rank, limit_ns))
 
     @staticmethod
     def of_quantiles(ranks: Sequence[int]) -> Judge[Durations]:
-        """Judge quantiles of durations that hang together in blocks, one row each."""
+        """Judge quantiles of durations correlated within blocks, one row each."""
         from pprofdiff.analysis.stats.durations import BootstrapModel
 
         return Judge(BootstrapModel(tuple(ranks)))
@@ -110,14 +110,14 @@ class Judge(Generic[V]):
 
     @staticmethod
     def of_ratios(spreads: Sequence[Spread]) -> Judge[NDArray[np.float64]]:
-        """Judge ratios of figures that are known run by run, one spread a figure."""
+        """Judge ratios of figures known run by run, with one spread per figure."""
         from pprofdiff.analysis.stats.ratios import RatioModel
 
         return Judge(RatioModel(tuple(spreads)))
 
     @staticmethod
     def of_level(spread: Spread, limit: float) -> Judge[NDArray[np.float64]]:
-        """Judge whether a figure of new, known run by run, is above a limit."""
+        """Judge whether a figure of new, known run by run, exceeds a limit."""
         from pprofdiff.analysis.stats.ratios import LevelModel
 
         return Judge(LevelModel(spread, limit))
@@ -131,19 +131,19 @@ class Judge(Generic[V]):
 
     @staticmethod
     def of_figure(prior: Prior) -> Judge[Observed]:
-        """Judge a figure of which runs are known to differ as much as a prior says."""
+        """Judge a figure whose run-to-run variation is known from a prior."""
         from pprofdiff.analysis.stats.priors import PriorModel
 
         return Judge(PriorModel(prior))
 
     @staticmethod
     def of_events() -> Judge[int]:
-        """Judge how many events, such as GC cycles, there were."""
+        """Judge the change in the number of events, such as GC cycles."""
         from pprofdiff.analysis.stats.priors import EventModel
 
         return Judge(EventModel())
 
 
 def beyond_runs(prior: Prior, base: float, new: float) -> bool:
-    """Return whether a figure moved by more than runs of one build are known to."""
+    """Return whether a figure changed by more than runs of one build do."""
     return Judge.of_figure(prior).pair(Observed(base), Observed(new)).told

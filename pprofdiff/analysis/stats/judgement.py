@@ -1,4 +1,4 @@
-"""What a judge is given and what it says: values by run in, changes and marks out."""
+"""What a judge takes and returns: values by run in, changes and marks out."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 __all__ = ["Change", "Judgement", "Mark", "Observed", "Runs"]
 
 Mark = Literal["more", "less", "noise", "unknown"]
-"""``more``, ``less``: new differs from base beyond chance. ``noise``: chance may have
-made the difference. ``unknown``: nothing tells how far chance goes here."""
+"""``more``, ``less``: new differs significantly from base. ``noise``: the difference is
+within noise. ``unknown``: how large the noise is here is unknown."""
 
 V = TypeVar("V")
 Floats = NDArray[np.float64]
@@ -25,9 +25,9 @@ Bools = NDArray[np.bool_]
 class Runs(Generic[V]):
     """Both sides' values of one measure, run by run; each side has at least one run.
 
-    What one run's value is depends on the measure: a column of raw counts by row, the
-    durations of all pauses, the samples of a benchmark. `in_turns` says whether the
-    runs of both sides stand beside each other in time, first with first; see `turns`.
+    A run's value depends on the measure: a column of raw counts by row, the durations
+    of all pauses, the values of a benchmark. `in_turns` says whether run *i* of base
+    and run *i* of new are adjacent in time; see `turns`.
     """
 
     base: tuple[V, ...]
@@ -35,13 +35,13 @@ class Runs(Generic[V]):
     in_turns: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a side without a run."""
+        """Raise ValueError if a side has no run."""
         if not self.base or not self.new:
             raise ValueError("a side has no run")
 
     @classmethod
     def single(cls, base: V, new: V) -> Runs[V]:
-        """Return one run a side."""
+        """Return one run per side."""
         return cls((base,), (new,))
 
     def map(self, change: Callable[[V], V]) -> Runs[V]:
@@ -51,7 +51,7 @@ class Runs(Generic[V]):
 
 
 class Observed(NamedTuple):
-    """A figure of one run, the events that it is made of, and how long the run was."""
+    """A figure of one run, the number of events behind it, and the run's length."""
 
     value: float
     events: float = float("inf")
@@ -59,11 +59,11 @@ class Observed(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One figure's change: new - base, scaled, and what of it chance may have made.
+    """One figure's change: new - base, scaled, and whether it may be noise.
 
-    `low` and `high` bound the delta; `p` is the chance of a difference as large where
-    nothing changed; all are None where the model of the measure does not tell. `noise`
-    says whether chance may have made the change, None where nothing tells.
+    `low` and `high` bound the delta; `p` is the chance of a difference as large if
+    nothing changed; each is None if the measure's model does not have it. `noise` says
+    whether the change is within noise, None if unknown.
     """
 
     delta: float
@@ -74,7 +74,7 @@ class Change(NamedTuple):
 
     @property
     def mark(self) -> Mark:
-        """The verdict in a word."""
+        """The verdict in one word."""
         if self.noise is None:
             return "unknown"
         if self.noise or not self.delta:
@@ -83,19 +83,19 @@ class Change(NamedTuple):
 
     @property
     def told(self) -> bool:
-        """Whether new is more or less than base beyond chance."""
+        """Whether new differs significantly from base."""
         return self.mark in ("more", "less")
 
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """Many rows judged together; every column has one entry a row.
+    """Many rows judged together; every column has one entry per row.
 
-    `delta`, `low` and `high` (float64) are scaled, and NaN where the model of the
-    measure has no interval; `z` are standard deviations, `p` and `q` (its false
-    discovery rate among these rows) lie in [0, 1], all NaN where the model does not
-    have them. `noise` (bool) is False where the change is beyond chance; `known` (bool)
-    is False where nothing tells, and `noise` is True there.
+    `delta`, `low` and `high` (float64) are scaled; bounds are NaN if the measure's
+    model has no interval. `z` are standard deviations, `p` and `q` (the false discovery
+    rate among these rows) lie in [0, 1], all NaN if the model does not have them.
+    `noise` (bool) is False if the change is significant; `known` (bool) is False if the
+    noise is unknown, and `noise` is True there.
     """
 
     delta: Floats
@@ -120,7 +120,7 @@ class Judgement:
         p: float | None = None,
         noise: bool | None,
     ) -> Judgement:
-        """Return the judgement of one figure; `noise` is None where nothing tells."""
+        """Return the judgement of one figure; `noise` is None if unknown."""
         low, high = (np.nan, np.nan) if interval is None else interval
         chance = np.nan if p is None else p
         return cls(
@@ -143,7 +143,7 @@ class Judgement:
 
     @property
     def chance(self) -> list[bool | None]:
-        """Whether chance may have made each row's change, None where nothing tells."""
+        """Whether each row's change is within noise, None if unknown."""
         noise, known = self.noise.tolist(), self.known.tolist()
         return [
             by_chance if told else None
@@ -152,12 +152,12 @@ class Judgement:
 
     @property
     def least(self) -> float | None:
-        """The least |z| of a row beyond chance, None where there is no such row."""
+        """The smallest |z| of a significant row, None if there is none."""
         changes = np.abs(self.z[~self.noise])
         return float(changes.min()) if len(changes) else None
 
     def change(self, row: int = 0) -> Change:
-        """Return one row."""
+        """Return the change of one row."""
         values = (float(c[row]) for c in (self.low, self.high, self.p))
         low, high, p = (None if np.isnan(value) else value for value in values)
         noise = bool(self.noise[row]) if self.known[row] else None

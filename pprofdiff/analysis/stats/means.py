@@ -1,4 +1,4 @@
-"""The model of means: rates and costs of GC cycles, which vary from one to the next."""
+"""The model of means: rates and costs of GC cycles, which vary from cycle to cycle."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["MeanModel"]
 
 @dataclass(frozen=True)
 class MeanModel:
-    """How far the means of independent draws differ by chance."""
+    """How far means of independent draws differ by chance."""
 
     def rows(self, runs: Runs[NDArray[np.float64]]) -> Judgement:
-        """Judge new's mean less base's; the draws of all runs are pooled.
+        """Judge new's mean minus base's; the draws of all runs are pooled.
 
-        One row: its interval reaches three standard errors on either side. It is
-        unknown where a side has fewer than 5 draws.
+        Returns one row, whose interval reaches three standard errors on either side. It
+        is unknown if a side has fewer than 5 draws.
         """
         base, new = np.concatenate(runs.base), np.concatenate(runs.new)
         if min(len(base), len(new)) < CYCLES_FOR_MEAN:

@@ -1,4 +1,4 @@
-"""The weighted median: of ratios, what most of the weight shares."""
+"""The weighted median, used for the ratio that most of the weight shares."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Floats = NDArray[np.float64]
 
 
 def weighted_median(values: Floats, weights: Floats) -> float:
-    """Return the least value with which half of all weight is passed.
+    """Return the smallest value at which half of the total weight is reached.
 
-    `values` and `weights` (0 or more) are float64 of one length, at least 1.
+    `values` and `weights` (0 or more) are float64 of equal length, at least 1.
     """
     order = np.argsort(values)
     passed = np.cumsum(weights[order])

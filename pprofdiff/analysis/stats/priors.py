@@ -1,4 +1,4 @@
-"""The models of figures that one run a side does not show the spread of."""
+"""Models of figures whose run-to-run spread one run per side does not show."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class PriorModel:
     prior: Prior
 
     def rows(self, runs: Runs[Observed]) -> Judgement:
-        """Judge the change of one figure; several runs' figures and events are summed.
+        """Judge the change of one figure; values and events of runs are summed.
 
-        One row: its interval reaches as far as the prior allows on either side. It is
-        unknown where a side has too few events or is too short.
+        Returns one row, whose interval reaches as far as the prior allows on either
+        side. It is unknown if a side has too few events or is too short.
         """
         base, new = _summed(runs.base), _summed(runs.new)
         prior, delta = self.prior, new.value - base.value
@@ -39,13 +39,13 @@ class PriorModel:
         )
 
     def _apart(self, base: float, new: float) -> bool:
-        """Tell whether two figures, of which either may be 0, differ by the ratio."""
+        """Return whether two figures, one or both possibly 0, differ by the ratio."""
         if min(base, new) <= 0:
             return base != new
         return abs(log(new / base)) >= log(self.prior.ratio)
 
     def _ratio_reach(self, base: Observed, new: Observed) -> float:
-        """Return the least difference that is the ratio, given the larger figure."""
+        """Return the smallest difference that is the ratio, given the larger figure."""
         if min(base.value, new.value) <= 0:
             return 0.0
         return max(base.value, new.value) * (1 - 1 / self.prior.ratio)
@@ -53,14 +53,14 @@ class PriorModel:
 
 @dataclass(frozen=True)
 class EventModel:
-    """Whether there are enough events, such as GC cycles, to speak of a build."""
+    """Whether there are enough events, such as GC cycles, to judge a build."""
 
     def rows(self, runs: Runs[int]) -> Judgement:
         """Judge how many more events new has; those of several runs are summed.
 
-        One row, without an interval. The counts differ where the square of their
-        difference, by their sum, exceeds chi square; the change is unknown where they
-        do not and a side has fewer than 3.
+        Returns one row without an interval. Counts differ if the square of their
+        difference, divided by their sum, exceeds chi-square. If they do not, the change
+        is unknown when a side has fewer than 3.
         """
         base, new = sum(runs.base), sum(runs.new)
         differ = (new - base) ** 2 > EVENTS_CHI_SQUARE * (new + base)
@@ -69,7 +69,7 @@ class EventModel:
 
 
 def _summed(runs: tuple[Observed, ...]) -> Observed:
-    """Return a figure, its events and wall time, each added up over runs."""
+    """Return a figure's value, events and wall time, each summed over runs."""
     if len(runs) == 1:
         return runs[0]
     value, events, wall_ns = (sum(column) for column in zip(*runs, strict=True))

@@ -1,10 +1,10 @@
-"""Figures that are known run by run: the ratio of two sides, and how sure it is.
+"""Figures known run by run: the ratio of two sides, with its interval.
 
-Runs of one build differ as wholes: a run beside other processes has longer pauses than
-another from its first to its last. So each run's figure is one observation. Logarithms
-of runs are compared with a t interval whose variance is the runs' own; of few runs it
-is drawn towards a `calibration.Spread`, which one run a side has alone, as that of a
-total in `totals`.
+Runs of one build differ as wholes: a run alongside other processes has longer pauses
+from start to finish. So each run's figure is one observation. Logarithms of runs are
+compared with a t interval on the runs' own variance; with few runs it is shrunk toward
+a `calibration.Spread`, which is all there is with one run per side, as for totals in
+`totals`.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RatioModel:
-    """How far ratios of figures, new ÷ base, lie from 1; one spread a figure."""
+    """How far ratios of figures, new ÷ base, are from 1; one spread per figure."""
 
     spreads: tuple[Spread, ...]
 
     def rows(self, runs: Runs[Floats]) -> Judgement:
         """Judge figures, one row each; a run's value is a float64 column of them.
 
-        Figures are above 0, or NaN where a run does not tell. `delta`, `low` and `high`
-        are natural logarithms of the ratio of geometric means and of its 95 % interval.
-        A row is noise where its false discovery rate is above 5 %, and unknown where a
-        side has no run that tells.
+        Figures are positive, or NaN if a run has none. `delta`, `low` and `high` are
+        natural logarithms of the ratio of geometric means and of its 95% interval. A
+        row is noise if its false discovery rate is above 5%, and unknown if no run of a
+        side has the figure.
         """
         base, new = _side(runs.base), _side(runs.new)
         known = (base.told > 0) & (new.told > 0)
@@ -57,15 +57,15 @@ class RatioModel:
 
 @dataclass(frozen=True)
 class LevelModel:
-    """How far a figure of new lies from a limit above 0, in any run to come."""
+    """How far a figure of new is from a positive limit, in any future run."""
 
     spread: Spread
     limit: float
 
     def rows(self, runs: Runs[Floats]) -> Judgement:
-        """Judge one figure, as `RatioModel` does, with the limit in base's place.
+        """Judge one figure as `RatioModel` does, against the limit instead of base.
 
-        Base's runs tell of the spread alone.
+        Base's runs only contribute to the spread.
         """
         base, new = _side(runs.base), _side(runs.new)
         one, freedom = _deviation(base, new, (self.spread,))
@@ -76,7 +76,7 @@ class LevelModel:
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """Of each figure: logarithms by run, how many runs tell it, and their mean."""
+    """Per figure: logarithms by run, how many runs have it, and their mean."""
 
     logs: Floats
     told: NDArray[np.int64]
@@ -84,7 +84,6 @@ class _Side:
 
 
 def _side(runs: Sequence[Floats]) -> _Side:
-    """Return what is known of a side's figures."""
     logs = np.log(np.stack(runs))
     there = ~np.isnan(logs)
     count = there.sum(axis=0)
@@ -98,7 +97,7 @@ def _deviation(
 ) -> tuple[Floats, Floats]:
     """Return the deviation of one run's logarithm, and its degrees of freedom.
 
-    The spread alone is taken for known; runs add to its degrees of freedom.
+    The spread alone counts as known; runs add to its degrees of freedom.
     """
     sigma, least, always = np.array(spreads, np.float64).reshape(-1, 3).T
     squares, freedom = squares_of_runs(base.logs, new.logs, in_turns=in_turns)
@@ -112,7 +111,7 @@ def _deviation(
 def _judged(
     delta: Floats, sigma: Floats, freedom: Floats, known: NDArray[np.bool_]
 ) -> Judgement:
-    """Return the judgement of changes whose deviation is known."""
+    """Return the judgement of changes with these deviations."""
     z = normal(delta / sigma, freedom)
     reaches = np.array([reach(of).of_95 for of in freedom.tolist()]) * sigma
     p = two_sided(z)

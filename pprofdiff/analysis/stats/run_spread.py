@@ -1,20 +1,20 @@
 """How far runs of one side differ: by counting, row by row, and all rows together.
 
-A run's count of a row is its share of the run's total times that total. Shares vary φ μ
-+ c² μ², where μ is the mean count of a run: φ is what rows of few samples show, c² what
-rows of many samples show beyond it (Lund et al. 2012, Statistical Applications in
-Genetics and Molecular Biology 11(5), has the form). A row's own variance is drawn
-towards this trend as if that were known from `calibration.ROW_FREEDOM` degrees of
-freedom more (Smyth 2004, the same journal 3(1)). The total by operation is a factor of
-all rows of a run: the machine's speed, the clock. Of fewer than three runs a side its
-variance is drawn towards the prior of one run, as in `totals`.
+A run's count of a row is its share of the run's total times that total. Shares vary by
+φ μ + c² μ², where μ is the mean count of a run: φ shows in rows of few samples, c²
+beyond it in rows of many (Lund et al. 2012, Statistical Applications in Genetics and
+Molecular Biology 11(5), has the form). A row's own variance is shrunk toward this
+trend, which counts for `calibration.ROW_FREEDOM` degrees of freedom (Smyth 2004, the
+same journal 3(1)). The total per op is a factor of all rows of a run: the machine's
+speed, the clock. With fewer than three runs per side its variance is shrunk toward the
+prior for one run, as in `totals`.
 
-Hosts that ran both builds are paired: what makes a host unlike others stands on both
-sides, and differences of a host from itself leave it out. A host of one side alone
-differs by all that hosts differ by.
+Hosts that ran both builds are paired: what sets a host apart is on both sides, and
+cancels in the host's difference. A host on only one side differs by all that hosts
+differ by.
 
-One run a side shows none of this, so that what unchanged builds were measured to do is
-taken instead (`one_run`).
+One run per side shows none of this, so what unchanged builds were measured to do is
+used instead (`one_run`).
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ __all__ = ["ONE_RUN", "Pairs", "RunCounts", "RunSpread", "one_run", "spread_of"]
 
 Floats = NDArray[np.float64]
 
-# Rows with fewer samples over a side's runs say nothing of a spread; those with fewer a
-# run than the second number show counting alone.
+# Rows with fewer samples over a side's runs say nothing about spread; those with fewer
+# than the second number per run show counting alone.
 _LEAST, _COUNTING = 10.0, 5.0
-# So many rows show how counts vary, which is no less than Poisson's law says.
+# This many rows show how counts vary, which is at least Poisson.
 _ROWS = 10
 
 
@@ -54,8 +54,8 @@ _ROWS = 10
 class Pairs:
     """Which runs of both sides are of one host.
 
-    `base` and `new` are the place of each run (int64) among the hosts of either side,
-    of which there are `hosts`; a side has no two runs of one place.
+    `base` and `new` are the index of each run (int64) among the `hosts` hosts of either
+    side; no two runs of a side share one.
     """
 
     base: NDArray[np.int64]
@@ -64,7 +64,7 @@ class Pairs:
 
     @classmethod
     def of(cls, base: Sequence[int], new: Sequence[int]) -> Pairs:
-        """Return the pairs of runs whose numbers are the same."""
+        """Return the pairs of runs with equal numbers."""
         places = {run: place for place, run in enumerate(sorted({*base, *new}))}
         old, now = (
             np.array([places[run] for run in side], np.int64) for side in (base, new)
@@ -74,30 +74,30 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class RunSpread:
-    """How far the sums of runs may be apart.
+    """How far sums over runs may differ.
 
     Attributes
     ----------
     dispersion
-        Variance of a count over its mean: φ.
+        Variance of a count ÷ its mean: φ.
     shared
-        Variance of a row's share of a run beyond counting, over its square: c².
+        Variance of a row's share of a run beyond counting, ÷ its square: c².
     common
-        Variance of the factor that all rows of a run share; 0 where rows are compared
-        as shares.
+        Variance of the factor that all rows of a run share; 0 if rows are compared as
+        shares.
     freedom
-        Degrees of freedom that `common` is known with; of one run a side, that all is.
+        Degrees of freedom of `common`; with one run per side, of everything.
     totals
-        Samples of each run (base, new), float64; infinite where that is not known.
+        Samples of each run (base, new), float64; infinite if unknown.
     factor
-        By what factor all rows of new may be dearer or cheaper for no reason of theirs,
-        as far as most moved by it; 1 where several runs tell `common`.
+        Factor by which noise may scale all rows of new, as far as most changed by it; 1
+        if several runs show `common`.
     pairs
-        Which runs are of one host, None where hosts are not compared in pairs.
-        `dispersion` and `shared` are those of differences then.
+        Which runs are of one host, None if hosts are not compared in pairs. If they
+        are, `dispersion` and `shared` are those of differences.
     certain
-        Whether what counting makes a row vary by is taken for known. Else all of its
-        variance is as uncertain as what several runs show of it.
+        Whether a row's counting variance is taken as known. If not, all of its variance
+        is as uncertain as what several runs show of it.
 
     """
 
@@ -112,24 +112,24 @@ class RunSpread:
 
     @property
     def runs(self) -> tuple[int, int]:
-        """How many runs (base, new) are added up."""
+        """The number of runs (base, new) that are summed."""
         return len(self.totals[0]), len(self.totals[1])
 
     @property
     def several(self) -> bool:
-        """Whether runs show by how much they differ."""
+        """Whether there are enough runs to show how much they differ."""
         return sum(self.runs) > len(self.runs)
 
     @property
     def assumed(self) -> bool:
-        """Whether runs are taken to differ as those of other programs did."""
+        """Whether run-to-run variation is assumed to be that of other programs."""
         return not self.several and (self.shared > 0 or self.factor != 1)
 
     def of_rows(self, base: Floats, new: Floats) -> tuple[Floats, Floats]:
-        """Return each row's variance over that of the trend, and its freedom.
+        """Return each row's variance relative to the trend, and its degrees of freedom.
 
         `base` and `new` are samples by row and run. The variance is that of Pearson's
-        residuals, drawn towards the trend.
+        residuals, shrunk toward the trend.
         """
         squares, freedom, mean = _residuals((base, new), self.totals, self.pairs)
         trend = self.dispersion + self.shared * mean
@@ -138,22 +138,22 @@ class RunSpread:
 
 
 ONE_RUN = RunSpread()
-"""One run a side, as far as counting goes: nothing shows how runs differ."""
+"""One run per side with counting noise only: nothing shows how runs differ."""
 
 
 def one_run(totals: tuple[float, float], ratio: float) -> RunSpread:
-    """Return how far two runs of one build may be apart, one a side, in CPU or time.
+    """Return how far two runs of one build, one per side, may differ in CPU or time.
 
-    Shares of rows differ as `calibration.ONE_SHARED` says. The machine moves all rows
-    alike, by as much as totals of unchanged builds differ in 95 % of pairs
-    (`calibration.TOTAL_SIGMA`), and by no more than most functions moved.
+    Shares of rows differ as `calibration.ONE_SHARED` says. The machine scales all rows
+    alike, by up to what totals of unchanged builds differ by in 95% of pairs
+    (`calibration.TOTAL_SIGMA`), and by no more than most functions changed.
 
     Parameters
     ----------
     totals
         Samples of base and of new.
     ratio
-        New over base that most functions share, scaled; 1 where nothing tells.
+        The new ÷ base that most functions share, scaled; 1 if unknown.
 
     """
     most = reach(inf).of_95 * TOTAL_SIGMA * sqrt(2)
@@ -172,7 +172,7 @@ def one_run(totals: tuple[float, float], ratio: float) -> RunSpread:
 class RunCounts:
     """One side's samples by row and run, and each run's exposure (float64).
 
-    An exposure is what a total is in proportion to where nothing changes, such as the
+    If nothing changes, a run's total is proportional to its exposure, such as the
     operations done.
     """
 
@@ -196,11 +196,11 @@ def spread_of(
         `pairs` both sides have the same rows.
     totals
         Whether totals are compared by exposure, so that they show what all rows share.
-        They are not where rows are compared as shares of them.
+        Not so if rows are compared as shares of them.
     in_turns
         Whether both sides' runs were taken in turns, so that totals make pairs.
     pairs
-        Which runs are of one host, None where none are, or that is not known.
+        Which runs are of one host, None if none are or it is unknown.
 
     """
     sums = sides[0].counts.sum(axis=0), sides[1].counts.sum(axis=0)
@@ -236,26 +236,26 @@ def spread_of(
 
 
 def _median(freedom: Floats) -> Floats:
-    """Return the median of a variance's estimate, over the variance itself.
+    """Return the median of a variance estimate, relative to the variance itself.
 
-    Of few runs it is far below 1, their mean: 0.70 of two degrees of freedom (Wilson
+    For few runs it is far below 1, the mean: 0.70 with two degrees of freedom (Wilson
     and Hilferty 1931, Proceedings of the National Academy of Sciences 17(12)).
     """
-    # Of less than one degree of freedom the formula does not hold.
+    # The formula does not hold below one degree of freedom.
     return (1 - 2 / (9 * np.maximum(freedom, 1.0))) ** 3
 
 
 def _residuals(
     sides: Sequence[Floats], totals: Sequence[Floats], pairs: Pairs | None = None
 ) -> tuple[Floats, Floats, Floats]:
-    """Return squared residuals of shares over their means, freedom, and means a run.
+    """Return squared residuals of shares ÷ their means, freedom, and means per run.
 
-    They are Pearson's where runs are equally long. A long run moves the sum over runs
-    by more than a short one: each counts as it does there, as in the variance of a
-    ratio of sums (Cochran 1977, Sampling Techniques, 6.3), and the freedom is that of
-    so many equal runs as have the sum's variance. Of sides in which a row has fewer
-    than `_LEAST` samples nothing is taken. With `pairs`, the residuals of a row that
-    both sides tell are those of hosts, new's less base's.
+    They are Pearson's if runs are equally long. A long run affects the sum over runs
+    more than a short one, and is weighted accordingly, as in the variance of a ratio of
+    sums (Cochran 1977, Sampling Techniques, 6.3); the freedom is that of as many equal
+    runs as have the sum's variance. A side with fewer than `_LEAST` samples of a row
+    adds nothing. With `pairs`, the residuals of a row on both sides are those of hosts,
+    new's minus base's.
     """
     rows = len(sides[0])
     squares, freedom, count = np.zeros(rows), np.zeros(rows), np.zeros(rows)
@@ -282,11 +282,11 @@ def _residuals(
 def _paired(
     sides: Sequence[Floats], totals: Sequence[Floats], pairs: Pairs
 ) -> tuple[Floats, float, Floats]:
-    """Return what `_residuals` does of rows that both sides tell, host by host.
+    """Return what `_residuals` does for rows on both sides, host by host.
 
-    A residual is relative to its side's sum, so that a host that has more of a function
-    on both sides has none. Where hosts are of one side alone, it is that side's: of two
-    sides without a common host and of equal sums, squares are those without pairs.
+    A residual is relative to its side's sum, so a host with more of a function on both
+    sides has none. For a host on one side only, it is that side's: for two sides of
+    equal sums without a common host, squares are those without pairs.
     """
     apart = np.zeros((len(sides[0]), pairs.hosts))
     lengths = np.zeros(pairs.hosts)
@@ -307,15 +307,15 @@ def _paired(
 
 
 def _equal_runs(total: Floats) -> float:
-    """Return how many equal runs have a sum that varies as much as that of these."""
+    """Return how many equal runs have a sum that varies as much as this one."""
     squares = float(np.square(total).sum())
     return float(np.square(total.sum())) / squares if squares > 0 else 0.0
 
 
 def _of_totals(sides: Sequence[RunCounts], *, in_turns: bool) -> tuple[float, int]:
-    """Return squares and freedom of the logarithms of totals by exposure.
+    """Return squares and freedom of the logarithms of total ÷ exposure.
 
-    A side that has a run without samples shows nothing.
+    A side with a run without samples shows nothing.
     """
     logs = []
     for side in sides:

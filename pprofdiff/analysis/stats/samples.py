@@ -1,9 +1,9 @@
-"""Medians, their confidence, and whether two samples differ: benchstat's statistics.
+"""Medians, confidence intervals and the U test, as benchstat computes them.
 
-Figures are those of golang.org/x/perf/benchmath (AssumeNothing, at 95 % confidence and
-alpha 0.05), which rests on github.com/aclements/go-moremath/stats: the same quantile,
-the same limits between exact distributions and the normal approximation, the same
-order of operations wherever that decides the last digit.
+Results match golang.org/x/perf/benchmath (AssumeNothing, 95% confidence, alpha 0.05),
+which uses github.com/aclements/go-moremath/stats: the same quantile, the same cutoffs
+between exact distributions and the normal approximation, and the same order of
+operations wherever it decides the last digit.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ __all__ = [
     "untied_sums",
 ]
 
-# Up to these sizes the distribution of U is exact: MannWhitneyExactLimit and
+# Largest samples with an exact distribution of U: MannWhitneyExactLimit and
 # MannWhitneyTiesExactLimit of go-moremath.
 _EXACT, _EXACT_TIED = 50, 25
-# Up to this size the binomial is summed: quantileCIApproxThreshold.
+# Largest sample whose binomial is summed: quantileCIApproxThreshold.
 _BINOMIAL = 30
-# Here 7 to 17 and 8 to 18 are equally good, and go-moremath takes the upper one: its
-# binomial coefficients, from a logarithm, are not symmetric in their last bit.
+# For n = 24, orders 7 to 17 and 8 to 18 are equally good. go-moremath takes the upper
+# one: its log-based binomial coefficients are not symmetric in the last bit.
 _UPPER = 24
 # The normal distribution's quantile at (1 + CONFIDENCE) / 2.
 _NORMAL_QUANTILE = 1.959963984540054
 
 
 class Summary(NamedTuple):
-    """A sample in short: `low` and `high` bound the median with 95 % confidence.
+    """A sample's median, its 95% confidence interval `low` to `high`, and its size `n`.
 
-    A bound is None where there are too few values to have one; `n` counts values.
+    A bound is None if there are too few values for one.
     """
 
     median: float
@@ -65,10 +65,10 @@ class Summary(NamedTuple):
 
     @property
     def spread(self) -> float | None:
-        """The farther bound's distance from the median, over the median.
+        """The distance from the median to the farther bound, relative to the median.
 
-        None where a bound is missing or does not have the median's sign, as benchstat's
-        ``∞`` and ``?``; 0 where all three are 0.
+        None if a bound is missing or differs in sign from the median, where benchstat
+        prints ``∞`` or ``?``; 0 if all three are 0.
         """
         if self.low is None or self.high is None:
             return None
@@ -76,7 +76,7 @@ class Summary(NamedTuple):
             return None
         if self.median == 0:
             return 0.0
-        # benchstat takes the larger of the signed ones, which is right above 0 only.
+        # benchstat takes the larger signed value, which is right only above 0.
         return max(abs(self.high / self.median - 1), abs(1 - self.low / self.median))
 
 
@@ -85,20 +85,20 @@ def _sign(value: float) -> int:
 
 
 class MedianModel(NamedTuple):
-    """Whether two samples of a benchmark differ: the test of Mann and Whitney."""
+    """Whether two samples of a benchmark differ, by the Mann-Whitney U test."""
 
     def rows(self, runs: Runs[Sequence[float]]) -> Judgement:
-        """Judge new's median less base's; the samples of all runs are pooled.
+        """Judge new's median minus base's; the values of all runs are pooled.
 
-        One row, without an interval: that is of each median by itself (`Summary`). It
-        is unknown where a side has no value, or where neither side has the four values
-        that a difference would take.
+        Returns one row without an interval: each median has its own (`Summary`). It is
+        unknown if a side has no values, or if p is too large and neither side has the
+        four values that a significant difference takes.
         """
         base, new = (list(chain.from_iterable(side)) for side in (runs.base, runs.new))
         if not base or not new:
             return Judgement.of_one(nan, noise=None)
         p = mann_whitney(base, new)
-        # Without a p all values are equal.
+        # p is None if all values are equal.
         p = 1.0 if p is None else p
         few = p > ALPHA and max(len(base), len(new)) < SAMPLES_FOR_TEST
         noise = None if few else p > ALPHA
@@ -106,7 +106,7 @@ class MedianModel(NamedTuple):
 
 
 def summarize(values: Sequence[float]) -> Summary:
-    """Return the summary of one finite value or more, in any order."""
+    """Return the summary of one or more finite values, in any order."""
     ordered = sorted(values)
     low, high = median_orders(len(ordered))
     return Summary(
@@ -118,7 +118,7 @@ def summarize(values: Sequence[float]) -> Summary:
 
 
 def median(values: Iterable[float]) -> float:
-    """Return the median of one value or more."""
+    """Return the median of one or more values."""
     return _median(sorted(values))
 
 
@@ -133,10 +133,10 @@ def _median(ordered: Sequence[float]) -> float:
 
 @lru_cache(maxsize=1024)
 def median_orders(n: int) -> tuple[int, int]:
-    """Return which order statistics, from 1, bound the median of `n` values.
+    """Return the order statistics, from 1, that bound the median of `n` values.
 
-    They bound it with at least 95 % confidence; (0, …) and (…, n + 1) say that a side
-    has no bound. Where two intervals are equally good, it is the lower one.
+    They bound it with at least 95% confidence. A low of 0 or a high of n + 1 means no
+    bound on that side. Of two equally good intervals, the lower one is returned.
     """
     if n == _UPPER:
         low, high = 8, 18
@@ -148,7 +148,7 @@ def median_orders(n: int) -> tuple[int, int]:
 
 
 def _binomial_orders(n: int) -> tuple[int, int]:
-    """Widen [low, high) from the middle, by the likelier side, to the confidence."""
+    """Widen [low, high) from the middle, likelier side first, to the confidence."""
 
     def ways(k: int) -> int:
         return comb(n, k) if 0 <= k <= n else 0
@@ -166,7 +166,7 @@ def _binomial_orders(n: int) -> tuple[int, int]:
 
 
 def _normal_orders(n: int) -> tuple[int, int]:
-    """Round the normal approximation's interval outward; drop what it can spare."""
+    """Round the normal approximation outward, then drop an order it can spare."""
     mean, deviation = n / 2, sqrt(n / 4)
     left = mean - _NORMAL_QUANTILE * deviation
     right = 2 * mean - left
@@ -186,7 +186,7 @@ def _normal_below(z: float) -> float:
 
 
 def geomean(values: Iterable[float]) -> float | None:
-    """Return the geometric mean; None for no values, or where one is not above 0."""
+    """Return the geometric mean; None for no values or a value that is not positive."""
     mean = 0.0
     count = 0
     for value in values:
@@ -198,11 +198,11 @@ def geomean(values: Iterable[float]) -> float | None:
 
 
 def mann_whitney(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Return the U test's two-sided p, None if all values of both samples are equal.
+    """Return the two-sided p of the U test, None if all values of both are equal.
 
-    Each sample has one value or more; p is the same when they are swapped. That is
-    where go-moremath differs: with ties and samples of unequal size the distribution
-    of U is lopsided, and it looks up the wrong tail of it, which can even exceed 1.
+    Each sample has one or more values; swapping the samples does not change p.
+    go-moremath differs here: with ties and samples of unequal size, U's distribution is
+    skewed, and it looks up the wrong tail, which can even exceed 1.
     """
     x, y = np.sort(np.asarray(first, float)), np.sort(np.asarray(second, float))
     n, m = len(x), len(y)
@@ -224,13 +224,13 @@ def mann_whitney(first: Sequence[float], second: Sequence[float]) -> float | Non
 
 
 def _normal_p(twice_u: int, n: int, m: int, ties: NDArray[np.int64]) -> float:
-    """Return the normal approximation, corrected for ties and continuity."""
+    """Return p by the normal approximation, corrected for ties and continuity."""
     total = float(n + m)
-    # Python's integers: a cube of a large sample's ties is beyond int64.
+    # Python ints: the cube of a large tie count overflows int64.
     correction = float(sum(t**3 - t for t in ties.tolist()))
     variance = n * m * ((total + 1) - correction / (total * (total - 1))) / 12
     distance = max(abs(twice_u / 2 - n * m / 2) - 0.5, 0.0)
-    # The lower tail, whichever it is: 1 minus an upper one would lose small p.
+    # Always the lower tail: 1 minus the upper one loses small p.
     return 2 * _normal_below(-distance / sqrt(variance))
 
 
@@ -238,11 +238,11 @@ def _normal_p(twice_u: int, n: int, m: int, ties: NDArray[np.int64]) -> float:
 def untied_sums(n: int, m: int) -> NDArray[np.float64]:
     """Return P(U ≤ u) for u from 0 to n·m/2, without ties; n ≤ m.
 
-    The recurrence is that of Mann and Whitney (1947): p of (n, m) at u is
+    Uses the recurrence of Mann and Whitney (1947): p of (n, m) at u is
     (n·p of (n-1, m) at u-m + m·p of (n, m-1) at u) / (n + m).
     """
     size = n * m // 2 + 1
-    # row[j] is p of (j, i) for the i at hand; beyond the diagonal it is p of (i, j).
+    # row[j] is p of (j, i) for the current i; past the diagonal it is p of (i, j).
     row = [np.zeros(size) for _ in range(n + 1)]
     row[0][0] = 1.0
     for i in range(1, m + 1):
@@ -255,7 +255,7 @@ def untied_sums(n: int, m: int) -> NDArray[np.float64]:
 
 
 def _tied_p(twice_u: int, n: int, ties: tuple[int, ...]) -> float:
-    """Return twice the smaller tail of U, of a first sample of `n` with these ties."""
+    """Return twice the smaller tail of U for a first sample of `n` with these ties."""
     sums = _tied_sums(n, ties)
     below, whole = int(sums[twice_u]), int(sums[-1])
     above = whole - (int(sums[twice_u - 1]) if twice_u else 0)
@@ -264,18 +264,18 @@ def _tied_p(twice_u: int, n: int, ties: tuple[int, ...]) -> float:
 
 @lru_cache(maxsize=256)
 def _tied_sums(n: int, ties: tuple[int, ...]) -> NDArray[np.int64]:
-    """Return how many samples of `n` have 2U ≤ index, index 0 to 2·n·(values - n).
+    """Return how many samples of size `n` have 2U ≤ 0, 1, … 2·n·(values - n).
 
     Counts are exact: at most C(50, 25), about 1.3e14.
     """
     total = sum(ties)
-    # chosen[k, s]: ways to choose k of the values so far with doubled ranks of sum s.
+    # chosen[k, s]: ways to choose k of the values so far whose doubled ranks sum to s.
     chosen = np.zeros((n + 1, _largest_sum(n, total) + 1), np.int64)
     chosen[0, 0] = 1
     below = 0
     for tie in ties:
         before = chosen[: below + 1, : _largest_sum(min(n, below), below) + 1].copy()
-        # Of fewer than this, the values to come do not make n.
+        # With fewer chosen, the remaining values cannot make up n.
         least = n - (total - below - tie)
         for taken in range(1, min(tie, n) + 1):
             rows = range(max(least - taken, 0), min(below, n - taken) + 1)
@@ -293,5 +293,5 @@ def _tied_sums(n: int, ties: tuple[int, ...]) -> NDArray[np.int64]:
 
 
 def _largest_sum(k: int, values: int) -> int:
-    """Return the largest sum of k doubled ranks of so many values."""
+    """Return the largest sum of k doubled ranks among this many values."""
     return k * (2 * values - k + 1)

@@ -1,4 +1,4 @@
-"""Did all move by one factor? Then the machine gave more, or the work differed."""
+"""Whether everything changed by one factor: a faster machine, or different work."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ __all__ = ["ScaledAlike", "functions_alike", "scaled_alike"]
 
 Floats = NDArray[np.float64]
 
-# Groups that would have fewer samples on a side are judged together.
+# Groups with fewer expected samples on a side are judged together.
 _EXPECTED = 10
-# Thirty samples a side are off by 26 % together: a change of a half is two deviations.
+# With 30 samples per side, a ratio is off by 26%: a 50% change is two deviations.
 _TELLING, _SEVERAL = 30, 3
-# Where a group has this share of a side, readers see it scale otherwise.
+# From this share of a side on, readers notice a group that scales differently.
 _SEEN = 0.05
-# Beyond this factor a function, or a group, did not scale as all did: a finding tells
-# functions from there on. And what counts must rule out: a group that did not scale at
-# all where the others doubled.
+# Findings name functions from _NEAR on: they, and groups, did not scale as all did.
+# Counts must rule out _FAR: a group that did not scale at all where the others doubled.
 _NEAR, _FAR = 1.25, 2.0
 _MOST = 0.5
-# How far (log) a group moves between runs of one build, beyond what counts explain.
+# Run-to-run deviation (log) of a group of one build, beyond what counts explain.
 _SPREAD = 0.10
 
 
 class ScaledAlike(NamedTuple):
-    """Whether all groups of a comparison moved by the ratio of its totals.
+    """Whether all groups of a comparison changed by the ratio of its totals.
 
-    `ratio` is new / base of *raw* totals, within `low` to `high` with 95 %. `p` is the
-    chance of groups as unlike as these where all moved by one factor, and `alike` says
-    that it is at least 5 %. `several` says that more than one group has the samples to
-    show a factor of its own: what one group does, all code does. `shown` says that the
-    samples show it of each group worth a look: that is more than nothing said against.
+    `ratio` is new ÷ base of *raw* totals, with the 95% interval `low` to `high`. `p` is
+    the chance of groups differing this much if all changed by one factor; `alike` means
+    that it is at least 5%. `several` means that more than one group has enough samples
+    to show its own factor; otherwise one group decides for all code. `shown` means that
+    the samples show the common factor in each group worth a look, not just that they do
+    not contradict it.
     """
 
     ratio: float
@@ -56,11 +56,11 @@ class ScaledAlike(NamedTuple):
 def scaled_alike(
     diff: ProfileDiff, without: Collection[str] = ()
 ) -> ScaledAlike | None:
-    """Test whether all groups moved by one factor, by chi square over groups.
+    """Test whether all groups changed by one factor, by chi-square over groups.
 
-    Groups of the ids in `without` are left out, of the ratio as well. None where
-    samples are in no groups, a sample's worth is unknown, a side is empty, a group's
-    sum is negative, or all samples are in one group.
+    Groups whose ids are in `without` are left out, also of the ratio. None if samples
+    have no groups, a sample's value is unknown, a side is empty, a group's sum is
+    negative, or all samples are in one group.
     """
     model = diff.model
     if not diff.classified or model is None or not model.sound or min(diff.totals) <= 0:
@@ -70,7 +70,7 @@ def scaled_alike(
     sums = diff.ledger.every("group").where(np.array(kept, np.bool_))
     counts = np.stack([sums.base, sums.new], axis=1) / worth
     totals = counts.sum(axis=0)
-    # What was subtracted before, as in a diff, is no count of samples.
+    # Values of a diff, already subtracted, are not counts of samples.
     if (counts < 0).any() or not totals.all():
         return None
     shown = _shown(counts, totals)
@@ -90,9 +90,9 @@ def scaled_alike(
 
 
 def _shown(counts: Floats, totals: Floats) -> bool:
-    """Return whether each group that readers see moved by nearly the common factor.
+    """Return whether each noticeable group changed by nearly the common factor.
 
-    It did as its counts are, and they are enough to tell.
+    Its counts must be close to the factor, and large enough to rule out `_FAR`.
     """
     counts = counts[(counts / totals).max(axis=1) >= _SEEN]
     if not counts.all():
@@ -103,11 +103,11 @@ def _shown(counts: Floats, totals: Floats) -> bool:
 
 
 def functions_alike(diff: ProfileDiff) -> bool:
-    """Return whether the program's functions moved by one factor, as far as that shows.
+    """Return whether the program's functions changed by one factor, as far as known.
 
-    They are those outside the runtime with enough samples of their own on both sides to
-    show a change of a half; there must be several, and most of them near the factor of
-    all samples.
+    Only functions outside the runtime with enough flat samples on both sides to show a
+    50% change count; there must be several, most of them near the factor of all
+    samples.
     """
     model = diff.model
     if model is None or not model.sound or min(diff.totals) <= 0:
@@ -125,9 +125,9 @@ def functions_alike(diff: ProfileDiff) -> bool:
 
 
 def _chance(counts: Floats, totals: Floats) -> float:
-    """Return the chance of rows as unlike as these where all moved by one factor."""
+    """Return the chance of rows differing this much if all changed by one factor."""
     expected = counts.sum(axis=1)[:, None] * (totals / totals.sum())
-    # One sample more, split as the totals are: a row may have none on a side.
+    # Add one sample, split like the totals: a row may have none on a side.
     one = totals / totals.sum()
     logs = np.log((counts[:, 1] + one[1]) / (counts[:, 0] + one[0]))
     variance = DISPERSION * (1 / (expected + one)).sum(axis=1) + 2 * _SPREAD**2
@@ -137,7 +137,7 @@ def _chance(counts: Floats, totals: Floats) -> float:
 
 
 def _beyond(chi_square: float, degrees: int) -> float:
-    """Return the upper tail of chi square, by the closed forms of whole degrees."""
+    """Return the upper tail of chi-square, in closed form for integer degrees."""
     half = chi_square / 2
     if degrees % 2:
         tail, term = erfc(sqrt(half)), sqrt(half) * exp(-half) * 2 / sqrt(np.pi)

@@ -1,8 +1,8 @@
-"""By how much two samples of a benchmark may differ: bounds of their shift or ratio.
+"""Bounds on the shift or ratio between two samples of a benchmark.
 
-They hold what the test of Mann and Whitney does not reject, at `calibration.ALPHA`:
-order statistics of all differences, or quotients, of a value of new and one of base
-(Hodges and Lehmann 1963, Annals of Mathematical Statistics 34(2)).
+They hold what the Mann-Whitney test does not reject at `calibration.ALPHA`: order
+statistics of all pairwise differences, or quotients, of new and base values (Hodges and
+Lehmann 1963, Annals of Mathematical Statistics 34(2)).
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ __all__ = ["constant", "shift_bounds"]
 
 Floats = NDArray[np.float64]
 
-# Up to so many values a side the distribution of U is exact, as in `samples`.
+# Up to this many values per side the distribution of U is exact, as in `samples`.
 _EXACT = 50
-# So many order statistics stand for a side of more: pairs grow with the square.
+# A larger side is reduced to this many order statistics: pairs grow quadratically.
 _MOST = 1000
 
 
 def shift_bounds(
     base: Sequence[float], new: Sequence[float], *, ratio: bool
 ) -> tuple[float, float] | None:
-    """Bound new less base, or new ÷ base where `ratio` is set, with 95 % confidence.
+    """Bound new − base, or new ÷ base if `ratio` is set, with 95% confidence.
 
-    None where too few values have no bounds (three a side), and where a ratio's values
-    are not above 0.
+    None if there are too few values for bounds (three per side), or if a ratio's values
+    are not all positive.
     """
     sides = [np.sort(np.asarray(side, np.float64)) for side in (base, new)]
     sizes = len(sides[0]), len(sides[1])
@@ -50,12 +50,12 @@ def shift_bounds(
 
 
 def constant(base: Sequence[float], new: Sequence[float]) -> bool:
-    """Return whether each side has one value only, and often enough to believe it.
+    """Return whether each side has one value only, often enough to believe it.
 
-    The least that chance takes is a figure with two values, one of which is all of base
-    and the other all of new: of n and m draws it does so with a probability of at most
-    n^n m^m / (n + m)^(n + m), whatever the values' shares. With three a side that is
-    one in 64; it is believed where it is below half of `calibration.ALPHA`.
+    The worst case is a figure with two values, one of them all of base by chance and
+    the other all of new: with n and m draws that has a probability of at most n^n m^m /
+    (n + m)^(n + m), whatever the values' shares. With three per side it is one in 64;
+    the limit is half of `calibration.ALPHA`.
     """
     n, m = len(base), len(new)
     if not n or not m or len(set(base)) > 1 or len(set(new)) > 1:
@@ -65,9 +65,9 @@ def constant(base: Sequence[float], new: Sequence[float]) -> bool:
 
 
 def _rejected(n: int, m: int) -> int | None:
-    """Return the largest U that the test rejects: so many pairs are below the bounds.
+    """Return the largest U that the test rejects: how many pairs are below the bounds.
 
-    None where even the most extreme order of n and m values is not rejected.
+    None if even the most extreme order of n and m values is not rejected.
     """
     if max(n, m) <= _EXACT:
         below = untied_sums(*sorted((n, m)))

@@ -1,4 +1,4 @@
-"""Student's t: how far intervals of few runs reach, and what is as rare."""
+"""Student's t: half-widths of intervals from few runs, and deviates equally rare."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Reach", "normal", "reach", "student"]
 
 Floats = NDArray[np.float64]
 
-# Student's t at 99.5, 97.5 and 95 % for 1, 2, … degrees of freedom.
+# Student's t at 99.5, 97.5 and 95% for 1, 2, … degrees of freedom.
 _T995 = (63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169)
 _T975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 _T95 = (6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812)
@@ -20,7 +20,7 @@ _Z995, _Z975, _Z95 = 2.575829, 1.959964, 1.644854
 
 
 class Reach(NamedTuple):
-    """How many deviations 99, 95 and 90 % intervals reach on either side."""
+    """How many deviations 99, 95 and 90% intervals extend on either side."""
 
     of_99: float
     of_95: float
@@ -28,9 +28,9 @@ class Reach(NamedTuple):
 
 
 def reach(freedom: float) -> Reach:
-    """Return how many deviations intervals reach on either side.
+    """Return how many deviations intervals extend on either side.
 
-    `freedom` is a whole number from 1 on, or infinite where the deviation is known.
+    `freedom` is an integer from 1 on, or infinite if the deviation is known.
     """
     if isinf(freedom):
         return Reach(_Z995, _Z975, _Z95)
@@ -44,7 +44,7 @@ def _expanded(z: float, freedom: int) -> float:
     """Return Student's t at a quantile of the normal distribution.
 
     The first terms of the expansion by degrees of freedom (Abramowitz and Stegun,
-    26.7.5): from 11 on it is right to three decimals.
+    26.7.5), which is right to three decimals from 11 on.
     """
     first = (z**3 + z) / 4
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
@@ -57,8 +57,8 @@ def _expanded(z: float, freedom: int) -> float:
 def normal(t: Floats, freedom: Floats) -> Floats:
     """Return the normal deviates that are as rare as Student's t.
 
-    Wallace's approximation (1959, Annals of Mathematical Statistics 30(4)): three
-    deviations are off by 0.11 at two degrees of freedom, by 0.03 at four.
+    Wallace's approximation (1959, Annals of Mathematical Statistics 30(4)): for three
+    deviations it is off by 0.11 at two degrees of freedom, by 0.03 at four.
     """
     known = np.isfinite(freedom)
     if not known.any():
@@ -70,7 +70,7 @@ def normal(t: Floats, freedom: Floats) -> Floats:
 
 
 def student(z: float, freedom: Floats) -> Floats:
-    """Return Student's t as rare as a normal deviate; the inverse of `normal`."""
+    """Return the Student's t that is as rare as a normal deviate; inverts `normal`."""
     known = np.isfinite(freedom)
     if not known.any():
         return np.full(len(freedom), z)

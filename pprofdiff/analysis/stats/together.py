@@ -1,10 +1,10 @@
-"""Ratios of several units of work judged together, so that many stay as sure as one.
+"""Ratios of several units of work, with intervals corrected for their number.
 
-Of ten unchanged benchmarks one is beyond its own 95 % interval in 40 comparisons of
-100. Here Benjamini and Hochberg's procedure says which units changed, and intervals are
-of the confidence that it leaves for them (Benjamini and Yekutieli 2005, Journal of the
-American Statistical Association 100(469)): an interval excludes 1 exactly where the
-unit changed. Where none changed, the chance that one is called changed is the rate.
+Of ten unchanged benchmarks, one is outside its own 95% interval in 40 of 100
+comparisons. Here Benjamini and Hochberg's procedure decides which units changed, and
+intervals have the confidence it leaves for them (Benjamini and Yekutieli 2005, Journal
+of the American Statistical Association 100(469)): an interval excludes 1 exactly if the
+unit changed. If none did, the chance of calling one changed is the rate.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from pprofdiff.analysis.stats.totals import Ratio, ratio_of
 
 __all__ = ["judged_together", "moderated"]
 
-# Deviations of benchmarks that run together differ by a factor of two or so: those of
-# turns were 6 to 15 % in 43 benchmarks on one machine. All of them count so much.
+# Degrees of freedom of the median deviation: those of benchmarks run together differ by
+# a factor of two or so (turns: 6 to 15% in 43 benchmarks on one machine).
 _SHARED_FREEDOM = 4
-# The middle of fewer says little.
+# The fewest units whose median says something.
 _SEVERAL = 5
-# e to the 700 is the largest ratio that still has an inverse.
+# e to the 700 is about the largest ratio that still has an inverse.
 _LARGEST_LOG = 700.0
 
 
 def moderated(ratios: Sequence[Ratio]) -> list[Ratio]:
     """Return ratios of units measured in the same turns, each with all units' noise.
 
-    Of few turns, the deviation of one unit alone is hardly known. The middle one of all
-    counts for it as well, as four degrees of freedom (Smyth 2004, Statistical
-    Applications in Genetics and Molecular Biology 3(1)).
+    With few turns, the deviation of one unit alone is poorly known. The median of all
+    counts as well, for four degrees of freedom (Smyth 2004, Statistical Applications in
+    Genetics and Molecular Biology 3(1)).
     """
     known = [one for one in ratios if isfinite(one.freedom)]
     if len(known) < max(_SEVERAL, len(ratios)):
@@ -53,12 +53,12 @@ def judged_together(
 ) -> list[tuple[float, float]]:
     """Return the (low, high) bounds of each ratio.
 
-    Of the units whose bounds exclude 1, no more than `rate` are expected to be wrong.
-    No deviation of a ratio's logarithm is taken to be below `least_sigma`.
+    Of the units whose bounds exclude 1, at most `rate` are expected to be wrong. The
+    deviation of a ratio's logarithm is taken to be at least `least_sigma`.
     """
     if not ratios:
         return []
-    # Few reports judge several units, and it imports a dozen modules.
+    # Few reports judge several units, and this imports a dozen modules.
     from statistics import NormalDist
 
     middle = np.array([log(ratio.ratio) for ratio in ratios])

@@ -1,11 +1,11 @@
-"""The ratio of a whole figure, such as time an operation, and how sure it is.
+"""The new/base ratio of a total such as time/op, with confidence intervals.
 
-A total is no sum of independent samples: the clock and the machine's speed move it as a
-whole. What tells is how much runs of one build differ. Logarithms of runs are compared
-with a t interval whose variance is the runs' own. Of few runs it is drawn towards a
-prior, which one run a side has alone (Smyth 2004, Statistical Applications in Genetics
-and Molecular Biology 3(1), shows the form); from `calibration.TOTAL_FREEDOM` degrees of
-freedom on, runs speak for themselves.
+A total is not a sum of independent samples: the clock and the machine's speed shift it
+as a whole, so what counts is how much runs of one build differ. Logarithms of runs are
+compared with a t interval on the runs' own variance. With few runs it is shrunk toward
+a prior, which is all there is with one run per side (Smyth 2004, Statistical
+Applications in Genetics and Molecular Biology 3(1), shows the form); from
+`calibration.TOTAL_FREEDOM` degrees of freedom on, only the runs count.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ __all__ = [
 ]
 
 
-# With fewer blocks, Student's t reaches so far that single turns tell more.
+# With fewer blocks, Student's t is so wide that single turns are more precise.
 _BLOCKS, _LAYOUTS = 5, 3
-# Two turns that differ by ten orders of magnitude reach beyond 1.8e308, e to the 709.
+# Bounds for two turns ten orders of magnitude apart exceed 1.8e308, e to the 709.
 _LARGEST_LOG = 700.0
 
 
 class Ratio(NamedTuple):
-    """New ÷ base, its 95 % interval, and the deviation of its logarithm.
+    """New ÷ base, its 95% interval, and the deviation of its logarithm.
 
-    `narrow` is its 90 % interval, `wide` its 99 % one; `freedom` are the deviation's
-    degrees of freedom, infinite where it is taken for known.
+    `narrow` is its 90% interval, `wide` its 99% one; `freedom` is the deviation's
+    degrees of freedom, infinite if the deviation is known.
     """
 
     ratio: float
@@ -66,9 +66,9 @@ class Ratio(NamedTuple):
     freedom: float = inf
 
     def told_as(self, ratio: float) -> Ratio:
-        """Return the intervals for another estimate of the same: they reach out to it.
+        """Return another estimate with these intervals, widened to include it.
 
-        They cover as often as before, or more often.
+        Coverage is at least what it was.
         """
         narrow, usual, wide = (
             (min(low, ratio), max(high, ratio))
@@ -86,10 +86,11 @@ def ratio_of_runs(
 ) -> Ratio:
     """Return the ratio of two sides' runs, each a sequence of positive values.
 
-    A run's figure is the median of its values; runs are averaged. The values of one run
-    were measured one after the other by one process. They hang together, so that they
-    say less of how runs differ than as many runs would. Of few runs, `prior_sigma` says
-    how far they may differ. Runs that were taken `in_turns` are compared in pairs.
+    A run's figure is the median of its values; runs are averaged as logarithms. The
+    values of one run come from one process in sequence and are correlated, so they say
+    less about run-to-run variation than as many runs would. With few runs,
+    `prior_sigma` says how far they may differ. Runs taken `in_turns` are compared in
+    pairs.
     """
     sides = [[np.log(run) for run in side] for side in (base, new)]
     figures = [
@@ -110,14 +111,14 @@ def ratio_of_runs(
     else:
         variance = max(squares / freedom, TOTAL_LEAST**2)
     sigma = sqrt(variance * sum(1 / len(side) for side in figures))
-    # The prior alone is taken for known; runs add to its degrees of freedom.
+    # The prior alone counts as known; runs add to its degrees of freedom.
     return ratio_of(ratio, sigma, freedom + prior if freedom else inf)
 
 
 def mean_of_runs(runs: Sequence[Sequence[float]]) -> float:
     """Return the geometric mean of a side's runs, each the median of positive values.
 
-    The ratio of two sides' means is that of `ratio_of_runs`.
+    `ratio_of_runs` is the ratio of two such means.
     """
     return exp(float(np.mean([log(median(run)) for run in runs])))
 
@@ -134,10 +135,10 @@ def ratio_of_medians(
     *,
     in_turns: bool = False,
 ) -> Ratio:
-    """Return the ratio of the medians of all values, as benchstat has it.
+    """Return the ratio of the medians of all values, as benchstat does.
 
-    Its intervals are those of `ratio_of_runs`, which has the same ratio of one run a
-    side; of several they reach out to that of the medians.
+    Its intervals are those of `ratio_of_runs`, which has the same ratio with one run
+    per side; with several, they are widened to include the ratio of medians.
     """
     told = ratio_of_runs(base, new, prior_sigma, in_turns=in_turns)
     return told.told_as(median_of_values(new) / median_of_values(base))
@@ -150,15 +151,14 @@ def ratio_of_turns(
     *,
     layouts: bool = False,
 ) -> Ratio:
-    """Return the geometric mean of the ratios of turns, each of new to base.
+    """Return the geometric mean over turns of new ÷ base.
 
-    Turns follow each other closely, and what else the machine does lasts longer than
-    one: ratios of neighbours are alike, and so are those of one layout of functions.
-    Means of the `together` turns of one layout, in which each side begins as often
-    (ABBA BAAB), are nearly independent; where there are fewer than five, each turn
-    counts. Of longer layouts three are enough: their turns are too alike to count.
-    Where `layouts` were varied and each turn counts, how far they differ is taken from
-    other programs.
+    Turns follow each other closely and other load lasts longer than one, so ratios of
+    neighbors are alike, as are those of one function layout. Means of the `together`
+    turns of one layout, in which each side starts equally often (ABBA BAAB), are nearly
+    independent; with fewer than five, each turn counts. For longer layouts three are
+    enough: their turns are too alike to count. If `layouts` were varied and each turn
+    counts, the deviation between layouts is taken from other programs.
     """
     pairs = np.log(np.asarray(new, np.float64) / np.asarray(base, np.float64))
     if len(pairs) == 1:
@@ -175,7 +175,7 @@ def ratio_of_turns(
 
 
 def ratio_of_figure(figure: InTurns) -> Ratio:
-    """Return the ratio of a figure that is known turn by turn."""
+    """Return the ratio of a figure known for each turn."""
     base, new, together, layouts = figure
     return ratio_of_turns(base, new, together, layouts=layouts)
 
@@ -187,17 +187,18 @@ def ratio_of_sums(
     prior_sigma: float = TOTAL_SIGMA,
     scale_sigma: float = 0.0,
 ) -> Ratio:
-    """Return the ratio of figures of which only the sum over runs is known.
+    """Return the ratio of figures known only as sums over runs.
 
-    Nothing shows how the runs differ, so that the prior alone is taken, of as many.
-    `scale_sigma` is the deviation of the logarithm of what brings new to base.
+    Nothing shows how the runs differ, so only the prior counts, for this many runs.
+    `scale_sigma` is the deviation of the logarithm of the factor that scales new to
+    base.
     """
     sigma = hypot(prior_sigma * sqrt(1 / runs[0] + 1 / runs[1]), scale_sigma)
     return ratio_of(log(new / base), sigma, inf)
 
 
 def ratio_of(middle: float, sigma: float, freedom: float) -> Ratio:
-    """Return the ratio of a logarithm, its deviation and degrees of freedom."""
+    """Return the ratio for a logarithm, its deviation and degrees of freedom."""
     wide, usual, narrow = (
         (_finite(middle - far * sigma), _finite(middle + far * sigma))
         for far in reach(freedom)
@@ -206,5 +207,5 @@ def ratio_of(middle: float, sigma: float, freedom: float) -> Ratio:
 
 
 def _finite(logarithm: float) -> float:
-    """Return the exponential, no larger or smaller than a float holds."""
+    """Return the exponential, clamped to what a float holds."""
     return exp(max(-_LARGEST_LOG, min(_LARGEST_LOG, logarithm)))

@@ -1,10 +1,10 @@
-"""How far runs of one build differ: about their side's mean, or pair by pair.
+"""Run-to-run variance of one build: about each side's mean, or pair by pair.
 
-A machine drifts: runs that follow each other are alike, more than runs far apart. Where
-both sides were measured in turns, a run of base and the run of new beside it drift
-together, so that differences of such pairs leave the drift out. Pairs have half the
-degrees of freedom. They are taken for how runs were measured, never for what they say:
-the smaller of two variances would alarm too often.
+Machines drift: consecutive runs are more alike than distant ones. If both sides were
+measured in turns, a run of base and the adjacent run of new drift together, so their
+difference cancels the drift. Pairs have half the degrees of freedom. Whether to pair
+depends on how runs were measured, never on their values: choosing the smaller of two
+variances would raise too many false alarms.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Floats = NDArray[np.float64]
 
 
 class InTurns(NamedTuple):
-    """A figure of (base, new) in each turn; so many of them, `together`, are alike.
+    """A figure of (base, new) in each turn; `together` turns make one observation.
 
-    `layouts` tells that functions had another order after each of those.
+    `layouts` means that the function order changes after each of those.
     """
 
     base: Sequence[float]
@@ -34,22 +34,22 @@ class InTurns(NamedTuple):
     layouts: bool = False
 
     def times(self, factor: float) -> InTurns:
-        """Return the figure in another unit."""
+        """Return the figure in another unit, `factor` times as large."""
         base, new = ([one * factor for one in side] for side in (self.base, self.new))
         return self._replace(base=base, new=new)
 
 
 def all_paired(base: Sized, new: Sized, pairs: int) -> bool:
-    """Return whether a measure has a value of every run, and runs were taken in turns.
+    """Return whether every run has a measure, and runs were taken in turns.
 
-    Where a run lacks the measure, those that have it no longer stand beside each other.
+    If a run lacks the measure, the others are no longer adjacent.
 
     Parameters
     ----------
     base, new
         The runs that have the measure.
     pairs
-        How many pairs all runs of both sides make, 0 where not taken in turns.
+        How many pairs all runs of both sides make, 0 if not taken in turns.
 
     """
     return len(base) == len(new) == pairs > 0
@@ -63,10 +63,10 @@ def squares_of_runs(
     Parameters
     ----------
     base, new
-        Logarithms, float64 of shape (runs, figures), NaN where a run does not tell.
+        Logarithms, float64 of shape (runs, figures), NaN where a run lacks the figure.
     in_turns
-        Whether run *i* of base and run *i* of new stand beside each other in time.
-        Figures that every run tells are compared in pairs then.
+        Whether run *i* of base and run *i* of new are adjacent in time. If so, figures
+        that every run has are compared in pairs.
 
     Returns
     -------
@@ -83,14 +83,14 @@ def squares_of_runs(
         pairs = new - base
         whole = ~np.isnan(pairs).any(axis=0)
         _, apart = _apart(pairs)
-        # The difference of two runs varies twice as much as one run.
+        # The difference of two runs has twice the variance of one.
         squares[whole] = apart[whole] / 2
         freedom[whole] = len(pairs) - 1
     return squares, freedom
 
 
 def _apart(logs: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Return how many runs tell each figure, and squares about their mean."""
+    """Return how many runs have each figure, and squares about their mean."""
     there = ~np.isnan(logs)
     told = there.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):

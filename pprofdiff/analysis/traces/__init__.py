@@ -1,5 +1,5 @@
-"""What an execution trace says: times of goroutines, states by stack, Go's exports.
+"""Analysis of Go execution traces: goroutine times, states by stack, Go's exports.
 
-Everything here goes from a `model.traces.trace.Trace` to numbers that can be
-compared; `compare` sets two of them beside each other.
+Each module turns a `model.traces.trace.Trace` into comparable numbers; `compare`
+compares two traces.
 """

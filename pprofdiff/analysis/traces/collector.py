@@ -1,4 +1,4 @@
-"""What the garbage collector did: mark phases, workers, assists, sweeps, stops."""
+"""Garbage collection in a trace: mark phases, workers, assists, sweeps, STW pauses."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _MODES["GC (idle)"] = "idle"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorkerIntervals(Table):
-    """Intervals in which mark workers run, by goroutine, then in order.
+    """Intervals in which mark workers run, sorted by goroutine, then by time.
 
-    `row` is a row of `Trace.intervals`, which lasts from `start_ns` to `end_ns`; all
-    are int64. The worker was labelled at `label_ns` with its `mode`: "dedicated",
+    `row` is a row of `Trace.intervals`, lasting from `start_ns` to `end_ns`; all are
+    int64. The runtime labeled the worker at `label_ns` with its `mode`: "dedicated",
     "fractional" or "idle".
     """
 
@@ -59,11 +59,11 @@ class WorkerIntervals(Table):
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Stops of the world for one reason (`kind`), such as "GC mark termination".
+    """Stop-the-world pauses of one `kind`, such as "GC mark termination".
 
-    A stop lasts from its request to its end: `duration`. `stopping` is the part of it
-    until the last processor went idle, 0 where none ran. Both are quantiles in ns over
-    the stops whose begin and end are in the trace; `count` and `total_ns` are over all.
+    `duration` runs from the request to the end. `stopping` is the part until the last P
+    goes idle, 0 if none was running. Both are quantiles in ns over the pauses that lie
+    wholly in the trace; `count` and `total_ns` cover all of them.
     """
 
     kind: str
@@ -74,7 +74,7 @@ class Stop:
 
     @property
     def of_gc(self) -> bool:
-        """Whether the GC stopped the world, as internal/trace tells it: by the name."""
+        """Whether the GC stopped the world, decided by name as internal/trace does."""
         return "GC" in self.kind
 
 
@@ -82,10 +82,10 @@ class Stop:
 class Cycles:
     """Mark phases of GC cycles, one row each.
 
-    They last from `start_ns` to `end_ns`; `seen` marks those whose begin is in the
-    trace, `ended` those whose end is. `live_start_bytes` and `live_end_bytes` are the
-    live heap at their begin and end, `goal_bytes` is the heap goal at their begin. The
-    columns are int64, -1 where the trace does not tell a value.
+    They last from `start_ns` to `end_ns`; `seen` marks those that begin in the trace,
+    `ended` those that end in it. `live_start_bytes` and `live_end_bytes` are the live
+    heap at either end, `goal_bytes` is the heap goal at the start. Columns are int64,
+    -1 if unknown.
     """
 
     start_ns: Column
@@ -101,7 +101,7 @@ class Cycles:
         return len(self.start_ns)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a mark phase, with the fields as columns."""
+        """Return one row per mark phase, with the fields as columns."""
         import pandas as pd
 
         return pd.DataFrame({name: getattr(self, name) for name in self.__slots__})
@@ -111,15 +111,14 @@ class Cycles:
 class Collections:
     """What the garbage collector did in a trace; times in nanoseconds.
 
-    `begun` counts the mark phases that began in it, `mark_wall_ns` is how long marking
-    was on. `worker_ns` is the time mark workers ran, by mode (dedicated, fractional,
-    idle). Mark assists are split by what the goroutine did meanwhile: `assist_cpu_ns`
-    running, `assist_wait_ns` blocked or runnable. `sweep_ns` is the time of sweeps on
-    a processor. `gc_busy_ns` is
-    the processor time the program did not have: dedicated and fractional workers and
-    assists, and GOMAXPROCS processors while the GC stopped the world; time that is
-    both is counted once. `allocated_bytes` estimates what was allocated: what
-    the live heap grew by, summed; None where the trace has fewer than two values.
+    `begun` counts the mark phases that began in the trace; `mark_wall_ns` is the time
+    marking was on. `worker_ns` is mark worker time by mode (dedicated, fractional,
+    idle). Mark assists are split by goroutine state: `assist_cpu_ns` running,
+    `assist_wait_ns` blocked or runnable. `sweep_ns` is the time Ps spent sweeping.
+    `gc_busy_ns` is the P time the program lost: dedicated and fractional workers,
+    assists, and GOMAXPROCS Ps while the GC stopped the world; overlaps count once.
+    `allocated_bytes` estimates allocation as the sum of all rises of the live heap;
+    None if the trace has fewer than two values.
     """
 
     begun: int
@@ -140,12 +139,12 @@ class Collections:
 
     @property
     def gc_fraction(self) -> float | None:
-        """Return `gc_busy_ns` over GOMAXPROCS × wall time; None without either."""
+        """Return `gc_busy_ns` ÷ (GOMAXPROCS × wall time); None if either is unknown."""
         return self.gc_busy_ns / self.capacity_ns if self.capacity_ns else None
 
 
 def collections(trace: Trace) -> Collections:
-    """Return what the garbage collector did."""
+    """Return what the garbage collector did in a trace."""
     workers = worker_intervals(trace)
     length = workers.end_ns - workers.start_ns
     assists, assist_end = ranges_of(trace, RangeKind.MARK_ASSIST)
@@ -160,7 +159,7 @@ def collections(trace: Trace) -> Collections:
     of_gc = ["GC" in trace.strings[n] for n in stopping.name.tolist()]
     some = np.array(of_gc, np.bool_)
     stopped = union(stopping.start_ns[some], stop_end[some])
-    # An idle worker takes nothing from the program, an assist is not a worker.
+    # Idle workers take nothing from the program, and an assist is not a worker.
     ours = workers.mode != "idle"
     used = (
         np.concatenate((workers.start_ns[ours], start[ran])),
@@ -191,8 +190,9 @@ def collections(trace: Trace) -> Collections:
 def worker_intervals(trace: Trace) -> WorkerIntervals:
     """Return the intervals in which mark workers ran, and in which mode.
 
-    The runtime labels a worker after each start. Now and then it labels a goroutine of
-    the program that got the processor instead: what has another root function is none.
+    The runtime labels a worker after each start. Occasionally it labels an application
+    goroutine that got the P instead, so goroutines with another root function are
+    skipped.
     """
     labels, rows = trace.labels, trace.intervals
     texts = [_MODES.get(trace.strings[n], "") for n in labels.label.tolist()]
@@ -204,7 +204,7 @@ def worker_intervals(trace: Trace) -> WorkerIntervals:
     row = row_at(rows.offsets, rows.start_ns, goroutine, time)
     running = (row >= 0) & (rows.state[row] == State.RUNNING)
     row, time, mode = row[running], time[running], mode[some][running]
-    # The last label of an interval holds.
+    # The last label of an interval wins.
     order = np.lexsort((time, row))
     last = np.ones(len(row), np.bool_)
     last[:-1] = row[order][1:] != row[order][:-1]
@@ -215,7 +215,7 @@ def worker_intervals(trace: Trace) -> WorkerIntervals:
 
 
 def stops(*traces: Trace) -> tuple[Stop, ...]:
-    """Return the stops of the world of all traces by kind, the longest total first."""
+    """Return the STW pauses of all traces by kind, largest total first."""
     parts: dict[str, list[tuple[Column, Column, Column]]] = {}
     for trace in traces:
         for kind, columns in trace.once("stops", _stops_of).items():
@@ -236,7 +236,7 @@ def stops(*traces: Trace) -> tuple[Stop, ...]:
 
 
 def _stops_of(trace: Trace) -> dict[str, tuple[Column, Column, Column]]:
-    """Return, by kind, how long stops are: all, those seen whole, these until stopped.
+    """Return pause lengths by kind: all, complete ones, and complete ones' `stopping`.
 
     All are int64 ns.
     """
@@ -252,9 +252,9 @@ def _stops_of(trace: Trace) -> dict[str, tuple[Column, Column, Column]]:
 
 
 def _stopping(trace: Trace, start_ns: Column, end_ns: Column) -> Column:
-    """Return how long after each stop's begin the last processor stopped (int64 ns)."""
+    """Return the time from each pause's start until the last P stopped (int64 ns)."""
     rows = trace.processor_intervals
-    # A processor that the trace first mentions here did nothing now.
+    # A P's first row is its initial status, not a transition.
     begun = np.ones(len(rows), np.bool_)
     begun[rows.offsets[:-1][np.diff(rows.offsets) > 0]] = False
     idle = np.sort(rows.start_ns[begun & (rows.state == ProcessorState.IDLE)])
@@ -264,7 +264,6 @@ def _stopping(trace: Trace, start_ns: Column, end_ns: Column) -> Column:
 
 
 def _cycles(trace: Trace) -> Cycles:
-    """Return the mark phases as a table."""
     marking, end = ranges_of(trace, RangeKind.GC_MARK)
     return Cycles(
         start_ns=marking.start_ns,
@@ -278,14 +277,14 @@ def _cycles(trace: Trace) -> Cycles:
 
 
 def _capacity(trace: Trace, times: TimeSet) -> int:
-    """Return the processor time in a set of time: GOMAXPROCS × its length, in ns."""
+    """Return GOMAXPROCS integrated over a set of times, in P-nanoseconds."""
     low, high = trace.start_ns, trace.end_ns
     start, end, value = stretches(trace.gomaxprocs, low_ns=low, high_ns=high)
     return int((times.overlap(start, end) * value).sum())
 
 
 def _whole(trace: Trace) -> tuple[Column, Column]:
-    """Return the time of the trace as one period."""
+    """Return the whole trace as one period."""
     return np.array([trace.start_ns]), np.array([trace.end_ns])
 
 

@@ -1,4 +1,4 @@
-"""Two execution traces compared: goroutines' time, latency, GC and processors."""
+"""Comparison of two execution traces: goroutine time, latency, GC and Ps."""
 
 from __future__ import annotations
 
@@ -59,23 +59,23 @@ _Values = dict[Hashable, float]
 _NONE: Mapping[int, TraceSide] = MappingProxyType({})
 
 WINDOWS_NS = (1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
-"""Windows of minimum mutator utilisation."""
+"""Windows of minimum mutator utilization (MMU)."""
 
-# Windows of which the worst share is told, beside the worst one.
+# Windows of `worst_windows`, and the quantile that it reports.
 _SPREAD_NS, _WORST = (10_000_000,), 0.01
 
-# So many user tasks tell what load there was, and so unlike rates that it differed.
+# Fewest user tasks that show the load, and the rate ratio beyond which it differs.
 _FEW_TASKS, _UNLIKE = 20, 1.25
 
 RANKS = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999}
-"""Quantiles of latencies, in thousandths."""
+"""Latency quantiles, in thousandths."""
 
 
 class StateTime(NamedTuple):
-    """Time in one state over all goroutines of the program, raw nanoseconds.
+    """Raw time in one state over all application goroutines, in nanoseconds.
 
     `state` is running, runnable, syscall, syscall_block, unknown or blocked; `reason`
-    says why blocked, "" otherwise.
+    is the block reason, "" for other states.
     """
 
     state: str
@@ -85,7 +85,7 @@ class StateTime(NamedTuple):
 
 
 class GroupPair(NamedTuple):
-    """Goroutines of one function: rows of each side's `Groups`, -1 for none."""
+    """Goroutines of one function: rows of each side's `Groups`, -1 if absent."""
 
     name: str
     base: int
@@ -93,7 +93,7 @@ class GroupPair(NamedTuple):
 
 
 class TracedRow(NamedTuple):
-    """A row of a table, by its key or its function, and how it changed over runs."""
+    """A table row, named by key or function, and how it changed over runs."""
 
     table: TableName
     row: str
@@ -102,12 +102,12 @@ class TracedRow(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TraceDiff:
-    """Base and new traces; `rates` are operations per second (base, new) if known.
+    """Base and new traces; `rates` are ops per second (base, new) if known.
 
-    `identity` tells which function of base is which of new. `runs` are the traces of
-    all runs of (base, new), by `Capture.run`; `base` and `new` are what they add up to
-    (`several.SeveralTraces`), or the trace itself where there is one. `in_turns` says
-    whether they stand beside each other in time, first with first.
+    `identity` matches functions of base to functions of new. `runs` maps `Capture.run`
+    to the trace of that run, for (base, new); `base` and `new` are their sums
+    (`several.SeveralTraces`), or the trace itself if there is only one. `in_turns` is
+    true if the runs of base and new alternated, first with first.
     """
 
     base: TraceSide
@@ -124,12 +124,12 @@ class TraceDiff:
 
     @property
     def mode(self) -> Mode:
-        """``per_work`` where rates are known, else ``per_second`` of wall time."""
+        """``per_work`` if rates are known, else ``per_second`` of wall time."""
         return "per_second" if self.rates is None else "per_work"
 
     @cached_property
     def normalization(self) -> Normalization:
-        """How raw times compare: by second of wall time, or by operation."""
+        """How raw times are scaled: per second of wall time, or per op."""
         rates = self.rates or (1.0, 1.0)
         base, new = (
             1e9 / max(side.wall_ns, 1) / rate
@@ -139,12 +139,12 @@ class TraceDiff:
 
     @property
     def factors(self) -> tuple[float, float]:
-        """What raw times are multiplied by: 1 / wall seconds, or 1 / operations."""
+        """Factors applied to raw times: 1 / wall seconds, or 1 / operations."""
         return self.normalization.factors
 
     @cached_property
     def states(self) -> tuple[StateTime, ...]:
-        """Time of the program's goroutines in each state; time blocked is by reason."""
+        """Time of application goroutines in each state; blocked time is by reason."""
         rows = [
             StateTime(state, "", *(side.of_program(column) for side in self.sides))
             for state, column in STATE_TIMES.items()
@@ -159,12 +159,12 @@ class TraceDiff:
 
     @cached_property
     def groups(self) -> tuple[GroupPair, ...]:
-        """Root functions of both sides, paired by name, those that moved most first."""
+        """Root functions of both sides, paired by `identity`, largest change first."""
         return self._paired(self.base.groups, self.new.groups)
 
     @cached_property
     def creations(self) -> tuple[GroupPair, ...]:
-        """As `groups`, of `TraceSide.by_creation`: functions that create goroutines."""
+        """As `groups`, for the functions that create goroutines."""
         return self._paired(self.base.by_creation, self.new.by_creation)
 
     @property
@@ -173,9 +173,9 @@ class TraceDiff:
         return any(len(side.parts) > 1 for side in self.sides)
 
     def changes(self, table: TableName) -> Mapping[Hashable, RowChange]:
-        """Return how sure the ratios of a table's rows are; none without several runs.
+        """Return the change of each row of a table; empty without several runs.
 
-        Keys are those of `tables.TABLES`, of goroutines by function a `GroupPair`.
+        Keys are those of `tables.TABLES`; for goroutines by function, a `GroupPair`.
         """
         if table not in self._changes:
             self._changes[table] = self._judged(table) if self.several else {}
@@ -183,7 +183,7 @@ class TraceDiff:
 
     @property
     def row_changes(self) -> Iterator[TracedRow]:
-        """How sure the ratio of each row of all tables is, table by table."""
+        """The change of each row of all tables, table by table."""
         for table in TABLES:
             for key, change in self.changes(table).items():
                 name = key.name if isinstance(key, GroupPair) else str(key)
@@ -231,7 +231,7 @@ class TraceDiff:
         return tuple(sorted(pairs, key=lambda pair: -self._moved(pair, base, new)))
 
     def _moved(self, pair: GroupPair, base: Groups, new: Groups) -> float:
-        """Return how much a group's time on and before processors moved, scaled."""
+        """Return the scaled change in a group's running, runnable and syscall time."""
         amounts = [
             0
             if row < 0
@@ -244,10 +244,10 @@ class TraceDiff:
 
     @cached_property
     def latency_changes(self) -> dict[str, Change]:
-        """New's less base's latency quantiles, ns, with 95 % intervals, by `RANKS`.
+        """Change in latency quantiles (new − base, ns) with 95% CI, keyed by `RANKS`.
 
-        They are of all waits of a side. Unknown where a side has too few generations or
-        GC cycles to draw again; of several traces, runs are drawn again.
+        Quantiles are over all waits of a side. Unknown if a side has too few
+        generations or GC cycles to resample; with several traces, runs are resampled.
         """
         base, new = (_in_blocks(side) for side in self.sides)
         judged = Judge.of_quantiles(list(RANKS.values())).rows(Runs.single(base, new))
@@ -255,19 +255,19 @@ class TraceDiff:
 
     @cached_property
     def run_ratios(self) -> tuple[RunRatio, ...]:
-        """How figures of all traces compare; none unless a side has several runs."""
+        """Ratios of whole-trace figures; empty unless a side has several runs."""
         return run_ratios(self.runs, in_turns=self.in_turns)
 
     def varies(self, figure: str) -> bool:
-        """Return whether runs of one build differ as much as base and new in a figure.
+        """Return whether a figure's change is within run-to-run noise.
 
-        False where there are no several runs to tell.
+        False without several runs.
         """
         return any(not one.told for one in self.run_ratios if one.figure == figure)
 
     @property
     def latency_intervals(self) -> dict[str, tuple[int, int] | None]:
-        """The intervals of `latency_changes` alone, None where it is unknown."""
+        """The 95% intervals of `latency_changes`, None if unknown."""
         return {
             name: None
             if change.low is None or change.high is None
@@ -277,9 +277,9 @@ class TraceDiff:
 
     @cached_property
     def mmu(self) -> dict[int, tuple[float | None, float | None]]:
-        """Minimum mutator utilisation, base and new, by window in ns.
+        """Minimum mutator utilization (base, new) by window in ns.
 
-        It is of the longest trace of a side. Windows longer than that are left out.
+        Taken from each side's longest trace; windows longer than either are left out.
         """
         base, new = (side.utilisation for side in self.sides)
         longest = min(side.longest.wall_ns for side in self.sides)
@@ -291,9 +291,9 @@ class TraceDiff:
 
     @cached_property
     def worst_windows(self) -> dict[int, tuple[float | None, float | None]]:
-        """The share left in the worst 1 % of windows, by window in ns.
+        """Mutator utilization in the worst 1% of windows, by window in ns.
 
-        That is a quantile of the distribution of which `mmu` is the least value.
+        This is a quantile of the distribution whose minimum is `mmu`.
         """
         longest = min(side.longest.wall_ns for side in self.sides)
         shares = {}
@@ -307,7 +307,7 @@ class TraceDiff:
         return shares
 
     def caveats(self) -> list[Caveat]:
-        """Return what to know of the traces: short, cut off, further ones, versions."""
+        """Return caveats: short or truncated traces, several traces, unequal load."""
         caveats = [caveat for side in self.sides for caveat in side.caveats()]
         return caveats if self.rates else [*caveats, *_unlike_work(*self.sides)]
 
@@ -315,7 +315,7 @@ class TraceDiff:
 def _keys(
     pairs: Iterable[GroupPair], base: Groups, new: Groups
 ) -> tuple[dict[str, GroupPair], dict[str, GroupPair]]:
-    """Return the pair that each name of base, and each of new, is of."""
+    """Map the names of each side to their pair."""
     rows = list(pairs)
     return (
         {base.names[pair.base]: pair for pair in rows if pair.base >= 0},
@@ -324,7 +324,7 @@ def _keys(
 
 
 def _blocked(side: TraceSide) -> dict[str, int]:
-    """Return how long the program's goroutines were blocked, by reason."""
+    """Return the time that application goroutines were blocked, by reason."""
     return {
         name: side.of_program("block_ns", place)
         for place, name in enumerate(side.groups.reasons)
@@ -332,7 +332,7 @@ def _blocked(side: TraceSide) -> dict[str, int]:
 
 
 def _unlike_work(base: TraceSide, new: TraceSide) -> list[Caveat]:
-    """Return a caveat where the rates of the most frequent user task differ much."""
+    """Return a caveat if the rate of the most frequent user task differs much."""
     by_name = [
         dict(zip(side.tasks.name, side.tasks.count.tolist(), strict=True))
         for side in (base, new)
@@ -360,7 +360,7 @@ def _unlike_work(base: TraceSide, new: TraceSide) -> list[Caveat]:
 
 
 def _in_blocks(side: TraceSide) -> Durations:
-    """Return latencies, and the stretch of the trace, or the run, that each lies in."""
+    """Return latencies with the block to resample each by: trace stretch, or run."""
     waits = side.waits
     if len(side.parts) > 1:
         sizes = [len(run.waits.latencies_ns) for run in side.parts]
@@ -370,9 +370,9 @@ def _in_blocks(side: TraceSide) -> Durations:
 
 
 def compare_sides(base: Side, new: Side, settings: Settings) -> TraceDiff:
-    """Compare the traces of two sides, each of which has one.
+    """Compare the traces of two sides, each with at least one.
 
-    Counted work took as long as the sides' CPU profiles.
+    A work count in `settings` covers the duration of each side's CPU profiles.
     """
     diff = compare_traces(
         (base.label, base.of("trace")),
@@ -385,7 +385,7 @@ def compare_sides(base: Side, new: Side, settings: Settings) -> TraceDiff:
 
 
 def caveats(_base: Side, _new: Side, result: TraceDiff | None) -> list[Caveat]:
-    """Return what to know of the traces that are compared."""
+    """Return caveats about the compared traces."""
     return [] if result is None else result.caveats()
 
 
@@ -396,10 +396,10 @@ def compare_traces(
     seconds: tuple[float | None, float | None] = (None, None),
     identity: Identity | None = None,
 ) -> TraceDiff:
-    """Compare both sides' traces, each (label, at least one trace).
+    """Compare both sides' traces, each given as (label, at least one trace).
 
-    `seconds` are what counted `work` took. `identity` tells which function of base is
-    which of new, None to decide it from the traces alone.
+    `seconds` is the time in which a counted `work` was done. `identity` matches
+    functions of base and new; if None, it is decided from the traces alone.
     """
     rates = None if work is None else work.per_second(seconds)
     if identity is None:
@@ -411,7 +411,7 @@ def compare_traces(
 
 
 def _summed(runs: tuple[TraceSide, ...]) -> TraceSide:
-    """Return the side that the traces of all runs make."""
+    """Return one side that sums the traces of all runs."""
     if len(runs) == 1:
         return runs[0]
     one = _longest(runs)
@@ -419,7 +419,7 @@ def _summed(runs: tuple[TraceSide, ...]) -> TraceSide:
 
 
 def _runs(label: str, traces: Sequence[Capture[Trace]]) -> dict[int, TraceSide]:
-    """Return each run's trace, of several traces of one run the longest."""
+    """Return one trace per run: the longest, if a run has several."""
     runs: dict[int, list[TraceSide]] = {}
     for one in traces:
         side = TraceSide(label, one.path, one.content, len(traces) - 1)

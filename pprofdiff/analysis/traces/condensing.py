@@ -1,7 +1,7 @@
-"""A trace without its rows: what reports show is made of them while they are there.
+"""A trace without its rows: compute what reports need, then free the rows.
 
-The rows of two traces of 40 MB are half a gigabyte, what reports show of them is a
-tenth of that. So the command has the rows of one trace at a time in memory.
+The rows of two 40 MB traces take half a gigabyte; what reports show of them takes a
+tenth. So the command keeps the rows of only one trace in memory at a time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pprofdiff.model.traces.trace import Trace
 
 __all__ = ["condense"]
 
-# What findings and the short report take from a trace's rows.
+# What findings and the short report need from a trace's rows.
 _TOLD: tuple[Callable[[TraceSide], object], ...] = (
     lambda side: side.groups,
     lambda side: side.waits.cause,
@@ -28,8 +28,8 @@ _TOLD: tuple[Callable[[TraceSide], object], ...] = (
     lambda side: spent(side, "blocked"),
     lambda side: spent(side, "syscall"),
 )
-# What all tables and the JSON take besides. Moments and slices for Perfetto are not
-# among them: who asks for these has the trace read again.
+# What the full tables and the JSON need in addition. Moments and Perfetto slices are
+# not included: they read the trace again.
 _SHOWN: tuple[Callable[[TraceSide], object], ...] = (
     lambda side: side.running_at_once,
     lambda side: side.runnable_at_once,
@@ -38,9 +38,9 @@ _SHOWN: tuple[Callable[[TraceSide], object], ...] = (
 
 
 def condense(trace: Trace, again: Callable[[], Trace], *, full: bool = True) -> Trace:
-    """Return the trace after it let go of its rows; `again` reads it anew.
+    """Return the trace after freeing its rows; `again` re-reads it.
 
-    Unless `full`, it keeps what the short report shows alone.
+    Unless `full`, it keeps only what the short report shows.
     """
     side = TraceSide("", "", trace)
     for make in (*_TOLD, *_SHOWN) if full else _TOLD:

@@ -32,17 +32,16 @@ _SYNC = ("chan", "sync", "select")
 
 
 def export(trace: Trace, kind: Export) -> Profile:
-    """Return the profile that ``go tool trace -pprof=kind`` exports of a trace.
+    """Return the profile that ``go tool trace -pprof=kind`` exports.
 
-    Sample types are contentions (count) and delay (nanoseconds). A stack is that of the
-    event that began the wait; for "sched" that is the stack of who made the goroutine
+    Sample types are contentions (count) and delay (nanoseconds). The stack is that of
+    the event that began the wait; for "sched", that of whoever made the goroutine
     runnable.
 
-    As Go does (cmd/trace/pprof.go), the profile leaves out waits that have not ended at
-    the trace's end, what a goroutine does before it first runs in the trace (unless it
-    never runs), and the time before a goroutine's first event. Go tells stacks apart by
-    addresses, this function by functions, files and lines.
-    Raises UsageError for any other kind.
+    Like Go (cmd/trace/pprof.go), the profile omits waits still open at the end of the
+    trace, anything before a goroutine first runs in the trace (unless it never runs),
+    and time before a goroutine's first event. Go distinguishes stacks by address, this
+    function by function, file and line. Raises UsageError for an unknown kind.
     """
     if kind not in EXPORTS:
         raise UsageError(
@@ -57,7 +56,7 @@ def export(trace: Trace, kind: Export) -> Profile:
 
 
 def _wanted(trace: Trace, kind: Export) -> Mask:
-    """Mark the reasons (of `Trace.reasons`) for which waits count."""
+    """Mark the reasons (of `Trace.reasons`) whose waits count."""
     if kind == "net":
         counts = [reason == "network" for reason in trace.reasons]
     else:
@@ -68,7 +67,7 @@ def _wanted(trace: Trace, kind: Export) -> Mask:
 def _of_chunk(
     chunk: GoroutineChunk, kind: Export, wanted: Mask, stacks: Column
 ) -> Iterator[KeyedSums]:
-    """Yield the waits of some goroutines by stack, in parts of some thousand."""
+    """Yield some goroutines' waits by stack, a few thousand at a time."""
     begins = np.flatnonzero(_begins(chunk, kind, wanted))
     first_run, unseen = _first_runs(chunk), _unseen(chunk)
     for here in slices(len(begins)):
@@ -77,12 +76,12 @@ def _of_chunk(
         last, ran = chunk.last[owner], first_run[owner]
         lasts, over = chunk.durations_of(rows), rows + 1
         if kind == "syscall":
-            # A call goes on without its processor.
+            # A system call continues after it loses its P.
             after = np.minimum(over, len(chunk.state) - 1)
             longer = (rows < last) & (chunk.state[after] == State.SYSCALL_BLOCKED)
             lasts += chunk.durations_of(after) * longer
             over += longer
-        # The first row of one that was there before begins before its first event.
+        # The first row of an older goroutine begins before its first event.
         lasts -= unseen[owner] * (rows == chunk.first[owner])
         kept = (over <= last) & ((ran < 0) | (rows > ran))
         stack = stacks[chunk.stack[rows[kept]]]
@@ -91,22 +90,22 @@ def _of_chunk(
 
 
 def _begins(chunk: GoroutineChunk, kind: Export, wanted: Mask) -> Mask:
-    """Mark the rows that begin what is asked for."""
+    """Mark the rows that begin a wait of this kind."""
     state = chunk.state
     code = {"sched": State.RUNNABLE, "syscall": State.SYSCALL}.get(kind, State.WAITING)
     marked: Mask = state == code
     if code == State.WAITING:
         marked &= wanted[chunk.reason]
     elif code == State.SYSCALL:
-        # Of a call from before the trace, all may be without a processor.
+        # A call from before the trace may have lost its P already.
         marked[chunk.first] |= state[chunk.first] == State.SYSCALL_BLOCKED
     return marked
 
 
 def _first_runs(chunk: GoroutineChunk) -> Column:
-    """Return the row with which each goroutine first runs (int64), -1 if it never does.
+    """Return the row in which each goroutine first runs (int64), -1 if never.
 
-    For a goroutine that ended and began again, Go remembers the last begin only.
+    For a goroutine that ended and restarted, Go remembers only the last start.
     """
     running = chunk.state == State.RUNNING
     restarts = chunk.restarts()
@@ -118,7 +117,7 @@ def _first_runs(chunk: GoroutineChunk) -> Column:
 
 
 def _unseen(chunk: GoroutineChunk) -> Column:
-    """Return how long before its first event each goroutine's first row begins (ns)."""
+    """Return the time from each goroutine's first row to its first event (ns)."""
     start = chunk.start_ns[chunk.first]
     seen = chunk.trace.goroutines.seen_ns[chunk.goroutines]
     before: Column = np.maximum(seen - start, 0)

@@ -1,7 +1,7 @@
-"""Two traces as DataFrames; imported only when somebody asks for one.
+"""Trace comparisons as DataFrames; imported only when one is requested.
 
-Times are raw int64 nanoseconds; ``…_scaled`` are nanoseconds per second of wall time,
-or by operation (`TraceDiff.mode`).
+Times are raw int64 nanoseconds; ``…_scaled`` columns are nanoseconds per second of wall
+time, or per op (`TraceDiff.mode`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _QUANTILES = {
 
 
 def states_frame(diff: TraceDiff) -> pd.DataFrame:
-    """Return one row a state of the program's goroutines, blocked by reason."""
+    """Return one row per state of application goroutines, blocked by reason."""
     rows = diff.states
     base = np.array([row.base_ns for row in rows], np.int64)
     new = np.array([row.new_ns for row in rows], np.int64)
@@ -61,7 +61,7 @@ def states_frame(diff: TraceDiff) -> pd.DataFrame:
 def groups_frame(
     diff: TraceDiff, by: Literal["groups", "by_creation"] = "groups"
 ) -> pd.DataFrame:
-    """Return one row a root function, those that moved most first.
+    """Return one row per root function, largest change first.
 
     `by` is ``groups``, or ``by_creation`` for functions that created goroutines.
     """
@@ -92,7 +92,7 @@ def groups_frame(
 
 
 def latency_frame(diff: TraceDiff) -> pd.DataFrame:
-    """Return one row a quantile of waits for a processor."""
+    """Return one row per scheduling latency quantile."""
     sides = [side.latency for side in diff.sides]
     index = pd.Index(list(_QUANTILES), name="quantile", dtype=object)
     base, new = (
@@ -109,7 +109,7 @@ def latency_frame(diff: TraceDiff) -> pd.DataFrame:
 
 
 def stops_frame(diff: TraceDiff) -> pd.DataFrame:
-    """Return one row a kind of stop of the world."""
+    """Return one row per kind of STW pause."""
     by_kind = [{stop.kind: stop for stop in s.collections.stops} for s in diff.sides]
     kinds = sorted({*by_kind[0], *by_kind[1]})
     columns: dict[str, object] = {}
@@ -130,7 +130,7 @@ def stops_frame(diff: TraceDiff) -> pd.DataFrame:
 
 
 def mmu_frame(diff: TraceDiff) -> pd.DataFrame:
-    """Return one row a window: least shares left to the program."""
+    """Return the minimum mutator utilization, one row per window."""
     rows = [
         [np.nan if share is None else share for share in shares]
         for shares in diff.mmu.values()
@@ -142,7 +142,7 @@ def mmu_frame(diff: TraceDiff) -> pd.DataFrame:
 
 
 def figures_frame(diff: TraceDiff) -> pd.DataFrame:
-    """Return one row a figure of the whole trace: base, new, delta, ratio, unit."""
+    """Return one row per whole-trace figure: base, new, delta, ratio, unit."""
     base, new = (_figures(side) for side in diff.sides)
     index = pd.Index(list(base), name="figure", dtype=object)
     frame = pd.DataFrame(
@@ -160,7 +160,7 @@ def figures_frame(diff: TraceDiff) -> pd.DataFrame:
 
 
 def rows_frame(diff: TraceDiff) -> pd.DataFrame:
-    """Return one row a row of a table that several traces tell: its ratio over runs."""
+    """Return the ratio over runs of each table row, for several traces a side."""
     names = "table", "row", "ratio", "low", "high", "mark"
     rows = [(one.table, one.row, *one.change) for one in diff.row_changes]
     types = dict.fromkeys(("ratio", "low", "high"), "float64")
@@ -168,12 +168,12 @@ def rows_frame(diff: TraceDiff) -> pd.DataFrame:
 
 
 def heap_frame(trace: Trace) -> pd.DataFrame:
-    """Return one row a change of live_bytes or goal_bytes (Int64), by time_ns."""
+    """Return live_bytes and goal_bytes (Int64), one row per change, by time_ns."""
     return over_time(live_bytes=trace.heap_live_bytes, goal_bytes=trace.heap_goal_bytes)
 
 
 def over_time(**series: Series) -> pd.DataFrame:
-    """Return series side by side, by time_ns, each filled with what it last was."""
+    """Return two series side by side, by time_ns, forward-filled."""
     parts = [
         pd.DataFrame({name: one.value}, index=one.time_ns)
         for name, one in series.items()
@@ -184,9 +184,9 @@ def over_time(**series: Series) -> pd.DataFrame:
 
 
 def sided(base: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
-    """Return both sides' rows, one below the other, with a column `side` in front.
+    """Return both sides' rows stacked, with a column `side` in front.
 
-    Categories are those of either side.
+    Categories are the union of both sides'.
     """
     parts = [base, new]
     frame = pd.concat(parts, ignore_index=True)
@@ -202,7 +202,7 @@ def sided(base: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
 def _compared(
     diff: TraceDiff, name: str, base: Column, new: Column
 ) -> dict[str, object]:
-    """Return the columns of one time: raw, and the scaled delta."""
+    """Return the columns of one time: raw values and the scaled delta."""
     word = f"{name}_" if name else ""
     scaled = diff.normalization.scaled(base, new)
     columns: dict[str, object] = {

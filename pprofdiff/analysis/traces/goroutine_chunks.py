@@ -1,4 +1,4 @@
-"""The rows of goroutines, some goroutines at a time, so that temporaries stay small."""
+"""Goroutine rows in chunks, which keeps temporary arrays small."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Column = NDArray[np.int64]
 class GoroutineChunk:
     """Some goroutines that have rows in `Trace.intervals`, and all of their rows.
 
-    `goroutines` (int64, rising) are indices. `rows` is where the rows are in
-    `Trace.intervals`. A *row* of a chunk counts from the first of them:
-    ``offsets[i]:offsets[i+1]`` are those of goroutine ``goroutines[i]``.
+    `goroutines` (int64, sorted) are indices; `rows` is the slice of `Trace.intervals`.
+    A *row* of a chunk is relative to that slice: ``offsets[i]:offsets[i+1]`` are the
+    rows of goroutine ``goroutines[i]``.
     """
 
     trace: Trace
@@ -48,7 +48,7 @@ class GoroutineChunk:
 
     @property
     def start_ns(self) -> Column:
-        """The time (int64 ns) at which each row begins."""
+        """The start time of each row (int64 ns)."""
         return self.trace.intervals.start_ns[self.rows]
 
     @property
@@ -62,22 +62,19 @@ class GoroutineChunk:
         return self.offsets[1:] - 1
 
     def owner_of(self, rows: Column) -> Column:
-        """Return which of `goroutines` some rows are of (int64); rows must not fall."""
+        """Return each row's position in `goroutines` (int64); `rows` must be sorted."""
         if len(rows) < len(self.goroutines):
             return np.searchsorted(self.last, rows)
         counts = np.diff(np.searchsorted(rows, self.offsets))
         return np.repeat(np.arange(len(counts)), counts)
 
     def durations(self, here: slice) -> Column:
-        """Return how long the rows `here` last (int64 ns); a row GONE lasts 0."""
+        """Return the durations of a slice of rows (int64 ns); GONE rows last 0."""
         first = self.rows.start
         return lengths(self.trace, slice(first + here.start, first + here.stop))
 
     def durations_of(self, rows: Column) -> Column:
-        """Return how long some rows last (int64 ns), as `durations` does for all.
-
-        Rows must not fall.
-        """
+        """Return the durations of some rows, which must be sorted (int64 ns)."""
         start = self.start_ns
         after = np.minimum(rows + 1, len(start) - 1)
         end = start[after]
@@ -87,9 +84,9 @@ class GoroutineChunk:
         return end
 
     def restarts(self) -> Column:
-        """Return the rows (int64) with which goroutines that were GONE begin again.
+        """Return the rows (int64) at which GONE goroutines begin again.
 
-        Those are goroutines that threads of C have for their calls of Go.
+        These are goroutines of C threads that call Go.
         """
         gone = np.flatnonzero(self.state == State.GONE)
         restarts: Column = gone[self.last[self.owner_of(gone)] != gone] + 1

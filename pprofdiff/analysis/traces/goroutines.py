@@ -1,10 +1,9 @@
-"""What goroutines spend their time on, each for itself.
+"""What each goroutine spends its time on.
 
-The figures are those of ``go tool trace`` (internal/trace/summary.go of Go 1.26), but
-for two defects of it: it counts the time of a system call that is open at the trace's
-end twice where the call has lost its processor, and it misses that some calls lose it.
-`Trace` has times without the nanosecond that Go adds to one of two equal ones, and so
-do these figures.
+Figures match ``go tool trace`` (internal/trace/summary.go of Go 1.26), except for two
+of its defects: it counts a system call still open at the end of the trace twice if the
+call has lost its P, and it misses some calls that lose theirs. Go also adds a
+nanosecond to one of two equal times; `Trace` and these figures do not.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ __all__ = [
 Column = NDArray[np.int64]
 S = State
 
-# What the page /goroutines calls goroutines of which no stack is known.
+# The /goroutines page's name for goroutines without a known stack.
 INACTIVE = "(Inactive, no stack trace sampled)"
-# The columns that add up to a goroutine's time, with what the pages call them.
+# The columns that add up to a goroutine's time, with Go's names for them.
 TIMES = {
     "exec_ns": "Execution time",
     "sched_wait_ns": "Sched wait time",
@@ -51,7 +50,7 @@ TIMES = {
     "syscall_block_ns": "Block time (syscall)",
     "unknown_ns": "Unknown time",
 }
-# The columns of the states that have no reasons, by the words that reports have.
+# Columns of the states without reasons, by the names used in reports.
 STATE_TIMES = {
     "running": "exec_ns",
     "runnable": "sched_wait_ns",
@@ -59,12 +58,12 @@ STATE_TIMES = {
     "syscall_block": "syscall_block_ns",
     "unknown": "unknown_ns",
 }
-# The states that these columns are of, but for what a trace does not tell.
+# The states of these columns, except for unknown.
 _STATES = (S.RUNNING, S.RUNNABLE, S.SYSCALL, S.SYSCALL_BLOCKED)
-# Go takes a goroutine that blocks for this reason for ended.
+# Go treats a goroutine that blocks for this reason as ended.
 FOREVER = "forever"
-# What Go 1.22 to 1.27 can name besides (runtime/traceruntime.go), in its order. Older
-# traces tell some of them; "" stands for what a trace does not tell.
+# The other reasons of Go 1.22 to 1.27 (runtime/traceruntime.go), in its order. Older
+# traces have some of them; "" stands for an unknown reason.
 BLOCK_REASONS = (
     "unspecified",
     "network",
@@ -90,12 +89,12 @@ class Times:
     """Times of goroutines, or of groups of them; int64 columns in ns.
 
     `total_ns` is the sum of `exec_ns` (running), `sched_wait_ns` (runnable),
-    `syscall_ns` (in system calls, with a processor), `syscall_block_ns` (in system
-    calls, without one), all of `block_ns` and `unknown_ns`.
+    `syscall_ns` (in system calls with a P), `syscall_block_ns` (in system calls without
+    one), all of `block_ns` and `unknown_ns`.
 
-    `block_ns` has the shape (rows, reasons); `reasons` are those of the trace.
-    `range_ns` has the shape (rows, range_names) and is the time within mark assists,
-    sweeps and stops of the world; it overlaps with all the others.
+    `block_ns` has shape (rows, reasons), for the `reasons` that occur in the trace.
+    `range_ns` has shape (rows, range_names): time within mark assists, sweeps and STW
+    pauses, which overlaps all the others.
     """
 
     total_ns: Column
@@ -114,12 +113,12 @@ class Times:
 class GoroutineStats(Times):
     """Times of goroutines, in the order of `Trace.goroutines`; int64 ns.
 
-    `created_ns` is when a goroutine was created, or the begin of the first generation
-    that mentions it; `started_ns` when it first ran, -1 if it never did; `ended_ns`
-    when it ended, or blocked forever, -1 if it is alive at the trace's end.
+    `created_ns` is the creation time, or the start of the first generation that
+    mentions the goroutine; `started_ns` is when it first ran, -1 if never; `ended_ns`
+    is when it ended or blocked forever, -1 if it is alive at the end of the trace.
 
-    `total_ns` is the time from `created_ns` to `ended_ns`, or to the trace's end, less
-    the time that a goroutine of a thread of C was gone between two calls of Go.
+    `total_ns` runs from `created_ns` to `ended_ns` or the end of the trace, less the
+    time that a C thread's goroutine was gone between calls into Go.
     """
 
     created_ns: Column
@@ -131,12 +130,11 @@ class GoroutineStats(Times):
         return len(self.created_ns)
 
     def to_frame(self, trace: Trace) -> pd.DataFrame:
-        """Return one row a goroutine of the trace that these are of, by its id.
+        """Return one row per goroutine of `trace`, indexed by goroutine id.
 
-        Columns: name, then the fields, then ``block_ns (reason)`` for each reason that
-        Go has, ``block_ns ()`` for none, and ``range_ns (name)`` for mark assists,
-        sweeps and each kind of stop of the world that the trace has; 0 where there was
-        none.
+        Columns: name, then the fields, then ``block_ns (reason)`` for each of Go's
+        reasons, ``block_ns ()`` for none, and ``range_ns (name)`` for mark assists,
+        sweeps and each kind of STW pause in the trace; 0 where there was none.
         """
         import pandas as pd
 
@@ -151,9 +149,9 @@ class GoroutineStats(Times):
 
 
 def spread_columns(times: Times) -> dict[str, object]:
-    """Return a column for each reason to block and each range, those of Go first.
+    """Return one column per block reason and per range, Go's own first.
 
-    Their names are ``block_ns (reason)`` and ``range_ns (name)``.
+    They are named ``block_ns (reason)`` and ``range_ns (name)``.
     """
     tables = (
         ("block_ns", (*BLOCK_REASONS, ""), times.reasons, times.block_ns),
@@ -169,7 +167,7 @@ def spread_columns(times: Times) -> dict[str, object]:
 
 
 def root_name(name: str) -> str:
-    """Return what goroutines of a root function are called; "" is an unknown one."""
+    """Return the display name of a root function; "" is an unknown one."""
     return name or INACTIVE
 
 
@@ -187,16 +185,16 @@ def stats(trace: Trace) -> GoroutineStats:
 
 
 def stats_in_parts(trace: Trace) -> Iterator[tuple[slice, GoroutineStats]]:
-    """Yield what `stats` returns of some goroutines at a time, of at least none.
+    """Yield `stats` of consecutive goroutines, at least one part, maybe empty.
 
-    With it is where they are in `Trace.goroutines`. All parts have the same reasons and
-    names of ranges.
+    Each part comes with its slice of `Trace.goroutines`. All parts have the same
+    reasons and range names.
     """
     reasons, column_of = _block_reasons(trace)
     ranges = GoroutineRanges.of(trace)
     first, chunks = 0, [*goroutine_chunks(trace)]
     for number, chunk in enumerate(chunks, 1):
-        # Goroutines without rows are of the chunk before them.
+        # Goroutines without rows belong to the chunk before them.
         more = number < len(chunks)
         last = int(chunks[number].goroutines[0]) if more else len(trace.goroutines)
         here = slice(first, last)
@@ -248,9 +246,9 @@ def _stats_of(
 
 
 def _block_reasons(trace: Trace) -> tuple[tuple[str, ...], Column]:
-    """Return the reasons that goroutines block for, and each one's column.
+    """Return the block reasons that occur, and the column of each reason.
 
-    The columns (int64) are those of all `Trace.reasons`, -1 for one that is none.
+    The columns (int64) are indexed like `Trace.reasons`; -1 for other reasons.
     """
     occurs = np.zeros(len(trace.reasons), np.bool_)
     rows = trace.intervals
@@ -265,7 +263,7 @@ def _block_reasons(trace: Trace) -> tuple[tuple[str, ...], Column]:
 def _started(chunk: GoroutineChunk) -> Column:
     """Return when each goroutine first ran, or -1.
 
-    One that runs when the trace begins does so since its first event, for Go.
+    As in Go, one already running when the trace begins started at its first event.
     """
     row = first_in_row(chunk.state == S.RUNNING, chunk.offsets)
     seen = chunk.trace.goroutines.seen_ns[chunk.goroutines]
@@ -274,7 +272,7 @@ def _started(chunk: GoroutineChunk) -> Column:
 
 
 def _ended(chunk: GoroutineChunk) -> Column:
-    """Return when each goroutine ended, or blocked forever, or -1."""
+    """Return when each goroutine ended or blocked forever, or -1."""
     over = np.zeros(len(chunk.state), np.bool_)
     over[chunk.last] = chunk.state[chunk.last] == S.GONE
     if FOREVER in chunk.trace.reasons:
@@ -285,7 +283,7 @@ def _ended(chunk: GoroutineChunk) -> Column:
 
 
 def _away(chunk: GoroutineChunk) -> Column:
-    """Return how long each goroutine was gone before it began again, in ns."""
+    """Return how long each goroutine was gone before it restarted, in ns."""
     restarts = chunk.restarts()
     away = chunk.start_ns[restarts] - chunk.start_ns[restarts - 1]
     total = np.zeros(len(chunk.goroutines), np.int64)
@@ -294,18 +292,18 @@ def _away(chunk: GoroutineChunk) -> Column:
 
 
 def _time_sums(chunk: GoroutineChunk, column_of: Column, columns: int) -> Column:
-    """Return the times of `_STATES`, then those of waiting by reason.
+    """Return the time in each of `_STATES`, then blocked time by reason.
 
-    The shape is (goroutines, columns), `column_of` says which reason is where.
+    The shape is (goroutines, columns); `column_of` maps reasons to columns.
     """
-    # The last column is for what is none of these.
+    # The last column collects everything else.
     place = np.full(max(State) + 1, columns, np.int64)
     place[list(_STATES)] = np.arange(len(_STATES))
     waits = np.where(column_of < 0, columns, column_of + len(_STATES))
     total = np.zeros((len(chunk.goroutines), columns + 1), np.int64)
     for here in slices(len(chunk.state)):
         state = chunk.state[here]
-        # The goroutines that have rows here.
+        # The goroutines with rows in this slice.
         a = int(np.searchsorted(chunk.last, here.start))
         b = int(np.searchsorted(chunk.first, here.stop))
         offsets = np.clip(chunk.offsets[a : b + 1], here.start, here.stop)

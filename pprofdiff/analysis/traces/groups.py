@@ -1,4 +1,4 @@
-"""What goroutines spend their time on, by root function or by creating function."""
+"""Goroutine time by root function, or by the function that created them."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 __all__ = ["Groups", "both_groups", "groups"]
 
 Column = NDArray[np.int64]
-# The name of goroutines by creating function where the trace does not show it.
+# The group of goroutines whose creation is not in the trace.
 _UNSEEN = "(created before the trace)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups(Times):
-    """Times of goroutines by function, largest `total_ns` first; one row a name.
+    """Times of goroutines by function, one row per name, largest `total_ns` first.
 
-    Times are sums over the goroutines of a row; `count` (int64) is how many there are.
-    `group_of` (int32, one a goroutine of the trace) is the row of each goroutine.
-    `system` (bool) marks rows whose goroutines are all the runtime's, `tracing` rows
-    whose goroutines all exist only to write the trace.
+    Times are sums over a row's goroutines and `count` (int64) is their number.
+    `group_of` (int32, one per goroutine of the trace) is each goroutine's row. `system`
+    (bool) marks rows with only runtime goroutines, `tracing` rows with only goroutines
+    that write the trace.
     """
 
     names: list[str]
@@ -52,7 +52,7 @@ class Groups(Times):
         return len(self.names)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a name; columns as in `GoroutineStats.to_frame`."""
+        """Return one row per name; columns as in `GoroutineStats.to_frame`."""
         import pandas as pd
 
         columns: dict[str, object] = {"count": self.count, "total_ns": self.total_ns}
@@ -67,9 +67,9 @@ By = Literal["name", "creation"]
 
 
 def groups(trace: Trace, stats: GoroutineStats, by: By = "name") -> Groups:
-    """Return goroutines by root function, or by the function that created them.
+    """Return goroutines grouped by root function, or by creating function.
 
-    `stats` are those of the trace. A goroutine without a known root function is in the
+    `stats` are those of the trace. Goroutines without a known root function are in the
     row `INACTIVE`, as on Go's page.
     """
     grouping = _Grouping(trace, by)
@@ -78,7 +78,7 @@ def groups(trace: Trace, stats: GoroutineStats, by: By = "name") -> Groups:
 
 
 def both_groups(trace: Trace) -> tuple[Groups, Groups]:
-    """Return `groups` by name and by creation, without `stats` of all goroutines."""
+    """Return `groups` by name and by creation, without keeping all `stats`."""
     by_name, by_creation = _Grouping(trace, "name"), _Grouping(trace, "creation")
     for here, stats in stats_in_parts(trace):
         by_name.add(stats, here)
@@ -87,10 +87,9 @@ def both_groups(trace: Trace) -> tuple[Groups, Groups]:
 
 
 class _Grouping:
-    """Goroutines by function, and the sums of those that were added."""
+    """Goroutines by function, and the running sums of their times."""
 
     def __init__(self, trace: Trace, by: By) -> None:
-        """Take the trace, and what groups it."""
         self._trace = trace
         if by == "name":
             key, self._unknown = trace.goroutines.name, INACTIVE
@@ -136,7 +135,7 @@ class _Grouping:
 
 
 def _creators(trace: Trace) -> NDArray[np.int32]:
-    """Return the function (a string) that created each goroutine, 0 if unknown."""
+    """Return the string index of each goroutine's creating function, 0 if unknown."""
     stacks, stack = trace.stacks, trace.goroutines.creation_stack
     names = np.zeros(len(stack), np.int32)
     known = np.flatnonzero(np.diff(stacks.offsets)[stack])
@@ -145,7 +144,7 @@ def _creators(trace: Trace) -> NDArray[np.int32]:
 
 
 def _roots_that(trace: Trace, tells: Callable[[str], bool]) -> NDArray[np.bool_]:
-    """Mark goroutines (bool) whose root function's name fulfils a condition."""
+    """Mark goroutines (bool) whose root function's name satisfies a predicate."""
     names = trace.goroutines.name
     answers = np.zeros(len(trace.strings), np.bool_)
     for name in np.flatnonzero(np.bincount(names)).tolist():
@@ -154,7 +153,7 @@ def _roots_that(trace: Trace, tells: Callable[[str], bool]) -> NDArray[np.bool_]
 
 
 def _summed(values: Column, group: NDArray[np.int32], size: int) -> Column:
-    """Return the sum of each group; `values` has a row or a cell a goroutine."""
+    """Return the sum of each group; `values` has a row or a cell per goroutine."""
     if values.ndim == 1:
         return sums(group, values, size)
     total = np.zeros((size, values.shape[1]), np.int64)
@@ -166,7 +165,7 @@ def _summed(values: Column, group: NDArray[np.int32], size: int) -> Column:
 def _all(
     marked: NDArray[np.bool_], group: NDArray[np.int32], size: int
 ) -> NDArray[np.bool_]:
-    """Mark the groups of which all goroutines are marked."""
+    """Mark the groups whose goroutines are all marked."""
     whole = np.ones(size, np.bool_)
     whole[group[~marked]] = False
     return whole

@@ -1,4 +1,4 @@
-"""Rows of `Trace.intervals` and `Trace.ranges`: which ones, when, and their sums."""
+"""Lookups and sums over rows of `Trace.intervals` and `Trace.ranges`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ T = TypeVar("T", bound=np.generic)
 
 
 def ranges_of(trace: Trace, kind: RangeKind) -> tuple[Ranges, Column]:
-    """Return the ranges of a kind, and their ends (int64 ns).
+    """Return the ranges of a kind and their ends (int64 ns).
 
     A range without an end lasts until the end of the trace.
     """
@@ -40,9 +40,9 @@ def ranges_of(trace: Trace, kind: RangeKind) -> tuple[Ranges, Column]:
 
 
 def lengths(trace: Trace, here: slice) -> Column:
-    """Return how long some rows of `Trace.intervals` last (int64 ns); GONE lasts 0.
+    """Return the durations of rows of `Trace.intervals` (int64 ns); GONE lasts 0.
 
-    `here` has a start and a stop; the last row of a goroutine ends with the trace.
+    `here` must have a start and a stop; a goroutine's last row ends with the trace.
     """
     rows = trace.intervals
     start = rows.start_ns
@@ -57,13 +57,13 @@ def lengths(trace: Trace, here: slice) -> Column:
 
 
 def owners_of(offsets: Offsets, rows: Column) -> Column:
-    """Return the owners of some rows, which rise (int64).
+    """Return the owners of sorted rows (int64).
 
-    Rows ``offsets[i]:offsets[i+1]`` are those of owner i.
+    Rows ``offsets[i]:offsets[i+1]`` belong to owner i.
     """
     if not len(rows):
         return np.zeros(0, np.int64)
-    # Only owners between the first and the last of these are looked at.
+    # Look only at owners between the first and the last row.
     low, high = np.searchsorted(offsets, rows[[0, -1]], "right").tolist()
     ends = np.searchsorted(rows, offsets[low:high])
     counts = np.diff(ends, prepend=0, append=len(rows))
@@ -71,9 +71,9 @@ def owners_of(offsets: Offsets, rows: Column) -> Column:
 
 
 def sums_by_owner(offsets: Offsets, values: Column) -> Column:
-    """Return the exact sum of the values of each owner (int64).
+    """Return the exact sum of each owner's values (int64).
 
-    ``values[offsets[i]:offsets[i+1]]`` are those of owner i.
+    ``values[offsets[i]:offsets[i+1]]`` belong to owner i.
     """
     total = np.zeros(len(offsets) - 1, np.int64)
     filled = np.flatnonzero(np.diff(offsets))
@@ -84,10 +84,10 @@ def sums_by_owner(offsets: Offsets, values: Column) -> Column:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowsInState(Table):
-    """The rows of `Trace.intervals` that are in one state, in their order.
+    """The rows of `Trace.intervals` in one state, in order.
 
-    `row` (int64) are the rows, `goroutine` (int32) the goroutines that they are of;
-    each lasts from `start_ns` to `end_ns` (int64).
+    `row` (int64) are the rows and `goroutine` (int32) their goroutines; each row lasts
+    from `start_ns` to `end_ns` (int64).
     """
 
     row: Column
@@ -97,7 +97,7 @@ class RowsInState(Table):
 
 
 def rows_in_state(trace: Trace, state: State) -> RowsInState:
-    """Return all rows of `Trace.intervals` that are in a state."""
+    """Return all rows of `Trace.intervals` in a state."""
     rows = trace.intervals
     row = np.flatnonzero(rows.state == state)
     counts = np.diff(np.searchsorted(row, rows.offsets))
@@ -108,7 +108,7 @@ def rows_in_state(trace: Trace, state: State) -> RowsInState:
 
 
 def previous(column: NDArray[T], offsets: Offsets, none: T | int) -> NDArray[T]:
-    """Return the value of the row before each row, `none` for an owner's first row."""
+    """Return the value of the preceding row, `none` for an owner's first row."""
     shifted = np.empty_like(column)
     shifted[1:] = column[:-1]
     shifted[offsets[:-1][np.diff(offsets) > 0]] = none
@@ -118,10 +118,9 @@ def previous(column: NDArray[T], offsets: Offsets, none: T | int) -> NDArray[T]:
 def row_at(
     offsets: Offsets, start_ns: Column, owner: NDArray[np.integer], time_ns: Column
 ) -> Column:
-    """Return, for each owner and time, its last row that begins by then (int64).
+    """Return each owner's last row that begins at or before a time (int64), or -1.
 
-    It is -1 where none does. Rows ``offsets[i]:offsets[i+1]`` of `start_ns`, which
-    rise, are those of owner i.
+    Rows ``offsets[i]:offsets[i+1]`` of `start_ns` belong to owner i and are sorted.
     """
     low = offsets[:-1][owner].copy()
     high, first = offsets[1:][owner].copy(), low.copy()
@@ -142,9 +141,9 @@ def rows_within(
 ) -> tuple[Column, Column, Column, Column]:
     """Return what goroutines do during periods, such as their mark assists.
 
-    `goroutine`, `start_ns` and `end_ns` are the periods. There is one entry for each
-    period and row of `Trace.intervals` that overlap: the index of the period, the row,
-    and the start and end of the overlap; all are int64.
+    `goroutine`, `start_ns` and `end_ns` define the periods. There is one entry per
+    overlapping period and row of `Trace.intervals`: the period's index, the row, and
+    the start and end of the overlap; all are int64.
     """
     rows = trace.intervals
     first = row_at(rows.offsets, rows.start_ns, goroutine, start_ns)
@@ -160,9 +159,9 @@ def rows_within(
 
 
 def row_ends(trace: Trace, row: Column, owner: NDArray[np.integer]) -> Column:
-    """Return when some rows of `Trace.intervals` end (int64 ns).
+    """Return the end times of some rows of `Trace.intervals` (int64 ns).
 
-    `owner` are their goroutines. A goroutine's last row ends with the trace, though it
+    `owner` are their goroutines. A goroutine's last row ends with the trace, even if it
     is GONE.
     """
     rows = trace.intervals

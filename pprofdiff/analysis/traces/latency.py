@@ -1,4 +1,4 @@
-"""Scheduling latency: how long goroutines that could run had to wait, and for what."""
+"""Scheduling latency: how long runnable goroutines waited to run, and why."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ __all__ = [
 
 Column = NDArray[np.int64]
 
-# What comes after these is "unblocked: " and a reason of `Trace.reasons`.
+# Followed by "unblocked: " plus each reason of `Trace.reasons`.
 FIXED_CAUSES = ("created", "preempted", "yielded", "stopped", "system call", "unknown")
 _UNBLOCKED = "unblocked: "
 _CREATED, _PREEMPTED, _YIELDED, _STOPPED, _CALL, _UNKNOWN = range(len(FIXED_CAUSES))
@@ -50,10 +50,10 @@ _NONE = 255
 
 
 class BusyTotals(NamedTuple):
-    """How long waits are while no processor is idle, and beside an idle one, in ns.
+    """Total wait while no P is idle, and while some P is idle, in ns.
 
-    Of the latter, times when the world was stopped do not count: no processor is free
-    to take then, though most are idle.
+    The latter excludes stop-the-world time: most Ps are idle then, but none is
+    available.
     """
 
     busy_ns: int
@@ -62,16 +62,16 @@ class BusyTotals(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Waits:
-    """Runnable intervals, one row each, by goroutine, then in the order they happened.
+    """Runnable intervals, one row each, sorted by goroutine, then by time.
 
     A wait begins at `start_ns` and lasts `duration_ns` (both int64). `goroutine`
-    (int32) is an index of `Trace.goroutines`. `cut` marks waits of which the trace
-    shows only a part, and waits that did not lead to running; their durations are no
+    (int32) is an index of `Trace.goroutines`. `cut` marks waits that the trace shows
+    only in part and waits that did not lead to running; their durations are not
     latencies.
 
-    `traces` are what the waits are of: first all those of the first trace, then those
-    of the second, and so on; goroutines count so too. Of several traces, `parts` are
-    the waits of each. The other columns are made when they are asked for.
+    Rows of several `traces` follow each other in the order of the traces, and
+    `goroutine` counts on from trace to trace; `parts` then has the waits of each trace.
+    The other columns are computed on first use.
     """
 
     start_ns: Column
@@ -83,7 +83,7 @@ class Waits:
 
     @cached_property
     def causes(self) -> tuple[str, ...]:
-        """What makes goroutines runnable, in words."""
+        """What makes goroutines runnable, as text."""
         words = [[*map(_unblocked, trace.reasons)] for trace in self.traces]
         if len(words) > 1:
             words = [sorted({word for some in words for word in some})]
@@ -111,22 +111,22 @@ class Waits:
 
     @cached_property
     def gc_mark_ns(self) -> Column:
-        """For how much of the wait the GC was marking (int64)."""
+        """How much of each wait overlaps GC marking (int64)."""
         return self._overlaps(lambda trace: _times_of(trace, RangeKind.GC_MARK))
 
     @cached_property
     def stw_ns(self) -> Column:
-        """For how much of the wait the world was stopped (int64)."""
+        """How much of each wait overlaps STW pauses (int64)."""
         return self._overlaps(lambda trace: _times_of(trace, RangeKind.STOP_THE_WORLD))
 
     @cached_property
     def busy_ns(self) -> Column:
-        """For how much of the wait no processor was idle (int64)."""
+        """How much of each wait passes with no P idle (int64)."""
         return self._overlaps(busy_times)
 
     @cached_property
     def busy_totals(self) -> BusyTotals:
-        """Sums of `busy_ns`, without the column."""
+        """Sums of `busy_ns` and of its complement, without building the column."""
         if self.parts:
             totals = [part.busy_totals for part in self.parts]
             return BusyTotals(*map(sum, zip(*totals, strict=True)))
@@ -144,7 +144,7 @@ class Waits:
 
     @cached_property
     def during_ns(self) -> dict[str, int]:
-        """Sums of `gc_mark_ns`, `stw_ns` and `busy_ns`, by these names."""
+        """Sums of `gc_mark_ns`, `stw_ns` and `busy_ns`, keyed by these names."""
         totals = dict.fromkeys(("gc_mark_ns", "stw_ns"), 0)
         kinds = RangeKind.GC_MARK, RangeKind.STOP_THE_WORLD
         for part in self.parts or (self,):
@@ -157,7 +157,7 @@ class Waits:
         return {**totals, "busy_ns": self.busy_totals.busy_ns}
 
     def _overlaps(self, times_of: Callable[[Trace], TimeSet]) -> Column:
-        """Return how much of each wait lies in times of its trace (int64 ns)."""
+        """Return how much of each wait overlaps a set of times (int64 ns)."""
         column, first = np.empty(len(self), np.int64), 0
         for part in self.parts or (self,):
             times = times_of(part.traces[0])
@@ -174,17 +174,17 @@ class Waits:
 
     @property
     def latencies_ns(self) -> Column:
-        """Return the durations of the waits that are seen from begin to end."""
+        """Return the durations of complete waits."""
         return self.duration_ns[~self.cut]
 
     def quantiles(self, goroutines: NDArray[np.bool_] | None = None) -> Quantiles:
-        """Return the quantiles of the latencies, of all goroutines or those marked."""
+        """Return the latency quantiles of all goroutines, or of those marked."""
         if goroutines is None:
             return quantiles_of(self.latencies_ns)
         return quantiles_of(self.duration_ns[goroutines[self.goroutine] & ~self.cut])
 
     def while_marking_ns(self, goroutines: NDArray[np.bool_]) -> int:
-        """Return how long the goroutines marked waited while the GC was marking."""
+        """Return how long the marked goroutines waited during GC marking."""
         total = first = 0
         for part in self.parts or (self,):
             times = _times_of(part.traces[0], RangeKind.GC_MARK)
@@ -198,7 +198,7 @@ class Waits:
         return total
 
     def to_frame(self, trace: Trace) -> pd.DataFrame:
-        """Return one row a wait of the trace that these are of.
+        """Return one row per wait of `trace`.
 
         Columns: start_ns, duration_ns, goroutine (its id), name (its root function, as
         in `Groups`), cut, gc_mark_ns, stw_ns, busy_ns, cause.
@@ -221,7 +221,7 @@ class Waits:
 
 
 def blocked_reason(cause: str) -> str | None:
-    """Return what a goroutine was blocked on before, None for any other cause."""
+    """Return what the goroutine was blocked on; None for any other cause."""
     return cause.removeprefix(_UNBLOCKED) if cause.startswith(_UNBLOCKED) else None
 
 
@@ -235,18 +235,17 @@ def _runnable_rows(trace: Trace) -> Iterator[tuple[Column, Column]]:
 
 
 def _unblocked(reason: str) -> str:
-    """Return the cause of a wait of a goroutine that was blocked."""
     return f"{_UNBLOCKED}{reason}" if reason else "unblocked"
 
 
 def _times_of(trace: Trace, kind: RangeKind) -> TimeSet:
-    """Return when ranges of a kind were on."""
+    """Return the times of ranges of a kind."""
     ranges, end = ranges_of(trace, kind)
     return union(ranges.start_ns, end)
 
 
 def busy_times(trace: Trace) -> TimeSet:
-    """Return when no processor was idle; it is made once."""
+    """Return when no P was idle; computed once per trace."""
     return trace.once("busy", all_processors_busy)
 
 
@@ -300,7 +299,7 @@ def together(parts: Sequence[Waits]) -> Waits:
 
 
 def by_group(waits: Waits, trace: Trace) -> GroupQuantiles:
-    """Return the latencies' quantiles by the root function of the goroutine."""
+    """Return latency quantiles by the goroutine's root function."""
     whole = ~waits.cut
     names, place = grouped(trace.goroutines.name)
     texts = tuple(root_name(trace.strings[i]) for i in names.tolist())
@@ -309,7 +308,7 @@ def by_group(waits: Waits, trace: Trace) -> GroupQuantiles:
 
 
 def by_cause(waits: Waits) -> GroupQuantiles:
-    """Return the latencies' quantiles by what made the goroutine runnable."""
+    """Return latency quantiles by what made the goroutine runnable."""
     whole = ~waits.cut
     return grouped_quantiles(waits.cause[whole], waits.duration_ns[whole], waits.causes)
 
@@ -317,8 +316,8 @@ def by_cause(waits: Waits) -> GroupQuantiles:
 def blocks(trace: Trace, time_ns: Column) -> Column:
     """Return which stretch of the trace each time lies in (int64, from 0).
 
-    Stretches are generations; where there are fewer than 5, GC cycles. They are what
-    the judge of latencies draws again.
+    Stretches are generations, or GC cycles if there are fewer than 5 generations.
+    Latency intervals resample these stretches.
     """
     begins = np.array([sync.time_ns for sync in trace.syncs], np.int64)
     if len(begins) < FEWEST_BLOCKS:
@@ -328,9 +327,9 @@ def blocks(trace: Trace, time_ns: Column) -> Column:
 
 
 def _causes(trace: Trace, rows: Column, goroutine: Column) -> NDArray[np.uint16]:
-    """Return the cause of each wait: of the fixed ones, then by reason.
+    """Return the cause of each wait: a fixed one, or one by reason.
 
-    `rows` are the waits' rows of `Trace.intervals`, `goroutine` whose they are.
+    `rows` are the waits' rows of `Trace.intervals`, `goroutine` their goroutines.
     """
     intervals, reasons = trace.intervals, trace.reasons
     begins = rows == intervals.offsets[goroutine]

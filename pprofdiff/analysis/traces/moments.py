@@ -1,9 +1,8 @@
-"""The worst moments of two traces: what processors and goroutines did around them.
+"""The worst moments of two traces: what Ps and goroutines did around them.
 
-A moment is the longest wait for a processor, the longest stop of the world, or the
-window that left the least to the program. The moments of base and new are cut from
-their traces with one length, and begin at the same distance from the edge, so that the
-two can be drawn under each other on one time scale.
+A moment is the longest scheduling wait, the longest STW pause, or the window with the
+least mutator utilization. Moments of base and new are cut to one length and start at
+the same offset, so that both can be drawn on one time scale.
 """
 
 from __future__ import annotations
@@ -51,34 +50,32 @@ Codes = NDArray[np.uint8]
 MomentId = Literal["wait", "stop", "mutator"]
 
 MOMENTS: tuple[MomentId, ...] = ("wait", "stop", "mutator")
-"""The ids of moments, in the order of a report."""
+"""The ids of moments, in report order."""
 
 WINDOW_NS = 10_000_000
-"""The window of which the worst is a moment: one of the report's table of MMU."""
+"""The window of the mutator moment: one from the report's MMU table."""
 
 PROCESSORS, GOROUTINES = 12, 4
-"""The most lanes of processors, and of goroutines, that a moment has."""
+"""The most P lanes, and goroutine lanes, of a moment."""
 
 GC_ROOTS = frozenset(
     ("runtime.gcBgMarkWorker", "runtime.bgsweep", "runtime.bgscavenge")
 )
-"""Root functions of goroutines that do nothing but work of the GC."""
+"""Root functions of goroutines that only do GC work."""
 
-# The stop with which a trace begins is not the program's.
+# The STW pause that starts the trace is not the program's.
 _OF_TRACE = "start trace"
-# What is around a moment is as long as half of it.
+# Time shown ÷ duration of the moment: half as much again as context.
 _AROUND = 1.5
-# A goroutine runs for some tens of microseconds at a time: some stand beside a short
-# moment.
+# Goroutines run for tens of microseconds: this shows some around a short moment.
 _SHORTEST_NS = 500_000
 
 
 class Look(IntEnum):
-    """What a lane shows: of two things at once the greater.
+    """What a lane shows; where two overlap, the greater wins.
 
-    SYSCALL is a system call with or without a processor, RUNTIME a goroutine of the
-    runtime that runs, GC a mark worker, assist or sweep, MARKING a concurrent mark
-    phase of the whole program.
+    SYSCALL is a system call with or without a P, RUNTIME a running runtime goroutine,
+    GC a mark worker, assist or sweep, MARKING a concurrent mark phase.
     """
 
     NOTHING = 0
@@ -93,12 +90,12 @@ class Look(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slices(Table):
-    """What a lane shows, in the order of time; no two slices overlap.
+    """What a lane shows, in time order; slices do not overlap.
 
-    Slice i lasts from `start_ns` to `end_ns` (int64), relative to the begin of the
-    moment. `look` (uint8) is a `Look`. `several` (bool) marks slices that stand for
-    many too narrow to draw, and for the gaps between them; their look is that of most
-    of their time.
+    Slice i lasts from `start_ns` to `end_ns` (int64), relative to the start of the
+    moment. `look` (uint8) is a `Look`. `several` (bool) marks slices that merge many
+    too narrow to draw, with the gaps between them; their look is the one with the most
+    time.
     """
 
     start_ns: Column
@@ -121,16 +118,14 @@ class Lane:
 class Moment:
     """One side's moment.
 
-    It lasts `duration_ns`. `name` is the root function of the goroutine that waits, the
-    reason of the stop, or "". `share` is what a window left to the program, else None.
-    `lanes` are GC, processors and goroutines from the top; `processors` is how many
-    processors the trace has. `traced_ns` is when the trace begins and ends, relative to
-    the begin of the moment.
+    `name` is the waiting goroutine's root function, the reason for the pause, or "".
+    `share` is the mutator utilization of a window, else None. `lanes` are GC, Ps and
+    goroutines from the top; `processors` counts the trace's Ps. `traced_ns` is the
+    start and end of the trace, relative to the start of the moment.
 
-    `program`, `gc` and `other` are the shares of GOMAXPROCS × `duration_ns` in which
-    goroutines of the program ran, GC worked, and other goroutines ran or were in system
-    calls; None where the trace does not tell GOMAXPROCS. `stopped_ns` is how long the
-    world was stopped meanwhile.
+    `program`, `gc` and `other` are shares of GOMAXPROCS × `duration_ns`: application
+    goroutines running, GC work, and other goroutines running or in system calls; None
+    if GOMAXPROCS is unknown. `stopped_ns` is the STW time within the moment.
     """
 
     label: str
@@ -150,8 +145,7 @@ class Moment:
 class MomentPair:
     """A moment of base and of new, None where a side has none.
 
-    `low_ns` and `high_ns` are the ends of what is shown, relative to the begin of
-    either moment.
+    `low_ns` and `high_ns` bound what is shown, relative to the start of either moment.
     """
 
     id: MomentId
@@ -161,7 +155,7 @@ class MomentPair:
 
 
 class _Event(NamedTuple):
-    """Where a moment is: the trace, its begin and end, whose it is (-1: nobody's)."""
+    """Where a moment is: trace, start, end, and goroutine (-1 for none)."""
 
     side: TraceSide
     start_ns: int
@@ -172,15 +166,15 @@ class _Event(NamedTuple):
 
     @property
     def duration_ns(self) -> int:
-        """How long it lasts."""
+        """The duration of the moment."""
         return self.end_ns - self.start_ns
 
 
 def moment_pair(diff: TraceDiff, moment: MomentId) -> MomentPair | None:
-    """Return a moment of both sides, None where neither side has one.
+    """Return a moment of both sides, None if neither side has one.
 
-    Waits and stops are those whose begin and end are in a trace, of all traces of a
-    side, as in the report's tables; windows are those of the longest trace.
+    Waits and pauses are complete ones from all traces of a side, as in the report's
+    tables; windows are from the longest trace.
     """
     if moment == "mutator":
         events = _worst_windows(diff)
@@ -197,10 +191,10 @@ def moment_pair(diff: TraceDiff, moment: MomentId) -> MomentPair | None:
 
 
 def thinned(slices: Slices, narrowest_ns: float) -> Slices:
-    """Return slices of which those next to each other that are shorter are one.
+    """Merge adjacent slices shorter than `narrowest_ns`.
 
-    Slices and gaps of at least `narrowest_ns` stay. So there are no more than twice as
-    many slices as that fits into the time.
+    Slices and gaps of at least `narrowest_ns` stay, so the result has at most twice as
+    many slices as that width fits into the time.
     """
     if not len(slices):
         return slices
@@ -231,7 +225,7 @@ def _longest(events: map[_Event | None]) -> _Event | None:
 
 
 def _longest_wait(side: TraceSide) -> _Event | None:
-    """Return the longest wait for a processor that a trace shows all of."""
+    """Return the longest wait that lies wholly in the trace."""
     waits = side.waits
     length = np.where(waits.cut, 0, waits.duration_ns)
     if not length.any():
@@ -243,9 +237,9 @@ def _longest_wait(side: TraceSide) -> _Event | None:
 
 
 def _longest_stop(side: TraceSide) -> _Event | None:
-    """Return the longest stop of the world that a trace shows all of.
+    """Return the longest STW pause that lies wholly in the trace.
 
-    The stop with which a trace begins is left out.
+    The pause that starts the trace is left out.
     """
     stops, end = ranges_of(side.trace, RangeKind.STOP_THE_WORLD)
     own = np.array([name == _OF_TRACE for name in side.trace.strings], np.bool_)
@@ -260,9 +254,9 @@ def _longest_stop(side: TraceSide) -> _Event | None:
 
 
 def _worst_windows(diff: TraceDiff) -> list[_Event | None]:
-    """Return the windows with the least share of the program, None where GC took none.
+    """Return the windows of least mutator utilization, None where the GC took nothing.
 
-    None at all where a side has no trace that is as long.
+    None for both if a side has no trace that long.
     """
     events: list[_Event | None] = []
     shares = diff.mmu.get(WINDOW_NS, (None, None))
@@ -293,7 +287,7 @@ class _Shown(Table):
 
 
 def _moment(event: _Event, low: int, high: int) -> Moment:
-    """Return a moment with its lanes from `low` to `high`, relative to its begin."""
+    """Return a moment with lanes from `low` to `high`, relative to its start."""
     trace = event.side.trace
     ends = event.start_ns + low, event.start_ns + high
     shown = _shown(trace, *ends)
@@ -333,7 +327,7 @@ def _moment(event: _Event, low: int, high: int) -> Moment:
 
 
 def _shown(trace: Trace, low: int, high: int) -> _Shown:
-    """Return what goroutines do in a window, on which processor; -1 for none."""
+    """Return what goroutines do in a window, and on which P (-1 for none)."""
     size = len(trace.goroutines)
     goroutines = np.arange(size)
     _, row, start, end = rows_within(
@@ -355,7 +349,7 @@ def _shown(trace: Trace, low: int, high: int) -> _Shown:
 
 
 def _running_looks(trace: Trace) -> Codes:
-    """Return, for each string, how a goroutine of that root function looks (uint8)."""
+    """Return, for each string, the `Look` of that root function running (uint8)."""
     return np.array(
         [
             Look.GC
@@ -383,7 +377,7 @@ def _assisting(trace: Trace, low: int, high: int) -> _Shown:
 
 
 def _sweeping(trace: Trace, low: int, high: int) -> _Shown:
-    """Return when processors sweep in a window."""
+    """Return when Ps sweep in a window."""
     sweeps, end = ranges_of(trace, RangeKind.SWEEP)
     start, end = clipped(sweeps.start_ns, end, low, high)
     some = end > start
@@ -405,7 +399,7 @@ def _on(shown: _Shown, processor: int) -> Column:
 
 
 def _collector_lane(trace: Trace, ends: tuple[int, int]) -> Lane:
-    """Return the lane of mark phases and stops of the world."""
+    """Return the lane of mark phases and STW pauses."""
     parts = []
     for kind, look in (
         (RangeKind.GC_MARK, Look.MARKING),
@@ -425,7 +419,7 @@ def _lane(
 
 
 def _painted(shown: _Shown) -> Slices:
-    """Return what is seen where greater looks lie on lesser ones."""
+    """Return the visible slices, with greater looks drawn over lesser ones."""
     edges = distinct(np.concatenate((shown.start_ns, shown.end_ns)))
     if len(edges) < 2:
         nothing = np.zeros(0, np.int64)
@@ -435,7 +429,7 @@ def _painted(shown: _Shown) -> Slices:
         some = shown.look == look
         times = union(shown.start_ns[some], shown.end_ns[some])
         seen[:-1][times.overlap(edges[:-1], edges[1:]) > 0] = look
-    # The last edge ends what is seen before it.
+    # The last edge ends the slice before it.
     changes = np.append(True, seen[1:] != seen[:-1])
     changes[-1] = True
     start, seen = edges[changes], seen[changes]
@@ -445,7 +439,7 @@ def _painted(shown: _Shown) -> Slices:
 
 
 def _busiest(lanes: Sequence[Lane]) -> list[Lane]:
-    """Return the lanes with most in them, the fullest first."""
+    """Return the lanes with the most time in slices, fullest first."""
     spent = [-int((lane.slices.end_ns - lane.slices.start_ns).sum()) for lane in lanes]
     return [lanes[place] for place in np.argsort(spent, kind="stable")[:PROCESSORS]]
 
@@ -461,17 +455,17 @@ def _times(lanes: Sequence[Lane], event: _Event) -> Column:
 
 
 def _spent(lanes: Sequence[Lane], event: _Event) -> tuple[int, int, int]:
-    """Return the time of processors for program, GC and others during a moment."""
+    """Return P time of the program, the GC and others during a moment."""
     times = _times(lanes, event)
     other = int(times[Look.SYSCALL] + times[Look.RUNTIME])
     return int(times[Look.PROGRAM]), int(times[Look.GC]), other
 
 
 def _concerned(trace: Trace, event: _Event, shown: _Shown) -> list[int]:
-    """Return the goroutines that are shown.
+    """Return the goroutines to show.
 
-    First whose moment it is and who made that one runnable, then those of the program
-    that wait for processors or assist the GC longest during the moment.
+    First the moment's own goroutine and the one that made it runnable, then application
+    goroutines that wait or assist the GC longest during the moment.
     """
     first = [event.goroutine] if event.goroutine >= 0 else []
     if first:
@@ -492,7 +486,7 @@ def _concerned(trace: Trace, event: _Event, shown: _Shown) -> list[int]:
 
 
 def _moved(lane: Lane, begin: int) -> Lane:
-    """Return a lane with times relative to the begin of a moment."""
+    """Return a lane with times relative to the start of a moment."""
     rows = lane.slices
     slices = replace(rows, start_ns=rows.start_ns - begin, end_ns=rows.end_ns - begin)
     return replace(lane, slices=slices)

@@ -1,4 +1,4 @@
-"""Time in a state by reason and by function of the program, base against new."""
+"""Time in a state by reason and application function, base against new."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ __all__ = ["Mover", "movers", "spent"]
 Column = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-# Packages whose functions are the system calls themselves, in whoever's module.
+# Packages whose functions are system calls, in any module.
 _SYSTEM_CALLS = re.compile(
     r"syscall$|internal/(runtime/)?syscall|(.*/)?golang\.org/x/sys/"
 )
 _RUNTIME = re.compile(r"(internal/)?runtime$|(internal/)?runtime/(?!pprof|trace)")
-# A goroutine's root that only calls what a ``go`` statement named.
+# A root function that only calls what a ``go`` statement names.
 _WRAPPER = re.compile(r"\.(gowrap\d+|func\d+(\.\d+|\.gowrap\d+)*)$")
-# What a goroutine waits for that is to be given work or time. Waits for a lock, or for
-# room in a channel, are never that.
+# Reasons that can mean waiting for work or for time to pass. Waiting for a lock, or for
+# room in a channel, never does.
 _GIVEN = ("network", "select", "sync.(*Cond).Wait", "chan receive", "sleep")
-# Functions of the standard library that wait for what the program asked others for.
+# Standard library calls that wait for a reply to the program's own request.
 _ASKS = re.compile(
     r"net/http\.\(\*(Client|Transport)\)|net/http\.(Get|Head|Post)|database/sql\."
     r"|net\.(Dial|Lookup|\(\*(Dialer|Resolver)\))|os/exec\."
@@ -45,25 +45,25 @@ _ASKS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where and why goroutines are in a state; all up to `under` identify it.
+    """Where and why goroutines are in a state; fields up to `under` identify it.
 
-    `root` is the root function of the goroutines. `function` is the frame nearest the
-    leaf that is neither of the standard library nor of golang.org/x/sys; where a stack
-    has none (`own` is False), the nearest one that is not of the runtime, or else the
-    root function. `under` is the frame of package main nearest to `function`, "" if
-    there is none or `function` is of main too.
+    `root` is the goroutines' root function. `function` is the frame nearest the leaf
+    outside the standard library and golang.org/x/sys; if a stack has none (`own` is
+    False), the nearest frame outside the runtime, or else the root function. `under` is
+    the frame of package main nearest to `function`, "" if there is none or `function`
+    is in main too.
 
     `call` is the system call, such as ``syscall.Fdatasync``, or what `function` called
-    to wait, such as ``sync.(*Mutex).Lock``, "" for the language's own operations.
+    to wait, such as ``sync.(*Mutex).Lock``; "" for the language's own operations.
 
-    `idle` marks waits of goroutines that nobody waits for, as far as stacks tell: of
-    the standard library's own loops, of the runtime's locks, and of a goroutine's root
-    function for work, data or time. `asked` marks waits that stacks show not to be
-    such, and `chosen` those for what `function` asked others for, so that how many
-    there are is the program's doing. None is set where stacks do not tell.
+    `idle` marks waits that delay nobody, as far as stacks show: in the standard
+    library's own loops, on runtime locks, and of a root function for work, data or
+    time. `asked` marks waits of application code for any other reason, or for a reply
+    to its own request; `chosen` marks requests and sleeps, whose number the program
+    controls. Flags are False if the stack leaves it open.
 
-    `at` is the line of `function` that has most of the time, such as ``main.go:57``, ""
-    where none has more than half of it, or `own` is False.
+    `at` is the line of `function` with more than half of the time, such as
+    ``main.go:57``; "" if there is none or `own` is False.
     """
 
     root: str
@@ -78,18 +78,18 @@ class Place:
     at: str
 
     def key(self, keys: SideKeys) -> tuple[Hashable, ...]:
-        """Return what it is compared by; `keys` are those of its side."""
+        """Return the key that pairs places across sides; `keys` is its side's."""
         names = self.root, self.call, self.function, self.under
         return (self.reason, *map(keys.function, names))
 
 
 @dataclass(frozen=True, slots=True)
 class Mover(Place):
-    """Time of the program's goroutines in a state for one reason, in one function.
+    """Time of application goroutines in a state for one reason, in one function.
 
-    Times are raw nanoseconds, the number is how many intervals they are; `*_lone_ns` is
-    the part of system calls that they had no processor for. All are sums over a side's
-    traces; `varies` tells that those of one build may differ as much.
+    Times are raw nanoseconds and `*_number` counts intervals; `*_lone_ns` is time in
+    system calls without a P. All are sums over a side's traces; `varies` means that the
+    difference is within run-to-run noise.
     """
 
     base_ns: int
@@ -102,7 +102,7 @@ class Mover(Place):
 
 
 class _Cell(NamedTuple):
-    """What one side spends: time in ns, in how many intervals, without a processor."""
+    """One side's total: time in ns, number of intervals, time without a P."""
 
     place: Place
     time_ns: int = 0
@@ -114,9 +114,9 @@ _Cells = dict[tuple[Hashable, ...], _Cell]
 
 
 def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
-    """Return every reason and function, those whose time moved most (scaled) first.
+    """Return every reason and function, largest change in scaled time first.
 
-    Functions are paired as the identity of the two builds says.
+    Functions are paired by the identity of the two builds.
     """
     runs = [
         [_cells(part, state, keys) for part in side.parts]
@@ -126,7 +126,7 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
     base, new = (_added(cells) for cells in runs)
     rows = []
     for key in dict.fromkeys([*base, *new]):
-        # Of the two, new's names are shown.
+        # Show new's names.
         place = (new.get(key) or base[key]).place
         old, now = base.get(key, _Cell(place)), new.get(key, _Cell(place))
         rows.append(
@@ -161,7 +161,7 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
 def _changes(
     diff: TraceDiff, runs: Sequence[Sequence[_Cells]]
 ) -> dict[tuple[Hashable, ...], RowChange]:
-    """Return how sure the ratio of each place's time is."""
+    """Return the change over runs of each place's time."""
     base, new = ([{k: c.time_ns for k, c in run.items()} for run in s] for s in runs)
     parts = diff.base.parts, diff.new.parts
     times = times_of(parts, (base, new), diff.rates or (1.0, 1.0))
@@ -169,7 +169,7 @@ def _changes(
 
 
 def _added(runs: Sequence[_Cells]) -> _Cells:
-    """Return the sums of all traces of a side."""
+    """Return the sums over all traces of a side."""
     cells: _Cells = {}
     for run in runs:
         for key, one in run.items():
@@ -192,7 +192,7 @@ def _sum(some: _Cell, more: _Cell) -> _Cell:
 
 
 class _Spent(NamedTuple):
-    """What one trace spends, place by place: time and time alone in ns, intervals."""
+    """One trace's totals by place: intervals, time and time without a P in ns."""
 
     places: list[Place]
     number: list[int]
@@ -201,12 +201,12 @@ class _Spent(NamedTuple):
 
 
 def spent(side: TraceSide, state: StateName) -> _Spent:
-    """Return one trace's times by place; it is made once."""
+    """Return one trace's times by place; computed once per trace."""
     return side.trace.once(f"spent {state}", lambda _: _spent(side, state))
 
 
 def _cells(side: TraceSide, state: StateName, keys: SideKeys) -> _Cells:
-    """Return one trace's times by place, each under its key."""
+    """Return one trace's times by place, keyed by `Place.key`."""
     cells: _Cells = {}
     for place, number, time, lone in zip(*spent(side, state), strict=True):
         key, one = place.key(keys), _Cell(place, time, number, lone)
@@ -227,7 +227,7 @@ def _spent(side: TraceSide, state: StateName) -> _Spent:
 
 
 def _places(profile: Profile, *, calls: bool) -> tuple[list[Place], Column]:
-    """Return the distinct places of a profile's samples, and which one each is of."""
+    """Return the distinct places of a profile's samples, and each sample's place."""
     stacks = _Stacks.of(profile)
     root, reason = _text(profile, "goroutine"), _text(profile, "reason")
     called = stacks.system_call if calls else stacks.called
@@ -251,8 +251,8 @@ def _places(profile: Profile, *, calls: bool) -> tuple[list[Place], Column]:
         own, shallow, inside = (bool(flag) for flag in row[5:])
         asks = own and bool(_ASKS.match(call))
         given = why in _GIVEN and not asks
-        # A root function that reads, receives or selects waits to be given something,
-        # and an allocation that starts a GC cycle waits for a lock of the runtime.
+        # A root function that reads, receives or selects waits for input; an allocation
+        # that starts a GC cycle waits for a runtime lock.
         internal = why == "sync" and inside
         idle = not calls and (not own or internal or (given and shallow))
         asked = own and not given
@@ -265,14 +265,14 @@ def _places(profile: Profile, *, calls: bool) -> tuple[list[Place], Column]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Stacks:
-    """The frames of a profile's samples; all columns hold positions among frames.
+    """The frames of a profile's samples; columns hold frame positions.
 
-    Columns are int64 with one position a sample, -1 for none: `owner` is the frame of
-    the program's nearest the leaf, `function` that or the nearest not of the runtime,
-    `called` what `owner` called, `system_call` the system call, `under` the nearest
-    frame of package main above `owner`. `shallow` (bool) tells that `owner` is the
-    root, or called by a root that wraps it, `runtime_leaf` (bool) that the leaf is of
-    the runtime.
+    Columns are int64, one position per sample, -1 for none: `owner` is the application
+    frame nearest the leaf, `function` that or else the nearest frame outside the
+    runtime, `called` what `owner` called, `system_call` the system call, `under` the
+    nearest frame of package main above `owner`. `shallow` (bool) means that `owner` is
+    the root or is called by a root that wraps it, `runtime_leaf` (bool) that the leaf
+    is in the runtime.
     """
 
     names: Column
@@ -286,10 +286,10 @@ class _Stacks:
 
     @classmethod
     def of(cls, profile: Profile) -> _Stacks:
-        """Return what the samples' stacks tell."""
+        """Classify the frames of a profile's stacks."""
         ids = profile.functions.name.astype(np.int64)
         texts = [profile.strings[i] for i in ids.tolist()]
-        # Each location of a trace's profile is one line.
+        # Each location of a trace's profile has exactly one line.
         frames = profile.locations.line_function[profile.stack_locations]
         offsets = profile.stack_offsets
         packages = [package_of(text) for text in texts]
@@ -320,7 +320,7 @@ class _Stacks:
         )
 
     def lines(self, profile: Profile, place: Column, size: int) -> list[str]:
-        """Return each place's line of `owner`, as `Place.at` is."""
+        """Return each place's line of `owner`, formatted as `Place.at`."""
         some = np.flatnonzero(self.owner >= 0)
         location = profile.stack_locations[self.owner[some]]
         file = profile.functions.filename[profile.locations.line_function[location]]
@@ -338,7 +338,7 @@ class _Stacks:
         return lines
 
     def function_at(self, position: Column, otherwise: Column | int) -> Column:
-        """Return the name (a string's index) of frames, `otherwise` for -1."""
+        """Return the names (string indices) of frames, `otherwise` for -1."""
         names = np.append(self.names, 0)
         return np.where(position >= 0, names[position], otherwise)
 
@@ -348,7 +348,7 @@ def _marked(answers: list[bool]) -> Mask:
 
 
 def _after(offsets: Offsets, position: Column) -> Mask:
-    """Mark the frames nearer the root than a position of their stack, if there is."""
+    """Mark frames nearer the root than their stack's position, if it has one."""
     row = row_of_item(offsets)
     place = position[row]
     marked: Mask = (place >= 0) & (np.arange(len(row)) > place)
@@ -356,7 +356,7 @@ def _after(offsets: Offsets, position: Column) -> Mask:
 
 
 def _called(owner: Column, offsets: Offsets, runtime: Mask) -> Column:
-    """Return the frame that each owner called, -1 for none and for the runtime's."""
+    """Return the frame each owner called, -1 for none and for runtime frames."""
     called = owner - 1
     none = (owner < 0) | (called < offsets[:-1])
     none |= np.append(runtime, True)[np.where(none, -1, called)]
@@ -364,10 +364,10 @@ def _called(owner: Column, offsets: Offsets, runtime: Mask) -> Column:
 
 
 def _system_call(offsets: Offsets, system: Mask, runtime: Mask) -> Column:
-    """Return the system call's frame: the last of those at the leaf.
+    """Return the system call's frame: the outermost of those at the leaf.
 
-    A stack that begins with none, as that of a call of C, has the first frame that is
-    not of the runtime.
+    For a stack without one, such as a cgo call, return the first frame outside the
+    runtime.
     """
     caller = first_in_row(~(system | runtime), offsets)
     last = np.where(caller >= 0, caller, offsets[1:]) - 1
@@ -377,7 +377,7 @@ def _system_call(offsets: Offsets, system: Mask, runtime: Mask) -> Column:
 
 
 def _text(profile: Profile, key: str) -> Column:
-    """Return the text of a label (an index of strings) of each sample, 0 for none."""
+    """Return the text of a label (a string index) of each sample, 0 for none."""
     labels, texts = profile.labels, np.zeros(len(profile.values), np.int64)
     if key in profile.strings:
         some = labels.key == profile.strings.index(key)

@@ -1,16 +1,16 @@
-"""Mutator utilisation: the share of the processors that is the program's, over time.
+"""Mutator utilization: the program's share of the Ps over time.
 
-The definition is that of ``go tool trace``'s page /mmu (`MutatorUtilizationV2` and
-`MMUCurve` of internal/trace/gc.go), but for three defects of it, seen in Go 1.26.8:
+The definition is that of ``go tool trace``'s /mmu page (`MutatorUtilizationV2` and
+`MMUCurve` of internal/trace/gc.go), except for three defects seen in Go 1.26.8:
 
-- A goroutine stays a mark worker when it has stopped, and its next start counts twice,
-  for the start and for its label. A processor's counter never gets back to 0, and after
-  some cycles the processors look busy with GC for ever: on a real trace of mean 0.86 it
-  tells 0.27. Here a goroutine is a worker from its label until it stops.
-- An assist that was on before the trace, of a goroutine that does not run, is counted
-  when it is first mentioned, which nothing takes back. Here it counts while it runs.
+- A goroutine remains a mark worker after it stops, and its next start counts twice, for
+  the start and for the label. A P's counter never returns to 0, so after some cycles Ps
+  look busy with GC forever: a real trace with a mean of 0.86 shows 0.27. Here a
+  goroutine is a worker from its label until it stops.
+- An assist from before the trace, on a goroutine that is not running, is counted when
+  first mentioned and never removed. Here it counts while it runs.
 - `MMUCurve.MUD`, which gives quantiles of windows, never fills its distribution
-  (`addMU` returns before that), and tells the minimum for every quantile.
+  (`addMU` returns too early) and returns the minimum for every quantile.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Shares = NDArray[np.float64]
 
 
 class Taken(IntFlag):
-    """What takes processors from the program."""
+    """What takes Ps from the program."""
 
     STW = 1
     BACKGROUND = 2
@@ -58,10 +58,10 @@ ALL = Taken.STW | Taken.BACKGROUND | Taken.ASSIST | Taken.SWEEP
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Utilisation(Table):
-    """The program's share of the processors: from ``time_ns[i]`` on it is ``share[i]``.
+    """The program's share of the Ps: ``share[i]`` from ``time_ns[i]`` on.
 
-    `time_ns` is int64 and rises strictly; `share` is float64 in [0, 1]. The last row is
-    the end of it, with share 0.
+    `time_ns` is int64 and strictly increasing; `share` is float64 in [0, 1]. The last
+    row marks the end, with share 0.
     """
 
     time_ns: Column
@@ -74,11 +74,11 @@ class Utilisation(Table):
 
 
 def utilisation(trace: Trace, flags: Taken = ALL) -> Utilisation:
-    """Return 1 - (processors that work for the GC) / GOMAXPROCS, 0 in stops for the GC.
+    """Return 1 − (Ps working for the GC) / GOMAXPROCS, and 0 in the GC's STW pauses.
 
-    It begins where the trace first tells GOMAXPROCS, and has no rows if it never does.
-    Idle workers are not counted, an assist only while its goroutine executes, and a
-    processor that does two of these at once is one.
+    It begins where GOMAXPROCS is first known, and has no rows if it never is. Idle
+    workers do not count, assists count only while their goroutine executes, and a P
+    that does two of these at once counts once.
     """
     limits = trace.gomaxprocs
     if not len(limits.value) or limits.time_ns[0] >= trace.end_ns:
@@ -105,10 +105,10 @@ def utilisation(trace: Trace, flags: Taken = ALL) -> Utilisation:
 
 
 def mmu(series: Utilisation, window_ns: int) -> float | None:
-    """Return the minimum mutator utilisation: the lowest mean share of any window.
+    """Return the minimum mutator utilization: the lowest mean share of any window.
 
-    A window longer than the series is cut to it; one of 0 ns or less has 0, as in Go.
-    None for a series without duration.
+    A window longer than the series is cut to it; a window of 0 ns or less has 0, as in
+    Go. None for a series without duration.
     """
     if not series.duration_ns:
         return None
@@ -116,8 +116,8 @@ def mmu(series: Utilisation, window_ns: int) -> float | None:
         return 0.0
     window = min(window_ns, series.duration_ns)
     share, time = series.share, series.time_ns - series.time_ns[0]
-    # Of the places of `_turns`, those where the mean can turn from falling to rising:
-    # where the left edge meets a fall or the right edge a rise.
+    # Of the positions of `_turns`, those where the mean can turn from falling to
+    # rising: where the left edge meets a fall or the right edge a rise.
     falls = np.append(False, share[1:] < share[:-1])
     rises = np.append(False, share[1:] > share[:-1])
     last = int(time[-1]) - window
@@ -127,7 +127,7 @@ def mmu(series: Utilisation, window_ns: int) -> float | None:
 
 
 def mmu_curve(series: Utilisation, windows_ns: Column) -> Shares:
-    """Return the MMU of each window (float64), no values without a duration."""
+    """Return the MMU of each window (float64); empty without a duration."""
     if not series.duration_ns:
         return np.zeros(0)
     return np.array([mmu(series, window) for window in windows_ns.tolist()], np.float64)
@@ -138,8 +138,9 @@ def distribution(
 ) -> tuple[float, ...] | None:
     """Return quantiles of the mean share over all windows of a length (Go's MUD).
 
-    The value at 0.01 is the mean share that the worst 1 % of windows do not exceed.
-    Where there is one window, all are its mean. None for a series without duration.
+    The value at 0.01 is the mean share that the worst 1% of windows do not exceed. If
+    only one window fits, every quantile is its mean. None for a series without
+    duration.
     """
     if not series.duration_ns or window_ns <= 0:
         return None
@@ -155,9 +156,9 @@ def distribution(
 
 
 def worst_window(series: Utilisation, window_ns: int) -> int | None:
-    """Return when the window with the least mean share begins, in ns; None for none.
+    """Return when the window with the lowest mean share begins, in ns, or None.
 
-    Of several it is the first. The window is as long as the series where it is longer.
+    Ties go to the first. A window longer than the series is cut to it.
     """
     if not series.duration_ns:
         return None
@@ -168,17 +169,16 @@ def worst_window(series: Utilisation, window_ns: int) -> int | None:
 
 
 def _quantile(low: Shares, high: Shares, mass: Shares, below: float) -> float:
-    """Return the least value that the wanted part of the mass does not exceed.
+    """Return the smallest value that covers a fraction `below` of the mass.
 
-    Mass i is spread evenly over [low, high], so that the mass up to a value is a line
-    between two neighbouring ends. These are found by halving the ends that are left;
-    what no longer has an end between is laid aside, so that all halvings together go
-    through the ends about twice. Sums are of parts of the mass, none negative: steep
-    slopes do not cancel.
+    Mass i is spread evenly over [low, high], so the mass up to a value is linear
+    between neighboring ends. Bisect over the remaining ends, and set aside intervals
+    with no end left inside: all bisections together visit the ends about twice. Sums
+    add non-negative parts of the mass, so steep slopes do not cancel.
     """
     wanted = below * float(mass.sum())
     bottom, top = float(low.min()), float(high.max())
-    # Of what is laid aside: the mass up to `bottom`, and how fast it grows from there.
+    # Set aside so far: the mass up to `bottom`, and its slope from there.
     until, slope = float(mass[high <= bottom].sum()), 0.0
     while until < wanted:
         through = (low <= bottom) & (high >= top) & (high > low)
@@ -203,17 +203,17 @@ def _quantile(low: Shares, high: Shares, mass: Shares, below: float) -> float:
 
 
 def _integral(series: Utilisation) -> Shares:
-    """Return the nanoseconds that are the program's until each row (float64)."""
+    """Return the program's nanoseconds up to each row (float64)."""
     total = np.zeros(len(series.time_ns))
     np.cumsum(series.share[:-1] * np.diff(series.time_ns), out=total[1:])
     return total
 
 
 def _turns(series: Utilisation, window: int) -> Column:
-    """Return where windows begin that are as early or late as can be, or at a change.
+    """Return the window starts at which an edge meets a change, and both extremes.
 
-    Times (int64, rising) count from the first row. The mean of a window that moves from
-    one of these to the next rises or falls evenly: no edge meets a change between.
+    Times (int64, sorted) count from the first row. Between two of them the mean of a
+    moving window is monotonic, since no edge meets a change.
     """
     time = series.time_ns - series.time_ns[0]
     last = int(time[-1]) - window
@@ -222,9 +222,9 @@ def _turns(series: Utilisation, window: int) -> Column:
 
 
 def _gained(series: Utilisation, left: Column, window: int) -> Shares:
-    """Return the nanoseconds that are the program's of windows (float64).
+    """Return the program's nanoseconds in each window (float64).
 
-    They begin at `left`, counted from the first row.
+    Windows begin at `left`, counted from the first row.
     """
     time, total = series.time_ns - series.time_ns[0], _integral(series)
     gained = np.interp(left + window, time, total) - np.interp(left, time, total)
@@ -241,7 +241,7 @@ def _stopped(trace: Trace, low: int, high: int) -> TimeSet:
 def _per_processor(
     trace: Trace, flags: Taken, low: int, high: int
 ) -> tuple[Column, Column]:
-    """Return periods of GC work (start, end); a processor has no two at once."""
+    """Return periods of GC work (start, end); those of one P do not overlap."""
     rows, parts = trace.intervals, []
     if flags & Taken.BACKGROUND:
         workers = worker_intervals(trace)
@@ -265,7 +265,7 @@ def _per_processor(
         np.concatenate([part[i] for part in parts]) for i in range(3)
     )
     start, end = clipped(start, end, low, high)
-    # One time axis after the other makes the union of each processor's own.
+    # Concatenated time axes give the union of each P separately.
     shift = processor.astype(np.int64) * (high - low + 1)
     merged = union(start - low + shift, end - low + shift)
     shift = merged.start_ns // (high - low + 1) * (high - low + 1) - low

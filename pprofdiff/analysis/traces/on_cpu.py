@@ -1,8 +1,8 @@
-"""How much of the time that goroutines run their threads are on a CPU, as samples tell.
+"""How much of goroutines' running time their threads were on a CPU, by samples.
 
-A trace's running time is that of goroutines with a thread and a processor of Go's; the
-operating system may meanwhile run another process. CPU samples, which the trace has if
-a CPU profiler ran beside it, count only what ran on a CPU.
+In a trace, a running goroutine has a thread and a P, but the operating system may be
+running another process. CPU samples, which the trace contains if a CPU profiler was on,
+count only time on a CPU.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from pprofdiff.model.traces.trace import State, Trace
 
 __all__ = ["OnCPU", "added", "on_cpu"]
 
-# What runtime/pprof.StartCPUProfile asks for; a trace does not tell the period.
+# The period of runtime/pprof.StartCPUProfile; a trace does not record it.
 _PERIOD_NS = 10_000_000
-# Where goroutines run for less than so many periods, 3 standard deviations of the
-# number of samples are half of it and more.
+# With fewer periods of running time, 3 standard deviations of the sample count are half
+# of it or more.
 _FEWEST = 50
-# The profiler ran for all of a trace if samples are within this part of either end.
+# The profiler covers a trace if samples reach within this share of either end.
 _EDGE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class OnCPU:
-    """What CPU samples tell of a trace; times in ns.
+    """CPU samples of a trace against its running time; times in ns.
 
-    `samples` is how many there are of goroutines that were running then, each of
-    `period_ns`; `running_ns` is how long goroutines ran, `wall_ns` the trace's length.
-    `cores` is how many CPUs the process used, whatever on.
+    `samples` counts samples of goroutines that were running, each of `period_ns`;
+    `running_ns` is the goroutines' running time, `wall_ns` the trace's length. `cores`
+    is the number of CPUs the process used, from all samples.
     """
 
     samples: int
@@ -46,31 +46,29 @@ class OnCPU:
 
     @property
     def missing(self) -> float:
-        """The share of running time that was not on a CPU; 0 where samples say more."""
+        """The share of running time off-CPU; 0 where samples exceed running time."""
         if not self.running_ns:
             return 0.0
         return max(1 - self.samples * self.period_ns / self.running_ns, 0.0)
 
     @property
     def error(self) -> float:
-        """How far `missing` may be off by sampling: `LIMIT` standard deviations."""
+        """The sampling error of `missing`: `LIMIT` standard deviations."""
         spread = LIMIT * sqrt(DISPERSION * max(self.samples, 1)) * self.period_ns
         return spread / max(self.running_ns, 1)
 
 
 def on_cpu(*traces: Trace, period_ns: int = _PERIOD_NS) -> OnCPU | None:
-    """Return what traces' CPU samples tell, None for short ones and where none are.
+    """Return `OnCPU` summed over traces; None if a trace is short or lacks samples.
 
-    Samples have to cover each trace: a profiler may have run for a part of it. What
-    they tell is summed over the traces.
-
-    `period_ns` is what one sample stands for.
+    Samples must cover each trace: a profiler may have run for a part of it. `period_ns`
+    is the time one sample stands for.
     """
     return added([_of_one(trace, period_ns) for trace in traces])
 
 
 def added(parts: Sequence[OnCPU | None]) -> OnCPU | None:
-    """Return the sums over several traces, None where one is None."""
+    """Return the sums over several traces, None if one is None."""
     known = [part for part in parts if part is not None]
     if len(known) < len(parts) or not known:
         return None

@@ -1,4 +1,4 @@
-"""What each processor did, GOMAXPROCS, and how many goroutines were in a state."""
+"""What each P did, GOMAXPROCS, and how many goroutines were in a state."""
 
 from __future__ import annotations
 
@@ -38,16 +38,15 @@ Column = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Processors:
-    """What processors did from the trace's start to its end; times in nanoseconds.
+    """What Ps did from the start to the end of the trace; times in nanoseconds.
 
     `gomaxprocs` is GOMAXPROCS over time, `capacity_ns` its integral. `goroutine_ns` is
-    the time that goroutines ran on all processors together.
+    the time goroutines ran on all Ps together.
 
-    The columns (int64) have one row a processor, Go's `id`. `running_ns` (which
-    includes looking for work), `idle_ns` and `syscall_ns` (in a system call that had
-    not yet lost the processor) add up to `life_ns`, from when the processor was first
-    seen to the trace's end. `steals` counts how often another thread took the processor
-    from one in a system call.
+    Columns (int64) have one row per P, with Go's `id`. `running_ns` (including looking
+    for work), `idle_ns` and `syscall_ns` (in a system call that still holds the P) add
+    up to `life_ns`, from when the P was first seen to the end of the trace. `steals`
+    counts how often another thread took the P from one in a system call.
     """
 
     gomaxprocs: Series
@@ -62,16 +61,16 @@ class Processors:
     steals: Column
 
     def __len__(self) -> int:
-        """Return the number of processors seen."""
+        """Return the number of Ps seen."""
         return len(self.id)
 
     @property
     def utilisation(self) -> float | None:
-        """The share of the capacity in which goroutines ran; None without one."""
+        """The share of capacity in which goroutines ran; None without capacity."""
         return self.goroutine_ns / self.capacity_ns if self.capacity_ns else None
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a processor: its id and the columns of times and steals."""
+        """Return one row per P: its id, times and steals."""
         import pandas as pd
 
         names = ("id", "life_ns", "running_ns", "idle_ns", "syscall_ns", "steals")
@@ -80,7 +79,7 @@ class Processors:
 
 @dataclass(frozen=True, slots=True)
 class Concurrency:
-    """How many goroutines were in a state at once: on average over time, and at most.
+    """How many goroutines were in a state at once: time average and maximum.
 
     `mean` is None for a trace of no length.
     """
@@ -90,7 +89,7 @@ class Concurrency:
 
 
 def processors(trace: Trace) -> Processors:
-    """Return what each processor did, and the capacity there was."""
+    """Return what each P did, and the capacity there was."""
     rows = trace.processor_intervals
     low, high = trace.start_ns, trace.end_ns
     start, end, value = stretches(trace.gomaxprocs, low_ns=low, high_ns=high)
@@ -110,7 +109,7 @@ def processors(trace: Trace) -> Processors:
 
 
 def _spent(trace: Trace) -> Column:
-    """Return how long each processor is in each state (states, processors)."""
+    """Return the time of each P in each state, shape (states, Ps)."""
     rows = trace.processor_intervals
     size = max(ProcessorState) + 1, len(rows.offsets) - 1
     total = np.zeros(size, np.int64)
@@ -128,7 +127,7 @@ def _spent(trace: Trace) -> Column:
 
 
 def _ran(trace: Trace) -> int:
-    """Return how long goroutines run, all together."""
+    """Return the total running time of goroutines."""
     rows = trace.intervals
     return sum(
         int((lengths(trace, here) * (rows.state[here] == State.RUNNING)).sum())
@@ -137,12 +136,12 @@ def _ran(trace: Trace) -> int:
 
 
 def running(trace: Trace) -> Series:
-    """Return how many goroutines run over time; it is 0 before the first row."""
+    """Return the number of running goroutines over time; 0 before the first row."""
     return _counted(trace, State.RUNNING)
 
 
 def runnable(trace: Trace) -> Series:
-    """Return how many goroutines are runnable over time; 0 before the first row."""
+    """Return the number of runnable goroutines over time; 0 before the first row."""
     return _counted(trace, State.RUNNABLE)
 
 
@@ -154,7 +153,7 @@ def concurrency(trace: Trace, state: State) -> Concurrency:
     ends.sort()
     most = 0
     for here in slices(len(begins)):
-        # Periods are half open: what ends when another begins is not on with it.
+        # Periods are half-open: one that ends as another begins does not overlap it.
         on = np.arange(here.start + 1, here.stop + 1)
         on -= np.searchsorted(ends, begins[here], "right")
         most = max(most, int(on.max()))
@@ -163,7 +162,7 @@ def concurrency(trace: Trace, state: State) -> Concurrency:
 
 
 def _periods(trace: Trace, state: State) -> tuple[Column, Column]:
-    """Return when goroutines begin and end to be in a state, in any order."""
+    """Return the starts and ends of goroutines' periods in a state, unsorted."""
     rows = trace.intervals
     size = int(np.count_nonzero(rows.state == state))
     begins, ends = np.empty((2, size), np.int64)
@@ -179,15 +178,15 @@ def _periods(trace: Trace, state: State) -> tuple[Column, Column]:
 
 
 def all_processors_busy(trace: Trace) -> TimeSet:
-    """Return when GOMAXPROCS processors were running or in a system call: none idle.
+    """Return when all GOMAXPROCS Ps were running or in a system call, so none was idle.
 
-    A system call keeps its processor until that is taken away. While the world is
-    stopped, all processors but one are idle, so that time is not part of the set.
+    A system call keeps its P until the P is taken away. While the world is stopped, all
+    Ps but one are idle, so that time is not part of the set.
     """
     rows = trace.processor_intervals
     idle = rows.state == ProcessorState.IDLE
     before = previous(idle, rows.offsets, none=True)
-    # Of the rows between two idle ones only the first begin and the last end count.
+    # Of the rows between two idle ones, only the first start and last end count.
     begins = rows.start_ns[before & ~idle]
     last = np.append(idle[1:], True)
     last[rows.offsets[1:][np.diff(rows.offsets) > 0] - 1] = True
@@ -208,6 +207,6 @@ def all_processors_busy(trace: Trace) -> TimeSet:
 
 
 def _counted(trace: Trace, state: State) -> Series:
-    """Return how many goroutines are in a state, as a series of changes."""
+    """Return the number of goroutines in a state, as a series of changes."""
     rows = rows_in_state(trace, state)
     return open_at_once(rows.start_ns, rows.end_ns)

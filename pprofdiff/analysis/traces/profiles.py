@@ -1,4 +1,4 @@
-"""Time by stack as a profile, so that traces go where profiles do."""
+"""Trace time by stack as a profile, so that profile tools work on traces."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ __all__ = [
 
 Column = NDArray[np.int64]
 
-# Cells of a lookup table (bool, then int64) that is always small enough to be made.
+# A lookup table (bool, then int64) of this many cells is always affordable.
 _TABLE = 1 << 16
 DELAYS = (ValueType("contentions", "count"), ValueType("delay", "nanoseconds"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyedSums:
-    """How often and how long something happened, by keys; all are int64.
+    """How often and how long something happened, by keys; all int64.
 
-    `keys` has the shape (keys, rows): each column is one combination of keys. `values`
-    are those of a profile, of shape (rows, sample types).
+    `keys` has shape (keys, rows): each column is one combination of keys. `values` has
+    shape (rows, sample types).
     """
 
     keys: Column
@@ -56,7 +56,7 @@ class KeyedSums:
 
 
 def sum_by_key(parts: Sequence[KeyedSums], keys: int, types: int = 2) -> KeyedSums:
-    """Return the sums of several parts in the order of keys, each of which occurs once.
+    """Return the sums of several parts, sorted by key, each key once.
 
     All parts have `keys` keys and `types` sample types.
     """
@@ -70,10 +70,10 @@ def sum_by_key(parts: Sequence[KeyedSums], keys: int, types: int = 2) -> KeyedSu
 
 
 def _grouped(keys: Column) -> tuple[Column, Column]:
-    """Return the distinct columns of `keys`, rising, and which of them each one is.
+    """Return the distinct columns of `keys`, sorted, and each column's index there.
 
-    It goes through one row of keys after the other. A table of what occurs does without
-    sorting, where it is not much larger than the keys.
+    Works through one row of keys at a time. A presence table avoids sorting where it is
+    not much larger than the keys.
     """
     distinct = np.zeros((0, 1), np.int64)
     group = np.zeros(keys.shape[1], np.int64)
@@ -93,7 +93,7 @@ def _grouped(keys: Column) -> tuple[Column, Column]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleLabel:
-    """A label of a profile's samples; the empty text stands for no label.
+    """A label of a profile's samples; the empty text means no label.
 
     Sample i has the text ``texts[text_of[i]]`` (`text_of` is int64).
     """
@@ -110,19 +110,19 @@ def profile_of(
     sample_types: tuple[ValueType, ...] = DELAYS,
     labels: Sequence[SampleLabel] = (),
 ) -> Profile:
-    """Return a profile of stacks: one sample for each stack, in their order.
+    """Return a profile with one sample per stack, in the order of the stacks.
 
     Parameters
     ----------
     trace : Trace
-        What the stacks are of.
+        The trace of the stacks.
     stacks : (offsets, frames)
         The frames of stack i are ``frames[offsets[i]:offsets[i+1]]``, leaf first; they
         are indices of ``trace.stacks.function``, ``file`` and ``line``.
     values : array, int64, shape (stacks, sample types)
         The values of the samples.
     sample_types : tuple of ValueType
-        What the values are.
+        The type of each value.
     labels : sequence of SampleLabel
         The labels of the samples.
 
@@ -150,7 +150,7 @@ def profile_of(
 def _tables(
     trace: Trace, used: Column, words: Sequence[str]
 ) -> tuple[tuple[str, ...], Functions, Locations]:
-    """Return strings (`words` among them), functions, and a location for each frame."""
+    """Return strings (including `words`), functions, and one location per frame."""
     table = trace.stacks
     columns = [table.function[used], table.file[used]]
     first, function = unique_tuples(columns)
@@ -174,7 +174,7 @@ def _tables(
 
 
 def _used(frames: NDArray[np.int32], size: int) -> tuple[Column, NDArray[np.int32]]:
-    """Return the frames that occur, by first use, and each one's place among them."""
+    """Return the frames that occur, by first use, and each frame's index there."""
     first = first_places(frames, size)
     occurring = np.flatnonzero(first >= 0)
     used = occurring[np.argsort(first[occurring])]
@@ -187,7 +187,7 @@ def _labels(
     labels: Sequence[SampleLabel],
     place: dict[str, int],
 ) -> Labels:
-    """Return all labels by sample, then in the order given."""
+    """Return all labels by sample, then in the given order."""
     if not labels:
         return Labels.none()
     texts = np.stack(
@@ -214,10 +214,10 @@ def frames_of(
 
 
 def informative_stacks(trace: Trace) -> Column:
-    """Return the index of each stack itself (int64), 0 for one that tells nothing.
+    """Return each stack's own index (int64), 0 for one without information.
 
     The runtime writes a frame without function, file and line where it cannot walk a
-    stack; for ``go tool trace`` that is the same as no stack.
+    stack; ``go tool trace`` treats that as no stack.
     """
     table = trace.stacks
     named = (table.function > 0) | (table.file > 0) | (table.line > 0)

@@ -1,4 +1,4 @@
-"""Quantiles of durations: nearest rank, exact, of a whole or of each group."""
+"""Exact nearest-rank quantiles of durations, overall or by group."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _RANKS = (500, 900, 990, 999, 1000)
 
 @dataclass(frozen=True, slots=True)
 class Quantiles:
-    """Durations in short, nanoseconds; what no duration tells is None.
+    """Summary of durations, in nanoseconds; quantiles of no durations are None.
 
     A quantile is the smallest duration that at least this share of them do not exceed
     (nearest rank), so it is always one of them.
@@ -49,9 +49,9 @@ _FIELDS = tuple(field.name for field in fields(Quantiles))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupQuantiles:
-    """Durations by group, one row each: the longest total first; columns are int64.
+    """Durations by group, one row each, longest total first; columns are int64.
 
-    The columns are those of `Quantiles`, in nanoseconds; every group has a duration.
+    The columns are those of `Quantiles`, in nanoseconds; no group is empty.
     """
 
     name: tuple[str, ...]
@@ -68,7 +68,7 @@ class GroupQuantiles:
         return len(self.name)
 
     def row(self, name: str) -> Quantiles:
-        """Return one group's quantiles, those of nothing if there is no such group."""
+        """Return one group's quantiles, empty ones if there is no such group."""
         if name not in self.name:
             return quantiles(np.zeros(0, np.int64))
         i = self.name.index(name)
@@ -76,7 +76,7 @@ class GroupQuantiles:
         return Quantiles(*(int(column[i]) for column in columns))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a group: name, count, and the times in nanoseconds."""
+        """Return one row per group: name, count, and times in nanoseconds."""
         import pandas as pd
 
         names = ("name", *_FIELDS)
@@ -98,7 +98,7 @@ def grouped_quantiles(
 ) -> GroupQuantiles:
     """Return the quantiles of each group that has durations.
 
-    `group` says for each duration which of `names` it is of; equal names are one group.
+    `group` has each duration's index in `names`; equal names are one group.
     """
     place: dict[str, int] = {}
     one = np.array([place.setdefault(n, len(place)) for n in names], np.int64)
@@ -118,7 +118,7 @@ def grouped_quantiles(
 
 
 def _ranked(group: NDArray[np.integer], durations_ns: Column) -> Column:
-    """Return the durations of one group after the other, each group's rising."""
+    """Return the durations group by group, sorted within each group."""
     span = int(durations_ns.max(initial=0)) + 1
     if span * (int(group.max(initial=0)) + 1) >= 1 << 62:
         return durations_ns[np.lexsort((durations_ns, group))]

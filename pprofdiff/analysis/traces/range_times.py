@@ -1,4 +1,4 @@
-"""How long each goroutine is in mark assists, sweeps and stops of the world."""
+"""How long each goroutine is in mark assists, sweeps and STW pauses."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ ASSIST, SWEEP, STOPPED = "GC mark assist", "GC incremental sweep", "stop-the-wor
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoroutineRanges:
-    """The ranges that count for goroutines, by goroutine; `names` are their names.
+    """The ranges attributed to goroutines, sorted by goroutine.
 
-    `goroutine` (int32, rising), `column` (int64, a position in `names`) and `start_ns`
-    (int64) have one row a range; `end_ns` (int64) is -1 where the goroutine's end is
-    that of the range.
+    `goroutine` (int32), `column` (int64, an index of `names`) and `start_ns` (int64)
+    have one row per range; `end_ns` (int64) is -1 if the range ends with its goroutine.
 
-    The rules are those of internal/trace/summary.go: a sweep belongs to a processor,
-    and counts if it begins and ends on one goroutine; one that does not counts until
-    the goroutine ends, if it is the last that it began.
+    The rules are those of internal/trace/summary.go: a sweep belongs to a P and counts
+    if it begins and ends on one goroutine; otherwise it counts until the goroutine
+    ends, if it is the last sweep that the goroutine began.
     """
 
     trace: Trace
@@ -62,8 +61,8 @@ class GoroutineRanges:
     def times(self, until: Column, here: slice) -> Column:
         """Return the time of the goroutines `here` in each range (int64 ns).
 
-        The shape is (goroutines, names). `until` (int64 ns) is when each of the
-        goroutines ends, or the trace.
+        The shape is (goroutines, names). `until` (int64 ns) is the end of each
+        goroutine, or of the trace.
         """
         a, b = np.searchsorted(self.goroutine, (here.start, here.stop)).tolist()
         goroutine, column = self.goroutine[a:b] - here.start, self.column[a:b]
@@ -75,7 +74,7 @@ class GoroutineRanges:
 
 
 def _is_last_sweep(ranges: Ranges, sweeps: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Mark the sweep that each goroutine began last."""
+    """Mark the last sweep that each goroutine began."""
     rows = np.flatnonzero(sweeps)
     rows = rows[np.lexsort((ranges.start_ns[rows], ranges.goroutine[rows]))]
     owner = ranges.goroutine[rows]
@@ -87,7 +86,7 @@ def _is_last_sweep(ranges: Ranges, sweeps: NDArray[np.bool_]) -> NDArray[np.bool
 
 
 def _names(trace: Trace, ranges: Ranges) -> tuple[tuple[str, ...], Column]:
-    """Return the distinct names of ranges, and which of them each range has."""
+    """Return the distinct range names, and each range's index there."""
     stops = ranges.kind == RangeKind.STOP_THE_WORLD
     key = np.where(
         stops, ranges.name.astype(np.int64), -1 - ranges.kind.astype(np.int64)

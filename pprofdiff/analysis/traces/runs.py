@@ -1,8 +1,8 @@
-"""Several traces a side: figures of each, and how sure their ratios are.
+"""Figures of several traces a side, and the intervals of their ratios.
 
-How far a figure moves from run to run is not to be seen in one trace, however long it
-is. Quantiles of waits and shares of the processors are taken of every trace; the runs
-tell the interval of their ratio, as they do for totals.
+One trace, however long, does not show how much a figure varies from run to run. Latency
+quantiles and shares of Ps are taken from each trace; the runs then give an interval for
+their ratio, as they do for totals.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _MMU_NS = 10_000_000
 
 
 class TraceFigure(NamedTuple):
-    """A figure of a trace: its unit, and what returns it, None where it is unknown."""
+    """A figure of a trace: its unit, and a function that returns it, or None."""
 
     unit: str
     of: Callable[[TraceSide], float | None]
 
 
 class RunRatio(NamedTuple):
-    """A figure of all traces: its geometric mean on both sides, and their ratio."""
+    """A figure over all traces: each side's geometric mean, and their ratio."""
 
     figure: str
     unit: str
@@ -40,12 +40,12 @@ class RunRatio(NamedTuple):
 
     @property
     def told(self) -> bool:
-        """Whether new is more or less than base beyond what runs differ by."""
+        """Whether the figure changed significantly."""
         return self.ratio.told
 
 
 def _wait(field: str, above: float) -> TraceFigure:
-    """Return a quantile of waits, of traces with a wait above it."""
+    """Return a latency quantile, None for traces with no wait above it."""
 
     def of(side: TraceSide) -> float | None:
         waits = side.latency
@@ -71,10 +71,10 @@ FIGURES = {
 
 
 def run_ratios(runs: TraceRuns, *, in_turns: bool = False) -> tuple[RunRatio, ...]:
-    """Return the ratio of each figure, of those that every trace has, above 0.
+    """Return the ratio of each figure that is known and above 0 in every trace.
 
-    They are judged as one table. `runs` are traces by the number of the run; nothing is
-    returned unless a side has several.
+    Figures are judged as one table. `runs` maps run numbers to traces; the result is
+    empty unless a side has several.
     """
     if min(map(len, runs)) < 1 or max(map(len, runs)) == 1:
         return ()

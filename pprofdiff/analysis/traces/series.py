@@ -1,4 +1,4 @@
-"""Values over time: heap sizes, GOMAXPROCS, how many goroutines run."""
+"""Values over time: heap sizes, GOMAXPROCS, running goroutines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def stretches(
 ) -> tuple[Column, Column, Column]:
     """Return a series as (start, end, value) from `low_ns` to `high_ns`, all int64.
 
-    Its first value counts for the time before it, too.
+    The first value also holds for the time before it.
     """
     start = np.clip(series.time_ns, low_ns, high_ns)
     start[:1] = low_ns
@@ -25,9 +25,9 @@ def stretches(
 
 
 def value_at(series: Series, time_ns: Column) -> Column:
-    """Return the value at some times (int64), -1 if the series has no values.
+    """Return the values at some times (int64), -1 if the series is empty.
 
-    The first value counts for the time before it, too.
+    The first value also holds for the time before it.
     """
     if not len(series.value):
         return np.full(len(time_ns), -1, np.int64)
@@ -36,7 +36,7 @@ def value_at(series: Series, time_ns: Column) -> Column:
 
 
 def without_repeats(series: Series) -> Series:
-    """Return the series without values that equal the one before."""
+    """Return the series without values equal to the one before."""
     changes = np.ones(len(series), np.bool_)
     changes[1:] = series.value[1:] != series.value[:-1]
     return series.take(changes)

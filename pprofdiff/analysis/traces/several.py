@@ -1,9 +1,8 @@
-"""Several traces of one build as one side: what they add up to.
+"""Several traces of one build added up as one side.
 
-Times and counts are sums over the traces, in whole nanoseconds. Quantiles are of the
-durations of all traces together: of all waits, stops, tasks and regions. What only one
-trace can show, a course over time or the least share of a window, is that of the
-longest.
+Times and counts are sums over the traces, in whole nanoseconds. Quantiles are over the
+durations of all traces: waits, STW pauses, tasks and regions. Series over time and MMU
+come from the longest trace.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ Column = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class SeveralTraces(TraceSide):
-    """A side of several traces, one a run; `trace` and `path` are of the longest.
+    """A side with several traces, one per run; `trace` and `path` are the longest's.
 
-    Goroutines are those of the first trace, then those of the second, and so on:
-    `Groups.group_of` has one entry for each of them, and `Waits.goroutine` counts so.
-    Their times are of each trace's own clock.
+    Goroutines are numbered from trace to trace, in order: `Groups.group_of` has one
+    entry for each, and `Waits.goroutine` indexes them. Times are on each trace's own
+    clock.
     """
 
     runs: tuple[TraceSide, ...] = ()
@@ -53,12 +52,12 @@ class SeveralTraces(TraceSide):
 
     @cached_property
     def longest(self) -> TraceSide:
-        """The trace that stands for what only one can show."""
+        """The longest trace, for what cannot be added up."""
         return next(run for run in self.runs if run.trace is self.trace)
 
     @property
     def wall_ns(self) -> int:
-        """The length of all traces together in ns."""
+        """The total length of all traces in ns."""
         return sum(run.wall_ns for run in self.runs)
 
     @cached_property
@@ -68,7 +67,7 @@ class SeveralTraces(TraceSide):
 
     @cached_property
     def by_creation(self) -> Groups:
-        """Times by the function that created goroutines, summed."""
+        """Times by the function that created the goroutines, summed."""
         return _groups([run.by_creation for run in self.runs])
 
     @cached_property
@@ -107,7 +106,7 @@ class SeveralTraces(TraceSide):
 
     @cached_property
     def triggers(self) -> dict[str, int]:
-        """How many GC cycles each cause began."""
+        """The number of GC cycles by cause."""
         causes = Counter[str]()
         for run in self.runs:
             causes.update(run.triggers)
@@ -115,7 +114,7 @@ class SeveralTraces(TraceSide):
 
     @cached_property
     def processors(self) -> Processors:
-        """What processors did, summed by processor."""
+        """What each P did, summed over the traces."""
         parts = [run.processors for run in self.runs]
         ids, row = np.unique(np.concatenate([p.id for p in parts]), return_inverse=True)
 
@@ -152,7 +151,7 @@ class SeveralTraces(TraceSide):
         return self._at_once(lambda run: run.runnable_at_once)
 
     def _at_once(self, of: Callable[[TraceSide], Concurrency]) -> Concurrency:
-        """Return the mean over all that was traced, and the most of any trace."""
+        """Return the mean over all traced time, and the maximum of any trace."""
         parts = [(of(run), run.wall_ns) for run in self.runs]
         known = [(one.mean, wall) for one, wall in parts if one.mean is not None]
         mean = (
@@ -172,16 +171,16 @@ class SeveralTraces(TraceSide):
 
     @cached_property
     def on_cpu(self) -> OnCPU | None:
-        """What CPU samples in all traces tell."""
+        """On-CPU time, from the CPU samples of all traces."""
         return added([run.on_cpu for run in self.runs])
 
     @property
     def utilisation(self) -> Utilisation:
-        """The program's share of the processors over time, in the longest trace."""
+        """The program's share of the Ps over time, in the longest trace."""
         return self.longest.utilisation
 
     def caveats(self) -> list[Caveat]:
-        """Return what to know of the traces: short, cut off, what is of one alone."""
+        """Return caveats: short or truncated traces, figures of one trace alone."""
         known = [caveat for run in self.runs for caveat in run.caveats()]
         cut = [caveat for caveat in known if caveat.id == "trace-cut"]
         return [
@@ -208,7 +207,7 @@ _COLLECTED: tuple[str, ...] = (
 
 
 def _groups(parts: Sequence[Groups]) -> Groups:
-    """Return groups summed by name; ties of `total_ns` are by name."""
+    """Return groups summed by name; ties of `total_ns` are ordered by name."""
     lives: Counter[str] = Counter()
     for part in parts:
         lives.update(dict(zip(part.names, part.total_ns.tolist(), strict=True)))
@@ -253,7 +252,7 @@ def _matrix(
     fields: tuple[Literal["reasons", "range_names"], Literal["block_ns", "range_ns"]],
     size: int,
 ) -> tuple[tuple[str, ...], Column]:
-    """Return the names of the columns, sorted, and the sum (size, columns)."""
+    """Return the column names, sorted, and the sum of shape (size, columns)."""
     named, values = fields
     names = sorted({name for part in parts for name in getattr(part, named)})
     total = np.zeros((size, len(names)), np.int64)

@@ -1,7 +1,7 @@
-"""One build's execution trace, analysed as far as is asked.
+"""One build's execution trace, analyzed lazily.
 
-What is made of a trace's rows is kept with the trace (`Trace.once`): `condensing` makes
-all that reports ask for, and lets go of the rows.
+Results are kept with the trace (`Trace.once`): `condensing` computes what reports need,
+then frees the rows.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SHORT_NS = 1_000_000_000
 
 @dataclass(frozen=True, eq=False)
 class TraceSide:
-    """One build's trace, analysed as far as is asked.
+    """One build's trace, analyzed lazily.
 
     `others` counts further traces of the side. `several.SeveralTraces` is a side that
     sums over its `parts`.
@@ -58,7 +58,7 @@ class TraceSide:
 
     @property
     def longest(self) -> TraceSide:
-        """The longest trace, which stands for what only one can show."""
+        """The longest trace, for what cannot be added up."""
         return self
 
     @property
@@ -78,7 +78,7 @@ class TraceSide:
 
     @property
     def by_creation(self) -> Groups:
-        """Times by the function that created goroutines."""
+        """Times by the function that created the goroutines."""
         return self.trace.once("groups", both_groups)[1]
 
     @property
@@ -88,7 +88,7 @@ class TraceSide:
 
     @cached_property
     def latency(self) -> Quantiles:
-        """Latencies of all waits."""
+        """Latency quantiles over all waits."""
         return self.waits.quantiles()
 
     @cached_property
@@ -108,12 +108,12 @@ class TraceSide:
 
     @cached_property
     def triggers(self) -> dict[str, int]:
-        """How many GC cycles each cause began."""
+        """The number of GC cycles by cause."""
         return triggers(self.trace)
 
     @property
     def processors(self) -> Processors:
-        """What processors did."""
+        """What each P did."""
         return self.trace.once("processors", processors)
 
     @property
@@ -143,18 +143,18 @@ class TraceSide:
 
     @property
     def utilisation(self) -> Utilisation:
-        """The program's share of the processors over time."""
+        """The program's share of the Ps over time."""
         return self.trace.once("utilisation", utilisation)
 
     @property
     def on_cpu(self) -> OnCPU | None:
-        """What CPU samples in the trace tell."""
+        """On-CPU time, from the trace's CPU samples."""
         return self.trace.once("on_cpu", on_cpu)
 
     def of_program(self, column: str, place: int | None = None) -> int:
-        """Return the sum of a column of `groups` over the program's own goroutines.
+        """Return the sum of a column of `groups` over application goroutines.
 
-        `place` chooses one column of a field of several, such as ``block_ns``.
+        `place` selects one column of a two-dimensional field such as ``block_ns``.
         """
         groups = self.groups
         own = ~(groups.system | groups.tracing)
@@ -162,11 +162,11 @@ class TraceSide:
         return int((values if place is None else values[:, place])[own].sum())
 
     def of_runtime(self, column: str) -> int:
-        """Return the sum of a column of `groups` over all but the program's own."""
+        """Return the sum of a column of `groups` over all other goroutines."""
         return int(getattr(self.groups, column).sum()) - self.of_program(column)
 
     def caveats(self) -> list[Caveat]:
-        """Return what to know of this trace: short, cut off, one of several."""
+        """Return caveats: a short or truncated trace, or one of several."""
         caveats = self._short("a trace")
         missing = self.trace.missing
         if missing is not None:
@@ -189,7 +189,7 @@ class TraceSide:
         return caveats
 
     def _short(self, what: str) -> list[Caveat]:
-        """Return a caveat where little was traced."""
+        """Return a caveat if the trace is short."""
         if self.wall_ns >= _SHORT_NS:
             return []
         return [

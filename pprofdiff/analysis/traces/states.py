@@ -45,24 +45,24 @@ def state_profile(
 ) -> Profile:
     """Return the time that goroutines are in a state, by stack.
 
-    Sample types are contentions (count) and delay (nanoseconds); of "running" they are
-    intervals (count) and time (nanoseconds). All time in the state counts, whatever was
-    cut off by the trace's begin or end among it: the sums are those of `GoroutineStats`
-    (and, for "blocked", the time that goroutines block forever).
+    Sample types are contentions (count) and delay (nanoseconds); for "running",
+    intervals (count) and time (nanoseconds). All time in the state counts, even if cut
+    off by the start or end of the trace: the sums equal those of `GoroutineStats`
+    (plus, for "blocked", the time of goroutines blocked forever).
 
     A sample's stack is the goroutine's own: where it blocks ("blocked"), enters the
-    system call ("syscall", with and without a processor), stands ready to go on
-    ("runnable": where it blocked, stopped or made its system call), or stops running
-    ("running": a trace does not tell where it was before). The root function stands for
-    stacks that the trace lacks, as of goroutines that have not run yet, or that end.
-    ``go tool trace -pprof=sched`` has the stack of who made a goroutine runnable
-    instead; `exports` makes that profile.
+    system call ("syscall", with and without a P), will resume ("runnable": where it
+    blocked, stopped or made its system call), or stops running ("running": a trace does
+    not record where it ran before). The root function replaces stacks missing from the
+    trace, as for goroutines that have not run yet, or that end. Go's ``-pprof=sched``
+    instead has the stack of whoever made a goroutine runnable; `exports` makes that
+    profile.
 
-    Labels are ``goroutine``, the root function, and ``reason``, what it waits for or
-    stops because of; of runnable time, what it waited for before.
-    `goroutines` (bool, one a goroutine) says which ones count; all if None. Where
-    `alone` is true, system calls have a third sample type, alone (nanoseconds): the
-    time after they lost their processor. Raises UsageError for any other state.
+    Labels are ``goroutine``, the root function, and ``reason``, why it blocks or stops;
+    for runnable time, why it blocked before. `goroutines` (bool, one per goroutine)
+    selects goroutines; None selects all. If `alone` is true, system calls have a third
+    sample type, alone (nanoseconds): the time after they lost their P. Raises
+    UsageError for an unknown state.
     """
     if state not in STATES:
         raise UsageError(
@@ -95,10 +95,10 @@ def state_profile(
 
 
 def named_for_state(trace: Trace, state: StateName) -> Profile:
-    """Return `state_profile` with sample types that tell which state it is of.
+    """Return `state_profile` with sample types named after the state.
 
-    They are intervals (count) and the state's name (nanoseconds), as contentions and
-    delay are those of a block profile too.
+    They are intervals (count) and the state's name (nanoseconds), because block
+    profiles also use contentions and delay.
     """
     types = ValueType("intervals", "count"), ValueType(state, "nanoseconds")
     return replace(state_profile(trace, state), sample_types=types)
@@ -106,10 +106,10 @@ def named_for_state(trace: Trace, state: StateName) -> Profile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Request:
-    """The state asked for, and of which goroutines (all if None).
+    """The requested state and goroutines (None for all).
 
-    `stacks` is what `informative_stacks` returns, `roots` (int64) the stack of the root
-    function of each goroutine, 0 if unknown. `alone` asks for that sample type.
+    `stacks` is the result of `informative_stacks`; `roots` (int64) is the stack of each
+    goroutine's root function, 0 if unknown. `alone` adds that sample type.
     """
 
     state: StateName
@@ -121,7 +121,7 @@ class _Request:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _StacksWithRoots:
-    """The trace's stacks, then those of root functions; and each root's stack."""
+    """The trace's stacks, then stacks of root functions; and each root's stack."""
 
     offsets: Offsets
     frame: NDArray[np.int32]
@@ -129,9 +129,9 @@ class _StacksWithRoots:
 
 
 def _with_roots(trace: Trace, names: NDArray[np.int32]) -> _StacksWithRoots:
-    """Add stacks of root functions alone, where the trace has none such.
+    """Add a stack with just the root function, for roots that have none.
 
-    Of a function's root frames that with the lowest line is where it begins.
+    Of a function's root frames, the one with the lowest line is used.
     """
     stacks = trace.stacks
     filled = np.flatnonzero(np.diff(stacks.offsets))
@@ -184,14 +184,13 @@ def _of_chunk(
 
 
 def _calls(chunk: GoroutineChunk) -> NDArray[np.bool_]:
-    """Mark rows in system calls."""
     calls: NDArray[np.bool_] = chunk.state == S.SYSCALL
     calls |= chunk.state == S.SYSCALL_BLOCKED
     return calls
 
 
 def _rows(chunk: GoroutineChunk, state: StateName) -> Column:
-    """Return the rows that begin the state; a system call may be several rows."""
+    """Return the rows that begin the state; a system call may span several rows."""
     if state != "syscall":
         return np.flatnonzero(chunk.state == _OF[state])
     calls = _calls(chunk)
@@ -207,15 +206,14 @@ def _before(chunk: GoroutineChunk, marked: NDArray[np.bool_]) -> NDArray[np.bool
 
 
 def _call_lengths(chunk: GoroutineChunk, rows: Column, *, alone: bool) -> Column:
-    """Return how long the system calls last that begin at some rows, all there are.
+    """Return the durations of the system calls that begin at `rows`, which must be all.
 
-    The shape is (1, rows); where `alone` is true a second row has the time without a
-    processor.
+    The shape is (1, rows); `alone` adds a second row with the time without a P.
     """
     inside = np.flatnonzero(_calls(chunk))
     begins = np.zeros(len(chunk.state), np.bool_)
     begins[rows] = True
-    # The rows of a call stand together.
+    # The rows of a call are contiguous.
     first = np.flatnonzero(begins[inside])
     lasts = chunk.durations_of(inside)
     lengths = [np.add.reduceat(lasts, first)]
@@ -226,7 +224,7 @@ def _call_lengths(chunk: GoroutineChunk, rows: Column, *, alone: bool) -> Column
 
 
 def _next_row(chunk: GoroutineChunk, rows: Column) -> tuple[Column, NDArray[np.bool_]]:
-    """Return the row after each of some rows, and whether its goroutine has one."""
+    """Return the row after each row, and whether its goroutine has one."""
     follows = rows < chunk.last[chunk.owner_of(rows)]
     return np.where(follows, rows + 1, rows), follows
 
@@ -237,7 +235,7 @@ def _stacks(
     request: _Request,
     place: NDArray[np.int32] | None,
 ) -> Column:
-    """Return the stack of each row, 0 where the trace has none."""
+    """Return the stack of each row, 0 if the trace has none."""
     if request.state == "syscall":
         return _at(chunk, _own_row_of_call(chunk, rows), request)
     if place is None:
@@ -255,7 +253,7 @@ def _at(chunk: GoroutineChunk, place: NDArray[np.integer], request: _Request) ->
 
 
 def _own_row_of_call(chunk: GoroutineChunk, rows: Column) -> NDArray[np.integer]:
-    """Return what `_last_own_row` says of rows that begin system calls."""
+    """Return `_last_own_row` of rows that begin system calls."""
     first = chunk.owner_of(rows)
     begins = rows == chunk.first[first]
     own = chunk.state[rows] == S.SYSCALL
@@ -266,10 +264,10 @@ def _own_row_of_call(chunk: GoroutineChunk, rows: Column) -> NDArray[np.integer]
 
 
 def _last_own_row(chunk: GoroutineChunk) -> NDArray[np.int32]:
-    """Return for each row the last one whose stack is its goroutine's own (int32).
+    """Return each row's last row whose stack is the goroutine's own (int32).
 
-    It is -1 for a goroutine that was only created: it stands at its root, and the stack
-    of its first row is that of the creator.
+    It is -1 for a goroutine that has only been created: it is at its root function, and
+    its first row has the creator's stack.
     """
     own = _own(chunk)
     place = np.where(own, np.arange(len(own), dtype=np.int32), np.int32(0))
@@ -280,7 +278,7 @@ def _last_own_row(chunk: GoroutineChunk) -> NDArray[np.int32]:
 
 
 def _own(chunk: GoroutineChunk) -> NDArray[np.bool_]:
-    """Mark rows whose stack is the goroutine's own: of its event, or of its status."""
+    """Mark rows whose stack is the goroutine's own, from an event or a status."""
     state = chunk.state
     stops = (state == S.RUNNABLE) & _before(chunk, state == S.RUNNING)
     calls = (state == S.SYSCALL) & ~_before(chunk, _calls(chunk))
@@ -290,7 +288,7 @@ def _own(chunk: GoroutineChunk) -> NDArray[np.bool_]:
 
 
 def _reasons(chunk: GoroutineChunk, rows: Column, state: StateName) -> Column:
-    """Return the reason (a position in `Trace.reasons`) of each row."""
+    """Return the reason (an index of `Trace.reasons`) of each row."""
     if state == "running":
         after, follows = _next_row(chunk, rows)
         return np.where(follows, chunk.reason[after], 0).astype(np.int64)
@@ -304,7 +302,7 @@ def _reasons(chunk: GoroutineChunk, rows: Column, state: StateName) -> Column:
 
 
 def _timed(trace: Trace, profile: Profile) -> Profile:
-    """Return the profile with the traced time and, where it is known, the date."""
+    """Return the profile with its duration and, if known, its date."""
     time = None
     for sync in trace.syncs:
         if sync.wall_ns is not None and sync.snapshot_ns is not None:

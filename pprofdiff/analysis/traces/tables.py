@@ -1,8 +1,8 @@
-"""The rows of tables on traces, run by run, and how sure their ratios are.
+"""Rows of the trace tables run by run, and the intervals of their ratios.
 
-A row's figure is the sum over a side's traces. How far it moves from run to run of one
-build is to be seen in what each trace has of it: time a second of its own length, or an
-operation. Those are judged, one table together, as `stats.ratios` does.
+A row's figure is the sum over a side's traces. How much it varies between runs of one
+build shows in each trace's own rate: time per second of trace, or per op. Those are
+judged, one table together, as in `stats.ratios`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class RowChange(NamedTuple):
-    """New ÷ base of a row: geometric means over runs, and their 95 % interval."""
+    """New ÷ base of a row: ratio of geometric means over runs, with 95% interval."""
 
     ratio: float
     low: float
@@ -49,15 +49,15 @@ class RowChange(NamedTuple):
 
     @property
     def told(self) -> bool:
-        """Whether new is more or less than base beyond what runs differ by."""
+        """Whether the row changed significantly."""
         return self.mark in ("more", "less")
 
 
 class Table(NamedTuple):
-    """A table: what it has of one trace, and what that is given by.
+    """A table: its rows for one trace, and how they are normalized.
 
-    Rows by ``wall`` or ``work`` are raw ns, 0 where the trace has none; those that are
-    ``each`` are quantiles of durations, which every trace has its own of.
+    Rows by ``wall`` or ``work`` are raw ns, 0 if absent from the trace; ``each`` rows
+    are quantiles of durations, computed for each trace.
     """
 
     of: Callable[[TraceSide], Mapping[str, int]]
@@ -70,10 +70,10 @@ def changes_of(
     *,
     in_turns: bool = False,
 ) -> dict[K, RowChange]:
-    """Return how each row changed; a run's values are above 0, or NaN for unknown.
+    """Return each row's change; a run's values are above 0, or NaN if unknown.
 
-    Rows that no run tells on one of the sides are left out. Runs that were taken
-    `in_turns` are compared in pairs.
+    Rows that are unknown in all runs of a side are left out. Runs taken `in_turns`
+    (base and new alternating) are compared in pairs.
     """
     keys = list(dict.fromkeys(key for run in (*base, *new) for key in run))
     old, now = (
@@ -97,10 +97,10 @@ def times_of(
     raw: tuple[Sequence[Mapping[K, float]], Sequence[Mapping[K, float]]],
     rates: tuple[float, float] = (1.0, 1.0),
 ) -> tuple[list[dict[K, float]], list[dict[K, float]]]:
-    """Return raw times of each trace as ns a second, or an operation by `rates`.
+    """Return raw times of each trace as ns per second, or per op by `rates`.
 
-    Every run has all rows that any run has. Time below `TRACED_LEAST` of a trace is
-    taken for so much, and a row that no trace has more of is unknown.
+    Every run has all rows that any run has. Time below a share `TRACED_LEAST` of a
+    trace is raised to it, and rows that exceed it in no trace are left out.
     """
     walls = [[max(trace.wall_ns, 1) for trace in side] for side in sides]
     shares = [
@@ -210,4 +210,4 @@ TABLES: dict[TableName, Table] = {
     "tasks": Table(_durations("tasks"), "each"),
     "regions": Table(_durations("regions"), "each"),
 }
-"""The tables of the report on traces, rows by the keys that they have there."""
+"""The tables of the trace report, with rows keyed as in the report."""

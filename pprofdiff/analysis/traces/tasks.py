@@ -1,4 +1,4 @@
-"""What the program says of itself: durations of its tasks and regions, CPU samples."""
+"""What the program annotates: durations of user tasks and regions; also CPU samples."""
 
 from __future__ import annotations
 
@@ -35,18 +35,17 @@ __all__ = ["PERIOD_NS", "Durations", "cpu_profile", "regions", "tasks"]
 Column = NDArray[np.int64]
 
 PERIOD_NS = 10_000_000
-"""CPU time a sample stands for: ``pprof.StartCPUProfile`` always takes 100 Hz."""
+"""CPU time per sample: ``pprof.StartCPUProfile`` always samples at 100 Hz."""
 
 _SAMPLE_TYPES = (ValueType("samples", "count"), ValueType("cpu", "nanoseconds"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Durations:
-    """User tasks or regions by name, one row a name, sorted by name.
+    """User tasks or regions, one row per name, sorted by name.
 
-    `count` (int64) is how many there are, `complete` (int64) how many of them begin and
-    end in the trace. `durations` has the quantiles of the complete ones, for the names
-    that have any.
+    `count` (int64) is their number, `complete` (int64) the number that begin and end in
+    the trace. `durations` has quantiles of the complete ones, for names that have any.
     """
 
     name: tuple[str, ...]
@@ -59,9 +58,9 @@ class Durations:
         return len(self.name)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a name: count, complete, and quantiles where there are any.
+        """Return one row per name: count, complete, and quantiles.
 
-        Times are nanoseconds (Int64), missing for a name without complete ones.
+        Times are nanoseconds (Int64), missing for names without complete ones.
         """
         import pandas as pd
 
@@ -82,7 +81,7 @@ class Durations:
 def tasks(*traces: Trace) -> Durations:
     """Return the durations of user tasks by type (the name given to ``trace.NewTask``).
 
-    A task whose begin the trace does not show has no name: "".
+    A task that begins before the trace has the name "".
     """
     return _durations([(trace, trace.tasks) for trace in traces])
 
@@ -90,13 +89,13 @@ def tasks(*traces: Trace) -> Durations:
 def regions(*traces: Trace) -> Durations:
     """Return the durations of user regions by type (``trace.WithRegion``).
 
-    One that was left without an end is not complete, though its goroutine ended.
+    A region left open is not complete, even if its goroutine ended.
     """
     return _durations([(trace, trace.regions) for trace in traces])
 
 
 def _durations(parts: Sequence[tuple[Trace, Tasks | Regions]]) -> Durations:
-    """Return durations by name; a time of -1 is one the trace does not tell."""
+    """Return durations by name; a time of -1 is unknown."""
     place: dict[str, int] = {}
     groups = []
     for trace, rows in parts:
@@ -118,17 +117,17 @@ def _durations(parts: Sequence[tuple[Trace, Tasks | Regions]]) -> Durations:
 
 
 def cpu_profile(trace: Trace) -> Profile | None:
-    """Return the CPU samples inside a trace as a profile, None if there are none.
+    """Return the CPU samples in a trace as a profile, None if there are none.
 
     Sample types are samples (count) and cpu (nanoseconds, by `PERIOD_NS`: a trace does
-    not tell the rate). The label ``goroutine`` is the root function of the goroutine
-    that ran; samples of threads that ran none have none.
+    not record the rate). The label ``goroutine`` is the root function of the running
+    goroutine; samples of threads that ran none are unlabeled.
     """
     samples = trace.samples
     if not len(samples):
         return None
     roots, group = grouped(trace.goroutines.name)
-    # Place 0 is for no goroutine.
+    # Place 0 stands for no goroutine.
     names = ["", *(root_name(trace.strings[i]) for i in roots.tolist())]
     name = np.append(group + 1, 0)[samples.goroutine]
     values = np.tile(np.array((1, PERIOD_NS), np.int64), (len(samples), 1))

@@ -1,6 +1,6 @@
 """Sets of time: unions and overlaps of periods, and how many are open at once.
 
-Times are int64 nanoseconds, periods half open. Everything works on whole columns.
+Times are int64 nanoseconds and periods are half-open. Functions take whole columns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Column = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimeSet(Table):
-    """A set of moments, as half-open periods in order that do not touch.
+    """A set of times, as sorted half-open periods that do not touch.
 
     Period i is [``start_ns[i]``, ``end_ns[i]``); both are int64.
     """
@@ -30,29 +30,29 @@ class TimeSet(Table):
 
     @property
     def total_ns(self) -> int:
-        """How long the periods are together, in ns."""
+        """The total length of the periods in ns."""
         return int((self.end_ns - self.start_ns).sum())
 
     def before(self, time_ns: Column) -> Column:
-        """Return how much of the set lies before each of these times (int64 ns)."""
+        """Return how much of the set lies before each time (int64 ns)."""
         if not len(self.start_ns):
             return np.zeros(len(time_ns), np.int64)
         until = np.zeros(len(self.start_ns) + 1, np.int64)
         np.cumsum(self.end_ns - self.start_ns, out=until[1:])
         place = np.searchsorted(self.start_ns, time_ns, "right")
         covered = until[place]
-        # Of the period that begins last, only what lies before the time.
+        # The last period counts only up to the time.
         over = self.end_ns[np.maximum(place - 1, 0)] - time_ns
         covered -= np.where(place > 0, np.maximum(over, 0), 0)
         return covered
 
     def overlap(self, start_ns: Column, end_ns: Column) -> Column:
-        """Return how much of the set lies in each of these periods (int64 ns)."""
+        """Return how much of the set lies in each period (int64 ns)."""
         return self.before(end_ns) - self.before(start_ns)
 
 
 def union(start_ns: Column, end_ns: Column) -> TimeSet:
-    """Return the union of any periods; one that ends before it begins is empty."""
+    """Return the union of periods; one that ends before it begins is empty."""
     some = end_ns > start_ns
     start, end = start_ns[some], end_ns[some]
     order = np.argsort(start, kind="stable")
@@ -66,20 +66,20 @@ def union(start_ns: Column, end_ns: Column) -> TimeSet:
 def clipped(
     start_ns: Column, end_ns: Column, low_ns: int, high_ns: int
 ) -> tuple[Column, Column]:
-    """Return the parts of periods inside [low_ns, high_ns); some may have length 0."""
+    """Return the parts of periods inside [low_ns, high_ns); some may be empty."""
     start = np.clip(start_ns, low_ns, high_ns)
     return start, np.maximum(np.minimum(end_ns, high_ns), start)
 
 
 def open_at_once(start_ns: Column, end_ns: Column) -> Series:
-    """Return how many of these periods are open over time; they may overlap.
+    """Return how many periods are open over time; they may overlap.
 
     The series begins with its first change from 0.
     """
     if not len(start_ns):
         return Series(np.zeros(0, np.int64), np.zeros(0, np.int64))
     first = int(start_ns.min())
-    # Even keys are ends, odd ones begins: one sort orders both, in place.
+    # Even keys are ends, odd ones starts: one in-place sort orders both.
     keys = np.concatenate((start_ns, end_ns))
     keys -= first
     keys <<= 1

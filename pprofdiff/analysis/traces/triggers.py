@@ -1,4 +1,4 @@
-"""What began each garbage collection: the heap, the program, or two minutes gone by."""
+"""What triggered each GC cycle: the heap, the program, or the two-minute timer."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _RUNTIME = ("runtime.", "runtime/debug.")
 
 
 def triggers(trace: Trace) -> dict[str, int]:
-    """Return how many GC cycles of a trace each cause began, the most first.
+    """Return the number of GC cycles by cause, most frequent first.
 
     A cause is `HEAP`, `TIMER` (``runtime.forcegchelper``), "runtime.GC in" and the
-    function that calls it, or `UNKNOWN`; told from the stack of the begin
+    calling function, or `UNKNOWN`; it follows from the stack that began the cycle
     (``gcStart`` in runtime/mgc.go).
     """
     marking, _ = ranges_of(trace, RangeKind.GC_MARK)
@@ -34,7 +34,7 @@ def triggers(trace: Trace) -> dict[str, int]:
 
 
 def _cause(trace: Trace, stack: int) -> str:
-    """Return what a stack of a begin says."""
+    """Return the cause shown by a stack that began a cycle."""
     stacks = trace.stacks
     frames = stacks.frame[stacks.offsets[stack] : stacks.offsets[stack + 1]]
     names = [trace.strings[name] for name in stacks.function[frames].tolist()]

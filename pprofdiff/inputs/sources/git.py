@@ -1,12 +1,12 @@
-"""A git repository, read without touching its work tree, and without its programs.
+"""Read a git repository without touching its work tree or running its programs.
 
-What a repository or a user's configuration could have git run is switched off: file
-system monitors, hooks, external differs, text conversion, signature checks. Refs become
-commit ids first; nothing else that was typed reaches git.
+Everything that a repository or a user's configuration could make git run is disabled:
+file system monitors, hooks, external diff, text conversion, signature checks. Refs are
+resolved to commit ids first; no other user input reaches git.
 
-`Repository.export` and `Repository.with_work_tree` alone run what attributes name for
-checking files out and in, such as the filter of git-lfs: whoever builds a commit wants
-its files as a checkout has them.
+Only `Repository.export` and `Repository.with_work_tree` run the filters that attributes
+define for checkout and check-in, such as git-lfs: a build needs the files as checked
+out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SAFE = (
     ),
     *("-c", "log.showSignature=false"),
     *("-c", "core.quotePath=false", "-c", "protocol.allow=never"),
-    # Either would have git write files beside the user's index.
+    # Either would make git write files next to the user's index.
     *("-c", "core.splitIndex=false", "-c", "core.untrackedCache=false"),
 )
 _ENVIRONMENT = {
@@ -56,18 +56,18 @@ _NOBODY = {
     for what in ("NAME", "EMAIL")
 }
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
-# Where a hook of git runs us, these say of which repository, and where its parts are.
+# In a git hook, these point to the hook's repository and its parts.
 _OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
-# A list of two million files is longer than this.
+# Output limit in bytes: longer than a listing of two million files.
 _MOST = 1 << 28
 _SECONDS = 60.0
-# A checkout of as many files may take that long.
+# A checkout of that many files may take this long.
 _EXPORT_SECONDS = 1_800.0
 _DEEPEN = "git fetch --unshallow, or fetch-depth: 0 of actions/checkout"
 _HUNK = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _REGULAR = ("100644", "100755")
 _SUBMODULE = "160000"
-# Where nothing says which branch the others start from, it is the first that is there.
+# If nothing names the default branch, it is the first of these that exists.
 _DEFAULTS = (
     "refs/heads/main",
     "refs/heads/master",
@@ -77,18 +77,18 @@ _DEFAULTS = (
 
 
 class GitError(Exception):
-    """Git did not do what was asked; the text is its first line of complaint."""
+    """A git command failed; the text is the first line of its error output."""
 
 
 class Repository:
-    """The git repository that a folder is in."""
+    """The git repository that contains a folder."""
 
     def __init__(self, folder: str, asking: str = "--git") -> None:
-        """Check that there is one; raises UsageError with what to do.
+        """Check that there is one; raises UsageError with advice.
 
         `asking` is the flag or command that messages begin with. `not_committed` is the
-        commit of `with_work_tree`, "" for none, and `objects` says where its objects
-        are.
+        commit made by `with_work_tree`, "" for none, and `objects` the environment that
+        locates its objects.
         """
         self.folder = folder or "."
         self._named = bool(folder)
@@ -144,7 +144,7 @@ class Repository:
         return told.decode("utf-8", "surrogateescape").strip("\n").rstrip("/")
 
     def default_branch(self) -> str | None:
-        """Return the full name of the branch that others start from, if one is."""
+        """Return the full name of the default branch, if there is one."""
         with suppress(GitError):
             told = self._run("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")
             name = told.decode("utf-8", "surrogateescape").strip()
@@ -160,7 +160,7 @@ class Repository:
         return True
 
     def merge_base(self, one: str, other: str) -> str:
-        """Return the commit where two parted; raises UsageError where there is none."""
+        """Return the merge base of two commits; raises UsageError if there is none."""
         try:
             return self._run("merge-base", one, other).decode("ascii").split()[0]
         except GitError:
@@ -176,9 +176,9 @@ class Repository:
         return sum(1 for entry in told.split(b"\0") if entry)
 
     def files(self) -> tuple[str, ...]:
-        """Return the paths of the work tree's files, from its root, less ignored ones.
+        """Return the paths of the work tree's files from its root, except ignored ones.
 
-        A submodule is one of them, and so is a tracked file that was deleted.
+        They include submodules and tracked files that were deleted.
         """
         words = "ls-files", "-z", "--cached", "--others", "--exclude-standard"
         told = self._run("-C", self.top(), *words)
@@ -186,7 +186,7 @@ class Repository:
         return tuple(dict.fromkeys(p.decode("utf-8", "surrogateescape") for p in paths))
 
     def submodules(self, commit: str) -> tuple[tuple[str, str], ...]:
-        """Return (path, commit) of each submodule that a commit has."""
+        """Return (path, commit) of each submodule of a commit."""
         entries = (entry.partition(b"\t") for entry in self._entries(commit))
         return tuple(
             (path.decode("utf-8", "surrogateescape"), head.split()[2].decode())
@@ -198,14 +198,14 @@ class Repository:
         return self.listing(commit).split(b"\0")
 
     def export(self, commit: str, folder: str) -> None:
-        """Write a commit's files to a new folder, submodules apart.
+        """Write a commit's files, without submodules, to a new folder.
 
-        As a checkout would, by an index of its own: ``git archive`` leaves out what
-        attributes say. Nothing is written to the repository. Raises GitError.
+        Works like a checkout, with a separate index: ``git archive`` leaves out what
+        attributes exclude. Nothing is written to the repository. Raises GitError.
         """
         target = os.path.join(os.path.abspath(folder), "")
         os.makedirs(target)
-        # Beside the folder: whoever made a place for it takes that away.
+        # In the parent folder, which the caller cleans up.
         beside = os.path.dirname(os.path.dirname(target))
         with tempfile.TemporaryDirectory(dir=beside) as own:
             index = {"GIT_INDEX_FILE": os.path.join(own, "index")}
@@ -217,8 +217,8 @@ class Repository:
     def with_work_tree(self, folder: str) -> tuple[Repository, str]:
         """Return a repository that has the work tree as a commit too, and its id.
 
-        Its objects go to a new folder, so that nothing is written to the repository;
-        changes that are not committed have no commit in its answers. Raises GitError.
+        Its objects go to a new folder, so nothing is written to the repository; query
+        results leave out this commit. Raises GitError.
         """
         objects = os.path.join(os.path.abspath(folder), "objects")
         os.makedirs(objects)
@@ -239,7 +239,7 @@ class Repository:
     def committed(self, folder: str) -> str:
         """Return the id of a new commit of the work tree, on top of the last one.
 
-        Its index goes to a folder; no ref leads to it. Raises GitError.
+        Its index goes to `folder`; no ref points to it. Raises GitError.
         """
         index = {"GIT_INDEX_FILE": os.path.join(os.path.abspath(folder), "index")}
         top = self.top()
@@ -258,7 +258,7 @@ class Repository:
         return GitTree(self, commit)
 
     def hunks(self, base: str, new: str) -> tuple[Hunk, ...]:
-        """Return what differs between two blobs, by their ids."""
+        """Return the differences between two blobs, given by id."""
         words = "-U0", "--inter-hunk-context=0", "--text"
         told = self._run("diff", *_PLAIN, *words, base, new)
         return tuple(
@@ -268,24 +268,24 @@ class Repository:
 
     @cached_property
     def _at_root(self) -> tuple[str, str]:
-        """Where git takes paths as trees have them: it takes them from its folder."""
+        """Arguments that make git resolve paths from the root of the tree."""
         with suppress(UsageError):
             return "-C", self.top()
-        # A repository without a work tree has no folder to be in.
+        # A bare repository has no work tree to change to.
         return "-C", "."
 
     def commits(self, span: tuple[str, str], most: int) -> tuple[Commit, ...]:
-        """Return the newest commits of a span, up to so many."""
+        """Return the newest commits of a span, at most `most`."""
         return self._newest(most, "..".join(span))
 
     def touching(
         self, span: tuple[str, str], paths: tuple[str, ...], most: int
     ) -> tuple[Commit, ...]:
-        """Return the newest commits of a span that touched files, up to so many."""
+        """Return the newest commits of a span that touched `paths`, at most `most`."""
         return self._newest(most, "..".join(span), "--", *paths)
 
     def _newest(self, most: int, *of: str) -> tuple[Commit, ...]:
-        """Return the newest commits that ``git log`` lists, up to so many."""
+        """Return the newest commits that ``git log`` lists, at most `most`."""
         words = "log", *_PLAIN, "-s", "--format=%H %s", f"-{most + 1}"
         told = self._run(*self._at_root, *words, *of).decode("utf-8", "replace")
         pairs = (line.partition(" ")[::2] for line in told.splitlines())
@@ -295,10 +295,10 @@ class Repository:
     def commits_of(
         self, span: tuple[str, str], path: str, start: int, count: int
     ) -> tuple[Commit, ...]:
-        """Return the commits of a span that wrote lines which its end has at a path.
+        """Return the commits of a span that wrote these lines of a path at its end.
 
-        A configured list of commits to ignore that is not there fails ``git blame``;
-        then they are all commits that touched the lines.
+        ``git blame`` fails if a configured list of commits to ignore is missing; the
+        result is then all commits that touched the lines.
         """
         lines = f"{start},+{count}"
         try:
@@ -318,7 +318,7 @@ class Repository:
     def commits_without(
         self, span: tuple[str, str], paths: tuple[str, ...], text: str
     ) -> tuple[Commit, ...]:
-        """Return the commits of a span that changed how often files have a text."""
+        """Return the commits of a span that changed the count of `text` in `paths`."""
         told = self._run(
             *(*self._at_root, "log", *_PLAIN, "-s", "--format=%H", f"-S{text}"),
             *("..".join(span), "--", *paths),
@@ -328,10 +328,7 @@ class Repository:
     def _described(
         self, span: tuple[str, str], ids: Iterable[str]
     ) -> tuple[Commit, ...]:
-        """Return some commits of a span, each before those that it was made on.
-
-        What is not committed is none of them.
-        """
+        """Return commits of a span, each before its parents; none is uncommitted."""
         wanted = set(ids) - {self.not_committed}
         if not wanted:
             return ()
@@ -346,9 +343,9 @@ class Repository:
         return tuple(Commit(id_, subject) for id_, subject in pairs if id_ in wanted)
 
     def blobs(self, blobs: Sequence[str], most: int) -> list[bytes | None]:
-        """Return the bytes of blobs, None for more than `most` and what is not here.
+        """Return the bytes of blobs, None if over `most` bytes or missing.
 
-        A clone may be without some: they are not fetched.
+        A partial clone may lack some: they are not fetched.
         """
         known = self._asked("--batch-check=%(objectsize)", blobs).split(b"\n")
         sizes = {
@@ -360,7 +357,7 @@ class Repository:
         for some in _parts(sizes, max(_MOST // 2, most)):
             told, at = self._asked("--batch=", some), 0
             for blob in some:
-                # An empty line, the bytes, and the end of their last line.
+                # Skip the rest of the header line, and the newline after the bytes.
                 at += 1
                 read[blob] = told[at : at + sizes[blob]]
                 at += sizes[blob] + 1
@@ -373,7 +370,7 @@ class Repository:
             return self._run("cat-file", how, given=asked)
 
     def listing(self, commit: str) -> bytes:
-        """Return ``git ls-tree -r -z`` of a commit."""
+        """Return the output of ``git ls-tree -r -z`` for a commit."""
         return self._run("ls-tree", "-r", "-z", "--full-tree", commit)
 
     def _run(
@@ -383,11 +380,11 @@ class Repository:
         seconds: float = _SECONDS,
         given: IO[bytes] | None = None,
     ) -> bytes:
-        """Return what a git command prints; raises GitError, or UsageError without git.
+        """Return a git command's output; raises GitError, or UsageError without git.
 
-        No shell is in between. It is given up after a time, or where it prints more
-        than any of our questions can need. `more` is added to its environment, `given`
-        is what it reads.
+        No shell is involved. The command is killed after `seconds`, or if it prints
+        more than any caller can need. `more` is added to its environment, `given` is
+        its standard input.
         """
         command = ["git", "--no-pager", *_SAFE, "-C", self.folder, *words]
         with tempfile.TemporaryFile() as complaints:
@@ -411,7 +408,7 @@ class Repository:
                 ) from None
             with process:
                 timer = Timer(seconds, process.kill)
-                # An interrupt while it starts is no reason to wait for it.
+                # An interrupt during start-up must not wait for the timer.
                 timer.daemon = True
                 try:
                     timer.start()
@@ -432,13 +429,13 @@ class Repository:
         raise GitError(printable(lines[0]) if lines else f"git {words[0]} failed")
 
     def _inherited(self) -> dict[str, str]:
-        """Return the environment; a repository that was named is not a hook's."""
+        """Return the environment, without a hook's variables if a folder was named."""
         left = {"GIT_EXTERNAL_DIFF", *(_OF_A_HOOK if self._named else ())}
         return {name: text for name, text in os.environ.items() if name not in left}
 
 
 def _parts(sizes: Mapping[str, int], most: int) -> Iterator[list[str]]:
-    """Yield names whose sizes add up to no more than `most`, or one that is larger."""
+    """Yield groups of names with total size at most `most`, or a single larger one."""
     part: list[str] = []
     whole = 0
     for name, size in sizes.items():
@@ -452,7 +449,7 @@ def _parts(sizes: Mapping[str, int], most: int) -> Iterator[list[str]]:
 
 
 def _quoted(path: str) -> str:
-    """Return a path as git reads it from a list: in quotes, where it has a colon."""
+    """Return a path as git reads it from a list, quoted if it has a separator."""
     if os.pathsep not in path and not path.startswith('"'):
         return path
     escaped = path.replace("\\", "\\\\").replace('"', '\\"')
@@ -475,7 +472,7 @@ class GitTree:
     """The regular files of a commit, by their paths from its root."""
 
     def __init__(self, repository: Repository, commit: str) -> None:
-        """Take a commit's id; the files are listed when they are first asked for."""
+        """Take a commit's id; files are listed on first use."""
         self.repository = repository
         self.commit = commit
 
@@ -516,7 +513,7 @@ class GitTree:
         return folders
 
     def beside(self, path: str) -> tuple[str, ...]:
-        """Return the files of the folder that a path is in, the path itself too."""
+        """Return the files in the folder of `path`, including `path`."""
         return tuple(self._folders.get(posixpath.dirname(path), ()))
 
     def key(self, path: str) -> str:
@@ -524,5 +521,5 @@ class GitTree:
         return self._blobs[path]
 
     def read(self, paths: Sequence[str], most: int) -> list[bytes | None]:
-        """Return files' bytes, None where one has more than `most` or is not here."""
+        """Return files' bytes, None if over `most` bytes or missing."""
         return self.repository.blobs([self._blobs[path] for path in paths], most)

@@ -1,9 +1,8 @@
-"""The source of both builds, looked for where it may be.
+"""Find the source of both builds.
 
-What was named comes first: refs of a repository or folders. The module cache and Go's
-own tree have other modules and the standard library. Only where nothing was named, the
-working directory and the path in the profile are looked at, whose text is that of
-today.
+Refs of a repository or folders given by the user come first. The module cache and
+GOROOT provide other modules and the standard library. Only without such arguments are
+the working directory and the paths in the profile searched; they have today's text.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from pprofdiff.units import printable
 
 __all__ = ["FoundSources", "sources_at", "sources_of"]
 
-# A source file that is longer is made by a program, for no reader.
+# Larger source files are generated and not meant to be read.
 _LARGEST = 4 << 20
 _SOURCES = (".go", ".s")
 _IN_CACHE = re.compile(r"[/\\]pkg[/\\]mod[/\\]")
@@ -33,7 +32,7 @@ _VERSIONED = re.compile(r"[^/\\]@v\d")
 
 
 def sources_at(repository: Repository, base: str, new: str) -> FoundSources:
-    """Return the sources of two commits, by their ids, that were built as they are."""
+    """Return the sources of two commits, given by id, which are those of the builds."""
     trees = repository.tree(base), repository.tree(new)
     return FoundSources(trees, repository, (base, new), as_built=True)
 
@@ -41,8 +40,8 @@ def sources_at(repository: Repository, base: str, new: str) -> FoundSources:
 def sources_of(git: str, repository: str, folders: str) -> FoundSources:
     """Return the sources that ``--git BASE..NEW`` or ``--source BASE:NEW`` names.
 
-    All empty stands for those of the working directory. Raises UsageError for a ref,
-    repository or folder that is not there.
+    If all are empty, they are those of the working directory. Raises UsageError if a
+    ref, repository or folder does not exist.
     """
     if git and folders:
         raise UsageError("--git and --source say the same in two ways: give one")
@@ -102,7 +101,7 @@ class FoundSources:
 
     @property
     def told(self) -> tuple[str, str] | None:
-        """Return the commits of both builds, "" for what is not committed."""
+        """Return the commits of both builds, "" for uncommitted work."""
         if self._repository is None or self._commits is None:
             return None
         left = self._repository.not_committed
@@ -110,12 +109,12 @@ class FoundSources:
         return base, new
 
     def text(self, side: int, function: str, file: str) -> SourceText | None:
-        """Return the text of a function's file, None where it is not to be found."""
+        """Return the text of a function's file, or None if not found."""
         found = self.file(side, function, file)
         return None if found is None else self.read([found])[0]
 
     def file(self, side: int, function: str, file: str) -> SourceFile | None:
-        """Return a function's file, None where it is not to be found."""
+        """Return a function's file, or None if not found."""
         if not file or file.startswith("<"):
             return None
         tree = self._trees[side]
@@ -134,7 +133,7 @@ class FoundSources:
         return None
 
     def folder(self, side: int, file: SourceFile) -> tuple[SourceFile, ...]:
-        """Return the sources of the folder that a file is in, by their paths."""
+        """Return the sources in a file's folder, sorted by path."""
         if file.origin == self._origin:
             tree = self._trees[side]
         elif file.origin == "module":
@@ -152,7 +151,7 @@ class FoundSources:
         return file
 
     def read(self, files: Sequence[SourceFile]) -> list[SourceText | None]:
-        """Return the texts of files, None where one is binary, too large or gone."""
+        """Return the texts of files, None if binary, too large or gone."""
         asked: dict[Tree, list[SourceFile]] = defaultdict(list)
         for file in dict.fromkeys(files):
             if file not in self._texts:
@@ -164,7 +163,7 @@ class FoundSources:
         return [self._texts[file] for file in files]
 
     def _kept(self, file: str) -> list[tuple[Origin, str, str]]:
-        """Return (origin, folder, path in it) of where Go keeps such a file."""
+        """Return (origin, folder, path in it) for each place Go may keep a file."""
         found: list[tuple[Origin, str, str]] = []
         plain = file.replace("\\", "/")
         if "../" in plain:
@@ -177,7 +176,7 @@ class FoundSources:
             found += [("module", root, rest) for root in self._modules]
         else:
             own, rest = _in_goroot(plain)
-            if self.given:  # the profile chooses no folder beside those named
+            if self.given:  # a profile adds no folder to those the user gave
                 own = ""
             if rest:
                 roots = dict.fromkeys((own, *(f"{root}/src" for root in _goroots())))
@@ -186,14 +185,14 @@ class FoundSources:
 
     @cached_property
     def _modules(self) -> list[str]:
-        """The module caches that there may be."""
+        """The possible module caches."""
         named = [os.environ.get("GOMODCACHE", "")]
         gopath = os.environ.get("GOPATH") or os.path.expanduser("~/go")
         named += [os.path.join(p, "pkg", "mod") for p in gopath.split(os.pathsep) if p]
         return [path for path in dict.fromkeys(named) if path]
 
     def hunks(self, base: SourceText, new: SourceText) -> tuple[Hunk, ...] | None:
-        """Return what the repository shows as changed between two texts, or None."""
+        """Return the hunks between two texts in the repository, or None."""
         if self._repository is None or (base.origin, new.origin) != ("git", "git"):
             return None
         if base.key == new.key:
@@ -211,9 +210,9 @@ class FoundSources:
     ) -> tuple[Commit, ...]:
         """Return the commits between the builds that made a hunk; newest first.
 
-        Where new is base with one commit more, it is that one. Else lines that are gone
-        are looked for by their text, which may stand elsewhere too: then it is the
-        commit that touched the file, if only one did.
+        If new is base plus one commit, it is that commit. Otherwise deleted lines are
+        searched by their text, which may occur elsewhere too; failing that, the result
+        is the only commit that touched the file, if there is just one.
         """
         repository, span = self._repository, self._commits
         if repository is None or span is None:
@@ -239,7 +238,7 @@ class FoundSources:
 
     @cached_property
     def _onward(self) -> bool:
-        """Whether new has all commits of base: what differs, its other ones made."""
+        """Whether new descends from base: its other commits then made all changes."""
         if self._repository is None or self._commits is None:
             return False
         try:
@@ -249,7 +248,7 @@ class FoundSources:
 
     @cached_property
     def _only(self) -> Commit | None:
-        """The one commit that new has more than base; None where it has several."""
+        """The single commit that new has beyond base; None if there are several."""
         if self._repository is None or self._commits is None or not self._onward:
             return None
         try:
@@ -260,7 +259,7 @@ class FoundSources:
 
 
 def _telling(base: SourceText, hunk: Hunk) -> str:
-    """Return the line of a hunk's base by which a commit without it is found."""
+    """Return a line of a hunk's base by which to search for its deletion."""
     start = hunk.base_start - 1
     gone = [line.strip() for line in base.lines[start : start + hunk.base_count]]
     if gone[0].startswith("func "):
@@ -273,7 +272,7 @@ def _is_source(path: str) -> bool:
 
 
 def _text(file: SourceFile, data: bytes | None) -> SourceText | None:
-    """Return a file's text, None where it is binary or was not read."""
+    """Return a file's text, None if it is binary or was not read."""
     if data is None or b"\0" in data:
         return None
     lines = data.decode("utf-8", "replace").split("\n")
@@ -284,10 +283,9 @@ def _text(file: SourceFile, data: bytes | None) -> SourceText | None:
 
 
 def _in_goroot(path: str) -> tuple[str, str]:
-    """Return (folder, path in it) of a file of Go's own source, the last "" for others.
+    """Return (folder, path in it) of a file in GOROOT, the path "" for other files.
 
-    The folder is the one in which Go was installed where the build was, "" with
-    ``-trimpath``.
+    The folder is GOROOT on the build machine, "" with ``-trimpath``.
     """
     own, source, rest = path.rpartition("/src/")
     if not source and path.startswith("/"):
@@ -309,6 +307,6 @@ def _goroots() -> tuple[str, ...]:
 
 
 def _escaped(path: str) -> str:
-    """Return a module's path as the module cache spells it: ``!`` before capitals."""
+    """Return a module path as the module cache spells it: ``!`` before capitals."""
     module, at, rest = path.partition("@")
     return re.sub(r"[A-Z]", lambda c: f"!{c[0].lower()}", module) + at + rest

@@ -1,4 +1,4 @@
-"""Which file of a tree a profile means: its path's tail, its package, its module."""
+"""Find the file of a tree that a profile means, by path, package and module."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ _MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
 _MOST_OF_MODULE = 1 << 16
 _DEEPEST = 64
 _SEPARATOR = re.compile(r"[/\\]")
-# Modules whose packages are named after their folders alone: those of Go itself.
+# Modules whose packages are named after their folders alone: Go's own.
 _UNNAMED = ("std",)
 
 
 class Tree(Hashable, Protocol):
-    """Files by their paths, which have ``/`` between their parts."""
+    """Files by their paths, whose parts are separated by ``/``."""
 
     def has(self, path: str) -> bool:
         """Return whether there is a regular file at a path."""
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """The folders that are known to have a go.mod, "" for the root."""
+        """The folders known to have a go.mod, "" for the root."""
 
     def beside(self, path: str) -> tuple[str, ...]:
-        """Return the files of the folder that a path is in, the path itself too."""
+        """Return the files in the folder of `path`, including `path`."""
 
     def key(self, path: str) -> str:
-        """Return what tells a file's text from others."""
+        """Return a string that identifies a file's text."""
 
     def read(self, paths: Sequence[str], most: int) -> list[bytes | None]:
-        """Return files' bytes, None for more than `most`, or where one is gone."""
+        """Return files' bytes, None if over `most` bytes or gone."""
 
 
 class FolderTree:
     """The files below a folder.
 
-    Paths come from profiles, links from whoever made the folder: what either leads out
-    of the folder is not there.
+    Paths come from profiles, links from whoever made the folder: a path that leads out
+    of the folder counts as missing.
     """
 
     def __init__(self, folder: str) -> None:
@@ -55,7 +55,7 @@ class FolderTree:
         self._root = os.path.realpath(folder)
 
     def _place(self, path: str) -> str | None:
-        """Return the real path of what is in the folder, None for anything else."""
+        """Return the real path of a path in the folder, None if it leads outside."""
         if "\0" in path:
             return None
         place = os.path.realpath(os.path.join(self._root, *path.split("/")))
@@ -63,9 +63,9 @@ class FolderTree:
         return place if inside else None
 
     def has(self, path: str) -> bool:
-        """Return whether there is a regular file at a path, and not an empty one.
+        """Return whether there is a non-empty regular file at a path.
 
-        The system's own files, whose reading may wait for ever, say that they are.
+        Pseudo-files of the system, which may block forever, report size 0.
         """
         place = self._place(path)
         try:
@@ -76,11 +76,11 @@ class FolderTree:
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """The root, if it is a module's: nothing below is looked through."""
+        """The root, if it has a go.mod; folders below are not searched."""
         return ("",) if self.has("go.mod") else ()
 
     def beside(self, path: str) -> tuple[str, ...]:
-        """Return the files of the folder that a path is in, the path itself too."""
+        """Return the files in the folder of `path`, including `path`."""
         folder = posixpath.dirname(path)
         place = self._place(folder)
         if place is None:
@@ -92,11 +92,11 @@ class FolderTree:
         return tuple(filter(self.has, (posixpath.join(folder, name) for name in names)))
 
     def key(self, path: str) -> str:
-        """Return the file's real path: of two sides with one, the text is one."""
+        """Return the file's real path: if two sides share it, so is the text."""
         return self._place(path) or ""
 
     def read(self, paths: Sequence[str], most: int) -> list[bytes | None]:
-        """Return files' bytes, None for more than `most`, or where one is gone."""
+        """Return files' bytes, None if over `most` bytes or gone."""
         return [self._read(path, most) for path in paths]
 
     def _read(self, path: str, most: int) -> bytes | None:
@@ -113,11 +113,11 @@ class FolderTree:
 
 @cache
 def place_in(tree: Tree, function: str, file: str) -> str | None:
-    """Return the path in a tree of the file of a function, None where it has none.
+    """Return the path in a tree of a function's file, or None if not found.
 
-    It is the longest tail of `file` that is there, in the folder of the function's
-    package: `server.go` of a project is not that of net/http. Programs, whose package
-    is named main, have no import path; with ``-trimpath`` the file has it.
+    It is the longest suffix of `file` that exists in the folder of the function's
+    package: a project's `server.go` is not that of net/http. Programs, whose package is
+    named main, have no import path; with ``-trimpath`` the file has it.
     """
     parts = [part for part in _SEPARATOR.split(file) if part][-_DEEPEST:]
     if not parts or {"..", "."} & set(parts):
@@ -149,7 +149,7 @@ def _of_modules(tree: Tree, package: str, name: str) -> Iterator[str]:
 
 
 def _is_of(tree: Tree, path: str, package: str) -> bool:
-    """Return whether a file's folder is that of a package, as far as can be told."""
+    """Return whether a file's folder can be that of a package."""
     folder = posixpath.dirname(path)
     _, vendored, rest = f"/{folder}".rpartition("/vendor/")
     if vendored:
@@ -168,7 +168,7 @@ def _is_of(tree: Tree, path: str, package: str) -> bool:
 
 @cache
 def _module_of(tree: Tree, folder: str) -> tuple[str, str] | None:
-    """Return the root and the path of the module that a folder is in."""
+    """Return the root and the path of the module that contains a folder."""
     path = f"{folder}/go.mod" if folder else "go.mod"
     if tree.has(path):
         text = (tree.read([path], _MOST_OF_MODULE)[0] or b"").decode("utf-8", "replace")

@@ -1,1 +1,1 @@
-"""What ``go test -bench`` and load generators print."""
+"""Output of ``go test -bench`` and of load generators."""

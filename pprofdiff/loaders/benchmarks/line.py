@@ -1,7 +1,7 @@
-"""One line of benchmark output -> name, iterations and values; as benchstat reads it.
+"""Parse one line of benchmark output the way benchstat does.
 
-Source: golang.org/x/perf, benchfmt/reader.go (parseBenchmarkLine, splitField) and, for
-numbers, Go's strconv.
+Source: golang.org/x/perf, benchfmt/reader.go (parseBenchmarkLine, splitField), and
+strconv for numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _BENCHMARK = b"Benchmark"
 _DIGITS = b"0123456789"
 
 SPACE = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
-"""What Go's unicode.IsSpace is true for; str.isspace takes in U+001C to U+001F."""
+"""Space as in Go's unicode.IsSpace; str.isspace also accepts U+001C to U+001F."""
 
 _DECIMAL = re.compile(rb"[+-]?[0-9_.]+(?:[eE][+-]?[0-9_]+)?")
 _HEXADECIMAL = re.compile(
@@ -30,7 +30,7 @@ _COUNT_WIDTH = 8  # testing.BenchmarkResult.String prints the count with %8d
 
 
 class Values(NamedTuple):
-    """What a benchmark's line says after its name."""
+    """The part of a benchmark line after the name."""
 
     iterations: int
     values: tuple[tuple[float, str], ...]
@@ -38,7 +38,7 @@ class Values(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One result: the name as printed, without ``Benchmark``, and its values."""
+    """One result: the printed name without ``Benchmark``, and its values."""
 
     name: bytes
     iterations: int
@@ -46,17 +46,17 @@ class Line(NamedTuple):
 
 
 def read_line(line: bytes) -> Line | None:
-    """Return the result on a line that begins with ``Benchmark``, None if none is."""
+    """Return the result on a line that starts with ``Benchmark``, or None."""
     first, *rest = _fields(line)
     values = _read(rest)
     return None if values is None else Line(first.removeprefix(_BENCHMARK), *values)
 
 
 def read_values(text: bytes) -> Values | None:
-    """Return the values that end `text` the way ``go test`` prints them, else None.
+    """Return the values at the end of `text`, printed as by ``go test``, or None.
 
-    Before the count there may be anything that does not blur where it begins: it is
-    padded to 8 columns, so that only a longer one could be glued to other digits.
+    Anything may precede the count unless it makes the start of the count ambiguous. The
+    count is padded to 8 columns, so only a longer count can run into preceding digits.
     """
     before, *_ = parts = text.split(b"\t")
     measured: list[bytes] = []
@@ -75,14 +75,14 @@ def read_values(text: bytes) -> Values | None:
 
 
 def split_name(printed: bytes) -> tuple[str, int | None]:
-    """Return the name without the ``-P`` of GOMAXPROCS, and that P if there is one."""
+    """Return the name without the GOMAXPROCS suffix ``-P``, and P or None."""
     name = printed.decode("utf-8", "backslashreplace")
     procs = _PROCS.search(name)
     return (name[: procs.start()], int(procs[1])) if procs else (name, None)
 
 
 def _read(fields: list[bytes]) -> Values | None:
-    """Return count and values of the fields after the name, None if any is wrong."""
+    """Return the values parsed from the fields after the name, or None if invalid."""
     if len(fields) < 3 or len(fields) % 2 == 0:
         return None
     iterations = _count(fields[0])
@@ -95,7 +95,7 @@ def _read(fields: list[bytes]) -> Values | None:
 
 
 def _fields(line: bytes) -> list[bytes]:
-    """Return what stands between white space, as Go's unicode.IsSpace has it."""
+    """Return the fields between white space as defined by Go's unicode.IsSpace."""
     if line.isascii():
         return line.split()
     text = line.decode("utf-8", "surrogateescape")
@@ -103,16 +103,16 @@ def _fields(line: bytes) -> list[bytes]:
 
 
 def _count(field: bytes) -> int | None:
-    """Return what Go's strconv.Atoi returns, None for its errors."""
+    """Return the result of Go's strconv.Atoi, or None on error."""
     try:
         value = int(field) if _COUNT.fullmatch(field) else None
-    except ValueError:  # longer than Python reads
+    except ValueError:  # more digits than int() accepts
         return None
     return value if value is not None and -(1 << 63) <= value < 1 << 63 else None
 
 
 def _number(field: bytes) -> float | None:
-    """Return what Go's strconv.ParseFloat returns, None for its errors."""
+    """Return the result of Go's strconv.ParseFloat, or None on error."""
     try:
         if _DECIMAL.fullmatch(field):
             value = float(field)

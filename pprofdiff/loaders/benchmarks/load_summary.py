@@ -1,4 +1,4 @@
-"""What hey and wrk print at the end of a run -> `LoadSummary`, out of any log."""
+"""Parse the summaries that hey and wrk print, from any log, into `LoadSummary`."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from pprofdiff.model.benchmarks import LoadSummary
 
 __all__ = ["LoadScanner"]
 
-_LONGEST_SUMMARY = 1 << 22  # hey prints a line for every distinct error
-_MOST_DIGITS = 15  # of such numbers, sums and products are finite, and counts exact
+_LONGEST_SUMMARY = 1 << 22  # hey prints a line per distinct error
+_MOST_DIGITS = 15  # up to here, sums and products are finite and counts exact
 _NUMBER = rb"(\d+(?:\.\d+)?)"
 _HEY_MOST_TIMES = 1_000_000  # requester/report.go, maxRes
 
-# What each tool's summary begins with; nothing else a program logs reads so.
+# The first line of each tool's summary; no other log output matches.
 _BEGINNINGS = (
     re.compile(rb"Summary:\r?\n  Total:\t(?=[\d.]+ secs)"),
     re.compile(rb"Thread Stats   Avg      Stdev "),
 )
 _TWO_LINES = b"Summary:"
 
-# wrk's units.c, format_time_s.
+# From format_time_s in wrk's units.c.
 _SECONDS = {b"us": 1e-6, b"ms": 1e-3, b"s": 1.0, b"m": 60.0, b"h": 3600.0}
 
 
 class LoadScanner:
-    """Finds load generators' summaries in blocks of whole lines, fed in order.
+    """Finds load generator summaries in blocks of whole lines, fed in order.
 
-    Of several, the longest run counts: warming up is shorter.
+    If there are several, the longest run counts: warm-up runs are shorter.
     """
 
     def __init__(self) -> None:
         self._longest: LoadSummary | None = None
-        self._summary = b""  # the beginning of a summary, or what may become one
+        self._summary = b""  # a summary that may continue, or a possible start of one
 
     def feed(self, block: bytes) -> None:
-        """Read one more block."""
+        """Read the next block."""
         text = self._summary + block if self._summary else block
         matches = chain.from_iterable(p.finditer(text) for p in _BEGINNINGS)
         begins = sorted(match.start() for match in matches)
@@ -51,7 +51,7 @@ class LoadScanner:
                 self._summary = b""
 
     def close(self) -> LoadSummary | None:
-        """Return what the longest run counted, None if there is no summary."""
+        """Return the summary of the longest run, or None if there is none."""
         if any(pattern.match(self._summary) for pattern in _BEGINNINGS):
             self._take(self._summary)
         self._summary = b""
@@ -69,11 +69,11 @@ class LoadScanner:
 
 
 class _TooLongError(ValueError):
-    """A number has more digits than any load generator counts."""
+    """A number has more digits than any load generator prints."""
 
 
 def _hey(summary: bytes) -> LoadSummary | None:
-    """Return a summary as requester/print.go writes it."""
+    """Return a summary in the format of hey's requester/print.go."""
     total = re.search(rb"(?m)^  Total:\t" + _NUMBER + rb" secs", summary)
     rate = re.search(rb"(?m)^  Requests/sec:\t" + _NUMBER, summary)
     if total is None or rate is None:
@@ -86,10 +86,10 @@ def _hey(summary: bytes) -> LoadSummary | None:
 def _hey_counts(
     summary: bytes, seconds: float, rate: float
 ) -> tuple[int | None, int | None]:
-    """Return how many requests hey made, and how many of them failed; None is unknown.
+    """Return the numbers of requests and of failed requests; None is unknown.
 
-    Hey keeps the status of the first million answers alone, so the sum is compared
-    with the printed rate, whose last digit is good to half of 0.0001.
+    Hey keeps the status of only the first million responses, so the total is checked
+    against the printed rate, which is accurate to 0.00005.
     """
     codes = re.findall(rb"(?m)^  \[(\d{3})\]\t(\d+) responses", summary)
     _, _, rest = summary.partition(b"Error distribution:")
@@ -105,7 +105,7 @@ def _hey_counts(
 
 
 def _wrk(summary: bytes) -> LoadSummary | None:
-    """Return a summary as wrk.c prints it; wrk2 prints the same."""
+    """Return a summary in the format of wrk's wrk.c, which wrk2 shares."""
     rate = re.search(rb"(?m)^Requests/sec: +" + _NUMBER, summary)
     total = re.search(
         rb"(?m)^  (\d+) requests in " + _NUMBER + rb"(us|ms|s|m|h)\b", summary
@@ -116,7 +116,7 @@ def _wrk(summary: bytes) -> LoadSummary | None:
     printed, unit = _float(total[2]), total[3]
     seconds = printed * _SECONDS[unit]
     if unit in (b"m", b"h") and per_second > printed:
-        # Both have two decimals: the larger is the finer.
+        # Both have two decimals, so the larger number is more precise.
         seconds = requests / per_second
     refused = re.search(rb"(?m)^  Non-2xx or 3xx responses: (\d+)", summary)
     sockets = re.search(

@@ -1,10 +1,10 @@
-"""What ``go test -bench`` prints -> `Benchmarks`, out of any log and in any pieces.
+"""Parse the output of ``go test -bench``, from any log, into `Benchmarks`.
 
-The format is https://go.dev/design/14313-benchmark-format. What is a result, a unit
-and a configuration line is as benchstat has it: golang.org/x/perf, benchfmt/reader.go.
-Beyond that, a result is put together again whose name and values other output parts:
-``go test`` prints the name, runs the benchmark, and then prints the values
-(testing/benchmark.go, processBench), so whatever the program prints stands between.
+The format is https://go.dev/design/14313-benchmark-format. Result, unit and
+configuration lines follow benchstat: golang.org/x/perf, benchfmt/reader.go. In
+addition, a result is reassembled when other output separates its name from its values:
+``go test`` prints the name, runs the benchmark, then prints the values
+(testing/benchmark.go, processBench), so the program's output lands in between.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ from pprofdiff.model.benchmarks import Benchmarks, Result
 
 __all__ = ["BenchmarkScanner", "parse"]
 
-# `go test` prints the name, padded, and a tab; see processBench.
+# `go test` prints the padded name and a tab; see processBench.
 _NAME = rb"Benchmark(?![a-z])(\S*+) *+\t"
 _STARTED = re.compile(_NAME)
-# At a line's beginning any Benchmark, within a line what `go test` prints.
+# At the start of a line any Benchmark, inside a line only what `go test` prints.
 _LINE = re.compile(
     rb"Benchmark(?:(?<![^\n]Benchmark)|(?![a-z])(?:[^\sB]|B(?!enchmark))*+ *+\t)[^\n]*"
 )
-# What comes once a benchmark is over, or its process is.
+# Output that follows the end of a benchmark or of its process.
 _OVER = rb"(?:PASS|FAIL|ok  |--- |goos: )"
 _OVER_HERE, _OVER_LATER = re.compile(_OVER), re.compile(rb"\n" + _OVER)
 _PER_OPERATION = re.compile(rb"/op(?![^ \t\r\n])")
 
-# See parseKeyValueLine; `_is_key` has what is not ASCII.
+# See parseKeyValueLine; `_is_key` checks non-ASCII keys.
 _CONFIG = rb"([a-z\x80-\xff][^:\sA-Z]*):([ \t][^\n]*|\r?(?=\n|\Z))"
 _FIRST_CONFIG, _CONFIG_LINE = re.compile(_CONFIG), re.compile(rb"\n" + _CONFIG)
 
-_LONGEST_LINE = 1 << 16  # as long as bufio.Scanner, and so benchstat, reads
+_LONGEST_LINE = 1 << 16  # the limit of bufio.Scanner, and so of benchstat
 _STANDARD_KEYS = {"goos", "goarch", "pkg", "cpu"}
 _MOST_OTHER_KEYS = 64
 
 
 def parse(data: bytes, name: str) -> Benchmarks:
-    """Return the benchmark results in `data`; `name` is for messages.
+    """Return the benchmark results in `data`; `name` is used in error messages.
 
     Raises
     ------
     FormatError
-        There is no result in it.
+        `data` has no results.
 
     """
     scanner = BenchmarkScanner()
@@ -68,12 +68,12 @@ def parse(data: bytes, name: str) -> Benchmarks:
 class BenchmarkScanner:
     """Collects results from blocks of whole lines, fed in order.
 
-    ``key: value`` lines count for the results after them, as in benchstat, but for
-    those that a running benchmark prints. `config` holds goos, goarch, pkg, cpu and
-    the last 64 other keys, sorted; results that differ in it are kept apart. A name
-    counts within a line, too, and values torn from it if they end a line, both as
-    ``go test`` prints them (with some unit per ``op``), before another benchmark or
-    the end of the tests is named.
+    As in benchstat, ``key: value`` lines apply to the results after them, except those
+    printed while a benchmark runs. `config` holds goos, goarch, pkg, cpu and the last
+    64 other keys, sorted; results with different configurations are kept apart. A name
+    may also start inside a line, and values separated from it may end a line, if both
+    are printed as by ``go test`` (with at least one ``/op`` unit) and the values
+    precede the next benchmark or the end of the tests.
     """
 
     def __init__(self) -> None:
@@ -84,11 +84,11 @@ class BenchmarkScanner:
             tuple[list[float], list[int]],
         ] = {}
         self._torn = 0
-        self._waiting: bytes | None = None  # the name whose values are not here yet
+        self._waiting: bytes | None = None  # name still without values
         self._running = False
 
     def feed(self, block: bytes) -> None:
-        """Read one more block, which ends with a line's end unless it is the last."""
+        """Read the next block, which ends with a newline unless it is the last."""
         position = 0
         for match in _LINE.finditer(block):
             first = block.rfind(b"\n", position, match.start()) + 1 or position
@@ -102,7 +102,7 @@ class BenchmarkScanner:
         self._between(block, position, len(block))
 
     def close(self) -> Benchmarks | None:
-        """Return all results, None if there are none."""
+        """Return all results, or None if there are none."""
         self._over()
         results = tuple(
             Result(*split_name(name), config, unit, tuple(values), tuple(iterations))
@@ -111,19 +111,19 @@ class BenchmarkScanner:
         return Benchmarks(results, self._torn) if results else None
 
     def _benchmark_line(self, line: bytes) -> None:
-        """Read a line that begins with Benchmark."""
+        """Read a line that starts with Benchmark."""
         result = read_line(line) if len(line) <= _LONGEST_LINE else None
         if result is not None:
             self._over()
             self._add(result)
         elif len(line.split(None, 1)) == 1 and not line[-1:].isspace():
-            self._over()  # `go test -v` says what it runs next
+            self._over()  # `go test -v` announces the next benchmark
             self._running = True
         else:
             self._started(line)
 
     def _started(self, line: bytes) -> None:
-        """Read a name as `go test` prints it; the values may be there already."""
+        """Read a name printed by `go test`, with its values if they follow."""
         started = _STARTED.match(line)
         if started is None or started.end() > _LONGEST_LINE:
             return
@@ -135,14 +135,14 @@ class BenchmarkScanner:
             self._waiting, self._running = started[1], True
 
     def _between(self, block: bytes, start: int, end: int) -> None:
-        """Read the lines between two that begin with Benchmark."""
+        """Read the lines between two Benchmark lines."""
         if self._running and start < end:
             start = self._output(block, start, end)
         if start < end:
             self._configure(block, start, end)
 
     def _output(self, block: bytes, start: int, end: int) -> int:
-        """Read what a running benchmark prints; return where that ends."""
+        """Read the output of a running benchmark; return where it ends."""
         here = _OVER_HERE.match(block, start, end)
         later = None if here else _OVER_LATER.search(block, start, end)
         limit = start if here else later.start() + 1 if later else end
@@ -165,14 +165,14 @@ class BenchmarkScanner:
         return limit
 
     def _over(self) -> None:
-        """Note that no more values come for the benchmark that was named last."""
+        """Give up waiting for values of the last benchmark named."""
         self._torn += self._waiting is not None
         self._waiting, self._running = None, False
 
     def _configure(self, block: bytes, start: int, end: int) -> None:
-        """Let the ``key: value`` lines between two positions be in force."""
+        """Apply the ``key: value`` lines between two positions."""
         first = _FIRST_CONFIG.match(block, start, end)
-        # The last line of a key decides: a log may have millions with the same.
+        # The last line of a key wins: a log may repeat a key millions of times.
         lines = {
             match[1]: match
             for match in chain((first,), _CONFIG_LINE.finditer(block, start, end))
@@ -203,7 +203,7 @@ class BenchmarkScanner:
 
 
 def _is_key(key: bytes) -> bool:
-    """Tell whether `key` has neither upper-case letters nor space beyond ASCII."""
+    """Return whether `key`, if not ASCII, has no upper-case letters or space."""
     if key.isascii():
         return True
     import unicodedata

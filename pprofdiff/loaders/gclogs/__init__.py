@@ -1,7 +1,7 @@
-"""``GODEBUG=gctrace=1`` lines in any text to `model.gclog.GCLog`.
+"""Parse ``GODEBUG=gctrace=1`` lines from any text into `model.gclogs.GCLog`.
 
-`lines` has the grammars, `repair` puts lines together that other output tore, `runs`
-tells the processes apart, and `reader` is the state machine that is fed the text.
+`lines` holds the grammars, `repair` reassembles lines interleaved with other output,
+`runs` separates processes, and `reader` is the state machine fed with the text.
 """
 
 from __future__ import annotations

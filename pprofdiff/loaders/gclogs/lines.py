@@ -1,4 +1,4 @@
-"""The lines of ``GODEBUG=gctrace=1``, one regular expression a grammar.
+"""Grammars of ``GODEBUG=gctrace=1`` lines, one regular expression each.
 
 Source: the end of gcMarkTermination in runtime/mgc.go, Go 1.5 to 1.27. Go 1.5 prints
 five clock and seven CPU times, Go 1.6 three and five; Go 1.18 adds stacks and globals.
@@ -33,12 +33,12 @@ __all__ = [
 COLUMNS = tuple(
     f.name for f in fields(Cycles) if f.name not in ("forced", "timer", "repaired")
 )
-"""The integer fields of `model.gclog.Cycles`, in the order of a line's numbers."""
+"""The integer fields of `model.gclogs.Cycles`, in the order a line prints them."""
 MISSING = -1
-"""The value of a column that a line does not have."""
+"""The value of a column that a line does not print."""
 
 # {i} is an integer, {s} the start in seconds, {t} a time in milliseconds. Go 1.26 may
-# say that it looks for leaks; what ships logs as JSON or HTML escapes the arrow.
+# note a goroutine leak check; log shippers that write JSON or HTML escape the arrow.
 _BEGIN = r"gc {i} @{s}s {i}%(?: \(checking for goroutine leaks\))?: "
 _TIMES = r"{t}\+{t}\+{t} ms clock, {t}\+{t}/{t}/{t}\+{t} ms cpu, "
 _TIMES_GO_1_5 = (
@@ -48,7 +48,7 @@ _HEAP = r"{i}{to}{i}{to}{i} MB, {i} MB goal, "
 _SCANNED = r"{i} MB stacks, {i} MB globals, "
 _END = r"{i} P(?P<forced> \(forced\))?"
 _ARROW = r"-(?:>|\\u003[eE]|&gt;)"
-# By how many numbers a line has.
+# Grammars, keyed by how many numbers a line has.
 GO_1_5, GO_1_6, GO_1_18 = 20, 16, 18
 _GRAMMARS = {
     GO_1_18: _BEGIN + _TIMES + _HEAP + _SCANNED + _END,
@@ -58,33 +58,35 @@ _GRAMMARS = {
 
 
 def _compiled(integer: str, time: str) -> dict[int, re.Pattern[bytes]]:
-    """Return one regular expression a grammar, for such numbers."""
+    """Return the regular expression of each grammar for these number formats."""
     start = rf"(?:{integer})\.\d{{3}}"
     words = {"i": f"(?:{integer})", "s": start, "t": f"(?:{time})", "to": _ARROW}
     return {n: re.compile(g.format(**words).encode()) for n, g in _GRAMMARS.items()}
 
 
-# Of twelve digits, neither a thousandfold nor a sum leaves int64 or is inexact.
+# With up to twelve digits, values × 1000 and sums fit int64 exactly.
 ANY = _compiled(r"\d{1,12}+", r"\d{1,12}+(?:\.\d{1,3}+)?+")
-"""The grammars with any numbers."""
+"""The grammars with numbers in any format."""
 PRINTED = _compiled(
     r"0|[1-9]\d{0,11}", r"0\.0\d\d|0\.[1-9]\d|[1-9]\.\d|[1-9]\d{1,11}|0"
 )
-"""The grammars with numbers exactly as the runtime prints them (fmtNSAsMS: two digits
-below 10 ms, whole milliseconds above, no zero in front)."""
+"""The grammars with numbers exactly as the runtime prints them.
+
+From fmtNSAsMS: two digits below 10 ms, whole milliseconds above, no leading zeros.
+"""
 
 HEAD = re.compile(rb"gc \d{1,12}+ @\d{1,12}+\.\d{3}")
-"""As much of a line as counts as one that began: its number and start."""
+"""The number and start of a line: enough to show that a line began."""
 TIMER = re.compile(rb"GC forced(?![ \w])")
-"""Printed by itself before the line of a collection that sysmon asked for."""
+"""Printed alone before the line of a GC cycle that sysmon forced."""
 
 _BLANKS = bytes(b if chr(b) in "0123456789." else ord(" ") for b in range(256))
 
 
 class Line(NamedTuple):
-    """A whole line: its numbers, with spaces between, and where it ends in the text.
+    """A whole line: its numbers separated by spaces, and its end in the text.
 
-    `grammar` is how many numbers it has.
+    `grammar` is the count of numbers.
     """
 
     numbers: bytes
@@ -96,7 +98,7 @@ class Line(NamedTuple):
 def read_line(
     text: bytes, at: int = 0, grammars: dict[int, re.Pattern[bytes]] = ANY
 ) -> Line | None:
-    """Return the whole line that begins at a place in a text, or None."""
+    """Return the whole line at offset `at` of a text, or None."""
     for grammar, pattern in grammars.items():
         if match := pattern.match(text, at):
             forced = match["forced"] is not None
@@ -105,22 +107,21 @@ def read_line(
 
 
 def numbers_of(text: bytes) -> bytes:
-    """Return a line, or its beginning, with spaces for all that is no number."""
+    """Return a line, whole or partial, with spaces for all but its numbers."""
     return text.replace(b"\\u003", b"").translate(_BLANKS)
 
 
 def columns(numbers: list[bytes]) -> NDArray[np.int64]:
-    """Return lines of one grammar as integers: `COLUMNS` by lines.
+    """Return lines of one grammar as integers, shape (`COLUMNS`, lines).
 
-    Times are µs, the start ms. Of Go 1.5's times, the scan phase counts as marking
-    (wall, and background CPU), the pause that installs write barriers as mark
-    termination.
+    Times are in µs, the start in ms. For Go 1.5, the scan phase counts as marking (wall
+    and background CPU), and the pause that installs write barriers as mark termination.
     """
     parsed = np.fromstring(b" ".join(numbers), sep=" ").reshape(len(numbers), -1).T
     grammar = len(parsed)
     parsed[1] *= 1000
     parsed[3 : 15 if grammar == GO_1_5 else 11] *= 1000
-    # Of fifteen digits, doubles are less than half an integer off.
+    # With fifteen digits, a double is off by less than half an integer.
     v = np.rint(parsed).astype(np.int64)
     missing = np.full_like(v[:2], MISSING)
     if grammar == GO_1_5:

@@ -1,8 +1,8 @@
-"""A text, block by block -> the collections in it: a plain state machine.
+"""Scan a text for GC cycles, block by block: a plain state machine.
 
-A regular expression finds where lines of gctrace begin and skips all else. From one
-beginning to the next there is a whole line, or a torn one that may be put together, and
-what the runtime prints beside it.
+A regular expression finds where gctrace lines begin and skips everything else. Between
+two such starts lies a whole line, or a torn one that may be repaired, plus whatever
+else the runtime prints there.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from pprofdiff.model.gclogs import Cycles, GCLog
 
 __all__ = ["GCScanner", "parse"]
 
-# How the program's own lines begin is learnt from so much of the text's beginning.
+# Bytes at the start of the text used to learn how the program's lines begin.
 _SAMPLE = 1 << 20
-# How far the pieces of a torn line are looked for.
+# How far to look for the pieces of a torn line.
 _FARTHEST = 1 << 16
-# More than the longest line has.
+# Longer than any gctrace line.
 _LONGEST = 1 << 10
-# Rows that become columns at once.
+# Rows converted to columns at once.
 _BATCH = 1 << 12
 
-# Bits of a line's flags. A torn line has its number and start, and nothing else.
+# Flag bits of a line. A torn line has a valid number and start, nothing else.
 _FORCED, _TIMER, _REPAIRED, _TORN = 1, 2, 4, 8
 
 
 def parse(data: bytes, name: str) -> GCLog:
-    """Return the collections that a log tells of.
+    """Return the GC cycles in a log.
 
-    Raises FormatError, with `name` in front, where there is no gctrace line.
+    Raises FormatError, prefixed with `name`, if there is no gctrace line.
     """
     scanner = GCScanner()
     scanner.feed(data)
@@ -58,24 +58,24 @@ def parse(data: bytes, name: str) -> GCLog:
 
 
 class GCScanner:
-    """Reads gctrace lines from the blocks of a text, fed in order and cut anywhere.
+    """Reads gctrace lines from blocks of a text, fed in order and cut anywhere.
 
-    Memory: the block, 1 MiB, and 152 bytes a collection.
+    Memory: the block, 1 MiB, and 152 bytes per GC cycle.
     """
 
     def __init__(self) -> None:
         self._pending = b""
         self._repair: Repair | None = None
-        # The lines so far by column; the latest, all of one grammar, as they stand.
+        # Columns of the packed lines; below, the latest lines, all of one grammar.
         self._columns = [array("q") for _ in (*COLUMNS, "flags")]
         self._numbers: list[bytes] = []
         self._flags: list[int] = []
         self._grammar = GO_1_18
-        self._timer = False  # "GC forced" was printed since the last line
-        self._open = False  # the last line has something right behind it
+        self._timer = False  # "GC forced" was printed after the last line
+        self._open = False  # the last line is followed directly by other text
 
     def feed(self, block: bytes) -> None:
-        """Read one more block."""
+        """Read the next block."""
         text = self._pending + block
         if self._repair is None and len(text) < _SAMPLE:
             self._pending = text
@@ -83,9 +83,9 @@ class GCScanner:
             self._pending = text[self._read(text, _whole_lines(text)) :]
 
     def close(self) -> GCLog | None:
-        """Return what was read, or None where there is no gctrace line, torn or whole.
+        """Return the log, or None if it has no gctrace line, torn or whole.
 
-        Lines of Go 1.4 and older count as none. Nothing can be fed afterwards.
+        Lines of Go 1.4 and older are ignored. Nothing can be fed afterwards.
         """
         self._read(self._pending, len(self._pending), last=True)
         self._pending = b""
@@ -103,7 +103,7 @@ class GCScanner:
         return GCLog(runs, mixed)
 
     def _read(self, text: bytes, stop: int, *, last: bool = False) -> int:
-        """Read a text up to `stop`, or to a torn line that may go on; return where."""
+        """Read up to `stop`, or to a torn line that may go on; return the position."""
         repair = self._repair = self._repair or Repair(text[:_SAMPLE])
         begins = [match.start() for match in repair.begins.finditer(text, 0, stop)]
         near = bool(begins) and stop - begins[-1] < _FARTHEST
@@ -122,7 +122,7 @@ class GCScanner:
         return stop
 
     def _torn(self, text: bytes, repair: Repair) -> None:
-        """Read a line that is cut to pieces."""
+        """Read a torn line."""
         self._open = False
         if line := repair.mended(text):
             self._add(line.numbers, line.grammar, _REPAIRED | _FORCED * line.forced)
@@ -139,7 +139,7 @@ class GCScanner:
         self._timer = False
 
     def _pack(self) -> None:
-        """Read the latest lines' numbers."""
+        """Convert the latest lines to columns."""
         if self._numbers:
             rows = np.vstack((columns(self._numbers), self._flags))
             for column, values in zip(self._columns, rows, strict=True):
@@ -148,7 +148,7 @@ class GCScanner:
         self._flags.clear()
 
     def _between(self, text: bytes, begin: int, end: int) -> None:
-        """Read what stands between lines: the end of one, or what comes before one."""
+        """Read the text between lines: the end of one, or the prefix of the next."""
         if self._open and text.find(b"\n (forced)", begin, end) >= 0:
             self._flags[-1] |= _FORCED
         if TIMER.search(text, begin, end):
@@ -156,10 +156,10 @@ class GCScanner:
 
 
 def _whole_lines(text: bytes) -> int:
-    """Return up to where a text can be read: no line goes on behind it.
+    """Return the length of the text that can be read now.
 
-    That is before the last line end, so that it is seen with what follows. A very long
-    line is cut, but not within a line of gctrace.
+    It ends before the last newline, so that the newline is seen with what follows. A
+    very long line is cut, but not inside a gctrace line.
     """
     end = text.rfind(b"\n")
     if len(text) - end <= 2 * _LONGEST:

@@ -1,10 +1,10 @@
-"""Lines of gctrace that other output cut to pieces, put together where that is certain.
+"""Reassemble gctrace lines torn by other output, where the result is certain.
 
-The runtime hands every argument of a print to write(2) by itself, so what a goroutine
-writes meanwhile lands between two arguments, never inside a number. What a logger
-writes is a whole line. A torn line therefore is its arguments in order, with whole
-lines of the program between some of them. Where it is known how the program's lines
-begin, they are taken out, and what is left must be a line as the runtime prints it.
+The runtime passes each argument of a print to write(2) separately, so concurrent output
+lands between two arguments, never inside a number, and a logger writes whole lines. A
+torn line is therefore its arguments in order, with whole lines of the program in
+between. If it is known how the program's lines begin, they are removed, and the rest
+must be a line exactly as the runtime prints it.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from pprofdiff.loaders.gclogs.lines import (
 
 __all__ = ["Repair"]
 
-# How gctrace's lines begin, and the pieces of torn ones, but for numbers.
+# How gctrace lines, and the pieces of torn ones, begin (except numbers).
 _ARGUMENT = rb"gc | @|s |%|: |[+/]|-[>\\&]| ms c| MB| P| \((?:forced|checking)"
-# Bytes that tell how a program's lines begin: a date, or a level and a date.
+# Length of a line's beginning: enough for a date, or a level and a date.
 _LENGTH = 12
 _BEGINNING = re.compile(rb"(?m)^(?!%s).{%d}" % (_ARGUMENT, _LENGTH))
-# How often a beginning must be seen: at least so many times, one line in so many.
+# A beginning must occur at least this often, and on one line in this many.
 _TIMES, _SHARE = 4, 100
-# Dates and times: digits that are always as many.
+# Dates and times: numbers with a fixed count of digits.
 _FIXED = re.compile(
     rb"9999[-/.]99[-/.]99|99/(?:99/99|[A-Z])|99:99:99|99 [A-Z][a-z][a-z] |9{8}[T ]99"
 )
 _DIGITS = bytes.maketrans(b"0123456789", b"9" * 10)
-# Where the program's lines were; no piece goes on within a number.
+# Where the program's lines were removed; a number never spans a seam.
 _SEAM = re.compile(rb"(?<![\d.])\0|\0(?![\d.])")
 _LINE_END = re.compile(rb"\r?\n")
 
 
 class Repair:
-    """Finds torn lines in a log and puts them together, given a sample of the log.
+    """Finds and reassembles torn lines in a log, given a sample of the log.
 
     `begins` matches where a gctrace line begins, whole or torn.
     """
@@ -56,11 +56,11 @@ class Repair:
         )
 
     def mended(self, torn: bytes) -> Line | None:
-        """Return the line that begins a text and is torn, or None.
+        """Return the torn line that starts the text, reassembled, or None.
 
-        The text reaches to the next gctrace line. None where its pieces do not make a
-        line, or one whose two stop-the-world phases do not take CPU time in the same
-        whole proportion to their wall time, as the runtime prints it.
+        The text reaches to the next gctrace line. The result is None if the pieces do
+        not form a line, or if the CPU and wall times of its two stop-the-world phases
+        do not have the same whole ratio, as in the runtime's output.
         """
         text = _SEAM.sub(b"", self._program_lines.sub(b"\0", torn))
         line = read_line(text, grammars=PRINTED)
@@ -72,12 +72,12 @@ class Repair:
 
 
 def _starts(sample: bytes) -> bytes | None:
-    """Return the pattern of how a program's lines begin, or None if that is unknown.
+    """Return the pattern of how the program's lines begin, or None if unknown.
 
-    Digits stand for any digit. Left out are beginnings that are rare, as those of the
-    pieces of gctrace lines are, and numbers that may grow a digit. None as well if the
-    program writes something else before its lines, without ending it: what stands
-    behind a number could be part of that number.
+    A digit matches any digit. Rare beginnings are left out, since pieces of gctrace
+    lines are rare, as are numbers that may gain a digit. The result is also None if the
+    program writes unterminated output before its lines: what follows a number could
+    then be part of that number.
     """
     seen = Counter(b.translate(_DIGITS) for b in _BEGINNING.findall(sample))
     least = max(_TIMES, seen.total() // _SHARE)
@@ -94,13 +94,13 @@ def _starts(sample: bytes) -> bytes | None:
 
 
 def _glued(longer: bytes, shorter: bytes) -> bool:
-    """Tell if one beginning reads like digits and another right behind them."""
+    """Return whether a beginning reads like digits directly followed by another."""
     digits = len(longer) - len(longer.lstrip(b"9"))
     return any(shorter.startswith(longer[i:]) for i in range(1, digits))
 
 
 def _untouched(sample: bytes) -> Iterator[bytes]:
-    """Yield the lines that no gctrace line is being written into."""
+    """Yield the lines that do not interleave with a gctrace line."""
     end: int | None = 0
     text = b"\n" + sample
     for begin in [*(m.start() for m in re.finditer(b"gc ", text)), len(text)]:
@@ -112,10 +112,10 @@ def _untouched(sample: bytes) -> Iterator[bytes]:
 
 
 def _proportionate(line: Line) -> bool:
-    """Tell if CPU time of the pauses is wall time × one number of processors.
+    """Return whether the CPU time of both pauses is wall time × one count of Ps.
 
-    The runtime prints wall × min(GOMAXPROCS, CPUs), each with digits cut off. Go 1.5's
-    lines show their parts otherwise and are not judged.
+    The runtime prints wall × min(GOMAXPROCS, CPUs), both truncated. Go 1.5 prints these
+    phases differently, so its lines always pass.
     """
     if line.grammar == GO_1_5:
         return True
@@ -130,6 +130,6 @@ def _proportionate(line: Line) -> bool:
 
 
 def _range(printed: int) -> tuple[int, int]:
-    """Return from which to below which µs a time prints as this one."""
+    """Return the half-open range of times in µs that print as `printed`."""
     step = next((s for s in (1, 10, 100) if printed < 100 * s), 1000)
     return printed, printed + step

@@ -1,9 +1,9 @@
-"""Which collections are of one process: a log may hold several, or several at a time.
+"""Split GC cycles by process: a log may hold several, in sequence or interleaved.
 
-A process numbers its collections 1, 2, 3, … and starts them ever later. Where both rise
-all the way there is one run. Where they fall, a line stands there twice, two neighbours
-changed places, another process began, or lines of several alternate; then each line
-goes on where a number is followed by the next.
+A process numbers its cycles 1, 2, 3, … with increasing start times. If both increase
+throughout, there is one run. If they do not, a line is repeated, two neighbours are
+swapped, another process started, or several processes interleave; each line then
+continues the process whose next number it has.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from pprofdiff.model.gclogs import Cycles, GCRun
 
 __all__ = ["split"]
 
-# A line lost now and then is likelier than another process at the very number.
+# A few lost lines are likelier than another process at the same number.
 _FEW_LOST = 8
-# How many processes a line is compared with.
+# How many recent processes a line is compared with.
 _LATEST = 32
 
 _Rows = NDArray[np.intp]
@@ -33,12 +33,12 @@ _Counts = NDArray[np.int64]
 
 
 def split(cycles: Cycles, torn: _Flags) -> tuple[tuple[GCRun, ...], bool]:
-    """Return the runs in the order they begin, and if some could not be told apart.
+    """Return the runs in the order they begin, and whether some are ambiguous.
 
-    `cycles` are all lines in the order of the text, at least one; of those that are
-    `torn` only number and start count. Repeated lines count once. Neighbours in the
-    wrong order change places, unless processes alternate. Lines that were put together
-    and do not fit between their neighbours count as torn.
+    `cycles` holds all lines in text order, at least one; `torn` ones have a valid
+    number and start only. Repeated lines count once. Swapped neighbours are put in
+    order unless processes interleave. Repaired lines that do not fit between their
+    neighbours count as torn.
     """
     none = np.zeros(len(cycles), np.int64)
     scanned = np.asarray(cycles.stacks_mb) != MISSING
@@ -59,10 +59,10 @@ def split(cycles: Cycles, torn: _Flags) -> tuple[tuple[GCRun, ...], bool]:
 
 @dataclass(frozen=True, eq=False)
 class _Lines:
-    """All lines of a log, and in `rows` which of them count, in which order.
+    """All lines of a log; `rows` are the ones that count, in order.
 
-    `scanned` lines have stacks and globals. `repeated` is how often more a line stands
-    in the log, `swapped` is 1 for a line that stood behind the one that follows it.
+    `scanned` lines have stacks and globals. `repeated` counts further copies of a line,
+    and `swapped` is 1 for a line that stood after the one that follows it.
     """
 
     cycles: Cycles
@@ -74,13 +74,13 @@ class _Lines:
 
     @property
     def number(self) -> _Counts:
-        """The numbers of `rows`."""
+        """The cycle numbers of `rows`."""
         return self.cycles.number[self.rows]
 
     def breaks(self) -> _Flags:
-        """Tell which of `rows` cannot be of the process that wrote the one before.
+        """Return which of `rows` cannot be from the same process as the row before.
 
-        A process is of one Go version, which prints one grammar.
+        A process has one Go version, and so one grammar.
         """
         breaks = np.zeros(len(self.rows), np.bool_)
         start = self.cycles.start_ms[self.rows]
@@ -90,9 +90,9 @@ class _Lines:
         return breaks
 
     def follow(self, later: _Rows, earlier: _Rows) -> _Flags:
-        """Tell which rows can be of the process that wrote the earlier ones.
+        """Return which `later` rows can be from the process of their `earlier` rows.
 
-        Its GOMAXPROCS is taken to be the same.
+        GOMAXPROCS is assumed not to change.
         """
         c = self.cycles
         same: _Flags = c.procs[later] == c.procs[earlier]
@@ -103,7 +103,7 @@ class _Lines:
 
 
 def _run(lines: _Lines, rows: _Rows | slice) -> GCRun:
-    """Return rows as those of one process."""
+    """Return the rows as a run of one process."""
     torn, whole = int(lines.torn[rows].sum()), rows
     if torn and not isinstance(rows, slice):
         whole = rows[~lines.torn[rows]]
@@ -115,7 +115,7 @@ def _run(lines: _Lines, rows: _Rows | slice) -> GCRun:
 
 
 def _once(lines: _Lines) -> _Lines:
-    """Return the lines without those that repeat an earlier one to the digit."""
+    """Return the lines without exact copies of earlier ones."""
     c = lines.cycles
     order = np.lexsort((c.start_ms, c.number))
     order = order[~lines.torn[order]]
@@ -133,10 +133,11 @@ def _once(lines: _Lines) -> _Lines:
 
 
 def _in_order(lines: _Lines) -> _Lines:
-    """Return the lines with neighbours exchanged that stand in the wrong order.
+    """Return the lines with swapped neighbours put in order.
 
-    That is certain where their numbers are consecutive, and numbers and starts then
-    rise from the line before to the line after; one of these is enough at the ends.
+    A pair is swapped if its numbers are consecutive and, in the other order, numbers
+    and starts increase from the line before to the line after; at a log's end, one side
+    is enough.
     """
     rows, last = lines.rows, len(lines.rows) - 1
     at = np.flatnonzero(np.diff(lines.number) == -1)
@@ -155,10 +156,10 @@ def _in_order(lines: _Lines) -> _Lines:
 
 
 def _told_apart(lines: _Lines) -> tuple[_Counts, bool, bool]:
-    """Return which process each of `rows` is of, in the order they begin.
+    """Return the process of each of `rows`, numbered in the order they begin.
 
-    Also return if some may be of either of two processes, and if processes alternate
-    rather than come one after the other.
+    Also return whether a row may belong to either of two processes, and whether
+    processes interleave rather than follow each other.
     """
     breaks = lines.breaks()
     in_turn = np.cumsum(breaks, dtype=np.int64)
@@ -172,10 +173,10 @@ def _told_apart(lines: _Lines) -> tuple[_Counts, bool, bool]:
 
 
 def _fitting(lines: _Lines) -> _Lines:
-    """Return the lines with those torn that were put together and do not fit.
+    """Return the lines with repaired ones that do not fit marked torn.
 
-    Such a line fits where it can follow the line before, and the line after it; one
-    side is enough where the log begins or ends.
+    A repaired line fits if it can follow the line before and the line after can follow
+    it; at the start or end of the log, one side suffices.
     """
     known = lines.rows[~lines.torn[lines.rows]]
     repaired = lines.cycles.repaired[known]
@@ -187,7 +188,7 @@ def _fitting(lines: _Lines) -> _Lines:
 
 
 def _may_alternate(number: _Counts, breaks: _Flags) -> bool:
-    """Tell if some line may directly continue one that is not right before it."""
+    """Return whether a line may directly continue one that is not its predecessor."""
     begin = np.flatnonzero(breaks | (np.diff(number, prepend=number[0] - 1) != 1))
     ends = np.append(begin[begin > 0] - 1, len(number) - 1)
     begin = begin[number[begin] != 1]
@@ -195,7 +196,7 @@ def _may_alternate(number: _Counts, breaks: _Flags) -> bool:
 
 
 class _Line(NamedTuple):
-    """What tells processes apart; None is unknown."""
+    """The values that distinguish processes; None is unknown."""
 
     number: int
     start: int
@@ -203,7 +204,7 @@ class _Line(NamedTuple):
     scanned: bool | None
 
     def may_follow(self, earlier: _Line, *, procs: bool = True) -> bool:
-        """Tell if this can be a later line of the process that wrote another."""
+        """Return whether this can be a later line of the same process."""
         return (
             self.number > earlier.number
             and self.start >= earlier.start
@@ -212,7 +213,7 @@ class _Line(NamedTuple):
         )
 
     def after(self, earlier: _Line) -> _Line:
-        """Return this line with what it leaves unknown from an earlier one."""
+        """Return this line with its unknown values taken from an earlier one."""
         if self.procs is not None:
             return self
         return self._replace(procs=earlier.procs, scanned=earlier.scanned)
@@ -231,16 +232,16 @@ def _each(lines: _Lines) -> Iterator[_Line]:
 
 
 class _Processes:
-    """Gives each line to the process whose lines it continues.
+    """Assigns each line to the process that it continues.
 
-    A line that several could have written begins a run of its own: what a run holds is
-    of one process. `returns` counts lines that directly continue another process than
-    the line before does; `certain` if one of them cannot be a later line of that.
+    A line that several could have written starts a new run, so runs never mix
+    processes. `returns` counts lines that directly continue a process other than the
+    previous line's; `certain` is set if one of them cannot follow the previous line.
     """
 
     def __init__(self) -> None:
-        # The last line of each, the one heard of last at the end; and the processes by
-        # the number that they would print next.
+        # The last line of each process, most recently seen at the end; and the
+        # processes by the number they would print next.
         self._last: dict[int, _Line] = {}
         self._next: defaultdict[int, dict[int, None]] = defaultdict(dict)
         self.returns = 0
@@ -248,7 +249,7 @@ class _Processes:
         self.mixed = False
 
     def take(self, line: _Line) -> int:
-        """Return which process the next line is of."""
+        """Return the process of the next line."""
         process = self._writer(line) if self._last and line.number != 1 else None
         if process is None:
             process = len(self._last)
@@ -261,7 +262,7 @@ class _Processes:
         return process
 
     def _writer(self, line: _Line) -> int | None:
-        """Return which process so far wrote a line, or None."""
+        """Return the known process that wrote a line, or None."""
         current = next(reversed(self._last))
         before = self._last[current]
         direct = self._earlier(reversed(self._next[line.number]), line)
@@ -270,7 +271,7 @@ class _Processes:
                 self._returned(line, before)
             return direct[0]
         if not direct:
-            # GOMAXPROCS may change.
+            # GOMAXPROCS may have changed.
             if line.number == before.number + 1 and line.may_follow(
                 before, procs=False
             ):
@@ -285,12 +286,12 @@ class _Processes:
         return None
 
     def _earlier(self, processes: Iterator[int], line: _Line) -> list[int]:
-        """Return which of the first processes may have written a line."""
+        """Return which of the most recent processes may have written a line."""
         latest = islice(processes, _LATEST)
         return [p for p in latest if line.may_follow(self._last[p])]
 
     def _returned(self, line: _Line, current: _Line) -> None:
-        """Count a line that continues another process than the one before it."""
+        """Count a line that continues a process other than the previous line's."""
         self.returns += 1
         lost = line.number - current.number - 1
         if lost > _FEW_LOST or not line.may_follow(current):

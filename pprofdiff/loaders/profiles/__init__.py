@@ -1,1 +1,1 @@
-"""The bytes of profile.proto to `model.profiles.profile.Profile`, and back."""
+"""Decode profile.proto into `model.profiles.profile.Profile`, and encode it."""

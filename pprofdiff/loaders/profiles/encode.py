@@ -1,7 +1,7 @@
-"""`Profile` back to the bytes of profile.proto that ``go tool pprof`` reads.
+"""Encode a `Profile` as profile.proto for ``go tool pprof``.
 
-The reverse of `pprof.decode`: messages are ragged rows of varints, joined and
-wrapped as columns, so that no sample is visited in Python.
+The inverse of `pprof.decode`: messages are ragged rows of varints, joined and wrapped
+as columns, so no Python loop runs over samples.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _SAMPLES_AT_ONCE = 1 << 14
 
 
 def compress(data: bytes) -> bytes:
-    """Return gzip of the data, the same bytes for the same input."""
+    """Return the data gzipped, deterministically."""
     return gzip.compress(data, compresslevel=6, mtime=0)
 
 
 def encode(profile: Profile) -> bytes:
-    """Return the profile as bytes of profile.proto, not gzipped.
+    """Return the profile encoded as profile.proto, not gzipped.
 
-    `pprof.decode` makes of them a profile with the same columns.
+    `pprof.decode` returns a profile with the same columns.
     """
     strings = _Strings(profile.strings)
     head = _head(profile, strings)
@@ -39,7 +39,7 @@ def encode(profile: Profile) -> bytes:
 
 
 class _Strings:
-    """The string table, which grows by what the header needs."""
+    """The string table, to which the header's strings are added."""
 
     def __init__(self, strings: tuple[str, ...]) -> None:
         self.strings = list(strings)
@@ -48,7 +48,7 @@ class _Strings:
             self.positions.setdefault(string, i)
 
     def position(self, string: str) -> int:
-        """Return the string's number, adding it if it is new."""
+        """Return the string's index, adding it if new."""
         if string not in self.positions:
             self.positions[string] = len(self.strings)
             self.strings.append(string)
@@ -62,7 +62,7 @@ class _Strings:
 
 
 def _head(profile: Profile, strings: _Strings) -> bytes:
-    """Return all that is not a sample, location, function or string."""
+    """Return everything except samples, locations, functions and strings."""
     message = message_class("Profile")()
 
     def value_type(target: object, given: ValueType) -> None:
@@ -105,7 +105,7 @@ class _Rows:
     tokens: NDArray[np.uint64]
 
     def wrapped(self, tag: int) -> _Rows:
-        """Return each row behind a tag and its length in bytes."""
+        """Return each row prefixed with a tag and its length in bytes."""
         sizes = np.zeros(len(self.tokens) + 1, np.int64)
         np.cumsum(_sizes(self.tokens), out=sizes[1:])
         lengths = np.diff(sizes[self.offsets])
@@ -120,7 +120,7 @@ class _Rows:
         return _Rows(self.offsets[offsets], self.tokens)
 
     def encode(self) -> bytes:
-        """Return all rows, one after another, as varints."""
+        """Return all rows, concatenated, as varints."""
         sizes = _sizes(self.tokens)
         starts = offsets_of(sizes)
         out = np.empty(int(starts[-1]), np.uint8)
@@ -134,7 +134,7 @@ class _Rows:
 
 
 def _sizes(numbers: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return how many bytes each number takes as a varint."""
+    """Return the length in bytes of each number as a varint."""
     sizes = np.ones(len(numbers), np.int64)
     bound = 0x80
     while bound < 1 << 64:
@@ -163,14 +163,14 @@ def _fields(*columns: tuple[int, NDArray[np.generic]]) -> _Rows:
 
 
 def _unsigned(column: NDArray[np.generic]) -> NDArray[np.uint64]:
-    """Return integers as protobuf spells them: two's complement in 64 bits."""
+    """Return integers as protobuf encodes them: two's complement in 64 bits."""
     if column.dtype == np.uint64:
         return column.astype(np.uint64, copy=False)
     return column.astype(np.int64).view(np.uint64)
 
 
 def _side_by_side(parts: list[_Rows]) -> _Rows:
-    """Return rows that hold the parts' rows one after another."""
+    """Return rows that concatenate the rows of all parts."""
     counts = [np.diff(p.offsets) for p in parts]
     offsets = offsets_of(np.sum(counts, axis=0, dtype=np.int64))
     tokens = np.empty(int(offsets[-1]), np.uint64)
@@ -214,7 +214,7 @@ def _labels(labels: Labels) -> _Rows:
 
 
 def _locations(profile: Profile) -> bytes:
-    """Return the location table; locations that name nothing are written bare."""
+    """Return the location table; locations without lines are written bare."""
     locations = profile.locations
     bare = (locations.line_function < 0) & (locations.line_number == 0)
     bare &= locations.line_column == 0

@@ -1,4 +1,4 @@
-"""Ids of profile.proto, dense or sparse, to positions in a table."""
+"""Map ids of profile.proto, dense or sparse, to positions in a table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Ids:
     noun
         The word for a row in errors: mapping, function or location.
     fault
-        Makes the error for a file that contradicts itself.
+        Makes the error for an inconsistent file.
 
     Raises
     ------
@@ -42,7 +42,7 @@ class Ids:
         self.noun = noun
         self.fault = fault
         top = int(self.ids.max()) if len(self.ids) else 0
-        # Go numbers its tables 1, 2, 3: then an id is its position, plus one.
+        # Go numbers its tables 1, 2, 3: then an id is its position plus one.
         counted = np.arange(1, len(self.ids) + 1, dtype=np.uint64)
         self.in_order = bool((self.ids == counted).all())
         self.order: NDArray[np.int64] | None = None
@@ -65,7 +65,7 @@ class Ids:
     def lenient(self, wanted: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
         """Return positions (int32), -1 for ids that the table does not define."""
         if self.in_order:
-            # Unsigned: 0 - 1 is the largest number, and not in the table either.
+            # Unsigned: 0 - 1 wraps to the largest number, which is not in the table.
             places = wanted - wanted.dtype.type(1)
             known = places.astype(np.int32)
             if len(places) and int(places.max()) >= len(self.ids):
@@ -85,9 +85,9 @@ class Ids:
     def strict(
         self, wanted: NDArray[np.unsignedinteger], referrer: str
     ) -> NDArray[np.int32]:
-        """Return positions (int32); raises DamagedError for an id not defined.
+        """Return positions (int32); raises DamagedError for an undefined id.
 
-        `referrer` is what refers to the ids, such as ``a sample``.
+        `referrer` is the referring thing in the error, such as ``a sample``.
         """
         positions = self.lenient(wanted)
         if len(positions) and int(positions.min()) < 0:

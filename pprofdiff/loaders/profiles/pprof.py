@@ -1,8 +1,8 @@
-"""pprof profiles: the bytes of profile.proto, uncompressed, to `Profile`.
+"""Decode pprof profiles, uncompressed profile.proto, into `Profile`.
 
-protobuf splits the file, numpy decodes all samples at once (see `wire`). Everything
-that ``runtime/pprof``, ``net/http/pprof`` and ``go tool pprof -proto`` write is
-read: packed and unpacked numbers, sparse ids, unknown fields.
+protobuf splits the file, numpy decodes all samples at once (see `wire`). Reads
+everything that ``runtime/pprof``, ``net/http/pprof`` and ``go tool pprof -proto``
+write: packed and unpacked numbers, sparse ids, unknown fields.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from pprofdiff.model.profiles.profile import (
 
 __all__ = ["decode"]
 
-# Samples decoded at a time: their bytes and tokens stay in the processor's cache.
+# Samples decoded at a time: their bytes and tokens fit in the CPU cache.
 _SAMPLES_AT_ONCE = 1 << 14
 
 
 class _Shape(NamedTuple):
-    """A message's fields as `wire.scan` takes them, and those of messages nested in it.
+    """A message's fields in the form of `wire.scan`, and those of nested messages.
 
-    `nested` is the number of the field that is a nested message, 0 for none.
+    `nested` is the number of the field that holds nested messages, 0 for none.
     """
 
     fields: dict[int, int]
@@ -57,20 +57,20 @@ _FUNCTION = _Shape({1: 0, 2: 0, 3: 0, 4: 0, 5: 0}, 0, {})
 
 
 def decode(data: bytes, name: str = "profile") -> Profile:
-    """Return the profile that uncompressed bytes of profile.proto are.
+    """Return the profile encoded in uncompressed profile.proto bytes.
 
     Parameters
     ----------
     data
         The bytes, not gzipped.
     name
-        The file as the user knows it, for errors.
+        The file name to use in errors.
 
     Raises
     ------
     DamagedError
-        The bytes are not a profile, or contradict themselves: one line that names the
-        file, what is wrong and what to do.
+        The bytes are not a profile, or inconsistent: one line that names the file, the
+        problem and the remedy.
 
     """
     from google.protobuf.message import DecodeError
@@ -85,7 +85,7 @@ def decode(data: bytes, name: str = "profile") -> Profile:
 
 
 class _Decoder:
-    """One file being read: its strings, and the ids that its parts refer to."""
+    """A file being decoded: its strings, and the ids that its parts refer to."""
 
     def __init__(self, view: Any, name: str) -> None:  # noqa: ANN401 - see schema
         self.view = view
@@ -96,18 +96,18 @@ class _Decoder:
             raise self.fault("its string table does not begin with the empty string")
 
     def fault(self, what: str) -> DamagedError:
-        """Return the error for a file that contradicts itself."""
+        """Return the error for an inconsistent file."""
         return DamagedError(f"{self.name}: damaged profile: {what}; fetch it again")
 
     def text(self, index: int) -> str:
-        """Return one string by its number in the file."""
+        """Return a string by its index in the file."""
         if not 0 <= index < len(self.strings):
             raise self.fault(f"it refers to string {index} of {len(self.strings)}")
         text: str = self.strings[index]
         return text
 
     def texts(self, numbers: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
-        """Return string positions as int32, all of them within the table."""
+        """Return string positions as int32, all within the table."""
         if len(numbers) and int(numbers.max()) >= len(self.strings):
             self.text(int(numbers.max()))
         return numbers.astype(np.int32)
@@ -179,11 +179,11 @@ class _Decoder:
         owner = table.owner
         function, number, column = table.columns
         counts = np.bincount(owner, minlength=len(ids))
-        # A location without a line still is a frame: give it one that names nothing.
+        # A location without lines is still a frame: give it a line without a function.
         bare = np.flatnonzero(counts == 0)
         before = np.searchsorted(owner, bare)
-        # Unlike a mapping, each line's function must be there: go tool pprof refuses a
-        # profile of which one is not (google/pprof profile/profile.go, CheckValid).
+        # Unlike a mapping, each line's function must exist: go tool pprof rejects
+        # profiles that lack one (google/pprof profile/profile.go, CheckValid).
         functions = function_ids.strict(function, "a location")
         line_function = np.insert(functions, before, np.int32(-1))
         locations = Locations(
@@ -198,7 +198,7 @@ class _Decoder:
         return locations, Ids(ids, "location", self.fault)
 
     def table(self, messages: list[bytes], name: str, shape: _Shape) -> _Table:
-        """Scan messages; have protobuf rewrite them where numpy cannot read them."""
+        """Scan messages; let protobuf rewrite those that numpy cannot decode."""
         table = _scanned(joined(messages), shape)
         if table is None:
             table = _scanned(joined(self.rewritten(messages, name)), shape)
@@ -207,7 +207,7 @@ class _Decoder:
         return table
 
     def rewritten(self, messages: list[bytes], name: str) -> list[bytes]:
-        """Return the messages without unknown fields, numbers packed."""
+        """Return the messages without unknown fields, with numbers packed."""
         read = message_class(name).FromString
         clean = []
         for message in messages:
@@ -219,7 +219,7 @@ class _Decoder:
     def numbers(
         self, table: _Table, field: int
     ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.int64]]:
-        """Return a field's numbers in file order, and how many each message has."""
+        """Return a field's numbers in file order, and their count in each message."""
         places, size = table.places[field], len(table.messages.first)
         try:
             values, counts = numbers(table.messages.data, places)
@@ -230,7 +230,7 @@ class _Decoder:
         return values, np.bincount(places.owner, counts, size).astype(np.int64)
 
     def samples(self, location_ids: Ids, types: int) -> _Samples:
-        """Decode all samples, a cacheful at a time."""
+        """Decode all samples in chunks that fit in the CPU cache."""
         messages = list(self.view.sample)
         parts = [
             self.samples_of(messages[i : i + _SAMPLES_AT_ONCE], location_ids, types)
@@ -267,7 +267,7 @@ class _Decoder:
 
 
 def _positive(number: int) -> int | None:
-    """Return a number, None for 0 and for a negative one, which measures nothing."""
+    """Return a number, or None if it is not positive and so measures nothing."""
     return number if number > 0 else None
 
 
@@ -307,7 +307,7 @@ def _joined(parts: list[_Samples], types: int) -> _Samples:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Table:
-    """Messages of one kind, and where each of their fields stands.
+    """Messages of one kind, and the positions of their fields.
 
     `owner` is the message of each nested message, and `columns` are the fields of the
     nested messages, in the order of the shape.
@@ -319,7 +319,7 @@ class _Table:
     columns: list[NDArray[np.uint64]]
 
     def scalar(self, field: int) -> NDArray[np.uint64]:
-        """Return a field of one varint by message, 0 where absent; the last counts."""
+        """Return a varint field by message, 0 if absent; the last value counts."""
         return _scalar(self.messages, self.places[field])
 
 
@@ -330,7 +330,7 @@ def _scalar(messages: Messages, places: Occurrences) -> NDArray[np.uint64]:
 
 
 def _scanned(messages: Messages, shape: _Shape) -> _Table | None:
-    """Scan messages and those nested in them; None where numpy cannot read one."""
+    """Scan messages and those nested in them; None if numpy cannot decode one."""
     places, odd = scan(messages, shape.fields)
     if odd.any():
         return None

@@ -1,8 +1,8 @@
-"""profile.proto, described at run time: no generated code, no protoc.
+"""Describe profile.proto at run time: no generated code, no protoc.
 
 Field numbers and types are those of
-https://github.com/google/pprof/blob/main/proto/profile.proto. `view_class` is a
-second reading of the same wire format in which samples, locations, functions and
+https://github.com/google/pprof/blob/main/proto/profile.proto. `view_class` is an
+alternative schema for the same wire format in which samples, locations, functions and
 strings stay bytes: protobuf then only splits the file, in C, and numpy decodes the
 pieces together.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 __all__ = ["message_class", "view_class"]
 
-# name: [(number, field, type, repeated)]; a capitalised type names a message.
+# name: [(number, field, type, repeated)]; a capitalized type names a message.
 _MESSAGES = {
     "ValueType": [(1, "type", "int64", False), (2, "unit", "int64", False)],
     "Label": [
@@ -63,7 +63,7 @@ _MESSAGES = {
 
 
 def _profile(part: str) -> list[tuple[int, str, str, bool]]:
-    """Return Profile's fields, its big lists typed or, for the view, as bytes."""
+    """Return Profile's fields, the large lists typed or, for the view, as bytes."""
     view = part == "view"
     return [
         (1, "sample_type", "ValueType", True),
@@ -84,7 +84,7 @@ def _profile(part: str) -> list[tuple[int, str, str, bool]]:
     ]
 
 
-# Numbers of descriptor.proto, which says what a message is made of
+# Numbers from descriptor.proto, which describes messages
 # (https://github.com/protocolbuffers/protobuf, google/protobuf/descriptor.proto).
 _TYPES = {"int64": 3, "uint64": 4, "bool": 8, "bytes": 12}
 _MESSAGE_TYPE = 11
@@ -93,10 +93,10 @@ _OPTIONAL, _REPEATED = 1, 3
 
 @cache
 def _classes() -> dict[str, Any]:
-    """Build every message class in a pool of our own, so that none can clash.
+    """Build every message class in a private pool, to avoid name clashes.
 
-    The descriptor is spelled out here: importing protobuf's own classes for it takes
-    longer than all the rest.
+    The descriptor is encoded by hand: importing protobuf's own classes for it takes
+    longer than everything else.
     """
     from google.protobuf import descriptor_pool, message_factory
 
@@ -126,17 +126,17 @@ def _field(number: int, name: str, type_name: str, repeated: bool) -> bytes:  # 
 
 
 def _bytes(number: int, content: bytes) -> bytes:
-    """Return a length-delimited field; contents here are shorter than 2**14 bytes."""
+    """Return a length-delimited field; contents are shorter than 2**14 bytes."""
     size = len(content)
     length = (size,) if size < 0x80 else (size & 0x7F | 0x80, size >> 7)
     return bytes((number << 3 | 2, *length)) + content
 
 
 def message_class(name: str) -> Any:  # noqa: ANN401 - protobuf makes it at run time
-    """Return the message class of this name, such as ``Profile`` or ``Sample``."""
+    """Return the message class with this name, such as ``Profile`` or ``Sample``."""
     return _classes()[name]
 
 
 def view_class() -> Any:  # noqa: ANN401 - protobuf makes it at run time
-    """Return Profile with samples, locations and functions left as bytes."""
+    """Return the class of Profile with samples, locations and functions as bytes."""
     return _classes()["View"]

@@ -1,10 +1,10 @@
-"""Protobuf messages of varints, thousands at a time, as numpy columns.
+"""Decode protobuf messages of varints, thousands at a time, into numpy columns.
 
-Samples, locations and functions of profile.proto hold nothing but varints: tags,
+Samples, locations and functions of profile.proto consist of varints only: tags,
 lengths, packed ids and nested messages of varints
-(https://protobuf.dev/programming-guides/encoding/). `scan` walks all messages
-together, one field a step; `numbers` then decodes a whole field of all messages at
-once, because every byte below 0x80 ends a number.
+(https://protobuf.dev/programming-guides/encoding/). `scan` walks all messages in
+parallel, one field per step; `numbers` then decodes a field of all messages at once,
+because every byte below 0x80 ends a number.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ __all__ = [
 Positions = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
-# Steps that one scan takes at most: fields of one message, one after another.
+# Maximum steps of one scan, and so of fields in a message.
 MAX_FIELDS = 4096
-# Bytes after the last message, so that a word may be read at any place.
+# Bytes after the last message, so that a word can be read at any position.
 _PADDING = bytes(16)
 _LONGEST = 10
 # The wire types that a kind of field may have, see `scan`.
 _UNKNOWN = -1
 _WIRES: dict[int, tuple[int, ...]] = {0: (0,), 2: (2,), -2: (2, 0), _UNKNOWN: ()}
-# A tag of a wire type that does not exist.
+# A tag with an invalid wire type.
 _UNREADABLE = 7
 
 
@@ -44,7 +44,7 @@ _UNREADABLE = 7
 class Messages:
     """Messages in one buffer: message i is ``data[first[i]:last[i]]``.
 
-    `data` (uint8) has 16 bytes of 0 after the last message.
+    `data` (uint8) has 16 zero bytes after the last message.
     """
 
     data: Bytes
@@ -54,10 +54,10 @@ class Messages:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Occurrences:
-    """Where one field of the messages stands, one element each time, in file order.
+    """The positions of one field in the messages, one per occurrence, in file order.
 
     ``owner[k]`` is the message. The bytes ``first[k]:last[k]`` of its buffer are the
-    field's content: one varint, or the bytes of what is length-delimited.
+    field's content: one varint, or the bytes of a length-delimited field.
     """
 
     owner: Positions
@@ -66,7 +66,7 @@ class Occurrences:
 
 
 def joined(messages: list[bytes]) -> Messages:
-    """Return the messages one after another."""
+    """Return the messages concatenated."""
     stops = np.cumsum(np.fromiter(map(len, messages), np.int64, len(messages)))
     data = np.frombuffer(b"".join((*messages, _PADDING)), np.uint8)
     first = np.concatenate((np.zeros(1, np.int64), stops))[:-1]
@@ -74,12 +74,12 @@ def joined(messages: list[bytes]) -> Messages:
 
 
 def varints(data: Bytes, at: Positions) -> tuple[NDArray[np.uint64], Positions]:
-    """Return the varints that begin at these bytes, and their lengths in bytes.
+    """Return the varints at these positions, and their lengths in bytes.
 
-    Numbers are cut to 64 bits, as protobuf does; the length is 0 where a number does
-    not end within ten bytes. `data` must go on for 16 bytes after each place.
+    Numbers are truncated to 64 bits, as in protobuf; the length is 0 if a number does
+    not end within ten bytes. `data` must extend 16 bytes beyond each position.
     """
-    # Most tags, lengths and small numbers have one byte, and nearly all have four.
+    # Most tags, lengths and small numbers have one byte, nearly all at most four.
     short = data[at]
     if len(short) and short.max() < 0x80:
         return short.astype(np.uint64), np.ones(len(short), np.int64)
@@ -92,7 +92,7 @@ def varints(data: Bytes, at: Positions) -> tuple[NDArray[np.uint64], Positions]:
             counts += ends > bit
         return short_varints(halves, ends).astype(np.uint64), counts
     words = _words(data, np.dtype("<u8"))[at]
-    # The lowest top bit that is 0 ends the number: keep what is below it.
+    # The lowest clear top bit ends the number: keep the bits below it.
     stop = ~words & np.uint64(0x8080808080808080)
     stop &= -stop
     values = _squeezed(words & (stop - np.uint64(1)))
@@ -108,13 +108,13 @@ def varints(data: Bytes, at: Positions) -> tuple[NDArray[np.uint64], Positions]:
 
 
 def _words(data: Bytes, dtype: np.dtype[np.unsignedinteger]) -> NDArray[np.uint64]:
-    """Return the little-endian word that begins at each byte, without copying."""
+    """Return the little-endian word at each byte, without copying."""
     size = len(data) - dtype.itemsize + 1
     return np.ndarray((size,), dtype, buffer=data, strides=(1,))
 
 
 def _squeezed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Close the gaps that the top bit of each byte leaves: 8 x 7 bits to 56."""
+    """Remove the top bit of each byte: 8 x 7 bits to 56."""
     words &= np.uint64(0x7F7F7F7F7F7F7F7F)
     for low, shift in (
         (0x007F007F007F007F, 1),
@@ -131,15 +131,15 @@ def _squeezed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def short_varints(
     words: NDArray[np.uint32], stop: NDArray[np.uint32]
 ) -> NDArray[np.uint32]:
-    """Return the varints of up to four bytes that these words begin with.
+    """Return the varints of up to four bytes at the start of these words.
 
-    `stop` has the top bit of each byte set that ends a number; what has none comes out
-    as anything. Both arrays are overwritten.
+    `stop` has the top bit set of each byte that ends a number; where it has none, the
+    result is arbitrary. Both arrays are overwritten.
     """
     stop &= -stop
     stop -= np.uint32(1)
     words &= stop
-    # Close the gaps that the top bit of each byte leaves: 4 x 7 bits to 28.
+    # Remove the top bit of each byte: 4 x 7 bits to 28.
     words &= np.uint32(0x7F7F7F7F)
     for low, shift in ((0x007F007F, 1), (0x00003FFF, 2)):
         kept = words & np.uint32(low)
@@ -152,14 +152,14 @@ def short_varints(
 def numbers(
     data: Bytes, field: Occurrences
 ) -> tuple[NDArray[np.unsignedinteger], Positions]:
-    """Return the numbers that a field's contents are, in order, and how many in each.
+    """Return the numbers in a field's contents, in order, and the count in each.
 
     Returns
     -------
     numbers
-        uint32 where all of them fit in 28 bits, else uint64.
+        uint32 if all of them fit in 28 bits, else uint64.
     counts
-        int64, one for each occurrence of the field.
+        int64, one per occurrence of the field.
 
     Raises
     ------
@@ -188,7 +188,7 @@ def numbers(
 
 
 def _inside(field: Occurrences, size: int) -> NDArray[np.bool_]:
-    """Return which of `size` bytes lie in its contents."""
+    """Return which of `size` bytes lie in a field's contents."""
     sizes = np.empty(2 * len(field.first) + 1, np.int64)
     sizes[1::2] = field.last - field.first
     sizes[0::2] = np.append(field.first, size)
@@ -200,25 +200,25 @@ def _inside(field: Occurrences, size: int) -> NDArray[np.bool_]:
 def scan(
     messages: Messages, fields: dict[int, int]
 ) -> tuple[dict[int, Occurrences], NDArray[np.bool_]]:
-    """Find the fields of all messages, and mark messages that need another reader.
+    """Find the fields of all messages, and mark messages that need another decoder.
 
     Parameters
     ----------
     messages
-        The messages, of one kind.
+        The messages, all of one kind.
     fields
         The kind of content of each known field number: 0 for one varint; 2 for bytes
         that are varints (packed numbers, or a nested message); -2 for packed numbers
-        that may also stand unpacked, one varint each time.
+        that may also be unpacked, one varint each time.
 
     Returns
     -------
     places
-        Where each of the fields stands, by number.
+        The occurrences of each field, by number.
     odd
-        bool, one a message: it has an unknown field, a tag or wire type that `fields`
-        does not allow, a length that reaches beyond the message, or more than
-        `MAX_FIELDS` fields. `places` has nothing of these messages.
+        bool, one per message: it has an unknown field, a tag or wire type that `fields`
+        does not allow, a length beyond the message's end, or more than `MAX_FIELDS`
+        fields. `places` excludes these messages.
 
     """
     parts: dict[int, list[tuple[Positions, Positions, Positions]]] = {
@@ -243,10 +243,10 @@ def _step(
     rows: Positions,
     at: Positions,
 ) -> tuple[Positions, Positions]:
-    """Read one field of each message in `rows`; return what is left, advanced."""
+    """Read one field of each message in `rows`; return the rest, advanced."""
     data, limit = messages.data, messages.last[rows]
     tags = data[at]
-    # A tag's byte, then a varint: the field's value, or the length of its content.
+    # A tag byte, then a varint: the field's value, or the length of its content.
     value, length = varints(data, at + 1)
     stop = at + 1 + length
     tags[(length == 0) | (stop > limit)] = _UNREADABLE
@@ -256,7 +256,7 @@ def _step(
         number, wire = tag >> 3, tag & 7
         if wire not in _WIRES[fields.get(number, _UNKNOWN)]:
             continue
-        # Go's messages of one kind look alike: mostly there is one tag at a time.
+        # Go's messages of one kind look alike: usually there is one tag at a time.
         here = slice(None) if len(seen) == 1 else np.flatnonzero(tags == tag)
         if wire == 0:
             first, last = at[here] + 1, stop[here]
@@ -278,7 +278,7 @@ def _step(
 def _content(
     data: Bytes, first: Positions, size: NDArray[np.uint64], limit: Positions
 ) -> Positions:
-    """Return where length-delimited content ends, -1 where it cannot be varints."""
+    """Return the end of length-delimited content, -1 if it cannot be varints."""
     fits = size <= (limit - first).astype(np.uint64)
     last = first + np.where(fits, size, 0).astype(np.int64)
     whole = fits & ((last == first) | (data[last - 1] < 0x80))

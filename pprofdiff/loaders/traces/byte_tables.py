@@ -1,4 +1,4 @@
-"""Lookup tables over a byte, such as an event's type: 256 entries, one a value."""
+"""Lookup tables with 256 entries over a byte, such as an event type."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = [
 ]
 
 Byte = TypeVar("Byte", bound=int)
-# The state of a goroutine or processor that was never mentioned.
+# The state of a goroutine or P that was never mentioned.
 UNKNOWN = 7
 
 
 def byte_table(values: Mapping[Byte, int]) -> NDArray[np.int8]:
-    """Return a table (int8, shape (256,)) of these values, 0 for all other bytes."""
+    """Return a table (int8, shape (256,)) of these values, 0 for other bytes."""
     table = np.zeros(256, np.int8)
     for byte, value in values.items():
         table[byte] = value
@@ -38,18 +38,18 @@ def membership(members: Iterable[int]) -> NDArray[np.int8]:
 
 
 def lookup(table: NDArray[np.int8], values: NDArray[np.uint8]) -> NDArray[np.int8]:
-    """Return the table's entry for each value (int8), as a new array.
+    """Return the table entry of each value (int8), as a new array.
 
-    It equals ``table[values]``, but does not make an 8-byte index of each value first.
+    Equals ``table[values]`` without first making 8-byte indices of the values.
     """
     entries = values.tobytes().translate(table.tobytes())
     return np.frombuffer(bytearray(entries), np.int8)
 
 
 def rows_in(table: NDArray[np.int8], values: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return where the table's entry for a value is not 0 (int64, rising)."""
+    """Return the rows whose value has a nonzero table entry (int64, increasing)."""
     entries = values.tobytes().translate(table.tobytes())
-    # numpy finds what is true much faster than what is not 0.
+    # numpy finds true values much faster than nonzero ones.
     return np.flatnonzero(np.frombuffer(entries, np.int8) != 0)
 
 
@@ -67,8 +67,8 @@ def transition_tables(
     Returns
     -------
     allowed, after : arrays
-        Bit s of ``allowed[effect]`` is set where the effect may follow state s.
-        ``after[effect]`` is the state that follows, `UNKNOWN` for what is no effect.
+        Bit s of ``allowed[effect]`` is set if the effect may follow state s.
+        ``after[effect]`` is the state that follows, `UNKNOWN` for other bytes.
 
     """
     allowed, after = np.zeros(256, np.uint8), np.full(256, UNKNOWN, np.uint8)

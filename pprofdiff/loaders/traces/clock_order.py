@@ -1,10 +1,9 @@
-"""Times that never run backwards: no event is earlier than one that it follows.
+"""Adjust times so that no event is earlier than an event that it follows.
 
-Threads read their clocks apart, so an event may carry an earlier time than one it
-depends on. Go's reader waits for what comes first and then uses the later time
-(internal/trace/reader.go). Here each event's time becomes the latest of its own and of
-all events that happened before it: on its thread, for its goroutine, for its processor,
-in the cycle of garbage collections.
+Threads read their clocks independently, so an event's timestamp may be earlier than
+that of one it depends on. Go's reader waits for the earlier event, then uses the later
+time (internal/trace/reader.go). Here an event's time becomes the maximum of its own and
+of all events before it: on its thread, goroutine or P, or in its GC cycle.
 """
 
 from __future__ import annotations
@@ -18,8 +17,7 @@ from pprofdiff.loaders.traces.damage import Damage
 
 __all__ = ["HappensBefore", "enforce_happens_before"]
 
-# Rounds after which one event at a time is looked at instead: what files that were
-# made to be slow come to.
+# After this many rounds (adversarial files only), events are visited one by one.
 _ROUNDS = 64
 
 
@@ -27,8 +25,8 @@ _ROUNDS = 64
 class HappensBefore:
     """Chains of events in which each event happened before the next one.
 
-    `event` (int64) are rows of events, chain after chain; None stands for all rows as
-    they are. `begins` (bool, as long) marks the first event of each chain.
+    `event` (int64) are rows of events, chain after chain; None means all rows in order.
+    `begins` (bool, same length) marks the first event of each chain.
     """
 
     event: NDArray[np.int64] | None
@@ -38,9 +36,9 @@ class HappensBefore:
 def enforce_happens_before(
     time: NDArray[np.int64], constraints: list[HappensBefore]
 ) -> None:
-    """Raise times (int64 ns), in place, until none falls along any chain.
+    """Raise times (int64 ns), in place, until none decreases along any chain.
 
-    Raises Damage where the constraints contradict each other.
+    Raises Damage if the constraints contradict each other.
     """
     for _ in range(_ROUNDS if _fits(time, constraints) else 0):
         if sum(_raise_along(time, constraint) for constraint in constraints) == 0:
@@ -49,21 +47,21 @@ def enforce_happens_before(
 
 
 def _fits(time: NDArray[np.int64], constraints: list[HappensBefore]) -> bool:
-    """Tell whether all chains of a constraint, end to end, are within 62 bits."""
+    """Return whether all chains of each constraint, end to end, fit in 62 bits."""
     chains = max((np.count_nonzero(c.begins) for c in constraints), default=0)
     length = int(time.max()) - int(time.min()) + 1 if len(time) else 0
     return length * (int(chains) + 1) < 1 << 62
 
 
 def _raise_along(time: NDArray[np.int64], constraint: HappensBefore) -> bool:
-    """Make times rise along the chains of one constraint; tell whether any changed."""
+    """Make times non-decreasing along one constraint; return whether any changed."""
     event = constraint.event
     raised = time.copy() if event is None else time[event]
     falls = raised[1:] < raised[:-1]
     falls &= ~constraint.begins[1:]
     if not falls.any():
         return False
-    # A time axis of its own for each chain: one running maximum serves all of them.
+    # Give each chain its own time axis, so that one running maximum serves all.
     chain = np.cumsum(constraint.begins)
     least = int(raised.min())
     length = int(raised.max()) - least + 1
@@ -82,7 +80,7 @@ def _raise_along(time: NDArray[np.int64], constraint: HappensBefore) -> bool:
 def _enforce_one_by_one(
     time: NDArray[np.int64], constraints: list[HappensBefore]
 ) -> None:
-    """Do as `enforce_happens_before`, visiting each event after those it follows."""
+    """Like `enforce_happens_before`, visiting each event after its predecessors."""
     after: list[list[int]] = [[] for _ in range(len(time))]
     waits = [0] * len(time)
     for constraint in constraints:

@@ -1,4 +1,4 @@
-"""What readers raise where a trace is damaged; `decode` keeps what came before it."""
+"""The exception for a damaged trace; `decode` keeps what precedes the damage."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ __all__ = ["Damage"]
 
 
 class Damage(Exception):  # noqa: N818 - not an error by itself: what came before counts
-    """A part of a trace cannot be read; the text says why, in a few words.
+    """A part of a trace cannot be read; the text briefly says why.
 
-    In a trace of Go 1.22 or later the part is a generation. It ends reading, but not
-    `decode`, which returns the generations before it; a user meets the text as
-    `model.traces.trace.Missing.why` or at the end of a `FormatError`.
+    In a trace of Go 1.22 or later the part is a generation. `decode` then stops reading
+    and returns the generations before it; the text becomes
+    `model.traces.trace.Missing.why` or the end of a `FormatError`.
     """

@@ -1,8 +1,8 @@
-"""Values carried forward along threads (or processors), some thousand events at a time.
+"""Carry values forward along threads (or Ps), a chunk of events at a time.
 
-A thread has a goroutine from the event that takes it to the event that lets go of it.
+A thread has a goroutine from the event that acquires it to the event that releases it.
 Both readers know the events that change such a value; this module fills in the events
-between, and carries the value over from where the thread was before the first of them.
+between, starting from the value before the first change.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ __all__ = ["ForwardFill", "forward_fill"]
 
 
 class ForwardFill:
-    """A column with, for each event, the value that its thread has before it.
+    """A column of the value that each event's thread has before the event.
 
-    `column` (of the dtype given) is complete once the changes of all events were
-    added; then `last` has one value a thread, that after its last event.
+    Once the changes of all events are added, `column` (of the given dtype) is complete
+    and `last` has one value per thread, after its last event.
     """
 
     def __init__(
         self, offsets: NDArray[np.int64], start: list[int], dtype: type
     ) -> None:
-        """Take where threads begin (and the last ends), and the value of each there."""
+        """Take the threads' row offsets and the value of each at its start."""
         self.column: NDArray[Any] = np.empty(int(offsets[-1]), dtype)
         self.last: list[int] = []
         self._begins = offsets[:-1]
@@ -37,12 +37,12 @@ class ForwardFill:
     def add(self, rows: NDArray[np.int64], values: NDArray[Any], here: slice) -> None:
         """Fill in the events `here`, the next ones in order.
 
-        `rows` are all events among them after which the value is another, rising, and
-        `values` what it is then.
+        `rows` (increasing) are all events among them that change the value, and
+        `values` the values after them.
         """
         a, b = np.searchsorted(self._begins, (here.start, here.stop)).tolist()
         edges = rows + 1
-        # A thread that begins where another's last change takes hold comes after it.
+        # A thread that begins where another's last change takes effect comes after it.
         at = np.searchsorted(edges, self._begins[a:b], side="right")
         edges = np.insert(edges, at, self._begins[a:b])
         values = np.insert(values, at, self._start[a:b])
@@ -63,7 +63,7 @@ def forward_fill(
     start: list[int],
     dtype: type,
 ) -> ForwardFill:
-    """Return the complete fill; parameters as of `ForwardFill` and its `add`."""
+    """Return the complete fill; see `ForwardFill` and its `add` for parameters."""
     fill = ForwardFill(offsets, start, dtype)
     for here in slices(int(offsets[-1])):
         a, b = np.searchsorted(rows, (here.start, here.stop)).tolist()

@@ -1,4 +1,4 @@
-"""The first 16 bytes of a trace: ``go 1.NN trace`` and zeros, in all formats."""
+"""The 16-byte header of all trace formats: ``go 1.NN trace`` and zeros."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ HEADER_BYTES = 16
 
 
 def version_of(data: bytes) -> int | None:
-    """Return NN of the header ``go 1.NN trace``, None if `data` begins otherwise."""
+    """Return NN from the header ``go 1.NN trace``, or None for other data."""
     head = data[:HEADER_BYTES]
     words = head.rstrip(b"\0").split(b" ")
     if len(head) < HEADER_BYTES or len(words) != 3 or words[::2] != [b"go", b"trace"]:

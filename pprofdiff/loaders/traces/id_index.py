@@ -1,4 +1,4 @@
-"""Small indices for the ids of goroutines, processors and threads."""
+"""Small indices for the ids of goroutines, Ps and threads."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ __all__ = ["IdIndex", "Ids"]
 
 T = TypeVar("T", bound=np.generic)
 
-# Ids below this are looked up in a table (int32 each), others by bisection.
+# Smaller ids are looked up in a table (int32 each), others by bisection.
 _TABLE = 1 << 22
 
 
 class IdIndex:
-    """Gives each id (int64) its index: 0, 1, … in the order in which ids appear.
+    """Maps ids (int64) to indices 0, 1, … in the order in which ids first appear.
 
-    Indices go on from one generation to the next.
+    Indices persist from one generation to the next.
     """
 
     def __init__(self, what: str) -> None:
-        """Start with no id; `what` names the things in errors, such as "goroutine"."""
+        """Start empty; `what` names the things in errors, such as "goroutine"."""
         self._what = what
         self._size = 0
         self._ids = np.zeros(0, np.int64)
-        # Either the indices by id, -1 for none, or ids that rise and their indices.
+        # Either indices by id, -1 for none, or sorted ids and their indices.
         self._table: NDArray[np.int32] | None = np.zeros(0, np.int32)
         self._ranked = self._ids
         self._order = np.zeros(0, np.int32)
@@ -40,11 +40,11 @@ class IdIndex:
         return self._ids[: self._size]
 
     def __len__(self) -> int:
-        """Return how many ids there are."""
+        """Return the number of ids."""
         return self._size
 
     def add(self, ids: NDArray[np.int64]) -> None:
-        """Give indices to those of `ids` that have none, in the order they stand."""
+        """Index those of `ids` that have no index yet, in order."""
         added = ids[self.find(ids) < 0]
         if not len(added):
             return
@@ -71,7 +71,7 @@ class IdIndex:
             self._order = np.insert(self._order, at, ordered)
 
     def find(self, ids: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Return the index of each id (int32), -1 for an id that has none."""
+        """Return the index of each id (int32), -1 if it has none."""
         if not self._size:
             return np.full(len(ids), -1, np.int32)
         if self._table is not None:
@@ -85,7 +85,7 @@ class IdIndex:
         return np.where(ranked[at] == ids, self._order[at], np.int32(-1))
 
     def require(self, ids: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Return the index of each id (int32); raise Damage for an id that has none."""
+        """Return the index of each id (int32); raise Damage if one has none."""
         indices = self.find(ids)
         if len(indices) and int(indices.min()) < 0:
             raise Damage(f"an event of a {self._what} that was never mentioned")
@@ -93,7 +93,7 @@ class IdIndex:
 
 
 def _grown(column: NDArray[T], size: int, value: int) -> NDArray[T]:
-    """Return a column with room for `size` rows and half as many; `value` fills it."""
+    """Return a column with room for 1.5 × `size` rows, padded with `value`."""
     grown = np.full(size + size // 2, value, column.dtype)
     grown[: len(column)] = column
     return grown
@@ -101,7 +101,7 @@ def _grown(column: NDArray[T], size: int, value: int) -> NDArray[T]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ids:
-    """The ids of a trace's goroutines, processors and threads so far."""
+    """The ids of a trace's goroutines, Ps and threads so far."""
 
     goroutines: IdIndex
     processors: IdIndex
@@ -109,5 +109,5 @@ class Ids:
 
     @classmethod
     def none(cls) -> Ids:
-        """Return the ids of a trace of which nothing was read."""
+        """Return empty indices."""
         return cls(IdIndex("goroutine"), IdIndex("processor"), IdIndex("thread"))

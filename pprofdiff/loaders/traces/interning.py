@@ -9,7 +9,7 @@ from pprofdiff.model.traces.trace import Stacks
 
 __all__ = ["FRAME_NUMBERS", "Interner"]
 
-# Numbers of a frame in the file: program counter, function, file, line.
+# Numbers per frame in the file: program counter, function, file, line.
 FRAME_NUMBERS = 4
 _LARGEST_LINE = (1 << 63) - 1
 
@@ -17,7 +17,7 @@ _LARGEST_LINE = (1 << 63) - 1
 class Interner:
     """Gives equal strings, frames and stacks of all generations the same index.
 
-    `strings` has the index of each string, in order; index 0 is the empty string.
+    `strings` maps strings to indices, in order; index 0 is the empty string.
     """
 
     def __init__(self) -> None:
@@ -36,11 +36,11 @@ class Interner:
         return self._frames.setdefault(frame, len(self._frames))
 
     def stack(self, frames: bytes) -> int:
-        """Return the index of a stack: its frames' indices as int32, leaf first."""
+        """Return the index of a stack, given as int32 frame indices, leaf first."""
         return self._stacks.setdefault(frames, len(self._stacks))
 
     def stacks(self) -> Stacks:
-        """Return all stacks, as the trace's table has them."""
+        """Return all stacks as a trace table."""
         frames = np.array(list(self._frames), np.int64).reshape(-1, 3)
         depths = np.array([len(s) // 4 for s in self._stacks], np.int64)
         return Stacks(

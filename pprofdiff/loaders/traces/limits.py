@@ -1,10 +1,10 @@
-"""Bounds that any trace has to keep, whatever its format."""
+"""Bounds for traces of any format."""
 
 from __future__ import annotations
 
 __all__ = ["LATEST_TIME", "MOST_PROCESSORS"]
 
-# Processors are int16 in the model.
+# Ps are int16 in the model.
 MOST_PROCESSORS = 1 << 15
-# Nanoseconds (or ticks) that leave room for sums in int64: 146 years.
+# Nanoseconds (or ticks): 146 years, so sums fit in int64.
 LATEST_TIME = 1 << 62

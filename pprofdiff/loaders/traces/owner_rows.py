@@ -1,4 +1,4 @@
-"""Columns in which the rows of one owner (a goroutine, a processor) stand together."""
+"""Columns whose rows are grouped by owner (a goroutine or P)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T", bound=np.generic)
 
 
 def first_of_each(owner: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Mark each row (bool) whose owner is not that of the row before."""
+    """Mark each row (bool) whose owner differs from that of the row before."""
     first = np.ones(len(owner), np.bool_)
     np.not_equal(owner[1:], owner[:-1], out=first[1:])
     return first
@@ -22,13 +22,13 @@ def first_of_each(owner: NDArray[np.integer]) -> NDArray[np.bool_]:
 def counts_of_each(
     owner: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the owners in their order, and how many rows in a row each has."""
+    """Return the owners in order, and the number of consecutive rows of each."""
     first = np.flatnonzero(first_of_each(owner))
     return owner[first], np.diff(first, append=len(owner))
 
 
 def shifted(column: NDArray[T]) -> NDArray[T]:
-    """Return the value of the row before each row; zero for the first."""
+    """Return the column shifted down by one row; the first value is zero."""
     before = np.zeros_like(column)
     before[1:] = column[:-1]
     return before

@@ -1,8 +1,8 @@
-"""Pointer jumping: a chain of "what comes next" is followed 16 links at a time.
+"""Pointer jumping: follow a chain of "next" links 16 at a time.
 
-Where an event begins follows from where the one before it begins and how many numbers
-that has. The chain is sequential, but the table of all links can be applied to itself
-by numpy, which leaves one step in 16 to Python.
+The start of an event depends on the start and length of the one before it. The chain is
+sequential, but numpy can compose the table of links with itself: Python takes one step
+in 16.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from numpy.typing import NDArray
 
 __all__ = ["TABLES", "follow_jumps"]
 
-# Python's loop takes strides of 2 ** 4 links.
+# The Python loop takes strides of 2 ** 4 links.
 _DOUBLINGS = 4
 TABLES = _DOUBLINGS + 1
-"""How many tables `follow_jumps` works with."""
+"""The number of tables that `follow_jumps` needs."""
 
 
 def follow_jumps(tables: list[NDArray[np.int64]], size: int) -> NDArray[np.int64]:
-    """Return the positions below `size` on the chain that begins at 0, rising (int64).
+    """Return the positions below `size` on the chain from 0 (int64, increasing).
 
     Parameters
     ----------
-    tables : list of `TABLES` arrays (int64, of equal length, size + 1 at least)
-        ``tables[0][i]`` is the position that follows i; it is above i, or `size` or
-        more where the chain ends. The other tables are working memory.
+    tables : list of `TABLES` arrays (int64, of equal length, at least size + 1)
+        ``tables[0][i]`` is the position after i: more than i, or at least `size` where
+        the chain ends. The other tables are scratch space.
     size : int
         The end of the positions.
 
     """
     for short, long in pairwise(tables):
         np.take(short, short, out=long, mode="clip")
-    # numpy is a buffer, whatever its annotations say of Python 3.11.
+    # numpy arrays are buffers, though their annotations for Python 3.11 deny it.
     stride, at, strided = memoryview(tables[-1].data), 0, list[int]()
     while at < size:
         strided.append(at)

@@ -1,7 +1,7 @@
-"""Begin and end events paired: ranges, user tasks and user regions.
+"""Pair begin and end events into ranges, user tasks and user regions.
 
-Both formats lead here. `v2.timeline` and `v1.timeline` collect the events, those of
-Go 1.11 to 1.21 under the event type that Go 1.22 has for them.
+Both formats use this module. `v2.timeline` and `v1.timeline` collect the events; those
+of Go 1.11 to 1.21 carry the corresponding event type of Go 1.22.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["TimelineEvents", "ranges_of", "regions_of", "tasks_of"]
 
 E = EventType
 _NONE = np.int64(-1)
-# Begin, "is on already", end of each kind of range.
+# Begin, already active, and end events of each kind of range.
 _RANGES = {
     RangeKind.GC_MARK: (E.GC_BEGIN, E.GC_ACTIVE, E.GC_END),
     RangeKind.STOP_THE_WORLD: (E.STW_BEGIN, None, E.STW_END),
@@ -31,18 +31,18 @@ _RANGES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimelineEvents(Table):
-    """Events that begin or end something on the timeline, or are logs or labels.
+    """Events that begin or end a range, task or region, or are logs or labels.
 
-    One row an event, those of one owner in the order they happened. `type` is an
-    `EventType` (uint8); `time` is in ns, `since` the begin of the event's generation.
+    One row per event, those of one owner in order. `type` is an `EventType` (uint8);
+    `time` is in ns, `since` the start of the event's generation.
 
-    `owner` is the goroutine or processor that the range, region or label belongs to, 0
-    for what belongs to the whole program. `goroutine` and `processor` are those of the
-    event's thread, -1 for none.
+    `owner` is the goroutine or P that the range, region or label belongs to, 0 for the
+    whole program. `goroutine` and `processor` are those of the event's thread, -1 for
+    none.
 
-    The others are the event's arguments, 0 where its type has none: `id` is the id of a
-    task, or the bytes that a sweep swept; `other` the id of a parent task, or the bytes
-    that a sweep reclaimed; `name` and `text` are strings, `stack` is a stack.
+    The others are the event's arguments, 0 if its type has none: `id` is a task id, or
+    the bytes that a sweep swept; `other` the parent task's id, or the bytes that a
+    sweep reclaimed; `name` and `text` are strings, `stack` is a stack.
     """
 
     type: NDArray[np.uint8]
@@ -58,13 +58,13 @@ class TimelineEvents(Table):
     stack: NDArray[np.int32]
 
     def by_owner(self, *types: EventType) -> TimelineEvents:
-        """Return the events of some types, owner after owner, each one's in order."""
+        """Return the events of these types, grouped by owner, each owner's in order."""
         rows = np.flatnonzero(np.isin(self.type, types))
         return self.take(rows[np.argsort(self.owner[rows], kind="stable")])
 
 
 def ranges_of(events: TimelineEvents) -> Ranges:
-    """Return all ranges, in the order that `Ranges` states."""
+    """Return all ranges, in the order documented by `Ranges`."""
     return Ranges.concatenate(
         [_ranges(events, kind, *types) for kind, types in _RANGES.items()]
     )
@@ -83,7 +83,7 @@ def _ranges(
     ends = events.type == end
     was_open = shifted(~ends) & ~first_of_each(events.owner)
     first = np.flatnonzero(~ends & (~was_open | (events.type == begin)))
-    # The end is the next row that is one, if nothing of another owner comes first.
+    # The end is the next end event, unless one of another owner comes first.
     stops = np.append(np.flatnonzero(ends), len(ends))
     last = stops[np.searchsorted(stops, first)]
     bounds = np.append(first[1:], len(ends))
@@ -111,7 +111,7 @@ def _ranges(
 
 
 def tasks_of(events: TimelineEvents) -> Tasks:
-    """Return all user tasks, in the order that `Tasks` states."""
+    """Return all user tasks, in the order documented by `Tasks`."""
     rows = np.flatnonzero(np.isin(events.type, (E.TASK_BEGIN, E.TASK_END)))
     rows = rows[np.argsort(events.time[rows], kind="stable")]
     events = events.take(rows[np.argsort(events.id[rows], kind="stable")])
@@ -136,11 +136,11 @@ def tasks_of(events: TimelineEvents) -> Tasks:
 
 
 def regions_of(events: TimelineEvents) -> Regions:
-    """Return all user regions, in the order that `Regions` states."""
+    """Return all user regions, in the order documented by `Regions`."""
     events = events.by_owner(E.REGION_BEGIN, E.REGION_END)
     begins = events.type == E.REGION_BEGIN
     depth, unopened = _depths(begins, first_of_each(events.owner))
-    # Regions of one goroutine and depth follow each other: a begin, its end, a begin.
+    # Regions of one goroutine and depth alternate: a begin, its end, a begin.
     order = np.lexsort((depth, events.owner))
     order = order[~unopened[order]]
     opens = begins[order]
@@ -167,15 +167,15 @@ def regions_of(events: TimelineEvents) -> Regions:
 def _depths(
     begins: NDArray[np.bool_], is_first: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the depth of each event's region (int64, from 1), and ends without begin.
+    """Return the depth of each region event (int64, from 1), and mark unopened ends.
 
-    `begins` tells begins from ends, `is_first` marks the first event of each owner.
+    `begins` marks begin events, `is_first` the first event of each owner.
     """
     step = np.where(begins, 1, -1)
     level = np.cumsum(step)
     owner = np.cumsum(is_first) - 1
     level -= (level - step)[is_first][owner]
-    # What lies below the ground so far is what ended without having begun.
+    # New minima of the level are ends without a begin.
     far = len(begins) + 1
     ground = np.minimum.accumulate(np.minimum(level, 0) - owner * far) + owner * far
     ground = np.minimum(ground, 0)

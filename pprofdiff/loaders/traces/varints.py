@@ -1,7 +1,7 @@
-"""Bytes to columns of varints (as in encoding/binary); a byte below 0x80 ends one.
+"""Decode columns of varints (as in encoding/binary); a byte below 0x80 ends one.
 
-Nearly all numbers of a trace are of four bytes or fewer. Those are read together from
-one 32-bit word each; `loaders.profiles.wire.varints` reads the others.
+Nearly all numbers of a trace have at most four bytes. Those are decoded together from
+one 32-bit word each; `loaders.profiles.wire.varints` decodes the others.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from pprofdiff.loaders.traces.damage import Damage
 
 __all__ = ["LONGEST", "TAIL", "ShortVarints", "read_short_varints", "varint_at"]
 
-# Bytes of the longest number of 64 bits.
+# Length in bytes of the longest 64-bit number.
 LONGEST = 10
-# Zeros after the last number, so that arguments may be read that an event lacks.
+# Zeros after the last number, so that reading missing arguments is safe.
 TAIL = 8
 _WORD = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShortVarints:
-    """Numbers in a row, of which those of more than four bytes are still to be read.
+    """Consecutive numbers; those longer than four bytes are still to be decoded.
 
-    `values` is uint32 and goes on with `TAIL` zeros after the last number; `lead`
-    (uint8) is the first byte of each. `long` (int64) are the places of the numbers that
-    are to be read, `at` (int64) the bytes of the data at which they begin.
+    `values` is uint32, followed by `TAIL` zeros; `lead` (uint8) is the first byte of
+    each number. `long` (int64) are the positions of the numbers still to be decoded,
+    `at` (int64) the bytes of the data at which they begin.
     """
 
     values: NDArray[np.unsignedinteger]
@@ -38,9 +38,9 @@ class ShortVarints:
     at: NDArray[np.int64]
 
     def with_long(self, numbers: NDArray[np.uint64]) -> NDArray[np.unsignedinteger]:
-        """Return all values, `numbers` in the places `long`.
+        """Return all values, with `numbers` at the positions `long`.
 
-        They are uint64 where a number needs more than 32 bits, else uint32.
+        The dtype is uint64 if a number needs more than 32 bits, else uint32.
         """
         wide = int(numbers.max()) >> 32
         values = self.values.astype(np.uint64) if wide else self.values
@@ -51,9 +51,9 @@ class ShortVarints:
 def read_short_varints(
     data: NDArray[np.uint8], ends: NDArray[np.int64]
 ) -> ShortVarints:
-    """Return the numbers whose last bytes are at `ends`, rising; the first begins at 0.
+    """Return the numbers whose last bytes are at `ends` (increasing), from byte 0 on.
 
-    `data` must go on for 16 bytes after the last number.
+    `data` must extend 16 bytes beyond the last number.
     """
     first = np.zeros(len(ends), np.int64)
     np.add(ends[:-1], 1, out=first[1:])
@@ -70,9 +70,9 @@ def read_short_varints(
 
 
 def varint_at(data: bytes, at: int) -> tuple[int, int]:
-    """Return the number that begins at byte `at`, and the byte after it.
+    """Return the number that begins at byte `at`, and the offset after it.
 
-    Raises Damage where the data end within the number, or it has more than 64 bits.
+    Raises Damage if the data end inside the number or it exceeds 64 bits.
     """
     value = 0
     for i, byte in enumerate(data[at : at + LONGEST]):

@@ -1,4 +1,4 @@
-"""The few values of a uint32 column that need 64 bits, kept beside it."""
+"""The few values of a uint32 column that need 64 bits, stored separately."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["WideValues"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WideValues(Table):
-    """Values that a column's 32 bits do not hold.
+    """Values that do not fit in a column's 32 bits.
 
-    `rows` (int64) are the column's rows, rising; `values` (int64) what belongs there.
+    `rows` (int64, increasing) are the column's rows; `values` (int64) their values.
     """
 
     rows: NDArray[np.int64]
     values: NDArray[np.int64]
 
     def restore(self, column: NDArray[np.int64], rows: NDArray[np.integer]) -> None:
-        """Put wide values into `column`, in place: its entries are those of `rows`."""
+        """Write wide values in place into `column`, the entries of `rows`."""
         if not len(self.rows) or not len(rows):
             return
         at = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)

@@ -1,1 +1,1 @@
-"""Profiles as columns: one, several merged, and their sample types."""
+"""Profiles as columns: single, merged, and their sample types."""

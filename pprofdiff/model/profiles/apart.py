@@ -1,7 +1,7 @@
-"""Profiles of one kind added up, with the sums of each unit of them apart.
+"""Sum profiles of one kind, and keep the sums of each unit separately.
 
-A unit is what builds are judged by, such as a host. All units share one set of tables
-and stacks: what a unit adds to memory are its values, not its stacks.
+A unit, such as a host, is what builds are compared by. All units share one set of
+tables and stacks: a unit adds only its values to memory, not its stacks.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pprofdiff.model.profiles.tables import joined, pruned, with_used_strings
 
 __all__ = ["Apart", "Span", "added", "apart"]
 
-# A table of all cells is faster than a sort up to so many cells an entry.
+# Up to this many cells per entry, a table of all cells is faster than a sort.
 _SPARSE = 8
 
 
 class Span(NamedTuple):
-    """What the profiles of a unit say of their measurement; None where they do not.
+    """Measurement metadata of a unit's profiles; None if not recorded.
 
     `time_ns` is the earliest, `duration_ns` the sum, `period` the longest.
     """
@@ -35,7 +35,7 @@ class Span(NamedTuple):
     period: int | None
 
     def plus(self, other: Span) -> Span:
-        """Return that of both."""
+        """Return the combination of both."""
         times = [t for t in (self.time_ns, other.time_ns) if t is not None]
         return Span(
             min(times, default=None),
@@ -46,18 +46,18 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Apart:
-    """The sum of profiles that have the same sample types, whole and by unit.
+    """The sum of profiles with the same sample types, in total and by unit.
 
     Attributes
     ----------
     profile
         The sum over all units.
     spans
-        What each unit's profiles say of their measurement, by its name.
+        The measurement metadata of each unit, by name.
     sample, unit, values
-        The sums by unit that are not 0, one entry each: values (int64, one a sample
-        type) of this sample of `profile` (int32) in the unit of this place in `spans`
-        (int32). No pair of sample and unit occurs twice.
+        The nonzero sums by unit, one entry each: values (int64, one per sample type) of
+        a sample of `profile` (int32 index) in a unit (int32 index into `spans`). No
+        pair of sample and unit occurs twice.
 
     """
 
@@ -68,9 +68,9 @@ class Apart:
     values: NDArray[np.int64]
 
     def profiles(self) -> dict[str, Profile]:
-        """Return each unit's profile, by its name.
+        """Return each unit's profile, by name.
 
-        They share tables and stacks; what a unit lacks has values of 0 there.
+        They share tables and stacks; samples that a unit lacks have values of 0.
         """
         shape = len(self.spans), *self.profile.values.shape
         values = np.zeros(shape, np.int64)
@@ -82,7 +82,7 @@ class Apart:
 
 
 def apart(units: Sequence[str], profiles: Sequence[Profile]) -> Apart:
-    """Return the sum of profiles (at least one), each of which is of one unit."""
+    """Return the sum of profiles (at least one), with the unit of each."""
     spans: dict[str, Span] = {}
     for name, profile in zip(units, profiles, strict=True):
         span = Span(profile.time_ns, profile.duration_ns, profile.period)
@@ -94,7 +94,7 @@ def apart(units: Sequence[str], profiles: Sequence[Profile]) -> Apart:
 
 
 def added(parts: Sequence[Apart], name: Callable[[str], str] | None = None) -> Apart:
-    """Return the sum of parts (at least one); `name` tells what units become of."""
+    """Return the sum of parts (at least one); `name` maps units to new names."""
     if len(parts) == 1 and name is None:
         return parts[0]
     spans: dict[str, Span] = {}
@@ -127,7 +127,7 @@ def _summed(
     unit: NDArray[np.int64],
     values: NDArray[np.int64],
 ) -> Apart:
-    """Add up entries of equal samples and of one unit; what is 0 has no entry."""
+    """Sum entries by equal samples and unit; zero sums get no entry."""
     first, group = equal_samples(whole)
     cells = group[sample] * len(spans) + unit
     size = len(first) * len(spans)

@@ -1,4 +1,4 @@
-"""One label more on all samples of a profile."""
+"""Add a label to all samples of a profile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["with_label"]
 
 
 def with_label(profile: Profile, key: str, value: str) -> Profile:
-    """Return the profile with a text label on each sample, after those that it has."""
+    """Return the profile with a text label appended to each sample's labels."""
     labels, strings, size = profile.labels, profile.strings, len(profile)
     sample = np.append(labels.sample, np.arange(size))
     order = np.argsort(sample, kind="stable")

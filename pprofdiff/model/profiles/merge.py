@@ -1,9 +1,9 @@
-"""Profiles added to and subtracted from each other by the rules of ``go tool pprof``.
+"""Add and subtract profiles by the rules of ``go tool pprof``.
 
-What is the same (profile/merge.go of github.com/google/pprof): functions of one start
-line, name, system name and file; mappings of one size (in pages), offset and build ID
-or file; locations of one place in one mapping, with equal lines; samples of one stack
-and equal labels. Samples whose values are all 0 vanish.
+Equality follows profile/merge.go of github.com/google/pprof: functions with the same
+start line, name, system name and file; mappings with the same size (in pages), offset
+and build ID or file; locations at the same address of a mapping, with equal lines;
+samples with the same stack and labels. Samples whose values are all 0 are dropped.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ BASE_LABEL = "pprof::base"
 
 
 def merge(profiles: Sequence[Profile]) -> Profile:
-    """Return the sum of the profiles; of one alone, the profile with unique types.
+    """Return the sum of the profiles; for a single one, drop repeated sample types.
 
     Raises
     ------
@@ -63,11 +63,11 @@ def merge(profiles: Sequence[Profile]) -> Profile:
 
 
 def merge_apart(profiles: Sequence[Profile]) -> Profile:
-    """Return the sum of the profiles, and behind its values those of each profile.
+    """Return the sum of the profiles, with the values of each profile appended.
 
     The columns are the T sample types of `merge`, then the same T of each of the K
-    profiles: int64 of shape (samples, T + K T), whose sample types repeat. Raises what
-    `merge` raises.
+    profiles: int64 of shape (samples, T + K T), types repeated. Raises what `merge`
+    raises.
     """
     alike = _alike(profiles)
     types, count = alike[0].sample_types, len(alike)
@@ -78,7 +78,7 @@ def merge_apart(profiles: Sequence[Profile]) -> Profile:
     some = np.flatnonzero(profile.values.any(axis=1))
     profile, own = _taken(profile, some), own[some]
     first, group = equal_samples(profile)
-    # Only now, as the samples of all profiles are many more than the distinct ones.
+    # Allocate only now: all profiles' samples far outnumber the distinct ones.
     values = np.empty((len(first), 1 + count, len(types)), np.int64)
     cells = group * count + own
     for column in range(len(types)):
@@ -94,7 +94,7 @@ def merge_apart(profiles: Sequence[Profile]) -> Profile:
 
 
 def _stacked(profiles: Sequence[Profile]) -> Profile:
-    """Return what `merge_apart` does, of profiles of one set of tables and stacks."""
+    """Like `merge_apart`, for profiles that share tables and stacks."""
     types, count = profiles[0].sample_types, len(profiles)
     values = np.empty((len(profiles[0]), 1 + count, len(types)), np.int64)
     np.stack([profile.values for profile in profiles], axis=1, out=values[:, 1:])
@@ -110,7 +110,7 @@ def _stacked(profiles: Sequence[Profile]) -> Profile:
 
 
 def with_shared_added(profiles: Sequence[Profile]) -> list[Profile]:
-    """Return the profiles, those of one set of stacks and sample types added up."""
+    """Return the profiles, with those that share stacks and sample types summed."""
     groups: list[list[Profile]] = []
     for profile in profiles:
         for several in groups:
@@ -143,8 +143,8 @@ def subtract(new: Profile, base: Profile, *, label: bool) -> Profile:
     new, base
         Profiles of one kind.
     label
-        Whether the base's samples get the label ``pprof::base`` = ``true``, so that
-        they stay apart from new's, as with pprof's ``-diff_base``. Without it equal
+        Whether the base's samples get the label ``pprof::base`` = ``true``, which keeps
+        them separate from new's, as with pprof's ``-diff_base``. Without it equal
         stacks cancel, as with ``-base``.
 
     Raises
@@ -160,7 +160,7 @@ def subtract(new: Profile, base: Profile, *, label: bool) -> Profile:
 def normalized(new: Profile, base: Profile) -> Profile:
     """Return `new` scaled so that each sample type's total is the base's.
 
-    Values are rounded half away from zero; a type whose total is 0 becomes 0.
+    Values are rounded half away from zero; a type with total 0 becomes 0.
 
     Raises
     ------
@@ -191,12 +191,12 @@ def base_samples(profile: Profile) -> NDArray[np.bool_]:
 
 
 def is_diff(profile: Profile) -> bool:
-    """Return whether the profile was written by a diff that kept its sides apart."""
+    """Return whether a labelled diff wrote the profile (see `subtract`)."""
     return bool(base_samples(profile).any())
 
 
 def _types_of(profile: Profile) -> str:
-    """Return the sample types, and the period's, in words."""
+    """Return the sample types and the period type as text."""
     types = " ".join(f"{t.type}/{t.unit}" for t in profile.sample_types)
     period = profile.period_type
     return f"{types} (period {period.type}/{period.unit})" if period else types
@@ -229,14 +229,14 @@ def _labelled(profile: Profile) -> Profile:
 def equal_samples(
     profile: Profile,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Group samples of one stack and equal labels; (first, group) as `unique_rows`."""
+    """Group samples with equal stacks and labels; (first, group) as `unique_rows`."""
     return unique_rows(
         profile.stack_offsets, profile.stack_locations, _label_sets(profile)
     )
 
 
 def _summed(profile: Profile) -> Profile:
-    """Return the profile with equal samples added up, and without those that are 0."""
+    """Return the profile with equal samples summed, and all-zero ones removed."""
     profile = _taken(profile, np.flatnonzero(profile.values.any(axis=1)))
     first, group = equal_samples(profile)
     if len(first) == len(group):
@@ -249,14 +249,14 @@ def _summed(profile: Profile) -> Profile:
 
 
 def _taken(profile: Profile, samples: NDArray[np.int64]) -> Profile:
-    """Return the chosen samples, in rising order; all of them as they are."""
+    """Return the chosen samples, in increasing order; the profile itself if all."""
     return profile if len(samples) == len(profile) else profile.take(samples)
 
 
 def _label_sets(profile: Profile) -> NDArray[np.int64] | None:
-    """Return equal numbers (int64, one a sample) for equal labels; None without any.
+    """Return equal numbers (int64, one per sample) for equal labels; None if none.
 
-    The order of keys does not count; that of one key's values does.
+    The order of keys does not matter; that of one key's values does.
     """
     labels = profile.labels
     if not len(labels):

@@ -1,7 +1,7 @@
-"""How many operations a profile covers, where the profile itself says so.
+"""The number of operations that a profile covers, if it is recorded in the profile.
 
-A comment ``operations: N`` or ``operations: N of NAME`` says it, as in profiles that
-``pprofdiff measure`` writes and in those of any harness that counts what it runs.
+A comment ``operations: N`` or ``operations: N of NAME`` records it, as written by
+``pprofdiff measure`` or any harness that counts its operations.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ _COMMENT = re.compile(r"operations: ([1-9]\d{0,17})(?: of (.+))?")
 
 
 class Operations(NamedTuple):
-    """How many operations, and of what: such as a package and its benchmark."""
+    """The number of operations, and a name such as a package and its benchmark."""
 
     number: int
     name: str = ""
 
 
 def operations_of(profile: Profile) -> Operations | None:
-    """Return the operations that the profile covers, None if unknown.
+    """Return the operations that the profile covers, or None if unknown.
 
-    They are unknown too where several comments disagree.
+    They are also unknown if several comments disagree.
     """
     found = {
         Operations(int(match[1]), match[2] or "")
@@ -38,7 +38,7 @@ def operations_of(profile: Profile) -> Operations | None:
 
 
 def with_operations(profile: Profile, operations: Operations) -> Profile:
-    """Return the profile with a comment that says which operations it covers."""
+    """Return the profile with a comment that records its operations."""
     others = (c for c in profile.comments if not _COMMENT.fullmatch(c))
     name = f" of {operations.name}" if operations.name else ""
     said = f"operations: {operations.number}{name}"

@@ -1,8 +1,8 @@
 """A profile as columns: strings, functions, locations, stacks and values.
 
-The fields carry the meaning that profile.proto gives them
-(https://github.com/google/pprof/blob/main/proto/profile.proto); ids are replaced
-by positions, and every string by its position in `Profile.strings`.
+The fields are those of profile.proto
+(https://github.com/google/pprof/blob/main/proto/profile.proto), with ids replaced by
+positions, and strings by positions in `Profile.strings`.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ Column = NDArray[np.int64]
 Index = NDArray[np.int32]
 
 _UNKNOWN = "<unknown>"
-# float64 holds integers below this one exactly.
+# float64 holds all smaller integers exactly.
 _EXACT = 1 << 53
 
 
 @dataclass(frozen=True, slots=True)
 class ValueType:
-    """What a number counts and in which unit, such as cpu in nanoseconds."""
+    """What a number counts and its unit, such as cpu in nanoseconds."""
 
     type: str
     unit: str
@@ -68,7 +68,7 @@ class Functions:
     """Functions, one row each.
 
     `name`, `system_name`, `filename` are int32 positions in `Profile.strings`;
-    `start_line` is int64, 0 where unknown.
+    `start_line` is int64, 0 if unknown.
     """
 
     name: Index
@@ -88,7 +88,7 @@ class Locations:
     `address` uint64; `mapping` int32 position in `Profile.mappings` or -1; `folded`
     bool. The lines of location i are rows ``line_offsets[i]:line_offsets[i+1]`` of
     `line_function` (int32 position in functions, or -1), `line_number` and
-    `line_column` (int64). A location that the file gives no line has one line with
+    `line_column` (int64). A location without lines in the file has one line with
     function -1 and number 0, so that every location is at least one frame.
     """
 
@@ -107,9 +107,9 @@ class Locations:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """The samples' labels, one row each, in the order of their samples.
+    """The samples' labels, one row each, in sample order.
 
-    `sample` int64, rising; `key`, `text`, `unit` int32 positions in
+    `sample` int64, increasing; `key`, `text`, `unit` int32 positions in
     `Profile.strings`; `number` int64. A label is text if `text` is not 0
     (profile.proto: position 0 is the empty string), else a number with a unit.
     """
@@ -132,14 +132,14 @@ class Labels:
 
     @classmethod
     def none(cls) -> Labels:
-        """Return the labels of samples that have none."""
+        """Return an empty table of labels."""
         index, column = np.zeros(0, np.int32), np.zeros(0, np.int64)
         return cls(column, index, index, column, index)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frames:
-    """Stacks as frames, leaf first; an inlined function is a frame of its own.
+    """Stacks as frames, leaf first; an inlined function is a separate frame.
 
     Frame j of stack i is ``line[offsets[i] + j]``: the row of one line in
     `Locations.line_function`, `Locations.line_number` and `Locations.line_column`
@@ -156,9 +156,8 @@ class Profile:
 
     Stack i is ``stack_locations[stack_offsets[i]:stack_offsets[i+1]]``, leaf first
     (int32 positions in `locations`); `values` is int64 of shape (samples, sample
-    types). `default_sample_type`, `time_ns`, `duration_ns` and `period` are None
-    where the file does not say; the last two are above 0. `strings[0]` is the empty
-    string.
+    types). `default_sample_type`, `time_ns`, `duration_ns` and `period` are None if the
+    file does not set them; the last two are positive. `strings[0]` is the empty string.
     """
 
     strings: tuple[str, ...]
@@ -194,19 +193,19 @@ class Profile:
         )
 
     def sample_index(self, name: str | int | None = None) -> int:
-        """Return the column of `values` that a sample type names.
+        """Return the column of `values` for a sample type.
 
         Parameters
         ----------
         name
             As in ``go tool pprof -sample_index``: a type's name, with or without a
-            leading ``inuse_``; or a position, as an int or in decimal digits. None
-            and ``""`` mean the profile's default type, or the last where it has none.
+            leading ``inuse_``; or a position, as an int or in decimal digits. None and
+            ``""`` mean the profile's default type, or the last if it has none.
 
         Raises
         ------
         UsageError
-            The profile has no sample type, or none of this name or position.
+            The profile has no sample type, or none with this name or position.
 
         """
         names = [t.type for t in self.sample_types]
@@ -230,11 +229,11 @@ class Profile:
         return int(self.values[:, self.sample_index()].sum())
 
     def frames(self) -> Frames:
-        """Return all stacks as frames; a location gives one frame for each line."""
+        """Return all stacks as frames; a location gives one frame per line."""
         return self.frames_of(self.stack_offsets, self.stack_locations)
 
     def frames_of(self, offsets: Offsets, places: Index) -> Frames:
-        """Return as frames some stacks of the profile's locations (`places`)."""
+        """Return stacks of the profile's locations (`places`) as frames."""
         counts = np.diff(self.locations.line_offsets)
         if (counts == 1).all():
             return Frames(offsets, places)
@@ -269,15 +268,15 @@ class Profile:
         )
 
     def with_values(self, values: NDArray[np.int64]) -> Profile:
-        """Return the profile with other values: int64, one row a sample."""
+        """Return the profile with other values: int64, one row per sample."""
         return replace(self, values=values)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a sample, its stack named root first with ``;`` between.
+        """Return one row per sample, its stack named root first, joined with ``;``.
 
-        Columns: ``stack``, ``leaf``, one int64 column for each sample type, and one
-        ``label:KEY`` for each label key (several values of one key are joined with a
-        comma; None where a sample has no such label).
+        Columns: ``stack``, ``leaf``, one int64 column per sample type, and one
+        ``label:KEY`` per label key (several values of one key are joined with a comma;
+        None if a sample has no such label).
         """
         import pandas as pd
 
@@ -289,7 +288,7 @@ class Profile:
 
 
 def largest_sum(profile: Profile) -> float:
-    """Return the largest sum of absolute values that a sample type has, 0 for none."""
+    """Return the largest sum of absolute values of any sample type, 0 for none."""
     values = profile.values
     if not values.size:
         return 0.0

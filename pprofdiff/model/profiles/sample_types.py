@@ -1,4 +1,4 @@
-"""Several profiles' sample types brought to one list, in one unit each."""
+"""Convert several profiles to common sample types and units."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ __all__ = ["rounded", "scaled", "with_common_types"]
 def with_common_types(profiles: Sequence[Profile]) -> list[Profile]:
     """Return the profiles with only the sample types that all of them have.
 
-    Types are matched by name and keep the first profile's order. Values and periods
-    are scaled to the finest unit that one of the profiles has for them.
+    Types are matched by name and keep the first profile's order. Values and periods are
+    scaled to the finest unit that any profile uses for them.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def _cut(profile: Profile, names: list[str]) -> Profile:
 
 
 def _common(types: Sequence[ValueType]) -> str:
-    """Return the finest unit of types that can be compared."""
+    """Return the finest unit of comparable types."""
     first = types[0]
     for other in types[1:]:
         if other.type != first.type or not comparable(other.unit, first.unit):
@@ -102,7 +102,7 @@ def _in_units(profile: Profile, units: list[str], period_unit: str) -> Profile:
 
 
 def rounded(values: NDArray[np.int64], ratio: float) -> NDArray[np.int64]:
-    """Return ``values * ratio`` (int64), rounded half away from zero as Go rounds."""
+    """Return ``values * ratio`` (int64), rounded half away from zero as in Go."""
     products = values.astype(np.float64) * ratio
     whole = np.trunc(products)
     whole += np.copysign(np.abs(products - whole) >= 0.5, products)
@@ -112,8 +112,8 @@ def rounded(values: NDArray[np.int64], ratio: float) -> NDArray[np.int64]:
 def scaled(profile: Profile, ratios: Sequence[float]) -> Profile:
     """Return the profile with each sample type multiplied by its ratio, rounded.
 
-    Unlike ``go tool pprof``, which forgets samples whose only values are of types with
-    ratio 1, no sample is lost that has a value left.
+    Unlike ``go tool pprof``, which drops samples whose only values are of types with
+    ratio 1, this keeps every sample that has a nonzero value.
     """
     if all(ratio == 1 for ratio in ratios):
         return profile

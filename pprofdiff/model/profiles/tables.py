@@ -1,4 +1,4 @@
-"""Several profiles under one set of tables, and tables cut to what samples use."""
+"""Merge the tables of several profiles, and remove unused table rows."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _PAGE = 0x1000
 
 
 def joined(profiles: Sequence[Profile]) -> Profile:
-    """Return all samples, one profile's after another's, over shared tables.
+    """Return all samples, concatenated profile by profile, over shared tables.
 
     The profiles have the same sample types. Equal functions, mappings and locations
-    become one; the header is that of pprof's merge: earliest time, summed duration,
-    longest period, the first default type and page, each comment once.
+    become one; the header is that of pprof's merge: earliest time, total duration,
+    longest period, the first default type and URL, each comment once.
     """
     strings, texts = _strings(profiles)
     functions, function_of = _functions(profiles, texts)
@@ -65,7 +65,7 @@ def joined(profiles: Sequence[Profile]) -> Profile:
 
 
 def shared(profiles: Sequence[Profile]) -> bool:
-    """Return whether profiles have one set of tables, stacks and labels in memory."""
+    """Return whether profiles share their tables, stacks and labels in memory."""
     first = profiles[0]
     return all(
         p.strings is first.strings
@@ -99,13 +99,13 @@ def _clamped(number: int) -> int:
 
 
 def _strings(profiles: Sequence[Profile]) -> tuple[tuple[str, ...], list[Array]]:
-    """Return the union of the string tables, and each string's place in it (int32)."""
+    """Return the union of the string tables, and each string's index in it (int32)."""
     union, (_, *places) = numbered(("",), *(p.strings for p in profiles))
     return tuple(union), places
 
 
 def _split(group: Array, sizes: Sequence[int], *, none: bool = False) -> list[Array]:
-    """Cut `group` into int32 parts of these sizes; with `none`, -1 stays -1."""
+    """Split `group` into int32 parts of these sizes; with `none`, -1 stays -1."""
     parts = np.split(group.astype(np.int32), np.cumsum(sizes)[:-1])
     return [np.append(part, np.int32(-1)) for part in parts] if none else parts
 
@@ -113,7 +113,7 @@ def _split(group: Array, sizes: Sequence[int], *, none: bool = False) -> list[Ar
 def _functions(
     profiles: Sequence[Profile], texts: list[Array]
 ) -> tuple[Functions, list[Array]]:
-    """Return the distinct functions, and the place of each profile's own ones."""
+    """Return the distinct functions, and the index of each profile's own ones."""
     pairs = list(zip(profiles, texts, strict=True))
     columns = [
         np.concatenate([text[p.functions.name] for p, text in pairs]),
@@ -129,13 +129,13 @@ def _functions(
 def _mappings(
     profiles: Sequence[Profile],
 ) -> tuple[tuple[Mapping, ...], list[Array], list[Array]]:
-    """Return distinct mappings, each own one's place, and its addresses' shift."""
+    """Return the distinct mappings, and each own one's index and address shift."""
     merged: dict[tuple[int, int, str], tuple[int, Mapping]] = {}
     places, shifts = [], []
     for profile in profiles:
         place, shift = [], []
         for mapping in profile.mappings:
-            # Sizes in whole pages: builds differ by a few bytes, loaders by a base.
+            # In whole pages: builds differ by a few bytes, loaders by a base address.
             pages = -((mapping.limit - mapping.start) % (1 << 64) // -_PAGE)
             key = (pages, mapping.offset, mapping.build_id or mapping.file)
             at, kept = merged.setdefault(key, (len(merged), mapping))
@@ -152,7 +152,7 @@ def _locations(
     mapping_of: list[Array],
     shift_of: list[Array],
 ) -> tuple[Locations, list[Array]]:
-    """Return the distinct locations, and the place of each profile's own ones."""
+    """Return the distinct locations, and the index of each profile's own ones."""
     tables = [p.locations for p in profiles]
     address = np.concatenate(
         [t.address + s[t.mapping] for t, s in zip(tables, shift_of, strict=True)]
@@ -213,8 +213,8 @@ def _labels(profiles: Sequence[Profile], texts: list[Array]) -> Labels:
 def pruned(profile: Profile) -> Profile:
     """Return the profile without the table rows that no sample uses.
 
-    Rows are numbered in order of first use, as pprof numbers them; the first mapping,
-    which is the program itself, stays first.
+    Rows are numbered in order of first use, as in pprof; the first mapping, which is
+    the program itself, stays first.
     """
     used = _in_order(profile.stack_locations, len(profile.locations))
     locations = _chosen(profile.locations, used)
@@ -241,7 +241,7 @@ def pruned(profile: Profile) -> Profile:
 
 
 def with_used_strings(profile: Profile) -> Profile:
-    """Return the profile without the strings that no function and no label uses."""
+    """Return the profile without the strings that no function or label uses."""
     functions, labels = profile.functions, profile.labels
     used = np.zeros(len(profile.strings), np.bool_)
     used[0] = True
@@ -278,7 +278,7 @@ def _in_order(items: Array, size: int) -> Array:
 
 
 def _places(order: Array, size: int) -> Array:
-    """Return the new place (int32) of each old one, -1 where it is gone, or was -1."""
+    """Return the new index (int32) of each old one, -1 if it is gone or was -1."""
     places = np.full(size + 1, -1, np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)
     return places

@@ -1,1 +1,1 @@
-"""Execution traces as columns: what moved, and what happened beside it."""
+"""Execution traces as columns: state changes, and events on the timeline."""

@@ -1,4 +1,4 @@
-"""A table of columns: the base of the frozen dataclasses that hold a trace's arrays."""
+"""The base class of the frozen dataclasses that hold a trace's arrays."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ __all__ = ["Table"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Columns of one length; each field of a subclass is one numpy array."""
+    """Columns of equal length; each field of a subclass is one numpy array."""
 
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(getattr(self, fields(self)[0].name))
 
     def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Self:
-        """Return a new table of the chosen rows (indices, or a mask), as copies."""
+        """Return a new table with copies of the chosen rows (indices, or a mask)."""
         columns = (getattr(self, field.name)[rows] for field in fields(self))
         return type(self)(*columns)
 
     @classmethod
     def concatenate(cls, tables: Sequence[Self]) -> Self:
-        """Return the rows of several tables, of at least one, in the order given."""
+        """Return the rows of one or more tables, in the order given."""
         return cls(
             *(
                 np.concatenate([getattr(table, field.name) for table in tables])

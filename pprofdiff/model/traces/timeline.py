@@ -1,8 +1,7 @@
-"""What a trace tells beside states: ranges, tasks, regions, logs, labels, samples.
+"""Trace data other than states: ranges, tasks, regions, logs, labels, CPU samples.
 
-Each table has one row a thing. Times (int64 nanoseconds), strings, stacks, goroutines,
-processors and threads are those of `model.traces.trace`; -1 is a time, goroutine,
-processor or thread that the trace does not tell.
+Times (int64 nanoseconds), strings, stacks, goroutines, Ps and threads are those of
+`model.traces.trace`; -1 is a time, goroutine, P or thread not recorded.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ Index = NDArray[np.int32]
 
 
 class RangeKind(IntEnum):
-    """What the runtime was doing during a range, and whose the range is.
+    """The activity of the runtime during a range, and its owner.
 
     GC_MARK (a concurrent mark phase) belongs to the whole program, STOP_THE_WORLD and
-    MARK_ASSIST to a goroutine, SWEEP to a processor.
+    MARK_ASSIST to a goroutine, SWEEP to a P.
     """
 
     GC_MARK = 0
@@ -45,7 +44,7 @@ class RangeKind(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series(Table):
-    """A value over time: it is ``value[i]`` from ``time_ns[i]`` on; both are int64."""
+    """A value over time: ``value[i]`` from ``time_ns[i]`` on; both are int64."""
 
     time_ns: Column
     value: Column
@@ -53,18 +52,18 @@ class Series(Table):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranges(Table):
-    """Ranges of time, sorted by kind, then by owner, then as they follow each other.
+    """Time ranges, sorted by kind, then by owner, then in order.
 
-    `kind` is a `RangeKind` (uint8); `name` is the reason of a stop of the world, such
-    as "GC mark termination", and the empty string for other kinds.
+    `kind` is a `RangeKind` (uint8); `name` is the stop-the-world reason, such as "GC
+    mark termination", and the empty string for other kinds.
 
-    `goroutine` and `processor` are those of the thread on which the range began; where
-    the range belongs to a goroutine (or a processor), that one is exact.
-    `last_goroutine` is the goroutine that ran where the range ended, -1 if no end.
+    `goroutine` and `processor` are those of the thread on which the range began; if the
+    range belongs to a goroutine or P, that one is exact. `last_goroutine` is the
+    goroutine that ran when the range ended, -1 if no end.
 
-    `seen` tells that the begin is in the trace; else `start_ns` is the begin of the
-    generation that first mentions the range. `end_ns` is -1 for a range that lasts
-    beyond the trace. `stack` is where the range began. `swept` and `reclaimed` are
+    `seen` is true if the start is in the trace; otherwise `start_ns` is the start of
+    the generation that first mentions the range. `end_ns` is -1 for a range that
+    outlasts the trace. `stack` is where the range began. `swept` and `reclaimed` are
     bytes of a finished SWEEP, -1 otherwise.
     """
 
@@ -86,8 +85,8 @@ class Tasks(Table):
     """User tasks (``trace.NewTask``), sorted by id, then by time.
 
     `id` is Go's; `parent` is the id of another task, 0 for none. `goroutine` created
-    the task, `last_goroutine` ended it, -1 if that is not in the trace; then `start_ns`
-    or `end_ns` is -1 too. `stack` is where it was created.
+    the task, `last_goroutine` ended it, -1 if not in the trace; then `start_ns` or
+    `end_ns` is -1 too. `stack` is where it was created.
     """
 
     id: Column
@@ -102,12 +101,12 @@ class Tasks(Table):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Regions(Table):
-    """User regions (``trace.WithRegion``), sorted by goroutine, then by begin.
+    """User regions (``trace.WithRegion``), sorted by goroutine, then by start.
 
-    `depth` is 1 for a region that lies in no other, 2 for one within that, and so on, 0
-    where the begin is not in the trace. `start_ns` is -1 where the region began before
-    the trace, `end_ns` where its end is not in the trace. `task` is the id of a task, 0
-    for none. `stack` is where it began.
+    `depth` is 1 for an outermost region, 2 for one nested in it, and so on, 0 if its
+    start is not in the trace. `start_ns` is -1 if the region began before the trace,
+    `end_ns` if its end is not in the trace. `task` is the id of a task, 0 for none.
+    `stack` is where it began.
     """
 
     goroutine: Index
@@ -123,8 +122,7 @@ class Regions(Table):
 class Logs(Table):
     """User logs (``trace.Log``), sorted by time.
 
-    `key` (Go calls it the category) and `text` are strings, `task` is the id of a task,
-    0 for none.
+    `key` (Go's category) and `text` are strings, `task` is a task's id or 0.
     """
 
     time_ns: Column
@@ -139,7 +137,7 @@ class Logs(Table):
 class Labels(Table):
     """Labels of goroutines, sorted by goroutine.
 
-    The runtime labels mark workers with how they run from `time_ns` on: `label` is the
+    The runtime labels mark workers with their mode from `time_ns` on: `label` is the
     string "GC (dedicated)", "GC (fractional)" or "GC (idle)".
     """
 
@@ -150,10 +148,10 @@ class Labels(Table):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CPUSamples(Table):
-    """Samples of a CPU profiler that ran beside the trace, sorted by time.
+    """Samples of a CPU profiler that ran during the trace, sorted by time.
 
-    `goroutine`, `processor` and `thread` are what the sample was taken on, -1 for none;
-    traces before Go 1.22 tell no thread.
+    `goroutine`, `processor` and `thread` are where the sample was taken, -1 for none;
+    traces before Go 1.22 record no thread.
     """
 
     time_ns: Column

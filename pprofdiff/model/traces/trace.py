@@ -1,11 +1,11 @@
-"""An execution trace as columns: what goroutines, processors and threads did, and when.
+"""An execution trace as columns: what goroutines, Ps and threads did, and when.
 
-Times are int64 nanoseconds of the traced machine's clock, as Go's reader gives them
-(internal/trace), but for the nanosecond that it adds to one of two equal times.
+Times are int64 nanoseconds of the traced machine's clock, as in Go's reader
+(internal/trace), without the nanosecond that it adds to one of two equal times.
 
 All else are indices. Names and labels are int32 indices of `Trace.strings` (0 is the
 empty string), reasons those of `Trace.reasons`, stacks those of `Trace.stacks` (0 is no
-stack), goroutines, processors and threads those of their tables; -1 is none.
+stack), goroutines, Ps and threads those of their tables; -1 is none.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ Codes = NDArray[np.uint8]
 
 
 class State(IntEnum):
-    """What a goroutine does.
+    """The state of a goroutine.
 
-    SYSCALL is a system call in which the goroutine keeps its processor, SYSCALL_BLOCKED
-    one in which it has lost it. GONE begins when the goroutine ends, and has no end.
+    SYSCALL is a system call in which the goroutine keeps its P, SYSCALL_BLOCKED one in
+    which it has lost it. GONE begins when the goroutine ends, and has no end.
     """
 
     GONE = 0
@@ -66,7 +66,7 @@ class State(IntEnum):
 
 
 class ProcessorState(IntEnum):
-    """What a processor (a P) does.
+    """The state of a P.
 
     In SYSCALL its thread is in a system call, and another thread may steal it.
     """
@@ -81,7 +81,7 @@ class Stacks:
     """Stacks, leaf first: stack i is frames ``frame[offsets[i]:offsets[i+1]]``.
 
     `frame` (int32) are indices of `function`, `file` (both int32, strings) and `line`
-    (int64). No two stacks are equal, of whatever generations; stack 0 is empty.
+    (int64). Stacks are distinct across all generations; stack 0 is empty.
     """
 
     offsets: Offsets
@@ -99,12 +99,12 @@ class Stacks:
 class Goroutines:
     """Goroutines, in the order they first appear in the file, one row each.
 
-    `id` (int64) is Go's. `name` is the root function of the first stack that tells it,
-    the empty string if none does. `born` tells that the creation is in the trace; then
-    `created_ns` is its time, `creator` the goroutine that did it (-1 if unknown) and
-    `creation_stack` where. Else `created_ns` is the begin of the first generation that
-    mentions the goroutine, `creator` -1 and `creation_stack` 0. `seen_ns` is the time
-    of the goroutine's first event.
+    `id` (int64) is Go's. `name` is the root function of the first stack known, or the
+    empty string. If `born`, the creation is in the trace: `created_ns` is its time,
+    `creator` the goroutine that did it (-1 if unknown) and `creation_stack` where.
+    Otherwise `created_ns` is the start of the first generation that mentions the
+    goroutine, `creator` -1 and `creation_stack` 0. `seen_ns` is the time of the
+    goroutine's first event.
     """
 
     id: Column
@@ -124,17 +124,17 @@ class Goroutines:
 class Intervals:
     """The states of goroutines over time: row i lasts from ``start_ns[i]`` to the next.
 
-    Rows ``offsets[g]:offsets[g+1]`` are those of goroutine g, in the order they
-    happened. `state` (uint8) is a `State`; `reason` (uint16) says why the goroutine
-    waits or stopped, "" if the runtime does not say.
+    Rows ``offsets[g]:offsets[g+1]`` belong to goroutine g, in order. `state` (uint8) is
+    a `State`; `reason` (uint16) is why the goroutine waits or stopped, "" if the
+    runtime does not say.
 
-    The other columns are of the event that began the row. `stack` is where the event
+    The other columns describe the event that began the row. `stack` is where the event
     was recorded: the goroutine's own stack for a block, a stop or a system call, that
-    of the waker or creator where the goroutine became runnable. `processor` (int16),
-    `thread` and `by` (both int32) are the processor, thread and goroutine that the
-    event was on, before it happened; -1 is none, and for `by` the goroutine itself. So
-    `processor` and `thread` are what a RUNNING goroutine runs on, and for a
-    SYSCALL_BLOCKED one those of the thread that took its processor.
+    of the waker or creator if the goroutine became runnable. `processor` (int16),
+    `thread` and `by` (both int32) are the P, thread and goroutine of the event before
+    it happened; -1 is none, and for `by` the goroutine itself. So `processor` and
+    `thread` are what a RUNNING goroutine runs on, and for a SYSCALL_BLOCKED one those
+    of the thread that took its P.
     """
 
     offsets: Offsets
@@ -153,12 +153,11 @@ class Intervals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProcessorIntervals:
-    """The states of processors over time: row i lasts from ``start_ns[i]`` to the next.
+    """The states of Ps over time: row i lasts from ``start_ns[i]`` to the next.
 
-    Rows ``offsets[p]:offsets[p+1]`` are those of processor p. `state` (uint8) is a
-    `ProcessorState`; `thread` (int32) is the thread that has the processor, or that
-    took it away. `stolen` marks rows that begin as another thread takes the processor
-    from one in a system call.
+    Rows ``offsets[p]:offsets[p+1]`` belong to P p. `state` (uint8) is a
+    `ProcessorState`; `thread` (int32) is the thread that has the P, or that took it
+    away. `stolen` marks rows that begin with a steal of the P from a system call.
     """
 
     offsets: Offsets
@@ -173,10 +172,10 @@ class ProcessorIntervals:
 
 
 class Sync(NamedTuple):
-    """The begin of a generation: its number, and its time on the trace's clock.
+    """The start of a generation: its number, and its time on the trace's clock.
 
-    When the trace's clock was at `snapshot_ns`, `wall_ns` nanoseconds had gone by since
-    1970; both are None before Go 1.25.
+    When the trace's clock was at `snapshot_ns`, the wall clock was at `wall_ns`
+    nanoseconds since 1970; both are None before Go 1.25.
     """
 
     generation: int
@@ -186,9 +185,9 @@ class Sync(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """What could not be read of a file: all but `read` of its `total` bytes.
+    """The unread part of a file: all but `read` of its `total` bytes.
 
-    `why` says, in a few words, what is wrong with the rest.
+    `why` briefly says what is wrong with the rest.
     """
 
     read: int
@@ -200,17 +199,17 @@ class Missing(NamedTuple):
 class Trace:
     """One execution trace.
 
-    `version` is NN of the format ``go 1.NN trace``, which is not that of the toolchain.
-    Times lie in [start_ns, end_ns]. `missing` is None where the whole file was read.
-    `syncs` are the begins of its generations.
+    `version` is NN of the format ``go 1.NN trace``, not that of the toolchain. Times
+    lie in [start_ns, end_ns]. `missing` is None if the whole file was read. `syncs` are
+    the starts of its generations.
 
-    `processors` and `threads` (int64) are Go's ids of them. `events` is how many timed
-    events were read, `experimental` how many of those are of the alloc/free experiment.
+    `processors` and `threads` (int64) are Go's ids. `events` is the number of timed
+    events read, `experimental` how many of those are of the alloc/free experiment.
     `heap_live_bytes`, `heap_goal_bytes` and `gomaxprocs` are metrics over time.
 
-    `intervals` and `processor_intervals` are nearly all of its memory. `let_go` frees
-    them; whoever asks for them after that waits until they are read again. `once` keeps
-    what was made of them.
+    `intervals` and `processor_intervals` take nearly all of its memory. `let_go` frees
+    them; accessing them afterwards blocks while they are read again. `once` caches
+    results derived from them.
     """
 
     version: int
@@ -241,9 +240,9 @@ class Trace:
     _again: Callable[[], Trace] | None = field(default=None, init=False, repr=False)
 
     def once(self, name: str, work: Callable[[Trace], T]) -> T:
-        """Return what `work` makes of the trace; it is called the first time only.
+        """Return `work` of the trace, computed on first use and cached.
 
-        `name` stands for it: one name, one function of the trace alone.
+        `name` is the cache key: one name, one function of the trace alone.
         """
         if name not in self._made:
             self._made[name] = work(self)
@@ -253,8 +252,7 @@ class Trace:
     def let_go(self, again: Callable[[], Trace]) -> None:
         """Free `intervals` and `processor_intervals`.
 
-        `again` reads the same trace. It is called at most once: rows that something
-        asked for stay.
+        `again` reads the same trace. It is called at most once: the rows then stay.
         """
         object.__setattr__(self, "_again", again)
         for name in _ROWS:
@@ -263,7 +261,7 @@ class Trace:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> object:
-            """Return rows that were let go of, read again."""
+            """Return freed rows, read again."""
             if name not in _ROWS or self._again is None:
                 msg = f"{type(self).__name__!r} object has no attribute {name!r}"
                 raise AttributeError(msg)
@@ -281,9 +279,9 @@ class Trace:
         )
 
     def ends_ns(self, intervals: Intervals | ProcessorIntervals) -> Column:
-        """Return when each row ends (int64 ns): as the next begins, or the trace ends.
+        """Return the end of each row (int64 ns): the next start, or the trace's end.
 
-        A goroutine that is GONE has a last row of no length.
+        The last row of a GONE goroutine has zero length.
         """
         ends = np.full(len(intervals), self.end_ns, np.int64)
         ends[:-1] = intervals.start_ns[1:]
@@ -298,7 +296,7 @@ class Trace:
         """Return one row for each row of `intervals`, in their order.
 
         Columns: goroutine (its id), name, state, reason, start_ns, end_ns, stack (an
-        index of `stacks`), processor, thread and by (ids, missing where there is none).
+        index of `stacks`), processor, thread and by (ids, missing if none).
         """
         import pandas as pd
 
@@ -340,7 +338,7 @@ def _category(codes: NDArray[np.integer], names: list[str]) -> pd.Categorical[st
 
 
 def _named(indices: NDArray[np.integer], ids: Column) -> pd.arrays.IntegerArray:
-    """Return the ids at some indices, missing where the index is -1."""
+    """Return the ids at these indices, missing where the index is -1."""
     import pandas as pd
 
     return pd.arrays.IntegerArray(np.append(ids, -1)[indices], indices < 0)

@@ -1,4 +1,4 @@
-"""The account as a bar that adds up: steps from nothing to the whole change."""
+"""The account as a bar that adds up: steps from zero to the total change."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from pprofdiff.units import printable
 
 __all__ = ["Account", "Step", "account_steps"]
 
-# So many parts stand for themselves: the account is a glance, its table has them all.
+# Show at most this many parts: this is a summary, and its table lists them all.
 _MOST = 5
-# How wide the bar is, in units of its view box.
+# Width of the bar, in units of its viewBox.
 _WIDTH = 100.0
-# A change that is there can be seen, however small.
+# Minimum width of a nonzero change, so that it stays visible.
 _LEAST = 0.5
 _LABEL = 20
 
 
 class Step(NamedTuple):
-    """One part: what it is, base, new and delta as written, and its piece of the bar.
+    """One part: its label, formatted base, new and delta, and its segment of the bar.
 
-    The piece begins at `x`; `style` is the class of its colour. Pieces lie end to end,
-    so that the last step, the whole, reaches from the beginning to where they end.
+    The segment begins at `x`; `style` is its color class. Segments lie end to end, so
+    the last one, the `whole`, reaches from zero to where they end.
     """
 
     label: str
@@ -43,7 +43,7 @@ class Step(NamedTuple):
 
 
 class Account(NamedTuple):
-    """What adds up, its unit, the names of the sides, its steps, and what it lacks."""
+    """An account to draw: its subject, unit, side labels, steps, and omissions."""
 
     of: str
     unit: str
@@ -53,15 +53,15 @@ class Account(NamedTuple):
 
 
 def account_steps(report: ReportModel) -> Account | None:
-    """Return the account of a report as steps, the largest change first, the sum last.
+    """Return a report's account as steps: the largest change first, the total last.
 
-    None where there is no account, or nothing in it moved.
+    None if there is no account or nothing in it changed.
     """
     account = report.account
     if account is None or not any(part.amount.delta for part in account.parts):
         return None
     scale = account_scale(account)
-    # As fine as the tables of the same parts below, and as the findings.
+    # As precise as the tables of the same parts, and as the findings.
     scale = scale._replace(decimals=scale.decimals + 1)
     parts = largest_parts(account, _MOST)
     ends = [0.0, *map(float, accumulate(part.amount.delta for part in parts))]

@@ -1,4 +1,4 @@
-"""The flame graph as a page of its own, for an iframe in a notebook."""
+"""The flame graph as a standalone page, for an iframe in a notebook."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pprofdiff.units import printable
 
 __all__ = ["flame_page"]
 
-# Bytes of the tree at most: a notebook holds several.
+# Maximum bytes of the tree: a notebook holds several.
 _CAP = 20_000
 
 
 def flame_page(diff: ProfileDiff, budget: int = 1_500) -> str:
-    """Return a page that holds one comparison's flame graph and asks for nothing.
+    """Return a self-contained page with one comparison's flame graph.
 
-    Of the tree it has the `budget` heaviest functions at most.
+    It keeps at most the `budget` heaviest functions of the tree.
     """
     text: str = template("flame.html.j2").render(
         **shell(notebook=True),

@@ -1,4 +1,4 @@
-"""What readers ask first and folded tables tell: a line each, which leads there."""
+"""One line for each table that readers ask for first, with a link to it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pprofdiff.report.sections import tiles
 __all__ = ["Asked", "asked"]
 
 
-# Who pays for the runtime's work, and whose goroutines wait for a processor.
+# Who pays for the runtime's work, and whose goroutines wait for a P.
 _TABLES = ("payers", "goroutines.runnable")
 
 
 class Asked(NamedTuple):
-    """A table's title, where it is, what it says, and what leads to it.
+    """A table's title, its place on the page, and what it shows in one line.
 
-    `anchor` is the id of its place. Names in `told` are looked for first in the flame
-    graph whose address begins with `view`.
+    `lead` states the section's totals; `anchor` is the table's id. `told` names rows,
+    which are looked up first in the flame graph whose address begins with `view`.
     """
 
     lead: str
@@ -31,7 +31,7 @@ class Asked(NamedTuple):
 
 
 def asked(sections: Sequence[Section], anchors: Iterable[str]) -> Iterator[Asked]:
-    """Yield who pays for GC, and who waits for a processor, where a section tells.
+    """Yield who pays for GC and who waits for a P, from sections with such tables.
 
     `anchors` are the ids of the sections' places.
     """
@@ -55,7 +55,7 @@ def _told(most: str, furthest: str) -> str:
 
 
 def _totals(section: Section) -> str:
-    """Return the totals of a section as sentences: what, base → new, by how much."""
+    """Return a section's totals as sentences: name, base → new, change."""
     told = (
         f"{one.name} {one.values} ({signed(one.change)})." for one in tiles(section)
     )

@@ -1,6 +1,6 @@
-"""A comparison's call tree as the page's script reads it: few bytes, exact integers.
+"""A comparison's call tree for the page's script: few bytes, exact integers.
 
-Columns of integers are LEB128 varints (7 bits a byte, lowest first, the top bit set on
+Columns of integers are LEB128 varints (7 bits per byte, lowest first, top bit set on
 all but the last) in base64. Signed ones are zigzag: 0, -1, 1, -2 become 0, 1, 2, 3.
 """
 
@@ -38,28 +38,28 @@ __all__ = ["address", "budgets", "embedded", "packed", "varints"]
 
 Column = NDArray[np.int64]
 
-# Keys of labels by which the graph can be filtered, values of one, and characters of
-# both together: more do not fit on a screen, and each costs about a byte a node.
+# Maximum label keys to filter by, values per key, and characters of a key and its
+# values: more do not fit on a screen, and each key costs about a byte per node.
 _KEYS = 3
 _VALUES = 12
 _LABEL_TEXT = 1000
-# What a change would take to be beyond noise is told in so many steps a power of ten.
+# Steps per power of ten in which the change needed for significance is encoded.
 _STEPS = 24
-# Functions of all trees of a page, and of one tree.
+# Node budgets: for all trees of a page, and for one tree.
 _OF_A_PAGE = 24_000
 _OF_A_TREE = 10_000
-# Functions that are in folded callees alone, for each node that a tree may have: what
-# is told of one takes about half the bytes of a node with its share of names.
+# Functions that occur only in folded callees, per node of the budget: one of them takes
+# about half the bytes of a node and its share of names.
 _OUTSIDE = 2
 
 
 def budgets(
     diffs: Sequence[ProfileDiff], total: int = _OF_A_PAGE, most: int = _OF_A_TREE
 ) -> list[int]:
-    """Return each comparison's node budget: `total` in all, at most `most` for one.
+    """Return each comparison's node budget: at most `total` in all, `most` for each.
 
-    What one can't use, as its tree has no more nodes than its stacks have frames, goes
-    to the others.
+    A tree has no more nodes than its stacks have frames; the budget that one comparison
+    cannot use goes to the others.
     """
     needs = [min(most, _frames(diff.base) + _frames(diff.new)) for diff in diffs]
     shares = [0] * len(diffs)
@@ -72,38 +72,38 @@ def budgets(
 def packed(diff: ProfileDiff, *, budget: int, cap: int | None = None) -> dict[str, Any]:
     """Return the call tree with at most `budget` functions as a JSON document.
 
-    If the document, as `embedded` writes it, is larger than `cap` bytes, functions that
-    have no node are left out, then the budget is lowered until it is not: names, which
-    are kept whole, can be of any length. Beside
-    the tree are what its numbers mean and which changes are beyond noise:
+    If the document, as `embedded` writes it, exceeds `cap` bytes, functions without a
+    node are dropped first, then the budget is lowered until it fits: names are kept
+    whole and can be of any length. The document also says what its numbers mean and
+    which changes are significant:
 
     ``nodes`` is base64 of five columns of `count` varints, in preorder: how many levels
-    up the node's parent is (0: the node before it), the name's index twice (or twice
-    the number of folded callees, plus 1), self values of base and of new, zigzag, in
-    units of `quantum`, and the category (0 none, its index plus 1, or the number of
-    categories plus 1 for several). Of name i, `prefix` says how many UTF-16 code units
-    it shares with name i - 1, and `suffix` holds the rest; `cut` how many of them are
-    not shown, unless `short`, by index, has what is shown instead. `was` has by index
-    what of the base's name differs, in few words.
+    up the node's parent is (0: the node before it), twice the name's index (or twice
+    the number of folded callees, plus 1), self values of base and new, zigzag, in units
+    of `quantum`, and the category (0 for none, its index plus 1, or the number of
+    categories plus 1 for several). For name i, `prefix` is the number of UTF-16 code
+    units it shares with name i - 1, and `suffix` is the rest; `cut` is how many of them
+    are not shown, unless `short` has, by index, what is shown instead. `was` says, by
+    index, what differs in base's name.
 
-    ``hidden`` is null where no callee is folded. Else it is base64 of four columns of
-    zigzag varints, one a name, in units of `quantum`: by how much the function's exact
-    cum of base and of new (each stack counted once) exceeds the sum over its outermost
-    nodes, and its exact flat of both the self values of its nodes. Names then include
-    the heaviest functions that are in folded callees alone, up to `budget` times 2;
-    `left` says of how many further ones there is nothing.
+    ``hidden`` is null if no callee is folded. Otherwise it is base64 of four columns of
+    zigzag varints, one entry per name, in units of `quantum`: by how much the
+    function's exact cum in base and new (each stack counted once) exceeds the sum over
+    its outermost nodes, and its exact flat in both exceeds the self values of its
+    nodes. Names then include the heaviest functions that occur only in folded callees,
+    up to 2 × `budget`; `left` is the number of further ones.
 
-    ``filters`` are keys of labels with few `values`, the first of them "" for samples
-    without the key. `nodes` is base64 of varints: for each node one more than the
-    position of the value that all its own samples have, 0 for none, or one more than
-    the number of values for several. For each of those follow the base's sums by value,
-    zigzag, in units of `quantum`, then the new side's.
+    ``filters`` are label keys with few `values`, the first of them "" for samples
+    without the key. `nodes` is base64 of varints: for each node, 1 + the position of
+    the value that all its own samples have, 0 if it has none, or 1 + the number of
+    values for several. For the nodes with several, base's sums by value follow, zigzag,
+    in units of `quantum`, then new's.
 
-    ``marks`` is base64 of varints, null where chance has no model: a mark for all
-    samples, then one a node, each twice the mark of its inclusive change, plus 1 where
-    its self change is beyond noise. ``functions`` is the same of the marks of each
-    name's exact cum. A mark is 0 beyond noise, 1 where no change would be, else 2 + k:
-    then beyond noise would be a delta of `reach` × 10^(k / 24) (rounded up).
+    ``marks`` is base64 of varints, or null without a noise model: a mark for all
+    samples, then one per node, each twice the mark of its inclusive change, plus 1 if
+    its self change is significant. ``functions`` is base64 of the marks of each name's
+    exact cum. A mark is 0 if significant, 1 if no change could be, else 2 + k: a delta
+    of `reach` × 10^(k / 24) (rounded up) would be significant.
     """
     tree, others = call_tree_and_ends(diff, budget), _OUTSIDE * budget
     document = _document(diff, *tree, others)
@@ -118,20 +118,20 @@ def packed(diff: ProfileDiff, *, budget: int, cap: int | None = None) -> dict[st
 
 
 def address(diff: ProfileDiff) -> str:
-    """Return what links to a comparison's flame graph begin with, such as ``cpu``."""
+    """Return the start of links to a comparison's flame graph, such as ``cpu``."""
     kind = diff.sample_type.type
     return diff.name if diff.name == kind else f"{diff.name}/{kind}"
 
 
 def embedded(document: dict[str, Any]) -> Markup:
-    """Return ASCII JSON that nothing in a script element can end or comment out."""
+    """Return ASCII JSON that cannot end or comment out its script element."""
     return htmlsafe_json_dumps(document, separators=(",", ":"), allow_nan=False)
 
 
 def varints(numbers: NDArray[np.integer]) -> bytes:
-    """Return integers from 0 up, below 2**64, as LEB128."""
+    """Return integers from 0 to 2**64 - 1 as LEB128."""
     rest = numbers.astype(np.uint64)
-    # The bytes of each number in a row, and which of them are written.
+    # The bytes of each number, one row per number, and which of them are written.
     groups = np.empty((len(rest), 10), np.uint8)
     written = np.zeros((len(rest), 10), np.bool_)
     written[:, 0] = True
@@ -146,7 +146,7 @@ def varints(numbers: NDArray[np.integer]) -> bytes:
 def _document(
     diff: ProfileDiff, tree: CallTree, ends: tuple[Ends, Ends], others: int
 ) -> dict[str, Any]:
-    """Return the packed tree, and up to `others` functions that have no node."""
+    """Return the packed tree, with up to `others` functions that have no node."""
     rows, left = _named(diff, tree, others)
     names = diff.paired_functions.names
     place = np.zeros(len(names) + 1, np.int64)
@@ -196,9 +196,9 @@ def _document(
 
 
 def _named(diff: ProfileDiff, tree: CallTree, most: int) -> tuple[list[int], int]:
-    """Return the functions that the page knows, by name, and how many it does not.
+    """Return the functions on the page, by name, and how many are left out.
 
-    Those are the tree's and, where it has folded callees, up to `most` others.
+    These are the tree's functions and, if it has folded callees, up to `most` others.
     """
     drawn = distinct(tree.name[tree.name >= 0])
     rows, left = drawn.tolist(), 0
@@ -214,7 +214,7 @@ def _named(diff: ProfileDiff, tree: CallTree, most: int) -> tuple[list[int], int
 
 
 class _Hidden(NamedTuple):
-    """What functions have beside the tree's nodes: raw (base, new), one a function."""
+    """What functions have beyond the tree's nodes: raw (base, new), one for each."""
 
     cum: tuple[Column, Column]
     flat: tuple[Column, Column]
@@ -233,7 +233,7 @@ class _Hidden(NamedTuple):
 def _hidden(
     diff: ProfileDiff, tree: CallTree, rows: list[int], place: Column
 ) -> _Hidden:
-    """Return what `rows` have beside the tree's nodes; `place` numbers them."""
+    """Return what `rows` have beyond the tree's nodes; `place` numbers them."""
     drawn = np.flatnonzero(tree.name >= 0)
     own = place[tree.name[drawn]]
     below = merged(inclusive(tree).map(lambda run: run[1:]))
@@ -250,11 +250,11 @@ def _hidden(
 
 
 class _Label(NamedTuple):
-    """How the values of a key share out the self values of the tree's nodes.
+    """How a label key's values divide the self values of the tree's nodes.
 
-    `value` (int64) is one more than the position of the value that all samples of a
-    node have, 0 for none, one more than the number of values for several. `mixed` are
-    the raw sums, base and new, of each such node's values in turn.
+    `value` (int64, by node) is 1 + the position of the value that all its samples have,
+    0 for none, or 1 + the number of values for several. `mixed` are the raw sums, base
+    and new, by value for each node with several.
     """
 
     key: str
@@ -271,7 +271,7 @@ class _Label(NamedTuple):
 
 
 def _labels(diff: ProfileDiff, tree: CallTree, ends: tuple[Ends, Ends]) -> list[_Label]:
-    """Return the keys of labels with few and short values."""
+    """Return the label keys with few, short values."""
     labels = []
     for key, values, sides in few_valued(diff, _VALUES):
         if len(key) + sum(map(len, values)) > _LABEL_TEXT:
@@ -299,7 +299,7 @@ def _labels(diff: ProfileDiff, tree: CallTree, ends: tuple[Ends, Ends]) -> list[
 
 
 def _marks(diff: ProfileDiff, tree: CallTree, rows: list[int]) -> dict[str, Any]:
-    """Return what chance may have made of changes of the tree and of functions."""
+    """Return the noise marks of the tree's nodes and of functions."""
     below = inclusive(tree)
     own = tree.self_runs.map(lambda run: np.append(0, run))
     of_names = diff.paired_functions.runs("cum").map(lambda run: run[rows])
@@ -325,10 +325,10 @@ def _encoded(columns: dict[str, Column]) -> dict[str, Any]:
 def _coarse(
     needs: NDArray[np.float64], beyond: NDArray[np.bool_], reach: float
 ) -> Column:
-    """Return 0 for what is beyond noise, 1 for what no change would be, else 2 + k.
+    """Return 0 if significant, 1 if no change could be, else 2 + k.
 
-    k is how much more than `reach` it takes, in 24ths of a power of ten, rounded up:
-    one byte does for most.
+    k is the change needed relative to `reach`, in 24ths of a power of ten, rounded up:
+    one byte is enough for most.
     """
     marks = (~beyond).astype(np.int64)
     some = ~beyond & np.isfinite(needs)
@@ -340,12 +340,12 @@ def _coarse(
 def _outermost(
     tree: CallTree, place: Column, below: tuple[Column, Column], count: int
 ) -> tuple[Column, Column]:
-    """Return the sums of `count` names' outermost nodes, whose values `below` has."""
+    """Return each name's sums over its outermost nodes, whose values `below` has."""
     node = np.flatnonzero(tree.name >= 0)
     name = place[tree.name[node]]
     order = np.lexsort((node, name))
     node, name = node[order], name[order]
-    # Nodes of one name lie within one another or apart: as intervals of the preorder.
+    # Nodes of one name are nested or disjoint: they are intervals of the preorder.
     span = len(tree) + 1
     ends = np.maximum.accumulate(name * span + node + tree.size[node])
     apart = name * span + node >= np.append(-1, ends[:-1])[: len(node)]
@@ -354,14 +354,14 @@ def _outermost(
 
 
 def _frames(side: ProfileSide) -> int:
-    """Return how many frames a side's stacks have, inlined ones too, and one more."""
+    """Return the number of frames in a side's stacks, inlined ones too, plus 1."""
     profile = side.profile
     lines = np.diff(profile.locations.line_offsets)
     return int(lines[profile.stack_locations].sum()) + 1
 
 
 def _categories(tree: CallTree) -> tuple[Column, dict[str, Any]]:
-    """Return the column of categories, and the lists that it points into."""
+    """Return each node's category number, and the lists that it indexes."""
     known = rules()
     used = distinct(tree.category[tree.category >= 0])
     column = np.searchsorted(used, tree.category) + 1
@@ -378,7 +378,7 @@ def _categories(tree: CallTree) -> tuple[Column, dict[str, Any]]:
 
 
 def _base_names(diff: ProfileDiff, rows: list[int]) -> dict[str, str]:
-    """Return what functions were called in base that had another name there."""
+    """Return what renamed functions were called in base, by index in `rows`."""
     functions = diff.paired_functions
     places = [np.full(len(functions.names), -1) for _ in functions.union]
     for place, union in zip(places, functions.union, strict=True):
@@ -398,7 +398,7 @@ def _base_names(diff: ProfileDiff, rows: list[int]) -> dict[str, str]:
 
 
 def _short_names(names: list[str]) -> dict[str, Any]:
-    """Return how names are shown: most are what follows their package's path."""
+    """Return how names are shown: most without their package's path."""
     texts = distinct_names(names)
     ends = [name.endswith(text) for name, text in zip(names, texts, strict=True)]
     cut = [
@@ -412,7 +412,7 @@ def _short_names(names: list[str]) -> dict[str, Any]:
 
 
 def _front_coded(names: list[str]) -> dict[str, Any]:
-    """Return sorted names, each without what it shares with the one before."""
+    """Return sorted names, each without the prefix it shares with the one before."""
     shared = [_shared(a, b) for a, b in pairwise(["", *names])]
     suffixes = [name[n:] for name, n in zip(names, shared, strict=True)]
     units = [_units(name[:n]) for name, n in zip(names, shared, strict=True)]
@@ -420,12 +420,12 @@ def _front_coded(names: list[str]) -> dict[str, Any]:
 
 
 def _units(text: str) -> int:
-    """Return how long JavaScript takes a text to be: the units of its UTF-16."""
+    """Return a text's length in JavaScript, in UTF-16 code units."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _shared(one: str, other: str) -> int:
-    """Return how many characters two texts begin with alike."""
+    """Return the length of the prefix that two texts share."""
     known, most = 0, min(len(one), len(other))
     while known < most:
         middle = (known + most + 1) // 2
@@ -437,7 +437,7 @@ def _shared(one: str, other: str) -> int:
 
 
 def _zigzag(numbers: Column) -> NDArray[np.uint64]:
-    """Return signed integers as unsigned ones, small where those are near 0."""
+    """Return signed integers as unsigned ones that are small near 0."""
     return ((numbers << 1) ^ (numbers >> 63)).view(np.uint64)
 
 

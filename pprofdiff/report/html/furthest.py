@@ -1,4 +1,4 @@
-"""Rows that stand for a folded table, in words: what moved furthest, what is most."""
+"""One row that summarizes a folded table: the largest, or the one that changed most."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from pprofdiff.report.rows import Row, Table
 
 __all__ = ["has_moved", "largest", "moved_furthest"]
 
-# A line has room for so much of a name beside two figures.
+# A line has room for this much of a name next to two values.
 _NAME = 60
 
 
 def moved_furthest(table: Table) -> str:
-    """Return the marked row that moved furthest, as ``json.Marshal 12.43 → 0 %``.
+    """Return the marked row that changed most, as ``json.Marshal 12.43 → 0 %``.
 
-    It is "" where nothing is marked as moved. By how much is told by the deltas, where
-    all are in one unit, else by the ratios.
+    Rows are ranked by delta if all deltas have the same unit, else by ratio. Returns ""
+    if no row is marked as changed.
     """
     rows = [row for row in table.rows if not row.strong and has_moved(row)]
     delta, ratio = table.place("delta"), table.place("ratio")
@@ -30,7 +30,7 @@ def moved_furthest(table: Table) -> str:
 
 
 def largest(table: Table) -> str:
-    """Return the row that is largest on either side, as `moved_furthest` does."""
+    """Return the row with the largest value on either side, formatted the same way."""
     sides = [table.place(role) for role in ("base", "new")]
 
     def size(row: Row) -> float:
@@ -41,7 +41,7 @@ def largest(table: Table) -> str:
 
 
 def _told(table: Table, row: Row) -> str:
-    """Return a row as ``name base → new unit``; "" where it has none of these."""
+    """Return a row as ``name base → new unit``, "" if it lacks one of these."""
     name, base, new = (table.place(role) for role in ("name", "base", "new"))
     if min(name, base, new) < 0:
         return ""
@@ -51,12 +51,12 @@ def _told(table: Table, row: Row) -> str:
 
 
 def has_moved(row: Row) -> bool:
-    """Return whether a figure of a row moved beyond what chance makes of it."""
+    """Return whether any value in a row changed significantly."""
     return any(cell.mark in ("more", "less") for cell in row.cells)
 
 
 def _factor(ratio: float | None) -> float:
-    """Return by what factor a row moved, up or down."""
+    """Return the factor by which a row changed, up or down."""
     if ratio is None:
         return 0.0
     return max(ratio, 1 / ratio) if ratio > 0 else float("inf")

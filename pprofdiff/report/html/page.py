@@ -1,4 +1,4 @@
-"""The page: one file with everything in it, which asks the network for nothing."""
+"""The HTML page: one file that contains everything and makes no network requests."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ from pprofdiff.units import printable
 __all__ = ["MOST", "render"]
 
 MOST = 5 << 20
-"""The largest page in bytes: what a reader's browser and mail can bear."""
+"""The largest page in bytes, limited by the reader's browser and mail."""
 
-# Rows of a table of functions or call sites, of which ten are in sight at first; names
-# may be of any length, so that fewer are tried where a page grows too large.
+# Rows of a table of functions or call sites, ten of them visible at first. Names can be
+# of any length, so fewer rows are tried if a page grows too large.
 _ROWS = (100, 10, 3)
-# What of a page the flame graphs may take.
+# Bytes of a page that the flame graphs may take.
 _FLAMES = MOST // 2
-# What its listings may take, in bytes before they are escaped, and a line of them.
+# Bytes that listings may take before escaping, and characters in one of their lines.
 _LISTINGS = 1 << 18
 _LONGEST_LINE = 400
-# How high one is, folded.
+# Height of a folded listing.
 _LISTED = 32
 
 
-# Tables that are in sight at first where a section tells of a change: the rest, and all
-# of sections that tell of none, open with a click.
+# Tables that are visible at first in a section with a significant change. All others
+# open with a click.
 _SHOWN = frozenset(
     ("groups", "cum", "call_sites", "rates", "states", "runs", "renamed")
 )
 
 
 class Comparison(NamedTuple):
-    """One section: where links to it lead, title, mode, first sentence, the rest.
+    """One section: its anchor, title, mode, first sentence, and the rest.
 
-    `short` is what those links say, `told` whether the rest is shown at first: where it
-    is not, title and first sentence are all. `folded` are charts that a click shows.
-    `view` is the address of its flame graph, "" for what has none.
+    `short` is the text of links to it. `told` says whether the rest is visible at
+    first; if not, only the title and first sentence are. `folded` are charts that open
+    with a click. `view` is the address of its flame graph, "" if it has none.
     """
 
     anchor: str
@@ -75,9 +75,9 @@ class Comparison(NamedTuple):
 
 
 def render(report: ReportModel) -> str:
-    """Return the report as HTML, the same bytes for the same report, `MOST` at most.
+    """Return the report as HTML, at most `MOST` bytes, the same for the same report.
 
-    Raises UsageError where even a few rows of its tables are longer than that.
+    Raises UsageError if the page is too large even with a few rows per table.
     """
     diffs = [s.diff for s in sections(report) if s.diff is not None]
     cap = _FLAMES // max(len(diffs), 1)
@@ -95,7 +95,7 @@ def render(report: ReportModel) -> str:
 
 
 class Listing(NamedTuple):
-    """A function's source, and where links to it lead."""
+    """A function's source, and the anchor of links to it."""
 
     anchor: str
     title: str
@@ -103,9 +103,9 @@ class Listing(NamedTuple):
 
 
 class Listings(NamedTuple):
-    """Functions with their source: what of, in what mode, and whether some are left.
+    """Source listings: what is compared, in which mode, and whether some are left out.
 
-    `anchors` are those of the functions, by their names.
+    `anchors` are those of the functions, by name.
     """
 
     of: str
@@ -116,7 +116,7 @@ class Listings(NamedTuple):
 
 
 def _listings(report: ReportModel) -> Listings | None:
-    """Return the listings of the functions that moved most, None without sources."""
+    """Return listings of the functions that changed most, None without sources."""
     if report.sources is None or not report.profiles:
         return None
     from pprofdiff.report.sections.source import most_moved
@@ -145,12 +145,12 @@ def _listings(report: ReportModel) -> Listings | None:
 
 
 def _cut(text: str) -> str:
-    """Return a line that a reader may scroll through."""
+    """Return a line cut to a length that a reader can scroll through."""
     return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 1]}…"
 
 
 class ShownTile(NamedTuple):
-    """A total at a glance; `style` is the class of the change."""
+    """A total at a glance; `style` is the CSS class of its change."""
 
     name: str
     values: str
@@ -214,9 +214,9 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
 
 
 def _with_room(parts: Sequence[Comparison], others: int) -> list[Comparison]:
-    """Return the sections with those closed that a page of some height has no room for.
+    """Return the sections, closing those that do not fit on a page of limited height.
 
-    `others` is how high all else below the flame graph is.
+    `others` is the height of everything else below the flame graph.
     """
     high = [heights(p.chunks, len(p.charts), len(p.folded)) for p in parts]
     answers = opened([part.told for part in parts], high, others)
@@ -224,9 +224,9 @@ def _with_room(parts: Sequence[Comparison], others: int) -> list[Comparison]:
 
 
 def _with_news(shown: Sequence[Section]) -> list[Section]:
-    """Return the sections in which anything moved beyond what chance makes of it.
+    """Return the sections with a significant change.
 
-    Where nothing did anywhere that is the first: something is always in sight.
+    If there are none, return the first one, so that something is always visible.
     """
     news = [
         section
@@ -237,7 +237,7 @@ def _with_news(shown: Sequence[Section]) -> list[Section]:
 
 
 def _files(report: ReportModel) -> str:
-    """Return how many files each side is of."""
+    """Return how many files each side has."""
     counts = [len(side) for side in report.inputs]
     return " and ".join(
         f"{count} file{'' if count == 1 else 's'} of {printable(label)}"
@@ -273,7 +273,7 @@ def _comparison(section: Section, anchor: str, *, told: bool) -> Comparison:
 
 
 def _in_short(section: Section) -> str:
-    """Return a sentence for a section that has no first one: totals, or what moved."""
+    """Return a first sentence for a section without one: totals, or what changed."""
     if section.instead:
         return section.instead
     totals = [

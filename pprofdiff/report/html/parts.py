@@ -1,4 +1,4 @@
-"""Parts of a report as what the page's template draws."""
+"""Parts of a report as the page's template draws them."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ __all__ = [
     "view_of",
 ]
 
-# So many rows are in sight at first, where a table has clearly more.
+# A table of more than _SEEN + _SPARE rows shows _SEEN of them at first.
 _SEEN = 10
 _SPARE = 3
-# A name longer than this is folded behind its beginning.
+# Longer names are folded behind their beginning.
 _LONG = 300
-# A name longer than this, as a pointer shows it, loses its middle; JSON has all of it.
+# Longer names lose their middle in tooltips; JSON has them in full.
 _HOVERED = 1000
-# How long the longest bar is, in pixels.
+# Length of the longest bar, in pixels.
 _BAR = 88.0
 _CLASSES: dict[SentenceRole, str] = {
     "plain": "",
@@ -64,7 +64,7 @@ _OF_DIRECTION = {"worse": "worse", "better": "better", "neutral": "strong"}
 
 
 class Heading(NamedTuple):
-    """A column's text, its unit or "", whether it holds numbers, may be sorted by."""
+    """A column's text, its unit or "", and whether it is numeric and sortable."""
 
     text: str
     unit: str
@@ -73,23 +73,22 @@ class Heading(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Text and unit, as they stand before a figure where rows are cards."""
+        """Text and unit, as shown before a value where rows are cards."""
         return f"{self.text} {self.unit}".strip()
 
 
 class Bars(NamedTuple):
-    """Widths of two bars in pixels, as the SVG has them: base above new."""
+    """Widths of two bars in pixels, as written in the SVG: base above new."""
 
     base: str
     new: str
 
 
 class Square(NamedTuple):
-    """One cell: text, the words behind it, class, what it is sorted by ("": nothing).
+    """One cell: text, the words after it, CSS class, and sort value ("" for none).
 
-    `head` tells that it names the row, `level` how far down it is; of a long name
-    `start` is what is seen of it at first, else ""; `full` is what a pointer over it
-    shows, "" for nothing.
+    `head` is true if it names the row, and `level` is its indentation. `start` is the
+    visible beginning of a long name, else "". `full` is its tooltip, "" for none.
     """
 
     text: str
@@ -103,7 +102,7 @@ class Square(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A row; `whole` tells that it sums up others, `bars` is None without bars."""
+    """A row; `whole` is true if it sums up others, `bars` is None without bars."""
 
     squares: tuple[Square, ...]
     whole: bool
@@ -111,9 +110,9 @@ class Line(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Lines of a function's source: the words before them, and what they are called.
+    """Lines of a function's source, and the words before them.
 
-    They lead to the function's listing, where the page has it.
+    They link to the function's listing if the page has it.
     """
 
     before: str
@@ -122,9 +121,9 @@ class Place(NamedTuple):
 
 
 class Paragraph(NamedTuple):
-    """Text behind its lead and a place, in a class of the style sheet.
+    """Text after its lead and source location, with a CSS class.
 
-    `view` begins the address of the flame graph that its names lead to first.
+    `view` begins the address of the flame graph that its names link to first.
     """
 
     text: str
@@ -143,7 +142,7 @@ class Text(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Lines as they are."""
+    """Preformatted lines."""
 
     text: str
     kind: str = "lines"
@@ -153,10 +152,10 @@ class Lines(NamedTuple):
 class DrawnTable(NamedTuple):
     """A table below its title.
 
-    `key` says what it is about and `moved` how many of its rows did, as far as its
-    marks tell, `furthest` which of them did so furthest. The first `seen` rows are
-    shown until one asks for more. Where `barred`, bars stand before the column at
-    `place`; `code` tells that rows are names of the program.
+    `key` says what it is about, `moved` is the number of rows marked as changed, and
+    `furthest` the one that changed most. The first `seen` rows are visible until the
+    reader asks for more. If `barred`, bars stand before the column at `place`. `code`
+    is true if rows are names from the program.
     """
 
     key: str
@@ -173,7 +172,7 @@ class DrawnTable(NamedTuple):
 
     @property
     def named(self) -> str:
-        """The title, or else what the column of names is headed."""
+        """The title, or else the heading of the column of names."""
         names = (heading.text for heading in self.headings if not heading.numbers)
         return self.title or next(names, "")
 
@@ -206,14 +205,14 @@ def _drawn(part: SectionPart | Reason) -> Drawn:
 
 
 def _reason(reason: Reason) -> Text:
-    """Return a finding: its title, the numbers behind it, what to do."""
+    """Return a finding: its title, the numbers behind it, and the advice."""
     style, view = _OF_DIRECTION[reason.finding.direction], view_of(reason)
     paragraphs = [Paragraph(printable(reason.title), reason.lead, style, view)]
     return Text((*paragraphs, *told_of(reason, advice="faint")))
 
 
 def told_of(reason: Reason, *, advice: str = "") -> tuple[Paragraph, ...]:
-    """Return what stands under a finding's title; `advice` is that one's class."""
+    """Return what is below a finding's title; `advice` is the class of its advice."""
     finding, view = reason.finding, view_of(reason)
     below = []
     if finding.text:
@@ -225,7 +224,7 @@ def told_of(reason: Reason, *, advice: str = "") -> tuple[Paragraph, ...]:
 
 
 def _note(note: SourceNote, view: str) -> Paragraph:
-    """Return what the source tells, with the place apart that it tells of."""
+    """Return a note on the source, with its location as a link of its own."""
     if note.lines is None:
         return Paragraph(printable(note.text), view=view)
     place = note.lines.place
@@ -235,9 +234,9 @@ def _note(note: SourceNote, view: str) -> Paragraph:
 
 
 def view_of(reason: Reason) -> str:
-    """Return where a finding's functions are looked for: ``heap/inuse_space``, ``cpu``.
+    """Return the flame graph for a finding's functions: ``heap/inuse_space``, ``cpu``.
 
-    That is the first profile that its evidence is from, "" without one.
+    It is that of the first profile in its evidence, "" if there is none.
     """
     for fact in reason.finding.evidence:
         kind, found, sample_type = fact.source.partition(" profile")
@@ -280,10 +279,10 @@ def _table(table: Table) -> DrawnTable:
 
 
 def _with_units(table: Table) -> Table:
-    """Return a table whose rows' units are in its headings, or in a column of theirs.
+    """Return a table with its units in the headings, or in a column of their own.
 
-    So numbers stand below one another. A unit that all rows have is that of base, new
-    and delta; else it stands behind new, for all of its row.
+    This aligns the numbers. A unit that all rows share moves to the headings of base,
+    new and delta; otherwise each row's unit stands after new.
     """
     base, new = table.place("base"), table.place("new")
     units = {
@@ -315,12 +314,12 @@ def _with_units(table: Table) -> Table:
 
 
 def _nothing(row: Row, base: int, new: int) -> bool:
-    """Return whether both sides of a row are 0, which is so in any unit."""
+    """Return whether both sides of a row are 0, which is the same in any unit."""
     return row.cells[base].value == row.cells[new].value == 0
 
 
 def _sortable(table: Table, column: int) -> bool:
-    """Return whether a column can be sorted by: all numbers, or names beside some."""
+    """Return whether a column can be sorted by: all numbers, or names next to some."""
     if not table.one_unit:
         return False
     if column == table.names:
@@ -357,9 +356,9 @@ def _sorting(value: float) -> str:
 
 
 def _bars(table: Table) -> list[Bars | None]:
-    """Return a row's base and new as bars; the longest part of a total fills its cell.
+    """Return each row's base and new as bars; the longest part fills its cell.
 
-    A total itself has none. Where rows do not compare there are no bars at all.
+    Totals have no bar. Returns [] if rows do not compare.
     """
     places = table.place("base"), table.place("new")
     if not table.one_unit or -1 in places:
@@ -381,10 +380,10 @@ def _bars(table: Table) -> list[Bars | None]:
 
 
 class Chunk(NamedTuple):
-    """Parts that belong to one table, and whether they are in sight at first.
+    """Parts that belong to one table, and whether they are visible at first.
 
-    `key` is the table's, "" where one before has the same; `title` names the parts
-    where they are not in sight, with `note` on what is in them.
+    `key` is the table's, "" if an earlier chunk has the same. If hidden, the parts are
+    named by `title`, and `note` says what they contain.
     """
 
     key: str
@@ -395,10 +394,10 @@ class Chunk(NamedTuple):
 
 
 def split(parts: Sequence[Drawn], *, shown: Container[str], title: str) -> list[Chunk]:
-    """Return parts in chunks of a table and the sentences around it.
+    """Return parts in chunks, each a table with the sentences around it.
 
-    Chunks with a table whose key is in `shown`, and those without tables, are shown. A
-    table that nothing names is called by `title`.
+    A chunk is shown if its table's key is in `shown` or it has no table. A table
+    without a name is called `title`.
     """
     number, full = 0, False
     keyed = []

@@ -1,6 +1,6 @@
-"""How far down a page goes: which of its sections are open before anyone clicks.
+"""The height of the page: which of its sections are open before anyone clicks.
 
-Heights are in pixels of a window 1280 wide, near what a browser makes of them.
+Heights are in pixels of a window 1280 wide, close to what browsers render.
 """
 
 from __future__ import annotations
@@ -11,34 +11,34 @@ from pprofdiff.report.html.parts import Chunk, Drawn, DrawnTable, Lines
 
 __all__ = ["heights", "opened", "text_height"]
 
-# How far down a page may go.
+# Maximum height of a page.
 _PAGE = 6000
 # The first screen and the flame graph; what is above, below and between sections.
 _ABOVE, _BELOW = 1350, 300
-# A section with its title and sentence; closed, with its title alone; a row of charts.
+# A section with its title and sentence; closed, with only its title; a row of charts.
 _SECTION, _CLOSED, _CHARTS = 135, 42, 400
 # A row of a table and one that sums up others; its headings, title, and filter.
 _ROW, _WHOLE, _HEAD, _TITLE, _FILTER = 27, 36, 35, 40, 40
-# A line of text, in how many letters; a table that is folded.
+# A line of text, the letters in it, and a folded table.
 _LINE, _LETTERS, _FOLD = 23, 100, 30
 
 
 def text_height(blocks: Iterable[Drawn]) -> int:
-    """Return how high texts and tables are."""
+    """Return the height of texts and tables."""
     return sum(map(_block, blocks))
 
 
 def heights(chunks: Iterable[Chunk], charts: int, folded: int) -> int:
-    """Return how high an open section is, of chunks, charts and charts in a fold."""
+    """Return the height of an open section with chunks, charts and folded charts."""
     drawn = sum(text_height(chunk.blocks) if chunk.shown else _FOLD for chunk in chunks)
     return _SECTION + drawn + (_CHARTS if charts else 0) + (_FOLD if folded else 0)
 
 
 def opened(told: Sequence[bool], high: Sequence[int], others: int) -> tuple[bool, ...]:
-    """Return which sections are open: those with news, in their order, while room is.
+    """Return which sections are open: those with changes, in order, while they fit.
 
-    `told` says which have news, `high` how high each is when open, and `others` how
-    high all else is below the flame graph. The first with news is open whatever it is.
+    `told` says which have changes, `high` is each one's height when open, and `others`
+    that of the rest below the flame graph. The first with changes is always open.
     """
     left = _PAGE - _ABOVE - _BELOW - others - _CLOSED * len(told)
     answers: list[bool] = []

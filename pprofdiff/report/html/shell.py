@@ -1,8 +1,8 @@
-"""What every page of ours has: template engine, style sheet, script, policy.
+"""What every page shares: template engine, style sheet, script, policy.
 
-Text is escaped in one place, the template engine; only our own style sheet and scripts,
-the serialised charts and JSON are handed to it as markup. The page's policy names style
-sheet and script by their hashes, so that nothing else can run.
+Text is escaped in one place, the template engine. Only our own style sheet and scripts,
+the serialized charts and JSON are passed to it as markup. The page's policy lists style
+sheet and script by hash, so nothing else can run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SCRIPT = re.compile(
     """,
     re.VERBOSE,
 )
-# Where the page is dark, unless the reader chooses: its script rewrites this condition.
+# The condition for dark mode; the page's script rewrites it if the reader chooses.
 _DARK = "screen and (prefers-color-scheme:dark)"
 _POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; "
@@ -44,9 +44,9 @@ _POLICY = (
 
 
 def shell(*, notebook: bool = False) -> dict[str, Any]:
-    """Return what every page of ours has: style, script, and the policy for both.
+    """Return what every page shares: style, script, and the policy for both.
 
-    The style sheet has the rules for a frame in a `notebook` where that is set.
+    With `notebook`, the style sheet includes the rules for a frame in a notebook.
     """
     style, script = _style(notebook=notebook), _script()
     policy = _POLICY.format(script=_hash(script), style=_hash(style))
@@ -70,13 +70,13 @@ def _environment() -> Environment:
 
 
 def template(name: str) -> Template:
-    """Return a template by its file name; what it is given is escaped."""
+    """Return a template by file name; values passed to it are escaped."""
     return _environment().get_template(name)
 
 
 @cache
 def _style(*, notebook: bool) -> str:
-    """Return the style sheet: both themes' colours (paper is light), then the rules."""
+    """Return the style sheet: both themes' colors (print is light), then the rules."""
     light, dark = css_variables("light"), css_variables("dark")
     colours = (
         f":root{{color-scheme:light;{light}}}\n"
@@ -94,11 +94,11 @@ def _script() -> str:
 
 
 def _terse_script(code: str) -> str:
-    """Return a script without comments and needless spaces, which are for its readers.
+    """Return a script without comments and unneeded whitespace.
 
-    Strings and patterns stay what they are. The scripts are written so that each
-    statement ends with its semicolon or block, a division has a space behind its sign,
-    a pattern has none, and no template stands within another.
+    Strings and regular expressions are unchanged. The scripts are written so that each
+    statement ends with a semicolon or block, a division sign is followed by a space, a
+    regular expression's slash is not, and templates are not nested.
     """
 
     def kept(match: re.Match[str]) -> str:
@@ -112,9 +112,9 @@ def _terse_script(code: str) -> str:
 
 
 def _terse_style(rules: str) -> str:
-    """Return rules of a style sheet without comments and needless spaces.
+    """Return CSS without comments and unneeded whitespace.
 
-    Spaces in strings are kept.
+    Spaces in strings are kept, except around the characters ``{};,>``.
     """
     dense = re.sub(r"/\*.*?\*/", "", rules, flags=re.DOTALL)
     dense = re.sub(r"\s*([{};,>]|!important)\s*", r"\1", dense).replace(";}", "}")
@@ -122,7 +122,7 @@ def _terse_style(rules: str) -> str:
 
 
 def _assets(ending: str, folders: Sequence[str]) -> list[str]:
-    """Return the assets of a kind, folder by folder, in the order of their names."""
+    """Return the assets with an extension, folder by folder, sorted by name."""
     top = files("pprofdiff.report") / _ASSETS
     texts = []
     for folder in folders:
@@ -133,5 +133,5 @@ def _assets(ending: str, folders: Sequence[str]) -> list[str]:
 
 
 def _hash(text: str) -> str:
-    """Return what a policy calls a script or style sheet."""
+    """Return a script's or style sheet's hash as a policy names it."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

@@ -1,4 +1,4 @@
-"""Benchmarks in the JSON report: one object a benchmark and unit, as printed."""
+"""Benchmarks in the JSON report: one object per benchmark and unit, as printed."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["benchmark_rows", "comparison_rows"]
 def comparison_rows(
     diff: BenchmarkDiff, _comparison: Comparison
 ) -> list[dict[str, Any]]:
-    """Return the entries of ``comparisons`` that the kind has: one."""
+    """Return the one entry of ``comparisons`` for benchmarks."""
     return [{"kind": "benchmark", "rows": benchmark_rows(diff)}]
 
 
 def benchmark_rows(diff: BenchmarkDiff) -> list[dict[str, Any]]:
-    """Return one object a benchmark and unit, for JSON.
+    """Return one object per benchmark and unit, for JSON.
 
     ``base``, ``new`` and their bounds are medians in ``unit``, as the benchmark printed
-    it. Of benchmarks measured in turns they are geometric means without bounds or p,
-    and ``ratio`` has a 99% CI: ``ratio_low``, ``ratio_high``. What is missing is None.
+    it. For interleaved rounds they are geometric means without bounds or p, and
+    ``ratio`` has a 99% CI: ``ratio_low``, ``ratio_high``. Missing values are None.
     """
     return [
         {

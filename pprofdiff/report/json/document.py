@@ -1,6 +1,6 @@
 """The whole report as JSON, schema ``pprofdiff/1``: fields are added, never renamed.
 
-Numbers are raw and unscaled unless their name ends in ``_scaled``; what is missing is
+Numbers are raw and unscaled unless their name ends in ``_scaled``. Missing values are
 null.
 """
 
@@ -26,7 +26,7 @@ SCHEMA = "pprofdiff/1"
 
 Row = dict[str, Any]
 
-# The fields of an input, in the schema's order; other counts of a kind follow them.
+# Fields of an input, in schema order; counts that only its kind has follow them.
 _INPUT = (
     *("path", "kind", "samples", "go_version", "build_id", "duration_ns", "time_ns"),
     *("period", "saved_to", "cycles", "expected", "results", "events", "per_second"),

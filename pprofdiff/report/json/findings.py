@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 
 def finding_rows(findings: Findings) -> list[Row]:
-    """Return the findings as JSON has them, in order."""
+    """Return the findings as JSON objects, in order."""
     return [
         {
             "id": finding.id,
@@ -35,7 +35,7 @@ def finding_rows(findings: Findings) -> list[Row]:
 
 
 def _source(source: SourceOfFinding) -> Row:
-    """Return the changed lines behind a finding, raw values of its samples."""
+    """Return the changed lines behind a finding, with raw values of its samples."""
     return {
         "lines": changed_rows(source.lines),
         "near": [_place(lines) for lines in source.near],
@@ -46,7 +46,7 @@ def _source(source: SourceOfFinding) -> Row:
 
 
 def _related(one: RelatedLines) -> Row:
-    """Return the changed lines of a function that calls another one, or is called."""
+    """Return the changed lines of a function that calls another or is called by it."""
     return {
         **_place(one.lines),
         "calls" if one.calls else "called_by": one.function,
@@ -56,7 +56,7 @@ def _related(one: RelatedLines) -> Row:
 
 
 def changed_rows(changed: Iterable[ChangedLines]) -> list[Row]:
-    """Return changed lines with the raw values of the samples that are theirs."""
+    """Return changed lines with the raw values of their samples."""
     return [
         {**_place(lines), "base": lines.base, "new": lines.new} for lines in changed
     ]
@@ -74,7 +74,7 @@ def _place(lines: ChangedLines) -> Row:
 
 
 def unexplained_row(findings: Findings) -> Row | None:
-    """Return what the findings leave of the CPU profiles' delta, scaled."""
+    """Return the part of the CPU profiles' delta that no finding explains, scaled."""
     explained = findings.explained
     if explained is None:
         return None

@@ -1,4 +1,4 @@
-"""What is told of fleets alone in the JSON report: their hosts, and their groups."""
+"""The fleet part of the JSON report: hosts and groups."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Row = dict[str, Any]
 
 
 def fleet_row(comparison: Comparison) -> Row:
-    """Return how many hosts are paired, and the functions that moved in each group.
+    """Return how many hosts are paired, and the functions that changed in each group.
 
-    Groups are "" for all CPU, then by name; a function that moved beyond noise in one
-    of them has its raw values in all. Of a group that one side lacks there are none.
+    The group "" is all CPU; others follow by name. A function that changed
+    significantly in one group has raw values in all, except groups that one side lacks.
     """
     fleet = comparison.new.fleet
     groups = list(group_diffs(comparison))

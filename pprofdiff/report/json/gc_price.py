@@ -1,4 +1,4 @@
-"""GC CPU per operation by quantity and price, as JSON."""
+"""GC CPU per op as JSON, split into quantity and price."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _UNITS = {
 
 
 def gc_row(account: GCAccount | None) -> Row | None:
-    """Return what changed GC CPU per operation; null where it is not known.
+    """Return what changed GC CPU per op, None if unknown.
 
-    ``part`` is in ns/op. Those of ``allocated`` and ``price`` add up to ``delta``,
+    ``part`` is in ns/op. The parts of ``allocated`` and ``price`` add up to ``delta``,
     those of ``places`` to ``allocated``'s, those of ``factors`` to ``price``'s.
     """
     if account is None:

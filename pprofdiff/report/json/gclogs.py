@@ -1,4 +1,4 @@
-"""GC logs in the JSON report: sums of all lines, rates of the window."""
+"""GC logs in the JSON report: totals of all lines, rates of the window."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Row = dict[str, Any]
 
 
 def gc_rows(gc: GCDiff, _comparison: Comparison) -> list[Row]:
-    """Return the entries of ``comparisons`` that the kind has: one."""
+    """Return the one entry of ``comparisons`` for GC logs."""
     return [gc_row(gc)]
 
 
 def gc_row(gc: GCDiff) -> Row:
-    """Return the comparison as JSON has it: sums of all lines, rates of the window."""
+    """Return the comparison as JSON: totals of all lines, rates of the window."""
     factors, restored = gc.factors, gc.restored
     return {
         "kind": "gctrace",
@@ -38,7 +38,7 @@ def gc_row(gc: GCDiff) -> Row:
 
 
 def _figure(gc: GCDiff, figure: Figure) -> Row:
-    """Return one figure: its value by run, and how sure its ratio is."""
+    """Return one metric: its value in each run, and the interval of its ratio."""
     base, new = figure.of_sides(gc)
     change = gc.changes.get(figure.path)
     low, high = (None, None) if change is None else (change.low, change.high)

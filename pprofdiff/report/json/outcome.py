@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 
 def outcome_row(outcome: Outcome) -> Row:
-    """Return the outcome: the figure that decides, then what else was measured."""
+    """Return the outcome: the metric that decides it, then all others."""
     first, moved = outcome.headline, outcome.together
     return {
         "verdict": outcome.verdict,
@@ -33,7 +33,7 @@ def outcome_row(outcome: Outcome) -> Row:
 
 
 def unit_rows(outcome: Outcome) -> list[Row]:
-    """Return what an operation costs: of each benchmark, else by a label's values.
+    """Return the cost per op of each benchmark, or of each value of a label.
 
     ``label`` is the key of that label, null for benchmarks. Times are in seconds.
     """
@@ -65,7 +65,7 @@ def _confidence(measure: Measure) -> float:
 
 
 def _measure(measure: Measure | None) -> Row:
-    """Return one figure; all is null where there is none."""
+    """Return one metric, with all fields null if there is none."""
     if measure is None:
         names = "id", "figure", "unit", "base", "new", "ratio", "low", "high"
         return {**dict.fromkeys(names), "source": None, "runs": None}
@@ -84,10 +84,10 @@ def _measure(measure: Measure | None) -> Row:
 
 
 def account_row(account: Account | None) -> Row | None:
-    """Return the account: parts that add up to the total, and what is in no sum.
+    """Return the account: parts that add up to the total, and amounts in no sum.
 
-    Each number is the nearest to an exact fraction. A part that is known run by run has
-    the interval of its delta over runs, as ``low`` and ``high``.
+    Each number is the float nearest to an exact fraction. A part that is known for each
+    run has the interval of its delta over runs, as ``low`` and ``high``.
     """
     if account is None:
         return None

@@ -94,7 +94,7 @@ def _categories(diff: ProfileDiff) -> list[Row]:
 
 
 def _leaf_kinds(diff: ProfileDiff) -> list[Row]:
-    """Return what the leaves do, by category: copying, clearing, locking."""
+    """Return what leaf functions do, by category: copying, clearing, locking."""
     if not diff.classified:
         return []
     ids, kinds = rules().categories, rules().leaf_kinds
@@ -141,9 +141,9 @@ def _functions(diff: ProfileDiff) -> list[Row]:
 
 
 def _pairing(rows: Table, row: int, status: Status, identity: Identity) -> Row:
-    """Return by what a function is the same on both sides, None where one has it.
+    """Return how a function was paired, None if only one side has it.
 
-    Where their samples say so, the probability of it stands beside.
+    If it was paired by its samples, the probability is included.
     """
     name = rows.names[row]
     before = rows.base_names[row]
@@ -158,9 +158,9 @@ def _pairing(rows: Table, row: int, status: Status, identity: Identity) -> Row:
 
 
 def _significance(judged: Judgement | None, row: int) -> Row | None:
-    """Return one row's verdict, or None where chance has no model.
+    """Return one row's significance, or None without a noise model.
 
-    What counting does not explain, and runs of one build would, is noise too.
+    ``noise`` includes what only differences between runs of one build explain.
     """
     if judged is None:
         return None

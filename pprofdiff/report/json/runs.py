@@ -11,7 +11,7 @@ __all__ = ["run_rows"]
 
 
 def run_rows(comparison: Comparison) -> list[dict[str, Any]]:
-    """Return the figures of each run, where a side has several; else nothing."""
+    """Return the metrics of each run if a side has several, else nothing."""
     if max(count_runs(comparison)) == 1:
         return []
     return [row._asdict() for row in run_figures(comparison)]

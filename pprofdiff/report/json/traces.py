@@ -31,7 +31,7 @@ _NO_DURATIONS: Row = dict.fromkeys(_QUANTILES) | {"count": 0, "total_ns": 0}
 
 
 def trace_rows(diff: TraceDiff, _comparison: Comparison) -> list[Row]:
-    """Return the entries of ``comparisons`` that the kind has: one."""
+    """Return the one entry of ``comparisons`` for traces."""
     return [trace_row(diff)]
 
 
@@ -66,7 +66,7 @@ def trace_row(diff: TraceDiff) -> Row:
 
 
 def _runs(diff: TraceDiff) -> list[Row]:
-    """Return the figures of all traces, means over runs with the ratio's interval."""
+    """Return the metrics of all traces: means over runs, and the ratio's interval."""
     return [
         {
             "figure": one.figure,
@@ -127,7 +127,7 @@ def _side(side: TraceSide) -> Row:
 
 
 def _groups(diff: TraceDiff, pairs: Sequence[GroupPair], grouping: str) -> list[Row]:
-    """Return goroutines by function; `grouping` is what `TraceSide` calls that."""
+    """Return goroutines by function; `grouping` is the `TraceSide` attribute."""
     base, new = (_rows(side, getattr(side, grouping)) for side in diff.sides)
     return [
         {
@@ -140,7 +140,7 @@ def _groups(diff: TraceDiff, pairs: Sequence[GroupPair], grouping: str) -> list[
 
 
 def _rows(side: TraceSide, groups: Groups) -> list[Row]:
-    """Return one entry a row of `groups`, in its order."""
+    """Return one entry per row of `groups`, in its order."""
     waits = side.waits
     whole = ~waits.cut
     group = groups.group_of[waits.goroutine[whole]]
@@ -172,7 +172,7 @@ def _rows(side: TraceSide, groups: Groups) -> list[Row]:
 
 
 def _named(names: tuple[str, ...], values: list[int]) -> dict[str, int]:
-    """Return the values that are not 0, by name."""
+    """Return the nonzero values by name."""
     return {name: value for name, value in zip(names, values, strict=True) if value}
 
 
@@ -198,9 +198,9 @@ def _latency(side: TraceSide) -> Row:
 
 
 def _durations(base: Durations, new: Durations) -> list[Row]:
-    """Return tasks or regions by name: how many, and how long the complete ones were.
+    """Return tasks or regions by name: how many, and how long complete ones took.
 
-    The name "" is of those that began before the trace.
+    The name "" stands for those that began before the trace.
     """
     sides = [_counted(durations) for durations in (base, new)]
     names = sorted({*sides[0], *sides[1]})

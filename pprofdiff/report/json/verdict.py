@@ -15,7 +15,7 @@ _FIELDS = (
 
 
 def verdict_row(verdict: Verdict) -> dict[str, Any]:
-    """Return the verdict as JSON has it; `figure`, `limit`, `needs` are for people.
+    """Return the verdict as JSON; `figure`, `limit` and `needs` are for people.
 
     `low_scaled` and `high_scaled` bound `delta_scaled`; `limit_scaled` is how much
     worse new may be.

@@ -1,1 +1,1 @@
-"""The comment on a pull request, and annotations of a workflow."""
+"""The pull request comment, and annotations of a workflow."""

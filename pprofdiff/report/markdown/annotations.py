@@ -1,6 +1,6 @@
-"""The verdict as workflow commands, which GitHub Actions shows beside the code.
+"""The verdict as workflow commands, which GitHub Actions shows next to the code.
 
-What they are made of: docs.github.com, "Workflow commands for GitHub Actions".
+See docs.github.com, "Workflow commands for GitHub Actions".
 """
 
 from __future__ import annotations
@@ -21,15 +21,13 @@ _LONGEST = 4_000
 
 
 def commands(verdict: Verdict, changed: Sequence[ChangedLines] = ()) -> list[str]:
-    """Return ``::error`` for each rule that tripped, ``::warning`` for what is unsure.
+    """Return ``::error`` for each rule that tripped, ``::warning`` for undecided ones.
 
-    What could not be read is an ``::error`` too.
-
-    A rule on a function names its source file, where that is in the working
-    directory; its path is from the repository, as GitHub wants it. Where lines of it
-    are among those that `changed`, they are named instead.
+    Inputs that could not be read are an ``::error`` too. A rule on a function names its
+    source file, relative to the repository, if the file is in the working directory. If
+    `changed` has lines of the function, they are named instead.
     """
-    # The first of a function carries most.
+    # A function's first entry carries most of the cost.
     places = {one.function: one for one in reversed(changed) if not one.gone}
     unread = [
         f"::error title=pprofdiff::{_escaped(printable(line)[:_LONGEST])}"
@@ -43,7 +41,7 @@ def commands(verdict: Verdict, changed: Sequence[ChangedLines] = ()) -> list[str
 
 
 def _command(level: str, ruling: Ruling, changed: ChangedLines | None) -> str:
-    """Return one line that the runner understands."""
+    """Return one command line for the runner."""
     properties = {"title": f"pprofdiff {ruling.rule}"}
     if changed is not None and _in_repository(changed.path):
         properties["file"] = changed.path
@@ -64,12 +62,12 @@ def _command(level: str, ruling: Ruling, changed: ChangedLines | None) -> str:
 
 
 def _escaped(text: str, *, in_property: bool = False) -> str:
-    """Return a text that can neither end a command nor begin another."""
+    """Return a text that cannot end a command or begin another."""
     marks = "%\r\n:," if in_property else "%\r\n"
     return "".join(f"%{ord(c):02X}" if c in marks else c for c in text)
 
 
 def _in_repository(path: str) -> bool:
-    """Return whether the repository checked out has a file of this path."""
+    """Return whether the checked-out repository has a file at this path."""
     root = os.environ.get("GITHUB_WORKSPACE", "")
     return os.path.isfile(os.path.join(root, path))

@@ -1,4 +1,4 @@
-"""Which file of the repository that is checked out here a function is in."""
+"""Which file of the checked-out repository a function is in."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pprofdiff.goruntime.names import is_standard_library, package_of
 
 __all__ = ["repository_path"]
 
-# A module of another project: its files are not in this one's tree.
+# The path of a file in another module, which is not in this one's tree.
 _OTHER_MODULE = re.compile(r"@v\d")
 _MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
 _MOST_OF_MODULE = 1 << 16
@@ -17,20 +17,20 @@ _DEEPEST = 64
 
 
 def repository_path(file: str, function: str) -> str:
-    """Return a function's file as a path from the repository, "" where it is not ours.
+    """Return a function's file relative to the repository, "" if it is not ours.
 
-    `file` is the path in the profile. The working directory is in the repository; where
-    that begins, ``GITHUB_WORKSPACE`` tells. Without it, that is the working directory.
+    `file` is the path in the profile. The working directory is in the repository, whose
+    root is ``GITHUB_WORKSPACE``, or the working directory itself if that is unset.
     """
     path = _in_tree(file, function)
     return _from_repository(path) if path else ""
 
 
 def _in_tree(file: str, function: str) -> str:
-    """Return the longest tail of a path that is a file of the working directory.
+    """Return the longest tail of a path that is a file in the working directory.
 
-    Go's own files and those of other modules are not: `server.go` here is not the one
-    of net/http.
+    Files of the standard library and of other modules do not count: `server.go` here is
+    not the one of net/http.
     """
     if _OTHER_MODULE.search(file) or not _may_be_ours(package_of(function)):
         return ""
@@ -42,7 +42,7 @@ def _in_tree(file: str, function: str) -> str:
 
 
 def _may_be_ours(package: str) -> bool:
-    """Return whether a package may be of the working directory's module."""
+    """Return whether a package may belong to the working directory's module."""
     if is_standard_library(package):
         return False
     module, named = _module(), package.removesuffix("_test")
@@ -50,8 +50,8 @@ def _may_be_ours(package: str) -> bool:
 
 
 def _module() -> str:
-    """Return the path of the working directory's module, "" where it has none."""
-    if not os.path.isfile("go.mod"):  # a pipe would be waited for
+    """Return the path of the working directory's module, "" if it has none."""
+    if not os.path.isfile("go.mod"):  # reading from a pipe would block
         return ""
     try:
         with open("go.mod", encoding="utf-8", errors="replace") as file:
@@ -62,7 +62,7 @@ def _module() -> str:
 
 
 def _from_repository(path: str) -> str:
-    """Return a path of the working directory as one of the repository checked out."""
+    """Return a path in the working directory relative to the checked-out repository."""
     root = os.environ.get("GITHUB_WORKSPACE", "")
     if not root:
         return path

@@ -1,6 +1,6 @@
-"""The comment on a pull request: the answer in sight, tables folded, never too long.
+"""The pull request comment: the answer visible, tables folded, within GitHub's limit.
 
-The tables are those of the text report, so that the two cannot disagree.
+The tables are those of the text report, so the two cannot disagree.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from pprofdiff.units import printable
 
 __all__ = ["MOST", "render"]
 
-# GitHub refuses comments of more than 65,536 characters.
+# GitHub rejects comments of more than 65,536 characters.
 MOST = 60_000
-# Of these, so many are kept for saying what was left out.
+# Characters reserved for the list of what was left out.
 _FOR_NOTE = 3_000
 _NAMED = 6
 _LONGEST_NAME = 60
@@ -45,10 +45,10 @@ _LONGEST_LINE = 1_000
 
 
 class _Piece(NamedTuple):
-    """What is shown or left out as a whole: its fold ("" for none), its name, itself.
+    """What is kept or left out as a whole: its fold ("" for none), name, and text.
 
-    Pieces of a lower `rank` are kept first. `section` is what its name is within,
-    where that is not the fold.
+    Pieces of a lower `rank` are kept first. `section` is what the name belongs to if
+    that is not the fold.
     """
 
     fold: str
@@ -60,7 +60,7 @@ class _Piece(NamedTuple):
 
 
 def render(report: ReportModel) -> str:
-    """Return the comment as Markdown, of `MOST` characters or fewer."""
+    """Return the comment as Markdown, at most `MOST` characters."""
     pieces = list(_pieces(report))
     kept: set[int] = set()
     for i in sorted(range(len(pieces)), key=lambda i: pieces[i].rank):
@@ -73,7 +73,7 @@ def render(report: ReportModel) -> str:
 
 
 def _pieces(report: ReportModel) -> Iterator[_Piece]:
-    """Yield the comment in the order of reading."""
+    """Yield the comment in reading order."""
     shown_sections = list(sections(report))
     told = why(report)
     first = answer(report, told, shown_sections)
@@ -119,9 +119,9 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
 
 
 def _still(report: ReportModel, told: Why) -> bool:
-    """Return whether there is nothing to look at: all is read, and none of it moved.
+    """Return whether nothing needs attention: all is read, and nothing changed.
 
-    Where the figure is too unsure for a verdict, the line that says so is all there is.
+    If the metric is too noisy for a verdict, the comment only says so.
     """
     decided = report.outcome.verdict in ("same", "unknown") or report.outcome.shares
     passed = not report.verdict.rules or report.verdict.outcome == "pass"
@@ -135,11 +135,11 @@ def _still(report: ReportModel, told: Why) -> bool:
 def _quiet(
     report: ReportModel, shown_sections: Sequence[Section], told: Why, first: Answer
 ) -> Iterator[_Piece]:
-    """Yield the outcome, and below it one fold with all that did not move."""
+    """Yield the outcome, and below it one fold with everything that did not change."""
     strong = markup.emphasis(first.outcome, markup.LONGEST_PARAGRAPH)
     outcome, below = f"{_title(report)}: {strong}", first.below
     if report.outcome.verdict == "unknown" and below:
-        # What would tell more stands last.
+        # The last sentence says what would decide it.
         outcome, below = f"{outcome} {markup.render(below[-1])}", below[:-1]
     yield _Piece("", "the outcome", outcome, 0)
     passed = "Gate passed. " if report.verdict.rules else ""
@@ -162,7 +162,7 @@ def _quiet(
 
 
 def _nothing(shown_sections: Sequence[Section]) -> str:
-    """Return what did not move, and what chance cannot tell of but findings judge."""
+    """Return what did not change; without a noise model, what has no finding."""
     judged: dict[bool, list[str]] = {True: [], False: []}
     for section in shown_sections:
         known = section.diff is None or section.diff.model is not None
@@ -187,7 +187,7 @@ def _title(report: ReportModel) -> str:
 
 
 def _page(report: ReportModel, pieces: Iterable[_Piece]) -> str:
-    """Return these pieces under the marker, those of one fold together."""
+    """Return these pieces below the marker, grouped by fold."""
     texts = [_marker(report)]
     fold = ""
     for piece in pieces:
@@ -208,14 +208,14 @@ def _page(report: ReportModel, pieces: Iterable[_Piece]) -> str:
 def _marker(report: ReportModel) -> str:
     """Return the hidden line by which a workflow finds its comment again.
 
-    It depends on the two labels alone. Quoted, they cannot end an HTML comment.
+    It depends only on the two labels, quoted so that they cannot end an HTML comment.
     """
     words = [quote(printable(label)[:_LONGEST_LABEL]) for label in report.labels]
     return f"<!-- pprofdiff {' '.join(words)} -->"
 
 
 def _left_out(pieces: list[_Piece]) -> str:
-    """Return which pieces did not fit, and where they are; "" where all did."""
+    """Return which pieces did not fit and where to find them, "" if all did."""
     if not pieces:
         return ""
     names = [
@@ -240,14 +240,14 @@ def _drawn(parts: Iterable[SectionPart | Reason]) -> str:
 
 
 def _outcome(first: Answer) -> str:
-    """Return whether new is slower: a sentence, and what must be known of it."""
+    """Return whether new is slower: a sentence, and its caveats."""
     texts = [markup.emphasis(first.outcome, markup.LONGEST_PARAGRAPH)]
     texts += [markup.render(sentence) for sentence in first.below]
     return "\n\n".join(texts)
 
 
 def _cause(first: Answer) -> str:
-    """Return why: the cause that explains most, and what stands behind it."""
+    """Return why: the cause that explains most, and what is behind it."""
     texts = [markup.emphasis(first.title, markup.LONGEST_PARAGRAPH)]
     if first.reason is not None:
         finding = first.reason.finding
@@ -260,7 +260,7 @@ def _cause(first: Answer) -> str:
 
 
 def _listed(reasons: Sequence[Reason]) -> str:
-    """Return findings in full; those of one line stand close together."""
+    """Return findings in full; one-line findings have no blank line between them."""
     text, close = "", False
     for reason in reasons:
         finding = reason.finding
@@ -286,9 +286,9 @@ def _verdict(report: ReportModel) -> Iterator[_Piece]:
 def _totals(
     report: ReportModel, shown_sections: Sequence[Section], first: Answer
 ) -> str:
-    """Return one line a profile: its totals, and its mode where none before has it.
+    """Return one line per profile: its totals, and its mode if not yet stated.
 
-    A profile without totals and with a mode that is told has no line.
+    A profile without totals whose mode is already stated has no line.
     """
     lines = []
     said = {""}
@@ -313,7 +313,7 @@ def _totals(
 
 
 def _in_short(others: Sequence[Reason], rest: Sequence[Sentence]) -> str:
-    """Return findings that are not the answer, each by its title, and what is left."""
+    """Return the titles of findings other than the answer, and what is left."""
     texts = []
     follows = list(takewhile(lambda reason: reason.level, others))
     if follows:
@@ -329,7 +329,7 @@ def _in_short(others: Sequence[Reason], rest: Sequence[Sentence]) -> str:
 
 
 def _mode(report: ReportModel, section: Section) -> str:
-    """Return how the sides were made comparable; not why, where the outcome says it."""
+    """Return how the sides were made comparable, without a reason the outcome gives."""
     if report.outcome.shares and section.compared.normalization.mode == "composition":
         return MODES["composition"]
     return section.mode
@@ -340,11 +340,11 @@ def _tops(
     shown_sections: Sequence[Section],
     above: Sequence[SectionPart],
 ) -> Iterator[_Piece]:
-    """Yield what moved most in the first comparison, if that is of profiles.
+    """Yield what changed most in the first comparison, if it is of profiles.
 
-    Of its first key that has any, the tables of dearer and of cheaper rows stand
-    together, and below them what their marks mean, and those of tables `above`; without
-    any, a sentence for each key. One row that repeats a cause is none.
+    For its first key with tables, those of costlier and of cheaper rows come together,
+    followed by a legend for their marks and those of tables `above`. Without tables,
+    each key has a sentence. A single row that repeats a cause is left out.
     """
     first = shown_sections[0] if shown_sections else None
     if first is None or first.diff is None:
@@ -376,7 +376,7 @@ def _tops(
 def _urls(
     report: ReportModel, diff: ProfileDiff, names: Sequence[str]
 ) -> dict[str, markup.Urls]:
-    """Return where functions' names lead: to their lines, and to the page."""
+    """Return the links of function names: to their lines, and to the page."""
     lines, page = lines_of(names, diff, report.sources), report.page_url
     return {
         name: markup.Urls(
@@ -388,7 +388,7 @@ def _urls(
 
 
 def _cut(parts: Iterable[SectionPart]) -> Iterator[list[SectionPart]]:
-    """Yield the pieces of a section: a table with the words around it."""
+    """Yield the pieces of a section: a table with the text around it."""
     piece: list[SectionPart] = []
     tabled = False
     for part in parts:
@@ -402,7 +402,7 @@ def _cut(parts: Iterable[SectionPart]) -> Iterator[list[SectionPart]]:
 
 
 def _name_of(parts: Iterable[SectionPart]) -> str:
-    """Return what to call a piece: its table's title, or that of its first column."""
+    """Return the name of a piece: its table's title, or its first column's."""
     for part in parts:
         if isinstance(part, Table):
             return part.heading or part.columns[0].text or "the first table"
@@ -410,9 +410,9 @@ def _name_of(parts: Iterable[SectionPart]) -> str:
 
 
 def _inputs(report: ReportModel) -> tuple[str, str]:
-    """Return what to call the inputs, and them with what to know of them.
+    """Return the heading of the inputs, and their table with caveats.
 
-    Copies are on this machine alone.
+    It leaves out copies, which are only on this machine.
     """
     table = inputs_table(report, copies=False, headed=True)
     parts: list[SectionPart] = [table, *cautions(report)]

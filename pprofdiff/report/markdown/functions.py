@@ -1,4 +1,4 @@
-"""Where a function's name leads: to its lines, and to its place on the page."""
+"""Links from a function's name: to its lines, and to its place on the page."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class _Declared(NamedTuple):
 def lines_of(
     names: Iterable[str], diff: ProfileDiff, sources: Sources | None
 ) -> Mapping[str, str]:
-    """Return the URLs of functions' first lines; what has none is left out.
+    """Return the URLs of functions' first lines; functions without one are left out.
 
-    They are of the commits that `sources` name, else of what a CI job checked out. A
-    function that new has no more is shown as base had it.
+    They point to the commits that `sources` names, else to the one that a CI job
+    checked out. A function that new lacks links to base's source.
     """
     urls = {}
     for one in _declared(names, diff):
@@ -41,9 +41,9 @@ def lines_of(
 
 
 def flame_url(page: str, diff: ProfileDiff, name: str) -> str:
-    """Return the address of a function in the flame graph of the page at a URL.
+    """Return the URL of a function in the flame graph of a page.
 
-    It is made of names, so that it holds for the page of another run too.
+    It is made of names, so it also works for the page of another run.
     """
     kind = diff.sample_type.type
     graph = diff.name if diff.name == kind else f"{diff.name}/{kind}"
@@ -51,7 +51,7 @@ def flame_url(page: str, diff: ProfileDiff, name: str) -> str:
 
 
 def _declared(names: Iterable[str], diff: ProfileDiff) -> Iterable[_Declared]:
-    """Yield where functions are, as the newest profile that has them says."""
+    """Yield where functions are, by new's profile if it has them, else by base's."""
     wanted = dict.fromkeys(names)
     for side, profile in ((1, diff.new.profile), (0, diff.base.profile)):
         for (name, file), line in first_lines(profile).items():
@@ -68,7 +68,7 @@ def _url(one: _Declared, sources: Sources | None) -> str:
             return ""
         return line_url(commit, text.path, one.line)
     commit = revision()
-    # What is checked out is new: base's lines are elsewhere.
+    # The checkout is new: base's lines are elsewhere.
     if not commit or not one.side:
         return ""
     path = repository_path(one.file, one.name)

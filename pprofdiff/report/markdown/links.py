@@ -1,8 +1,8 @@
-"""Where lines and commits are on the web, as the variables of a CI job tell.
+"""Web addresses of lines and commits, from the variables of a CI job.
 
 GitHub Actions: docs.github.com, "Variables reference"; GitLab: docs.gitlab.com,
-"Predefined CI/CD variables reference". The lines of a pull request have anchors made of
-the SHA-256 of their path.
+"Predefined CI/CD variables reference". Anchors of lines in a pull request use the
+SHA-256 of the path.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _REVISION = re.compile(r"[0-9a-f]{40,64}\Z")
 
 
 def lines_url(lines: ChangedLines) -> str:
-    """Return the page of changed lines, "" where no variable tells.
+    """Return the URL of changed lines, "" if no CI variable gives it.
 
-    In a job of a pull request it is their place in it, else in the build's commit.
+    In a pull request's job it points to the pull request, else to the build's commit.
     """
     if not lines.build:
         return ""
@@ -41,9 +41,9 @@ def lines_url(lines: ChangedLines) -> str:
 
 
 def line_url(commit: str, path: str, start: int, end: int = 0) -> str:
-    """Return the page of lines in a commit's file, "" where no variable tells.
+    """Return the URL of lines in a commit's file, "" if no CI variable gives it.
 
-    `path` is from the root of the repository. Without a `start` it is the whole file.
+    `path` is relative to the repository. Without a `start`, it is the URL of the file.
     """
     written = quote(path.encode("utf-8", "surrogateescape"))
     last = max(start, end)
@@ -65,7 +65,7 @@ def revision() -> str:
 
 
 def commit_url(commit: Commit) -> str:
-    """Return the page of a commit, "" where no variable tells."""
+    """Return the URL of a commit, "" if no CI variable gives it."""
     if github := _github():
         return f"{github}/commit/{commit.id}"
     gitlab = _gitlab()
@@ -83,5 +83,5 @@ def _gitlab() -> str:
 
 
 def web(url: str) -> str:
-    """Return a URL that cannot end a Markdown link, "" for what could, or is none."""
+    """Return a URL that cannot end a Markdown link, "" for anything else."""
     return url if _WEB.match(url) else ""

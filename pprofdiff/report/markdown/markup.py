@@ -1,9 +1,8 @@
 """Markdown that GitHub and GitLab show alike: names as code, never as markup.
 
-Every writer of Markdown gets its text through `inline`, or through `summary` where
-Markdown is not read. A word that any renderer could take for more than a word (markup,
-a mention, an issue, a commit, a link, an emoji) becomes a code span, in which none of
-that is looked for.
+All text passes through `inline`, or through `summary` where Markdown is not parsed. A
+word that a renderer could take for more than a word (markup, a mention, an issue, a
+commit, a link, an emoji) becomes a code span, where none of that is recognized.
 """
 
 from __future__ import annotations
@@ -45,14 +44,14 @@ __all__ = [
     "table",
 ]
 
-# A name longer than this loses its middle; JSON has it in full.
+# A longer name loses its middle; JSON has it in full.
 _LONGEST_NAME = 400
 LONGEST_PARAGRAPH = 3000
 """A longer paragraph loses its middle."""
-# How many words on a bracket may close: main.(*Map[go.shape.string, go.shape.int]).Get.
+# Words until a bracket closes: main.(*Map[go.shape.string, go.shape.int]).Get.
 _REACH = 16
 
-# What a word may hold beside letters and digits and still be nothing but a word.
+# What a plain word may contain other than letters and digits.
 _BARE = frozenset(".,;:()'\"?!+-−–—×÷±=→←▲▼…∞%·’")
 _RISKY = re.compile(
     r"[^\W\d_]\.[^\W\d_]"  # main.run; www.example.com
@@ -62,18 +61,17 @@ _RISKY = re.compile(
     r"|\b[A-Za-z]+-\d"  # GH-1
     r"|\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"  # a commit
 )
-# Words after all: <0.1%, µs/op, ns/KiB.
-# A number that something is below, or a part: <0.1%; 1/31,000.
+# Plain words all the same: <0.1%, 1/31,000, µs/op, ns/KiB.
 _BELOW = re.compile(r"<[\d.]+[%×]?|1/\d[\d,]*")
 _PER_OP = re.compile(r"(?<=[^\W\d_])/(?:op|s|KiB)\b")
 _LONG = re.compile(f"[^ ]{{{_LONGEST_NAME + 1},}}")
-# What one types: --work BASE:NEW.
+# A flag and its value: --work BASE:NEW.
 _FLAG, _VALUE = (
     re.compile(r"\(?--[a-z-]+"),
     re.compile(r"[A-Z]+(?:(?::|\.\.)[A-Z]+)?[.,;:)]*"),
 )
 _SPACES = re.compile("( +)")
-# A list's mark, or what makes one of a number.
+# A list marker, with its number if it has one.
 _LIST = re.compile(r"^(?:([0-9]*)([-+.)])(?=[-+ ]|$))")
 
 _Span = Callable[[str], str]
@@ -83,26 +81,26 @@ Part = SectionPart | Heading | Reason | Rulings
 
 
 def inline(text: str, most: int = _LONGEST_NAME) -> str:
-    """Return text as Markdown, fit for a paragraph, a heading or a table's cell.
+    """Return text as Markdown for a paragraph, a heading or a table cell.
 
-    It is one line without a pipe; of more than `most` characters the middle goes.
+    It is one line without pipes; text of more than `most` characters loses its middle.
     """
     return _written(_fitting(text, most), _code)
 
 
 def summary(text: str) -> str:
-    """Return text as HTML, fit for where Markdown is not read."""
+    """Return text as HTML, for places where Markdown is not parsed."""
     return _written(_fitting(text, _LONGEST_NAME), _html_code)
 
 
 def emphasis(text: str, most: int = _LONGEST_NAME) -> str:
-    """Return text as strong Markdown."""
+    """Return text as bold Markdown."""
     written = inline(text.strip(), most)
     return f"**{written}**" if written else ""
 
 
 def render(part: Part) -> str:
-    """Return one part, without a line break at its end."""
+    """Return one part as Markdown, without a trailing newline."""
     match part:
         case Table():
             return table(part)
@@ -121,7 +119,7 @@ def render(part: Part) -> str:
 
 
 def _sentence(sentence: Sentence) -> str:
-    """Return a paragraph; that of the outcome is strong."""
+    """Return a paragraph, in bold for the outcome."""
     if sentence.role == "outcome":
         return emphasis(sentence.text, LONGEST_PARAGRAPH)
     lead = LEADS.get(sentence.role, "")
@@ -129,14 +127,14 @@ def _sentence(sentence: Sentence) -> str:
 
 
 class Urls(NamedTuple):
-    """Where a name leads: its lines, and its place on the page; "" for nowhere."""
+    """Links of a name: to its lines, and to its place on the page; "" for none."""
 
     lines: str = ""
     view: str = ""
 
 
 def table(shown: Table, urls: Mapping[str, Urls] = MappingProxyType({})) -> str:
-    """Return a table below its title; `urls` are of names, by the keys of rows."""
+    """Return a table below its title; `urls` are links of names, by row key."""
     title = emphasis(shown.heading, LONGEST_PARAGRAPH)
     sides = ["---:" if column.align == ">" else ":---" for column in shown.columns]
     headings = [inline(c.text if shown.headed else "") for c in shown.columns]
@@ -159,7 +157,7 @@ def table(shown: Table, urls: Mapping[str, Urls] = MappingProxyType({})) -> str:
 
 
 def _named(cell: Cell, urls: Urls) -> str:
-    """Return a name behind a link, what must be known of it, and a second link."""
+    """Return a linked name, its remark, and a link to its stacks."""
     remark = f"&nbsp; {inline(cell.remark)}" if cell.remark else ""
     name = linked(_fitting(cell.text, _LONGEST_NAME), urls.lines or urls.view)
     view = f" [stacks]({urls.view})" if urls.lines and urls.view else ""
@@ -167,7 +165,7 @@ def _named(cell: Cell, urls: Urls) -> str:
 
 
 def _set_in(cell: Cell, indent: int) -> str:
-    """Return a name behind spaces that are kept."""
+    """Return a name indented with non-breaking spaces."""
     return inline(f"{' ' * indent}{cell.label}".rstrip())
 
 
@@ -192,7 +190,7 @@ def _item(reason: Reason) -> str:
 
 
 def noted(note: SourceNote) -> str:
-    """Return what the source tells, its place and commits as links where there are."""
+    """Return a note on the source, its place and commits linked where possible."""
     if note.lines is None:
         return paragraph(note.text)
     place = linked(note.lines.place, lines_url(note.lines))
@@ -201,25 +199,25 @@ def noted(note: SourceNote) -> str:
         f"{inline(commit.subject, _LONGEST_NAME)}"
         for commit in note.commits
     ]
-    # Other lines of the place follow it at once.
+    # Other lines of the place follow directly.
     space = "" if note.said.startswith(",") else " "
     said = f"{place}{space}{inline(note.said.strip(), LONGEST_PARAGRAPH)}"
     return f"{inline(note.lead.strip())} {said}{''.join(commits)}"
 
 
 def linked(text: str, url: str) -> str:
-    """Return text as code, behind a link where there is a URL."""
+    """Return text as code, linked if there is a URL."""
     code = _coded(printable(text), _code)
     return f"[{code}]({url})" if url else code
 
 
 def in_short(reason: Reason) -> str:
-    """Return a finding's title alone, as one item of a numbered list."""
+    """Return only a finding's title, as one item of a numbered list."""
     return f"{_lead(reason)}{paragraph(reason.title)}"
 
 
 def _lead(reason: Reason) -> str:
-    """Return a number, or a bullet that is set in as far as its level."""
+    """Return a number, or a bullet indented by its level."""
     if reason.level or not reason.number:
         return "   " * reason.level + "- "
     return f"{reason.number}. "
@@ -231,24 +229,24 @@ def _ruling(rule: Ruling) -> str:
 
 
 def paragraph(text: str, lead: str = "") -> str:
-    """Return a sentence behind its `lead`, which is Markdown; it begins no list."""
+    """Return a sentence after its `lead`, which is Markdown; it starts no list."""
     written = inline(text.strip(), LONGEST_PARAGRAPH)
     return f"{lead} {written}" if lead else _no_list(written)
 
 
 def _no_list(text: str) -> str:
-    """Return a paragraph that does not begin a list."""
+    """Return a paragraph that does not start a list."""
     return _LIST.sub(r"\1\\\2", text)
 
 
 def _fitting(text: str, most: int) -> str:
-    """Return printable text with long words cut, and then itself."""
+    """Return printable text with long words cut, and then cut as a whole."""
     words = _LONG.sub(lambda word: _cut(word[0], _LONGEST_NAME), printable(text))
     return _cut(words, most)
 
 
 def _cut(text: str, most: int) -> str:
-    """Return text without its middle where it is longer than `most`."""
+    """Return text without its middle if it is longer than `most`."""
     if len(text) <= most:
         return text
     kept = most // 2
@@ -256,12 +254,12 @@ def _cut(text: str, most: int) -> str:
 
 
 def _written(text: str, code: _Span) -> str:
-    """Return text with what could be markup in code; runs of spaces stay as wide."""
+    """Return text with possible markup as code; runs of spaces keep their width."""
     words = _SPACES.split(text.rstrip(" "))
     written = []
     at = 0
     while at < len(words):
-        # Words and spaces take turns; text that begins with spaces has "" before them.
+        # Words and spaces alternate; text that begins with spaces has "" before them.
         if at % 2:
             wide = len(words[at]) - (at > 1 or words[0] != "")
             written.append("&nbsp;" * wide + words[at][wide:])
@@ -274,7 +272,7 @@ def _written(text: str, code: _Span) -> str:
 
 
 def _closed(words: list[str], at: int) -> int:
-    """Return where the name that begins at a word ends: with its brackets closed.
+    """Return the end of the name that begins at a word: all its brackets are closed.
 
     A flag ends with its value.
     """
@@ -289,7 +287,7 @@ def _closed(words: list[str], at: int) -> int:
 
 
 def _word(word: str, code: _Span) -> str:
-    """Return a word, as code if it could be more, without what a sentence adds."""
+    """Return a word, as code if it could be markup; punctuation stays outside."""
     if _BELOW.fullmatch(word.strip("(,.;:)")):
         return escape(word)
     if word == "~" or _plain(word):
@@ -306,7 +304,7 @@ def _word(word: str, code: _Span) -> str:
 
 
 def _plain(word: str) -> bool:
-    """Return whether a word is nothing but a word, whoever renders it."""
+    """Return whether a word is just a word to every renderer."""
     bare = word.rstrip(".,;:)")
     if _RISKY.search(bare):
         return False
@@ -314,7 +312,7 @@ def _plain(word: str) -> bool:
 
 
 def _coded(word: str, code: _Span) -> str:
-    """Return a word as code; pipes stand between, as tables differ in escaping them."""
+    """Return a word as code; pipes are entities, as tables differ in escaping them."""
     return "&#124;".join(code(part) if part else "" for part in word.split("|"))
 
 
@@ -330,5 +328,5 @@ def _html_code(text: str) -> str:
 
 
 def _longest_run(text: str) -> int:
-    """Return how many backticks stand in a row at most."""
+    """Return the length of the longest run of backticks."""
     return max(map(len, re.findall("`+", text)), default=0)

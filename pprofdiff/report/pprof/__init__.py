@@ -1,1 +1,1 @@
-"""The diff as ``go tool pprof`` has it: a profile that it opens, and its text views."""
+"""The diff for ``go tool pprof``: a profile that it opens, and its text views."""

@@ -25,10 +25,10 @@ __all__ = ["Graph", "graph", "graph_edges", "output_unit"]
 class Graph:
     """The nodes to show, and what was left out.
 
-    `shown` are nodes in the order of the report; `names` their printed names; `flat`
-    and `cum` (int64, by node) the values to print. `line_nodes` (int64, by location
-    line) leads to nodes, -1 to those that callers step over. `nodes_before` counts the
-    nodes before -nodecount, `dropped` those under the cut-off.
+    `shown` are nodes in report order and `names` their printed names. `flat` and `cum`
+    (int64, by node) are the values to print. `line_nodes` (int64, by location line)
+    leads to nodes, -1 to those that callers skip. `nodes_before` counts the nodes
+    before -nodecount, `dropped` those below the cutoff.
     """
 
     nodes: Nodes
@@ -44,7 +44,7 @@ class Graph:
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """By node: `flat`, `cum` decide what is shown, `*_printed` is what is printed."""
+    """Sums by node: `flat` and `cum` decide what is shown, `*_printed` are printed."""
 
     flat: Column
     cum: Column
@@ -53,9 +53,9 @@ class _Sums:
 
 
 def graph(seen: View, options: ViewOptions, *, trim: bool, nodecount: int) -> Graph:
-    """Return the graph of a view under the options' granularity and limits.
+    """Return the graph of a view at the options' granularity and limits.
 
-    `trim` off keeps every node that has a value; `nodecount` 0 or less sets no limit.
+    With `trim` off, every node with a value stays; `nodecount` 0 or less is no limit.
     """
     nodes, ids = identify(seen.profile, options.granularity)
     line_nodes = ids.astype(np.int64)
@@ -90,7 +90,7 @@ def graph(seen: View, options: ViewOptions, *, trim: bool, nodecount: int) -> Gr
 
 
 def _summed(seen: View, line_nodes: Column, size: int) -> tuple[_Sums, _Sums]:
-    """Return the sums that order the report, and the net ones that cut-offs use."""
+    """Return the sums that order the report, and the net ones that cutoffs use."""
     columns = [seen.values]
     if seen.divisors is not None:
         columns.append(seen.divisors)
@@ -109,7 +109,7 @@ def _summed(seen: View, line_nodes: Column, size: int) -> tuple[_Sums, _Sums]:
 
 
 def _of_each(sums: Column) -> Column:
-    """Return new's mean less the base's, from (net, count, base's net, base's count).
+    """Return new's mean less base's, from (net, count, base's net, base's count).
 
     pprof divides the net value by the net count instead (deviation 2.8.3).
     """
@@ -119,7 +119,7 @@ def _of_each(sums: Column) -> Column:
 
 
 def _quotient(values: Column, counts: Column) -> Column:
-    """Return values / counts rounded towards 0 as Go does; values where count is 0."""
+    """Return values / counts rounded towards 0 as in Go; values where count is 0."""
     some = np.where(counts == 0, 1, counts)
     signs = np.sign(values) * np.sign(some)
     quotients: Column = signs * (np.abs(values) // np.abs(some))
@@ -129,7 +129,7 @@ def _quotient(values: Column, counts: Column) -> Column:
 def _ordered(
     nodes: Nodes, rows: Column, sums: _Sums, sort: Literal["flat", "cum"]
 ) -> tuple[Column, list[str]]:
-    """Return nodes by falling value, then name, then the other value; and names."""
+    """Return nodes by descending value, then name, then the other value; and names."""
     first, second = (sums.cum, sums.flat) if sort == "cum" else (sums.flat, sums.cum)
     ranked = sorted(
         zip(
@@ -147,7 +147,7 @@ def _ordered(
 def graph_edges(
     seen: View, drawn: Graph, callers: NDArray[np.bool_], callees: NDArray[np.bool_]
 ) -> Edges:
-    """Return the edges from `callers` and to `callees`, but for those cut off."""
+    """Return the edges from `callers` and to `callees`, without those cut off."""
     counted = seen.values != 0
     if seen.divisors is not None:
         counted |= seen.divisors != 0
@@ -169,10 +169,10 @@ def graph_edges(
 
 
 def output_unit(seen: View, drawn: Graph, asked: str) -> str:
-    """Return the unit of a report's values, for ``minimum`` the one that fits most.
+    """Return the unit of a report's values; ``minimum`` picks the one that fits best.
 
-    It is the unit of the smallest value, or of 100 times that if the total is larger
-    than this and has another unit.
+    It is the unit of the smallest value, or of 100 times it if the total is larger than
+    that and has another unit.
     """
     if asked != "minimum" or not len(drawn.shown):
         return asked

@@ -34,7 +34,7 @@ def render(
     options: ViewOptions,
     warn: Callable[[str], None] = no_warning,
 ) -> str:
-    """Return the text of ``-peek=<pattern>``, which ends with a newline.
+    """Return the text of ``-peek=<pattern>``, with a trailing newline.
 
     Nothing is trimmed. Raises UsageError if no function with a value matches.
     """

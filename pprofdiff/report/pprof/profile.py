@@ -1,7 +1,7 @@
-"""The diff as ``go tool pprof`` has it: a profile it opens, or the text of its views.
+"""The diff for ``go tool pprof``: a profile it opens, or the text of its views.
 
-The base's samples are negated and labelled ``pprof::base``, as ``go tool pprof
--proto -diff_base`` writes them, so that its reports and its flame graph show the diff.
+Base's samples are negated and labeled ``pprof::base``, as ``go tool pprof -proto
+-diff_base`` writes them, so that its reports and its flame graph show the diff.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from pprofdiff.report.sections.verdict import verdict_comments
 __all__ = ["ViewKind", "net", "render", "view_bytes"]
 
 ViewKind = Literal["top", "peek", "proto"]
-"""Which of pprof's views; the last is a profile."""
+"""One of pprof's views; ``proto`` is a profile."""
 
 
 def render(report: ReportModel) -> bytes:
     """Return the first comparison as a gzip profile: raw values, all sample types.
 
-    The gate's verdict is in its comments, which ``go tool pprof`` shows above each of
-    its reports, and ``-comments`` alone.
+    Its comments contain the gate's verdict; ``go tool pprof`` shows them above each
+    report, and ``-comments`` on their own.
     """
     if not report.profiles:
         raise UsageError("a .pb.gz is a profile, and there is none to subtract")
@@ -55,8 +55,8 @@ def view_bytes(
 ) -> bytes:
     """Return what ``-top``, ``-peek=<pattern>`` or ``-proto`` prints of a profile.
 
-    It is merged, and subtracted, before; see `net`. `warn` is told of filters that
-    matched nothing. Raises UsageError for options that name nothing.
+    The profile is already merged and subtracted; see `net`. `warn` is called for
+    filters that match nothing. Raises UsageError for options that name nothing.
     """
     if kind == "proto":
         return compress(encode(view(profile, options, warn).profile))
@@ -78,9 +78,9 @@ def net(
 ) -> Profile:
     """Return the sum of `new` less that of `base`, as ``go tool pprof`` subtracts.
 
-    `label` marks the base's samples, so that percentages are of the base, as
-    ``-diff_base`` has them, not of both. With `normalize`, new is scaled to the base
-    first. Raises UsageError for that without a base.
+    `label` marks base's samples, so that percentages are of base, as with
+    ``-diff_base``, and not of both. With `normalize`, new is scaled to base first; this
+    raises UsageError without a base.
     """
     profile = merge(new)
     if not base:

@@ -1,27 +1,26 @@
 """The text of ``go tool pprof -top``, for one profile or for a difference.
 
-Rows, order, columns and headers are those of pprof with ``-symbolize=none``, byte for
-byte, except where pprof is wrong:
+Rows, order, columns and headers match pprof with ``-symbolize=none``, byte for byte,
+except where pprof is wrong:
 
 ======  ==============================================================================
 2.8.1   -normalize keeps samples whose only values are of types with ratio 1; pprof
         drops them.
-2.8.3   -mean of a -diff_base is the difference of the two means, and its total the
+2.8.3   -mean of a -diff_base is the difference of the two means, and its total is
         base's mean; pprof divides the net value by the net count.
 2.8.7   Build IDs of one character are read; pprof panics.
-2.8.8   Locations that differ in the column of an inlined line alone stay apart;
+2.8.8   Locations that differ only in the column of an inlined line stay apart;
         pprof's key overwrites that column.
-2.8.9   The time of merged profiles is the earliest that any of them gives; pprof
-        prints none, or a later one, where a profile without a time follows.
+2.8.9   The time of merged profiles is the earliest that any of them has; pprof
+        prints none, or a later one, if a profile without a time follows.
 2.8.10  Values above 2**53 are subtracted exactly; pprof passes them through float64.
-2.8.11  Several -base or -diff_base are summed, as several new profiles are; pprof takes
-        the last alone.
+2.8.11  Several -base or -diff_base are summed, like several new profiles; pprof takes
+        only the last.
 ======  ==============================================================================
 
-Control characters are escaped, which pprof prints as they are: what a profile names
-must not move a terminal's cursor. Other names are those in the file: pprof without
-``-symbolize=none`` also cuts argument lists out of some Go names, since they look like
-C++ to it.
+Control characters, which pprof prints as they are, are escaped: a name in a profile
+must not move a terminal's cursor. Other names are those in the file; pprof without
+``-symbolize=none`` also cuts argument lists out of some Go names that look like C++.
 """
 
 from __future__ import annotations
@@ -53,9 +52,9 @@ __all__ = ["render", "report_header"]
 def render(
     profile: Profile, options: ViewOptions, warn: Callable[[str], None] = no_warning
 ) -> str:
-    """Return the text of ``-top``, which ends with a newline.
+    """Return the text of ``-top``, with a trailing newline.
 
-    `profile` is merged, or subtracted, before; `warn` is told of filters that matched
+    `profile` is already merged or subtracted. `warn` is called for filters that match
     nothing. Raises UsageError for options that cannot be used.
     """
     seen = view(profile, options, warn)
@@ -109,7 +108,7 @@ def report_header(
 
 
 def _inline_marks(seen: View, drawn: Graph) -> list[str]:
-    """Return, for each shown node, pprof's word on whether calls of it are inlined."""
+    """Return pprof's mark for inlined calls of each shown node, "" for none."""
     offsets = seen.profile.locations.line_offsets
     inner = np.ones(len(drawn.line_nodes), np.bool_)
     inner[offsets[1:] - 1] = False

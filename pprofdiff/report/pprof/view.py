@@ -1,4 +1,4 @@
-"""What ``go tool pprof`` looks at: the filtered profile, its total and its header."""
+"""What ``go tool pprof`` reports on: the filtered profile, its total and its header."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ __all__ = ["View", "ViewOptions", "header", "no_warning", "text_of", "view"]
 
 
 def no_warning(_: str) -> None:
-    """Take no notice of a warning."""
+    """Ignore a warning."""
 
 
 @dataclass(frozen=True, slots=True)
 class ViewOptions:
-    """What a view shows of a profile, in the words of ``go tool pprof``.
+    """What a view shows of a profile, in ``go tool pprof``'s terms.
 
     Parameters
     ----------
     filters
-        Which samples and frames are looked at.
+        Which samples and frames are shown.
     sample_index
         The sample type, by name or position; "" for the profile's default.
     mean
@@ -52,13 +52,12 @@ class ViewOptions:
     drop_negative
         Whether rows with negative values are left out.
     sort
-        By which value rows are ordered.
+        The value that orders rows.
     nodecount, nodefraction, edgefraction
-        How many rows at most (0 or less: as many as there are), and under which share
-        of the total rows and edges are left out.
+        The maximum number of rows (0 or less: no limit), and the share of the total
+        below which rows and edges are left out.
     trim
         Whether those three limits apply.
-
     """
 
     filters: Filters = NO_FILTERS
@@ -80,8 +79,8 @@ class ViewOptions:
 class View:
     """A profile as one pprof report sees it.
 
-    `values` (int64) are the chosen type's; `divisors` (int64) those of the first type
-    where means are asked for, else None; `is_base` (bool) marks a diff's base samples.
+    `values` (int64) are of the chosen type; `divisors` (int64) are of the first type if
+    means are requested, else None; `is_base` (bool) marks a diff's base samples.
     `total` is what percentages refer to.
     """
 
@@ -95,9 +94,10 @@ class View:
 
 
 def view(profile: Profile, options: ViewOptions, warn: Callable[[str], None]) -> View:
-    """Return the view of a profile, merged or subtracted before, under the options.
+    """Return the view of a profile under the options.
 
-    Raises UsageError for filters or a sample index that cannot be used.
+    The profile is already merged or subtracted. Raises UsageError for filters or a
+    sample index that cannot be used.
     """
     profile = pruned_frames(profile)
     index = profile.sample_index(options.sample_index)
@@ -120,11 +120,10 @@ def view(profile: Profile, options: ViewOptions, warn: Callable[[str], None]) ->
 
 
 def _total(profile: Profile, index: int, *, mean: bool) -> int:
-    """Return the sum of absolute values, of the base alone if the profile is a diff.
+    """Return the sum of absolute values, of base alone if the profile is a diff.
 
-    With `mean`, it is divided by the sum of the first type. Where that is the base of
-    a diff, whose counts are negative, pprof divides by them as they are; here the mean
-    is that of the base (deviation 2.8.3).
+    With `mean`, it is divided by the sum of the first type. In a diff, pprof divides by
+    base's counts as they are, negative; here the mean is base's (deviation 2.8.3).
     """
     amounts = np.abs(profile.values[:, index])
     counts = profile.values[:, 0]
@@ -140,7 +139,7 @@ def _total(profile: Profile, index: int, *, mean: bool) -> int:
 
 
 def header(seen: View, unit: str, options: ViewOptions) -> list[str]:
-    """Return the lines that describe the profile, and the filters in force."""
+    """Return the lines that describe the profile and the active filters."""
     profile = seen.profile
     lines = []
     if profile.mappings:
@@ -164,7 +163,7 @@ def header(seen: View, unit: str, options: ViewOptions) -> list[str]:
 
 
 def text_of(lines: Iterable[str]) -> str:
-    """Return the lines as text; no name draws a line or moves the cursor."""
+    """Return the lines as text; no name breaks a line or moves the cursor."""
     return "".join(
         "\t".join(printable(part) for part in line.split("\t")) + "\n" for line in lines
     )
@@ -190,6 +189,6 @@ def _duration(seen: View, duration_ns: int, unit: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Return the text, cut after 80 bytes as pprof cuts it."""
+    """Return the text, cut after 80 bytes like in pprof."""
     data = text.encode()
     return text if len(data) <= 80 else data[:80].decode(errors="replace") + "…"

@@ -17,7 +17,7 @@ __all__ = ["charts", "json_rows", "sections", "tiles"]
 
 
 def sections(report: ReportModel, scope: Scope = SCREEN) -> Iterator[Section]:
-    """Yield the sections of a report, in the order of reading."""
+    """Yield the sections of a report, in reading order."""
     for kind in KINDS.values():
         result = report.comparison.results.get(kind.id)
         if kind.sections and result is not None:
@@ -25,14 +25,14 @@ def sections(report: ReportModel, scope: Scope = SCREEN) -> Iterator[Section]:
 
 
 def tiles(section: Section) -> Iterator[Tile]:
-    """Yield the totals of a section at a glance."""
+    """Yield a section's totals at a glance."""
     make = KINDS[section.kind].tiles
     if make:
         yield from resolve(make)(section)
 
 
 def charts(section: Section) -> tuple[Chart, ...]:
-    """Return the charts of a section on the page; matplotlib draws them."""
+    """Return a section's charts for the page, drawn with matplotlib."""
     make = KINDS[section.kind].charts
     drawn: tuple[Chart, ...] = ()
     if make:
@@ -41,7 +41,7 @@ def charts(section: Section) -> tuple[Chart, ...]:
 
 
 def json_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """Yield the entries of the JSON report's ``comparisons``."""
+    """Yield the entries of ``comparisons`` in the JSON report."""
     for kind in KINDS.values():
         result = comparison.results.get(kind.id)
         if kind.json_rows and result is not None:

@@ -20,17 +20,17 @@ from pprofdiff.units import Scale, scale_for
 
 __all__ = ["account_parts", "account_scale", "beside", "largest_parts"]
 
-# Parts with less of the larger side's sum are told as one.
+# Parts below this share of the larger side's total are shown as one.
 _SMALL = 0.005
 
 
 def account_parts(
     report: ReportModel, most: int | None = None
 ) -> Iterator[SectionPart]:
-    """Yield the account: its table, of up to `most` parts, then what it does not have.
+    """Yield the account: a table of up to `most` parts, then what it leaves out.
 
-    What has no row of its own is one row with the rest. Where it is of CPU alone, the
-    table of groups is the account: that follows.
+    Other parts share one row. If all parts are CPU, nothing is yielded: the table of
+    groups that follows is the account.
     """
     account = report.account
     if account is None or all(part.id.startswith("cpu.") for part in account.parts):
@@ -40,9 +40,9 @@ def account_parts(
 
 
 def beside(account: Account) -> Iterator[str]:
-    """Yield what is not in the account, and how its total stands to medians.
+    """Yield what the account leaves out, and how its total relates to medians.
 
-    Costs of operations add up as means; benchmarks are told by medians.
+    Costs per op add up as means, but benchmarks report medians.
     """
     if account.gaps:
         yield f"Not in it: {'; '.join(account.gaps)}."
@@ -78,7 +78,7 @@ def _table(account: Account, labels: tuple[str, str], most: int | None) -> Table
 
 
 def account_scale(account: Account) -> Scale:
-    """Return how amounts of an account are written."""
+    """Return the scale of an account's amounts."""
     total = account.total
     scale = scale_for((float(total.base), float(total.new)), account.unit)
     unit = scale.unit if account.unit == "%" else f"{scale.unit}/op"
@@ -88,7 +88,7 @@ def account_scale(account: Account) -> Scale:
 def largest_parts(account: Account, most: int | None = None) -> list[Part]:
     """Return the parts that matter, largest change first, and the rest as one.
 
-    With `most`, no more parts than these stand for themselves.
+    With `most`, at most that many parts are separate.
     """
     total = account.total
     whole = max(abs(total.base), abs(total.new))

@@ -14,9 +14,9 @@ __all__ = ["Answer", "answer"]
 
 
 class Answer(NamedTuple):
-    """The outcome in a sentence, what must be known of it, and why it is so.
+    """The outcome in a sentence, its caveats, and why.
 
-    `title` says why; `reason` is the finding that it is of, None without one.
+    `title` says why; `reason` is the finding behind it, None if there is none.
     """
 
     outcome: str
@@ -28,7 +28,7 @@ class Answer(NamedTuple):
 def answer(report: ReportModel, told: Why, sections: Sequence[Section]) -> Answer:
     """Return the outcome with the first cause that matters, or what stands in for it.
 
-    `told` is what the report says of findings, `sections` are all of its sections.
+    `told` are the findings as reported, `sections` all sections of the report.
     """
     outcome, below = told_outcome(report.outcome)
     matters = any(f.severity != "info" for f in report.findings.found)

@@ -1,4 +1,4 @@
-"""The section on benchmarks, as benchstat shows them: one table a unit."""
+"""The section on benchmarks, as benchstat shows them: one table per unit."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ __all__ = [
     "load_inputs",
 ]
 
-# So many names of one side only are written out.
+# Maximum names listed of benchmarks that only one side has.
 _NAMES = 8
-# So many units are named in short, and so many phrases, of what changed or did not.
+# Maximum units, and maximum phrases, in a sentence on what changed or did not.
 _UNITS = 3
-# Where lines are few, there are so many tables of so many rows.
+# Maximum tables, and rows per table, in a short report.
 _FEW = 3
-# Where rows are limited, all tables together have so many times the rows of one.
+# With limited rows, all tables together have this many times the rows of one.
 _SHARE = 10
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-# Sizes and prefixes of golang.org/x/perf/benchunit, and from which value in such a
-# size on how many decimals follow: what is rounded up to the bound has four digits.
-# Decimal bounds are parsed, as printing is, where a product would round once more.
+# Sizes and prefixes of golang.org/x/perf/benchunit, and the value from which each
+# number of decimals applies: a value that rounds up to the bound has four digits.
+# Decimal bounds are parsed, because a product would round once more.
 _BOUNDS = (("99.995", 1), ("9.9995", 2), (".99995", 3))
 _DECIMAL = [
     (float(f"{bound}e{power}"), Scale(float(f"1e{power}"), prefix, decimals))
@@ -77,17 +77,17 @@ _BINARY = [
     for bound, decimals in _BOUNDS
 ]
 _MOST_DECIMALS = 10
-# From this ratio on, one unit for both sides would make one of them hard to read.
+# From this ratio on, a common unit would make one side hard to read.
 _FAR = 1000
 
-# Between a median and its bounds.
+# Separates a median from its bounds.
 _BETWEEN = " ± "
 
 _Config = tuple[tuple[str, str], ...]
 
 
 def benchmark_inputs(captures: Iterable[Capture[Benchmarks]]) -> Iterator[Input]:
-    """Yield how many benchmarks each output has."""
+    """Yield each benchmark output with its number of benchmarks."""
     for capture in captures:
         count = len({result.name for result in capture.content.results})
         yield Input(
@@ -99,7 +99,7 @@ def benchmark_inputs(captures: Iterable[Capture[Benchmarks]]) -> Iterator[Input]
 
 
 def load_inputs(captures: Iterable[Capture[LoadSummary]]) -> Iterator[Input]:
-    """Yield which load generator each summary is of, and its rate."""
+    """Yield each load generator's summary with its tool and rate."""
     for capture in captures:
         rate = capture.content.per_second
         yield Input(
@@ -113,7 +113,7 @@ def load_inputs(captures: Iterable[Capture[LoadSummary]]) -> Iterator[Input]:
 def benchmark_sections(
     diff: BenchmarkDiff, report: ReportModel, scope: Scope
 ) -> Iterator[Section]:
-    """Yield the section on benchmarks, of `scope.rows` rows a table at most."""
+    """Yield the section on benchmarks, with at most `scope.rows` rows per table."""
     labels = report.labels
     yield Section(
         kind="benchmark",
@@ -143,8 +143,8 @@ def _measure(diff: BenchmarkDiff, *, several: bool) -> str:
 class Counts(NamedTuple):
     """How many benchmarks both sides have in one unit, and how many of them changed.
 
-    `moved` changed in a unit of which nothing tells what is better, `few` have too few
-    values for a test to tell, and `equal` have the same median on both sides.
+    `moved` changed in a unit with no known better direction, `few` have too few values
+    for a test, and `equal` have the same median on both sides.
     """
 
     unit: str
@@ -157,12 +157,12 @@ class Counts(NamedTuple):
 
     @property
     def changed(self) -> int:
-        """How many changed beyond chance."""
+        """How many changed significantly."""
         return self.worse + self.better + self.moved
 
     @property
     def words(self) -> str:
-        """What became of the unit: of one benchmark how it changed, of more how many.
+        """How one benchmark changed in the unit, or how many of several did.
 
         It follows the unit's name.
         """
@@ -181,7 +181,7 @@ class Counts(NamedTuple):
 
 
 def _counts(diff: BenchmarkDiff) -> list[Counts]:
-    """Return what changed by unit, whatever else tells tables of a unit apart."""
+    """Return counts of changes by unit, merging all tables of a unit."""
     units: dict[str, list[BenchmarkRow]] = {}
     for table in diff.tables:
         rows = [row for row in table.rows if row.delta is not None]
@@ -204,9 +204,9 @@ def _count(unit: str, rows: list[BenchmarkRow]) -> Counts:
 
 
 def _in_words(diff: BenchmarkDiff) -> tuple[str, str]:
-    """Return what changed, by unit, and what did not, each "" for nothing.
+    """Return what changed and what did not, by unit, each "" for nothing.
 
-    Units are no benchmarks: what is counted is the benchmarks of a unit.
+    The counts are of benchmarks in a unit, not of units.
     """
     counts = _counts(diff)
     between = _between(counts)
@@ -218,12 +218,12 @@ def _in_words(diff: BenchmarkDiff) -> tuple[str, str]:
 
 
 def _between(counts: Sequence[Counts]) -> str:
-    """Return what stands between units: a phrase of several benchmarks has commas."""
+    """Return what separates units: phrases about several benchmarks have commas."""
     return ", " if all(one.all == 1 for one in counts) else "; "
 
 
 def _by_words(counts: Iterable[Counts]) -> list[str]:
-    """Return what became of units, those together of which the same is said."""
+    """Return what happened in each unit, merging units with the same phrase."""
     alike: dict[str, list[str]] = {}
     for one in counts:
         alike.setdefault(one.words, []).append(one.unit)
@@ -235,7 +235,7 @@ def _by_words(counts: Iterable[Counts]) -> list[str]:
 
 
 def _listed(units: list[str]) -> str:
-    """Return units as people list them, the first of many."""
+    """Return units as an English list, the first of many."""
     if len(units) > _UNITS:
         units = [*units[: _UNITS - 1], f"{len(units) - _UNITS + 1} more units"]
     *first, last = units
@@ -249,7 +249,7 @@ def _sentence(diff: BenchmarkDiff) -> str:
 
 
 def _too_few(row: BenchmarkRow) -> bool:
-    """Return whether values are too few for a test to tell, and differ."""
+    """Return whether values differ but are too few for a test."""
     numbers = [side.n for side in (row.base, row.new) if side is not None]
     few = row.of_turns is None and min(numbers) < SAMPLES_FOR_TEST
     return few and bool(row.delta)
@@ -266,12 +266,12 @@ def benchmark_tiles(section: Section) -> Iterator[Tile]:
 def benchmark_parts(
     diff: BenchmarkDiff, labels: tuple[str, str], most: int | None = None
 ) -> Iterator[SectionPart]:
-    """Yield a table a unit, then why figures are missing, then what was not compared.
+    """Yield one table per unit, then footnotes, then what was not compared.
 
-    The key of a table is its unit; keys of rows are full names, ``folded`` and
-    ``geomean``. With `most`, no table has more rows, there are no more tables, and all
-    of them have no more than ten times as many rows: those that changed most. The
-    others are counted, and geometric means stay those of all.
+    A table's key is its unit; row keys are full names, ``folded`` and ``geomean``. With
+    `most`, there are at most that many tables and rows per table, and at most ten times
+    as many rows in all: those that changed most. The others are counted, and geometric
+    means still cover all.
     """
     notes: dict[str, str] = {}
     shown: _Config = ()
@@ -303,7 +303,7 @@ def _table(
     title: str,
     most: int | None,
 ) -> Table:
-    """Return one unit's table; `notes` gets the marks of those that it needs."""
+    """Return one unit's table, adding the footnotes it needs to `notes`."""
     whole = table.rows
     table = table._replace(rows=tuple(first(whole, most, movement)))
     base, base_width = _medians(table, [row.tidy_base for row in table.rows])
@@ -341,7 +341,7 @@ def _table(
 
 
 def _folded_row(shown: Sequence[BenchmarkRow], whole: Sequence[BenchmarkRow]) -> Row:
-    """Return the row that counts those of a table that are not shown."""
+    """Return the row that counts the rows of a table that are not shown."""
     ids = {id(row) for row in shown}
     left = [row for row in whole if id(row) not in ids]
     empty = Cell("")
@@ -351,16 +351,16 @@ def _folded_row(shown: Sequence[BenchmarkRow], whole: Sequence[BenchmarkRow]) ->
 
 
 def _median(summary: Summary | None) -> float | None:
-    """Return a median in the table's unit, None where there is none."""
+    """Return a median in the table's unit, None if there is none."""
     return None if summary is None else summary.median
 
 
 def _medians(
     table: BenchmarkTable, column: Sequence[Summary | None]
 ) -> tuple[list[str], int]:
-    """Return medians with their bounds, each ± below another, and how wide bounds are.
+    """Return medians with aligned bounds, and the width of the bounds.
 
-    The width is that of " ± 12%", by which a figure without bounds is set in.
+    The width is that of " ± 12%", by which a value without bounds is padded.
     """
     numbers = [
         "" if s is None else _number(_row_scale(table, row, s), s.median)
@@ -378,7 +378,7 @@ def _medians(
 
 
 def _in_turns(table: BenchmarkTable) -> bool:
-    """Return whether the figures of a table are means of turns."""
+    """Return whether a table's values are means over interleaved rounds."""
     return any(row.of_turns is not None for row in table.rows)
 
 
@@ -391,7 +391,7 @@ def _bounds(summary: Summary) -> str:
 
 
 def _row_scale(table: BenchmarkTable, row: BenchmarkRow, own: Summary) -> Scale:
-    """Return the scale of both sides' medians, or own where they lie far apart."""
+    """Return the scale of both medians, or of `own` if they are far apart."""
     both = (row.tidy_base, row.tidy_new)
     medians = [abs(s.median) for s in both if s is not None and s.median]
     if medians and max(medians) >= _FAR * min(medians):
@@ -420,7 +420,7 @@ def _number(scale: Scale, value: float) -> str:
 
 
 def _delta(row: BenchmarkRow) -> Cell:
-    """Return the change of the median, noise where the samples may be of one kind."""
+    """Return the change of the median, marked as noise if not significant."""
     if row.delta is None or row.tidy_base is None:
         return Cell("new" if row.base is None else "gone")
     if row.of_turns is not None:
@@ -437,7 +437,7 @@ def _delta(row: BenchmarkRow) -> Cell:
 
 
 def _of_turns(row: BenchmarkRow, delta: float) -> Cell:
-    """Return the change of a mean of turns, written as the outcome writes it."""
+    """Return the change of a mean over rounds, formatted as in the outcome."""
     text = "" if row.ratio else "from 0"
     if row.ratio is not None and delta:
         text = change(row.ratio) if row.ratio else "−100%"
@@ -454,7 +454,7 @@ def _tone(row: BenchmarkRow) -> Tone:
 
 
 def _sure(row: BenchmarkRow) -> Cell:
-    """Return how sure a change is: its interval, or the p of a test."""
+    """Return how certain a change is: its interval, or the p of a test."""
     if row.of_turns is None:
         return Cell(_test(row), row.p, tone="" if row.significant else "faint")
     ratio, low, high = row.of_turns
@@ -469,21 +469,21 @@ def _percent(share: float) -> str:
 
 
 def _test(row: BenchmarkRow) -> str:
-    """Return p and how many values there are, as benchstat writes them."""
+    """Return p and the number of values, as benchstat writes them."""
     counts = list(dict.fromkeys(s.n for s in (row.base, row.new) if s is not None))
     words = [] if row.p is None else [f"p={row.p:.3f}"]
     return " ".join([*words, "n=" + "+".join(map(str, counts))])
 
 
 def _marks(needed: Sequence[str], notes: dict[str, str]) -> str:
-    """Return the marks of notes, each note's the same wherever it stands."""
+    """Return the marks of footnotes, the same mark for the same note."""
     for note in needed:
         notes.setdefault(note, str(len(notes) + 1).translate(_SUPERSCRIPT))
     return " ".join(notes[note] for note in needed)
 
 
 def _last(table: BenchmarkTable, notes: dict[str, str], widths: Sequence[int]) -> Row:
-    """Return the row of geometric means, each above the width of its column's ±."""
+    """Return the row of geometric means, padded by the width of a column's bounds."""
     means: Geomean = table.geomean
     texts = [
         "" if mean is None else _number(_scale((mean,), table.unit), mean) + " " * width
@@ -506,7 +506,7 @@ def _last(table: BenchmarkTable, notes: dict[str, str], widths: Sequence[int]) -
 def _left_out(
     diff: BenchmarkDiff, labels: tuple[str, str], most: int | None
 ) -> Iterator[Sentence]:
-    """Yield what one side alone has, what differs, and what could not be read."""
+    """Yield what only one side has, what differs, and what could not be read."""
     alone: set[str] = set()
     for side, label in zip(SIDE_NAMES, labels, strict=True):
         names = diff.only(side)

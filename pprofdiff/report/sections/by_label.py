@@ -1,4 +1,4 @@
-"""CPU by the label that tells units of work, such as each endpoint, as a table."""
+"""CPU by the label that names units of work, such as endpoints, as a table."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["label_parts"]
 
 
 def label_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]:
-    """Yield the table of a label's values, those that moved first.
+    """Yield the table of a label's values, significant changes first.
 
-    With `most`, no more rows than these stand for themselves. Nothing is yielded where
-    no label tells units of work; with `most` neither where no value moved beyond noise
-    and nobody asked.
+    With `most`, at most that many rows are shown. Nothing is yielded if no label names
+    units of work, or, with `most`, if no value changed significantly and the user did
+    not ask.
     """
     comparison = report.comparison
     diff, told = comparison.cpu, comparison.by_label

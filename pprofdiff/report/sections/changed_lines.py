@@ -1,4 +1,4 @@
-"""What the source tells of a finding, in sentences."""
+"""What the source says about a finding, in sentences."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from pprofdiff.report.sections.profiles.cells import delta_cell, value_cells
 
 __all__ = ["changed_parts", "source_notes"]
 
-# Commits of one place; a place that more of them made is told by the newest.
+# Maximum commits of one place; if more made it, the newest are shown.
 _COMMITS = 3
-# So many other places of a function are listed.
+# Maximum other places listed of a function.
 _PLACES = 5
 
 
 def changed_parts(report: ReportModel) -> Iterator[Table | Sentence]:
-    """Yield the changed lines that moved most, and functions that moved without any.
+    """Yield changed lines with the most effect, and functions that changed without any.
 
-    What the findings name is not said again. A line that a finding names for what it
-    saves costs something itself, and would look like a loss in a table.
+    What findings name is not repeated. A line that a finding names for what it saves
+    costs something itself, and would look like a regression in a table.
     """
     sources = [f.source for f in report.findings.found if f.source is not None]
     told = {one.place for source in sources for one in (*source.lines, *source.near)}
@@ -53,7 +53,7 @@ def changed_parts(report: ReportModel) -> Iterator[Table | Sentence]:
 def _changed_table(
     report: ReportModel, changed: Sequence[ChangedLines], *, other: bool
 ) -> Table:
-    """Return a table of changed lines; `other` where findings name some already."""
+    """Return a table of changed lines; `other` if findings already name some."""
     diff = report.profiles[0]
     unit = scale_of(diff).unit
     functions = function_cells([lines.function for lines in changed])
@@ -114,7 +114,7 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
 
 
 def _related(related: Sequence[RelatedLines]) -> Iterator[SourceNote]:
-    """Yield what changed in functions that call unchanged ones, or are called there."""
+    """Yield changes in functions that call unchanged ones or are called by them."""
     found: dict[str, list[RelatedLines]] = {}
     for one in related:
         named = short(one.function)
@@ -129,7 +129,7 @@ def _related(related: Sequence[RelatedLines]) -> Iterator[SourceNote]:
 
 
 def _only(only: Sequence[ChangedLines]) -> Iterator[SourceNote]:
-    """Yield all that differs in the functions of a package."""
+    """Yield everything that differs in the functions of a package."""
     packages: dict[str, list[ChangedLines]] = {}
     for lines in only:
         packages.setdefault(package_of(lines.function), []).append(lines)
@@ -148,7 +148,7 @@ def _lead(lines: ChangedLines) -> str:
 
 
 def _others(changed: Sequence[ChangedLines]) -> str:
-    """Return the other changed lines of a function, behind those that carry a cost."""
+    """Return a function's other changed lines, after those that carry a cost."""
     found = []
     for lines, more in _by_function(changed):
         lead = "removed" if lines.gone else "also"
@@ -164,9 +164,9 @@ def _numbers(lines: ChangedLines) -> str:
 def _by_function(
     changed: Sequence[ChangedLines],
 ) -> Iterator[tuple[ChangedLines, str]]:
-    """Yield (its first changed lines, the numbers of the others) of each function.
+    """Yield each function's first changed lines, and the numbers of its others.
 
-    Lines of base and of new stand apart. The commits are those of all.
+    Lines of base and of new are separate. The commits are those of all.
     """
     found: dict[tuple[str, str, bool], list[ChangedLines]] = {}
     for lines in changed:

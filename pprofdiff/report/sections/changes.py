@@ -1,4 +1,4 @@
-"""Changes and amounts in words, as an outcome and its tables write them."""
+"""Changes and amounts in words, as the outcome and its tables write them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = [
 ]
 
 MANY = 2.0
-"""From this ratio on a factor reads better than percent."""
+"""From this ratio on, a factor reads better than a percentage."""
 TENFOLD = 10.0
-"""From this ratio on nobody reads percent."""
+"""From this ratio on, a percentage is hard to read."""
 LITTLE = 0.1
-"""Below it, percent of a fall all look alike."""
+"""Below this ratio, percentages all look alike."""
 _ROUNDING = 1e-9
 PER_OP = {"time": "time/op", "cpu": "CPU/op"}
-"""Figures of an operation by their ids, as benchmarks are read."""
+"""Per-op metrics by id, named as in benchmarks."""
 
 
 def seconds(base: float, new: float) -> str:
@@ -40,7 +40,7 @@ def seconds(base: float, new: float) -> str:
 
 
 def counts(counted: Counted) -> str:
-    """Return an exact count: ``9.14 → 7.27 KiB``, ``28 → 5``, ``28`` as before."""
+    """Return an exact count: ``9.14 → 7.27 KiB``, ``28 → 5``, ``28`` if unchanged."""
     base, new = counted.base, counted.new
     if number(counted, base) == number(counted, new):
         return number(counted, base)
@@ -50,16 +50,16 @@ def counts(counted: Counted) -> str:
 
 
 def change(ratio: float) -> str:
-    """Return a ratio as a percentage, or as a factor where it is a large one."""
+    """Return a ratio as a percentage, or as a factor if the change is large."""
     if ratio >= MANY or ratio <= LITTLE:
         return times(ratio)
     return percent_change(ratio)
 
 
 def total_change(base: float, new: float) -> str:
-    """Return the change of a total: ``+39.8%``, ``44.4×`` from tenfold on.
+    """Return the change of a total: ``+39.8%``, or ``44.4×`` from tenfold on.
 
-    It is ``from 0`` where base has nothing, and "" where neither side has.
+    Returns ``from 0`` if base is 0, "" if both are.
     """
     if not base:
         return "from 0" if new else ""
@@ -72,13 +72,13 @@ def number(counted: Counted, value: float) -> str:
     """Return an exact count of bytes or objects."""
     if counted.unit == "B/op":
         return scaled(value, "B")
-    # A mean of equal counts is one of them but for rounding.
+    # A mean of equal counts is that count, except for rounding.
     whole = value >= 10 or abs(value - round(value)) < _ROUNDING
     return f"{value:,.0f}" if whole else f"{value:.2f}"
 
 
 def percent_change(ratio: float) -> str:
-    """Return a ratio as a change in percent; decimals only where they matter."""
+    """Return a ratio as a percent change, with decimals only where they matter."""
     percent = 100 * (ratio - 1)
     decimals = 1 if abs(percent) < 10 else 0
     digits = f"{abs(percent):.{decimals}f}"
@@ -87,7 +87,7 @@ def percent_change(ratio: float) -> str:
 
 
 def span(ratio: float, low: float, high: float) -> str:
-    """Return two bounds in the form that the ratio between them has."""
+    """Return two bounds in the form of the ratio between them."""
     if ratio < SMALL:
         return f"{inverse(low)} to {inverse(high)}"
     least = f"{low:.2g}" if low < SMALL else times(low).removesuffix("×")
@@ -97,7 +97,7 @@ def span(ratio: float, low: float, high: float) -> str:
 def bounds(ratio: float, low: float, high: float) -> str:
     """Return two bounds of a ratio in the form that `change` gives it.
 
-    Of bounds that say nothing it is "can't tell".
+    Returns "can't tell" if the bounds say nothing.
     """
     if not is_bounded(low, high):
         return "can't tell"

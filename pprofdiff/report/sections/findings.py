@@ -14,16 +14,16 @@ from pprofdiff.report.sections.changed_lines import source_notes
 
 __all__ = ["Why", "why"]
 
-# How many findings get a paragraph; the rest, and what is but info, get their title.
+# Findings with a paragraph; the rest, and those of severity info, only have a title.
 _SHOWN = 5
-# Said before the others: it says how to read them.
+# Comes before the others: it says how to read them.
 _FIRST = "not-comparable"
 
 
 class Why(NamedTuple):
-    """Findings as the report tells them; all are empty where there is none.
+    """Findings as the report shows them; all fields are empty if there are none.
 
-    `warnings` say how to read the rest, `reasons` are told in full, `rest` names what
+    `warnings` say how to read the rest, `reasons` are shown in full, `rest` names what
     else changed and how much all causes explain together.
     """
 
@@ -37,7 +37,7 @@ class Why(NamedTuple):
 
 
 def why(report: ReportModel, most: int = _SHOWN) -> Why:
-    """Return what changed and why: up to `most` causes, the titles of what is left."""
+    """Return what changed and why: up to `most` causes, and the titles of the rest."""
     findings = report.findings
     cpu = report.comparison.cpu
     told = [f for f in findings.found if f.id != _FIRST]
@@ -57,7 +57,7 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
         who = "Together they explain" if they else "All causes together explain"
         if alone is not None:
             who = f"Cause {causes.index(alone) + 1} explains"
-        # A title has all that its cause explains, with what follows from it.
+        # A title has everything that its cause explains, including its consequences.
         seen = alone.explains if alone is not None and alone.mark is not None else None
         rest.append(Sentence(_together(findings.explained, cpu, who, seen)))
     return Why(
@@ -72,7 +72,7 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
 
 
 def _clause(finding: Finding) -> str:
-    """Return a title as a part of a sentence; names keep their first letter."""
+    """Return a title as part of a sentence; names keep their first letter."""
     first, _, rest = finding.title.partition(" ")
     names = (*finding.names, *finding.functions)
     if not first.isalpha() or not first.istitle() or first in names:
@@ -81,7 +81,7 @@ def _clause(finding: Finding) -> str:
 
 
 def _shown(findings: Findings, told: Sequence[Finding], most: int) -> list[Finding]:
-    """Return the first causes with their consequences; what is but info is named."""
+    """Return the first causes with their consequences; severity info only if alone."""
     matter = [f for f in told if f.severity != "info"] or list(told)
     causes = [f for f in matter if f.parent is None or f.parent not in _ids(matter)]
     kept = _ids(causes[:most])
@@ -98,7 +98,7 @@ def _ids(findings: Iterable[Finding]) -> set[str]:
 def _reasons(
     report: ReportModel, shown: Sequence[Finding], cpu: ProfileDiff | None
 ) -> Iterator[Reason]:
-    """Yield findings with their places in the tree: causes are numbered."""
+    """Yield findings with their place in the tree; causes are numbered."""
     number, levels, told = 0, dict[str, int](), set[object]()
     wholes = dict[str, float]()
     for finding in shown:
@@ -109,7 +109,7 @@ def _reasons(
         amount = ""
         if cpu is not None:
             amount = _amount(finding, cpu, wholes.get(finding.parent or ""), level)
-        # Where nothing is said of a finding's amount, what follows is a part of none.
+        # If a finding has no amount, its consequences are part of nothing.
         whole = finding.own if level else finding.explains
         wholes[finding.id] = (whole or finding.explains or 0.0) if amount else 0.0
         reason = Reason(number if cause or level else 0, finding, amount, level)
@@ -119,10 +119,10 @@ def _reasons(
 
 
 def _key(number: int, note: SourceNote) -> tuple[object, ...]:
-    """Return what a note tells of which cause, to tell it once.
+    """Return a key that is the same for notes to be shown only once.
 
-    Lines that carry a cause may carry another one too; what carries nothing is said
-    once for all.
+    Lines that carry one cause may carry another; notes without a cost are shown once in
+    all.
     """
     if note.lines is None or not (note.lines.base or note.lines.new):
         return note.said, note.lines
@@ -130,10 +130,10 @@ def _key(number: int, note: SourceNote) -> tuple[object, ...]:
 
 
 def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int) -> str:
-    """Return a finding's part of the CPU profiles' change, what follows from it apart.
+    """Return a finding's part of the CPU profiles' delta, its consequences apart.
 
-    `whole` is what it is a part of, which no part is larger than. "" where nothing is
-    to be said.
+    `whole` is what it is part of and cannot exceed. Returns "" if there is nothing to
+    show.
     """
     if not finding.explains or finding.mark is None:
         return ""
@@ -141,7 +141,7 @@ def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int)
     if level and (whole is None or not 0 < amount / (whole or -amount) <= 1):
         return ""
     scale = change_scale_of(cpu)
-    # Without a space, so that no line ends between the sign and its number.
+    # No space, so that no line breaks between the sign and its number.
     mark = "" if finding.mark == "unknown" else MARKS[finding.mark]
     text = f"{mark}{scale.text(amount, signed=True)}"
     if level:
@@ -157,12 +157,12 @@ def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int)
 
 
 def _own(finding: Finding) -> float:
-    """Return the amount beside a finding's title, without its consequences."""
+    """Return the amount in a finding's title, without its consequences."""
     return (finding.explains or 0.0) if finding.own is None else finding.own
 
 
 def _alone(causes: Sequence[Finding], told: Sequence[Finding]) -> Finding | None:
-    """Return the one finding that explains anything if it is a cause, else None."""
+    """Return the only finding that explains anything, if it is a cause, else None."""
     ids = _ids(told)
     amounts = [f for f in told if f.explains and f.parent not in ids]
     return amounts[0] if len(amounts) == 1 and amounts[0] in causes else None
@@ -173,13 +173,13 @@ def _together(
 ) -> str:
     """Return how much of the change all findings explain, and what the rest is.
 
-    `who` is the sentence's subject with its verb. `seen` is the amount that the one
-    cause has in its title: it is not said twice.
+    `who` is the subject of the sentence with its verb. `seen` is the amount in the
+    title of the only cause, which is not repeated.
     """
     scale = scale_of(cpu)
     told = scale.text(explained.explained, signed=True)
     total = scale.text(explained.total, signed=True)
-    # Of the numbers as printed, so that the three add up for who reads them.
+    # From the numbers as printed, so that the three add up for the reader.
     whole, part = map(scale.rounded, (explained.total, explained.explained))
     rest = scale.number(whole - part, signed=True)
     parts = f"{scale.number(explained.explained, signed=True)} of {total}"
@@ -193,7 +193,7 @@ def _together(
         return f"{who} {parts}. Not explained: {groups}."
     if scale.rounded(whole - part) == 0:
         return f"{who} all of the {total}."
-    # Only a total that is printed in the same unit is compared with what was seen.
+    # Only a total that is printed in the same unit compares with `seen`.
     if seen is not None and change_scale_of(cpu).text(seen, signed=True) == told:
         return f"The rest of the {total} ({rest}) is within noise."
     return f"{who} {parts}; the rest ({rest}) is within noise."

@@ -1,4 +1,4 @@
-"""Benchmarks where there are too many to show: what changed most, the rest counted."""
+"""Folding of many benchmarks: what changed most is shown, the rest is counted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def first(items: Sequence[T], most: int | None, key: Callable[[T], Any]) -> list[T]:
-    """Return the `most` items of the largest keys, in their order; all if None."""
+    """Return the `most` items with the largest keys, in their order; all if None."""
     if most is None or len(items) <= most:
         return list(items)
     ranked = sorted(range(len(items)), key=lambda i: key(items[i]), reverse=True)
@@ -23,7 +23,7 @@ def first(items: Sequence[T], most: int | None, key: Callable[[T], Any]) -> list
 
 
 def movement(row: BenchmarkRow) -> tuple[bool, bool, float]:
-    """Return how much a row tells: whether it changed beyond chance, and how far."""
+    """Return how much a row matters: whether it changed significantly, and how far."""
     if row.change is None:
         return False, False, 0.0
     far = inf if not row.ratio or row.ratio < 0 else abs(log(row.ratio))
@@ -31,7 +31,7 @@ def movement(row: BenchmarkRow) -> tuple[bool, bool, float]:
 
 
 def counted(rows: Sequence[BenchmarkRow]) -> str:
-    """Return how many benchmarks changed beyond chance, and for the worse."""
+    """Return how many benchmarks changed significantly, and in which direction."""
     moved = [row.worse for row in rows if row.significant]
     words = f"{moved.count(True):,} worse, {moved.count(False):,} better"
     neither = moved.count(None)
@@ -41,7 +41,7 @@ def counted(rows: Sequence[BenchmarkRow]) -> str:
 def folded(
     tables: Sequence[BenchmarkTable], shown: Sequence[BenchmarkTable], limit: int | None
 ) -> Iterator[Sentence]:
-    """Yield how many tables are not shown, and where all is, if something is not.
+    """Yield how many tables are hidden, and how to see everything, if anything is.
 
     Each of the tables `shown` has up to `limit` rows, None for all.
     """

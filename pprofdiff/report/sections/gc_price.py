@@ -24,10 +24,10 @@ from pprofdiff.units import Scale, scale_for, times
 
 __all__ = ["gc_price_brief", "gc_price_parts"]
 
-# Parts smaller than this, of the larger one of bytes and price, are one row: of all
-# parts, as in the account, and of a short report. Smaller factors are rounding.
+# Shares of the larger of bytes and price: parts below share a row, as in the account;
+# the same in a short report; factors below are rounding errors.
 _SMALL, _BRIEF, _ROUNDING = 0.005, 0.05, 1e-9
-# How many functions a short report names.
+# Maximum functions that a short report names.
 _FEW = 2
 _KIB = 1024
 
@@ -45,7 +45,7 @@ _MEASURED = {
 }
 
 
-# What base and new of a factor are in; those of prices are in ns/B.
+# The units in which base and new of a factor are shown; prices are in ns/B.
 _UNITS = {
     "live": "B",
     "pace": "",
@@ -67,19 +67,19 @@ def gc_price_parts(report: ReportModel) -> Iterator[SectionPart]:
 
 
 def gc_price_brief(report: ReportModel) -> Iterator[Table]:
-    """Yield what changed GC CPU most, where that is a major change."""
+    """Yield what changed GC CPU most, if that is a major change."""
     if report.gc is not None and report.gc.major:
         yield _table(report, report.gc, brief=True)
 
 
 def _table(report: ReportModel, account: GCAccount, *, brief: bool = False) -> Table:
-    """Return the table; a brief one names the functions and factors of the most."""
+    """Return the table; a brief one has only the largest functions and factors."""
     split, scale = account.split, _scale(report, account)
     larger = max(abs(split.allocated.part), abs(split.price.part))
     sites = sorted(split.places, key=lambda place: -abs(place.part))
     least = (_BRIEF if brief else _SMALL) * larger
     large = [p for p in sites if p.part and abs(p.part) >= least]
-    # What a process allocates to start is none per operation.
+    # What a process allocates at startup is 0 per op.
     large = [p for p in large if max(p.base, p.new) >= BYTE]
     large = large[:_FEW] if brief else large
     least = (_BRIEF if brief else _ROUNDING) * larger
@@ -118,13 +118,13 @@ def _table(report: ReportModel, account: GCAccount, *, brief: bool = False) -> T
 
 
 def _scale(report: ReportModel, account: GCAccount) -> Scale:
-    """Return how CPU is written: as in the table of CPU, where there is one."""
+    """Return the scale of CPU: that of the CPU table, if there is one."""
     cpu = report.comparison.cpu
     return _in(account.split.cpu, "ns/op") if cpu is None else scale_of(cpu)
 
 
 def _label(factor: str, account: GCAccount) -> str:
-    """Return what a factor is called."""
+    """Return the name of a factor."""
     by = "forced cycles" if account.forced else "GOGC, limit"
     return {
         "live": "live heap (mean)",
@@ -139,7 +139,7 @@ def _label(factor: str, account: GCAccount) -> str:
 
 
 def _in(values: Sequence[float], unit: str) -> Scale:
-    """Return how values are written that are in a unit of `_UNITS`."""
+    """Return the scale of values in a unit of `_UNITS`."""
     counted, _, per = unit.partition("/")
     if per == "KiB":
         scale = scale_for([value * _KIB for value in values], counted)
@@ -152,7 +152,7 @@ def _in(values: Sequence[float], unit: str) -> Scale:
 def _row(
     factor: Factor, name: Cell, unit: str | Scale, scale: Scale, level: int
 ) -> Row:
-    """Return a row whose values are in a unit, and its part in that of CPU."""
+    """Return a row with values in a unit, and its part in the unit of CPU."""
     base, new = factor.base, factor.new
     own = _in((base, new), unit) if isinstance(unit, str) else unit
     ratio = new / base if base > 0 < new else None
@@ -171,7 +171,7 @@ def _row(
 
 
 def _rest(noun: str, small: Sequence[Factor], scale: Scale) -> Iterator[Row]:
-    """Yield the row of parts that are too small for one of their own."""
+    """Yield the row of parts that are too small for their own."""
     if small:
         part = sum(factor.part for factor in small)
         name = Cell(f"{len(small)} other {noun if len(small) > 1 else noun[:-1]}")

@@ -1,7 +1,7 @@
-"""The section on GC logs: sums of their fields, rates under load, what restores them.
+"""The section on GC logs: totals, rates under load, and the GOGC to match base.
 
-Each row names the fields of a gctrace line that it is made of, so that wall and CPU
-time cannot be mistaken for one another.
+Each row names the fields of a gctrace line that it uses, so that wall and CPU time
+cannot be mistaken for one another.
 """
 
 from __future__ import annotations
@@ -48,25 +48,24 @@ __all__ = [
 
 _MIB = 1 << 20
 _LINE = "gc N @T U%: s+m+t ms clock, S+A/D/I+T ms cpu, H0->H1->H2 MB, G MB goal, P P"
-# A ratio this near to 1 is not marked, however sure it is.
+# A ratio this close to 1 is not marked, even if it is significant.
 _ALIKE = 0.05
-# Numbers this large are in a larger unit, however small others of their table are.
+# Numbers this large get a larger unit, however small others in their table are.
 _LONG = 1e6
-# From here on a bound of an interval has no decimals.
+# From here on, a bound of an interval has no decimals.
 _MANY = 99.5
-# Below it decimals have an exponent.
+# Below this, decimals have an exponent.
 _TINY = 1e-4
-# Of fewer cycles, a tile has their number: they may all be of setting up.
+# With fewer cycles, a tile shows their number: all may be from startup.
 _SOME = 5
 
 Value = float | None
 
 
 class Figure(NamedTuple):
-    """One row: what it is, the fields behind it, its place in `GCFigures`, its words.
+    """One row: its name, the log fields behind it, its path in `GCFigures`, its format.
 
-    `worse` says that more of it is worse; a figure of level 1 is a part of the one
-    before.
+    `worse` means that more is worse. A row of level 1 is part of the one before.
     """
 
     name: str
@@ -78,7 +77,7 @@ class Figure(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The figure's stable name, such as ``assist_cpu_us``."""
+        """The row's stable name, such as ``assist_cpu_us``."""
         return self.path.rpartition(".")[2]
 
     @property
@@ -87,7 +86,7 @@ class Figure(NamedTuple):
         return _UNITS[self.words]
 
     def of(self, figures: GCFigures) -> Value:
-        """Return the value, None where the log cannot say."""
+        """Return the value, None if the log does not have it."""
         value: Value = attrgetter(self.path)(figures)
         return value
 
@@ -97,17 +96,17 @@ class Figure(NamedTuple):
         return [self.of(run.steady if steady else run.whole) for run in side.runs]
 
     def of_sides(self, gc: GCDiff) -> tuple[Value, Value]:
-        """Return base's and new's value: of several runs, their geometric mean."""
+        """Return base's and new's value: the geometric mean of several runs."""
         base, new = (mean_of_runs(self.of_runs(side)) for side in (gc.base, gc.new))
         return base, new
 
 
-# Base and new as written, and their unit behind both: "" for none.
+# Base and new as written, and the unit after both, "" for none.
 _Words = tuple[str, str, str]
 
 
 def _ms(base: float, new: float) -> _Words:
-    """Return exact milliseconds of whole microseconds."""
+    """Return exact milliseconds from whole microseconds."""
     return _exact(base), _exact(new), "ms"
 
 
@@ -137,9 +136,9 @@ def _bytes(base: float, new: float) -> _Words:
 
 
 def _of_all(sizes: Sequence[float]) -> Scale:
-    """Return the scale for all sizes of a table: what is of one kind is in one unit.
+    """Return one scale for all sizes of a table, so that they are in the same unit.
 
-    It is that of the smallest, unless the largest would be a million of it.
+    It suits the smallest size, unless the largest would be a million or more in it.
     """
     least, most = (_MIB * of(sizes, default=0.0) for of in (min, max))
     scale = scale_for((least,), "bytes")
@@ -147,8 +146,8 @@ def _of_all(sizes: Sequence[float]) -> Scale:
 
 
 def _in_scale(base: float, new: float, scale: Scale) -> _Words:
-    """Return two values in a scale, three digits or more of the larger one."""
-    # Sizes of a damaged log may be below 0.
+    """Return two values in a scale, with three or more digits of the larger one."""
+    # Sizes in a damaged log may be negative.
     top = max(abs(base), abs(new)) / scale.size
     decimals = max(0, 2 - floor(log10(top))) if top and scale.unit != "B" else 0
     fitting = scale._replace(decimals=decimals)
@@ -213,9 +212,9 @@ RATES = (
 
 
 def gc_inputs(captures: Iterable[Capture[GCLog]]) -> Iterator[Input]:
-    """Yield how long each log is, all its processes together, and its cycles.
+    """Yield each log's length, that of its longest process, and its cycles.
 
-    `cycles` were read where the numbers in the lines tell of `expected`.
+    `cycles` were read; the numbers in the lines imply `expected`.
     """
     for capture in captures:
         runs = capture.content.runs
@@ -250,14 +249,14 @@ def gc_sections(gc: GCDiff, report: ReportModel, _scope: Scope) -> Iterator[Sect
 
 
 def _parts(gc: GCDiff, report: ReportModel) -> Iterator[SectionPart]:
-    """Yield what logs tell, and what GC CPU is made up of if nothing else tells it."""
+    """Yield the metrics of logs, and the parts of GC CPU if no profile has them."""
     yield from gc_parts(gc)
     if report.comparison.cpu is None:
         yield from gc_price_parts(report)
 
 
 def gc_parts(gc: GCDiff) -> Iterator[SectionPart]:
-    """Yield sums over the logs, what holds under load, and what would restore it."""
+    """Yield totals of the logs, rates under load, and the GOGC to match base."""
     yield Sentence(f"fields: {_LINE}", "legend")
     yield _table(gc, "sums", SUMS)
     yield replace(_table(gc, "rates", RATES), title=f"Under load: {_windows(gc)}")
@@ -266,7 +265,7 @@ def gc_parts(gc: GCDiff) -> Iterator[SectionPart]:
 
 
 def _short_parts(gc: GCDiff, most: int) -> Iterator[SectionPart]:
-    """Yield the figures that can be worse and moved furthest, marked ones first."""
+    """Yield the metrics that can get worse and changed most, marked ones first."""
     costs = tuple(f for f in (*RATES, *SUMS) if f.worse)
     whole = _table(gc, "figures", costs)
     at = whole.place("ratio")
@@ -282,7 +281,7 @@ def _short_parts(gc: GCDiff, most: int) -> Iterator[SectionPart]:
 
 
 def _spread_in_words(gc: GCDiff) -> str:
-    """Return what the intervals and marks rest on."""
+    """Return what intervals and marks are based on."""
     if gc.several_runs:
         return (
             "95%: interval of the ratio of geometric means, each run one observation. "
@@ -295,7 +294,7 @@ def _spread_in_words(gc: GCDiff) -> str:
 
 
 def _windows(gc: GCDiff) -> str:
-    """Return which cycles the rates are of; equal reasons are said once."""
+    """Return which cycles the rates cover, on each side."""
     return "; ".join(f"{s.label} {_window(s)}" for s in (gc.base, gc.new))
 
 
@@ -306,7 +305,7 @@ def _window(side: GCSide) -> str:
 
 
 def _table(gc: GCDiff, key: str, figures: tuple[Figure, ...]) -> Table:
-    """Return the figures that either side has, each in a unit of its own."""
+    """Return the metrics that either side has, each in its own unit."""
     rows = []
     several = gc.several_runs
     known = [(figure, *figure.of_sides(gc)) for figure in figures]
@@ -339,7 +338,7 @@ def _table(gc: GCDiff, key: str, figures: tuple[Figure, ...]) -> Table:
 
 
 def _ratio(base: Value, new: Value, change: Change | None, *, worse: bool) -> Cell:
-    """Return new ÷ base, marked where more is worse and runs do not differ so far."""
+    """Return new ÷ base, marked if more is worse and runs do not differ by as much."""
     if not base or new is None:
         return Cell("")
     ratio = new / base
@@ -367,7 +366,7 @@ def _bound(ratio: float) -> str:
 
 
 def _factors(gc: GCDiff) -> Iterator[Sentence]:
-    """Yield the factors that multiply to the change of GC CPU."""
+    """Yield the factors whose product is the change of GC CPU."""
     factors = gc.factors
     if factors is None:
         return
@@ -390,7 +389,7 @@ def _factors(gc: GCDiff) -> Iterator[Sentence]:
 
 
 def gc_tiles(section: Section) -> Iterator[Tile]:
-    """Yield how often GC runs under load; else how many cycles there are."""
+    """Yield how often GC runs under load, else the number of cycles."""
     gc: GCDiff = section.compared
     often, *_ = RATES
     base, new = often.of_sides(gc)

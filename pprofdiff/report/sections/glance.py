@@ -1,4 +1,4 @@
-"""Sections in a line each: how much there is of what they compare, what moved most."""
+"""Sections in one line each: their total, and what changed most."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ __all__ = ["at_a_glance"]
 def at_a_glance(
     report: ReportModel, sections: Sequence[Section]
 ) -> Iterator[Table | Sentence]:
-    """Yield a row for each section: its total, and the row of it that moved most.
+    """Yield a row for each section: its total, and its row that changed most.
 
-    Shares have no total. A section that has a sentence to answer for it is told by
-    that, below the others.
+    Shares have no total. A section with an `instead` sentence is shown as that
+    sentence, below the table.
     """
     rows = [_row(section) for section in sections if not section.instead]
     if rows:
@@ -82,10 +82,10 @@ def _row(section: Section) -> Row:
 
 
 def _moved_most(section: Section) -> Cell | None:
-    """Return a cell of which row moved most: its delta, with the name in the detail.
+    """Return the row that changed most as a cell: its delta, with the name as detail.
 
-    It is one of the first tables that answer in short what moved; None where no row of
-    them moved beyond noise.
+    Only the first of the section's top tables with changes counts; None if no row
+    changed significantly.
     """
     for key in section.tops:
         tables = [p for p in section.parts if isinstance(p, Table) and p.key == key]
@@ -105,7 +105,7 @@ def _moved_most(section: Section) -> Cell | None:
 
 
 def _unit(section: Section) -> str:
-    """Return the unit of a delta; what is counted is named by the section's own row."""
+    """Return the unit of a delta, "" for counts, which the section's own row names."""
     diff = section.diff
     if diff is None:
         return ""

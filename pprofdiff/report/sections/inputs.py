@@ -1,4 +1,4 @@
-"""What went in, as a table; what was not compared, and what to know of the rest."""
+"""The inputs as a table, what was not compared, and caveats about the rest."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def inputs_table(
     headed: bool = False,
     folders: bool = False,
 ) -> Table:
-    """Return one row a file, or of several runs one a kind, without empty columns.
+    """Return one row per file, or per kind for several runs, without empty columns.
 
-    `copies` tells where copies of fetched files are; `headed` shows headings. With
-    `folders`, the folder of a side's files has a row, and they stand below it.
+    `copies` shows where copies of fetched files are; `headed` shows headings. With
+    `folders`, the folder of a side's files has a row, and they are below it.
     """
     texts: list[tuple[str, tuple[str, ...], int]] = []
     releases = _releases_tell(report)
@@ -68,7 +68,7 @@ def inputs_table(
 def inputs_in_short(report: ReportModel) -> Iterator[tuple[str, str]]:
     """Yield each side's label, and where its files are and what they hold.
 
-    Of fleets, what they hold comes first: places in a store are long.
+    For fleets, what they hold comes first: places in a store are long.
     """
     releases = _releases_tell(report)
     for label, entries in zip(report.labels, report.inputs, strict=True):
@@ -97,16 +97,16 @@ def inputs_in_short(report: ReportModel) -> Iterator[tuple[str, str]]:
 
 
 def _versions(entries: Sequence[Input]) -> dict[str, None]:
-    """Return the Go releases that are told of inputs, each once."""
+    """Return the distinct Go releases of inputs."""
     return dict.fromkeys(e.go_version for e in entries if e.go_version)
 
 
 def _releases_tell(report: ReportModel) -> bool:
-    """Return whether the sides' Go releases can stand beside each other.
+    """Return whether the sides' Go releases can be shown side by side.
 
-    They are told from the functions that happen to have samples: of one release,
-    `go1.24-1.26` of one side and `go1.25+` of the other, which reads like two. Only
-    equal ones, and ones that no release is in common of, say something of the pair.
+    They are inferred from the functions that happen to have samples: for one release,
+    `go1.24-1.26` on one side and `go1.25+` on the other, which reads like two. Only
+    equal ones, and ones without a common release, say something about the pair.
     """
     base, new = map(_versions, report.inputs)
     return base.keys() == new.keys() or all(
@@ -119,7 +119,7 @@ def _releases_tell(report: ReportModel) -> bool:
 def _kind_in_words(kind: str, entries: Sequence[Input], *, count: bool) -> str:
     """Return a kind of input with its length and content: ``cpu 12.2 s, 9 samples``.
 
-    How many there are is said where they are to be counted, and are several.
+    With `count`, it says how many there are if there are several.
     """
     spans = [entry.duration_ns for entry in entries]
     words = [f"{len(entries)} runs"] if count and len(entries) > 1 else []
@@ -128,13 +128,13 @@ def _kind_in_words(kind: str, entries: Sequence[Input], *, count: bool) -> str:
     amount = _amount(entries)
     if amount:
         words.append(amount)
-    # Such as "2 benchmarks".
+    # "2 benchmarks" already names the kind.
     named = [] if any(kind in word for word in words) else [kind]
     return " ".join([*named, ", ".join(words)]).rstrip()
 
 
 def _amount(entries: Sequence[Input]) -> str:
-    """Return how much inputs of a kind hold together, "" where that is no sum."""
+    """Return how much inputs of a kind hold together, "" if that does not add up."""
     if len(entries) == 1:
         return entries[0].amount
     amounts = [entry.amount.partition(" ") for entry in entries]
@@ -146,14 +146,14 @@ def _amount(entries: Sequence[Input]) -> str:
 
 
 def _folder(paths: Sequence[str]) -> str:
-    """Return the path of one file, or the folder that all files are in."""
+    """Return the path of the only file, or the folder of all files."""
     if len(set(paths)) == 1:
         return paths[0]
     return _common(paths).rstrip("/") or f"{len(paths)} files"
 
 
 def _common(paths: Sequence[str]) -> str:
-    """Return the folder that all files are in, with a slash behind it, "" for none."""
+    """Return the folder of all files with a trailing slash, "" if there is none."""
     parts = [path.split("/")[:-1] for path in paths]
     common = ""
     for names in zip(*parts, strict=False):
@@ -164,7 +164,7 @@ def _common(paths: Sequence[str]) -> str:
 
 
 def _of_runs(entries: Sequence[Input]) -> Iterator[Input]:
-    """Yield one entry for all files of a kind where there are several of each."""
+    """Yield one entry for all files of a kind if there are several, else each file."""
     kinds: dict[str, list[Input]] = {}
     for entry in entries:
         kinds.setdefault(entry.kind, []).append(entry)
@@ -185,9 +185,9 @@ def _of_runs(entries: Sequence[Input]) -> Iterator[Input]:
 
 
 def _between(first: str, last: str) -> str:
-    """Return names as one, `base/{1…6}/cpu.pb.gz`, "" where more than a number differs.
+    """Return names as one, `base/{1…6}/cpu.pb.gz`, "" if more than a number differs.
 
-    `first` and `last` are the names of the first run and of the last one.
+    `first` and `last` are the names of the first and the last run.
     """
     parts = re.split(r"(\d+)", first), re.split(r"(\d+)", last)
     pairs = list(zip(*parts, strict=False))
@@ -200,7 +200,7 @@ def _between(first: str, last: str) -> str:
 
 
 def _words(label: str, entry: Input, *, copies: bool) -> tuple[str, ...]:
-    """Return a file's cells, one a column."""
+    """Return a file's cells, one per column."""
     span = "" if entry.duration_ns is None else _span(entry.duration_ns)
     copy = f" (copy: {entry.saved_to})" if copies and entry.saved_to else ""
     version = entry.go_version or ""
@@ -208,14 +208,14 @@ def _words(label: str, entry: Input, *, copies: bool) -> tuple[str, ...]:
 
 
 def _span(duration_ns: int) -> str:
-    """Return a duration in seconds, in a smaller unit where it is shorter than one."""
+    """Return a duration in seconds, or in a smaller unit if it is below one."""
     whole = duration_ns >= 1_000_000_000
     return f"{duration_ns / 1e9:.1f} s" if whole else scaled(duration_ns, "ns")
 
 
 def cautions(report: ReportModel) -> Iterator[Sentence]:
     """Yield what was not compared, and what to know before trusting the rest."""
-    # A kind that measures one thing is that measure; all other measures are profiles'.
+    # A kind with a single measure is that measure; all other measures are profiles.
     words: dict[str, str] = {
         kind.id: kind.alone for kind in KINDS.values() if not kind.measures
     }

@@ -1,4 +1,4 @@
-"""What the marks of tables mean, those that stand in them and no others."""
+"""What the marks in tables mean: those that occur, and no others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["marks_told"]
 def marks_told(tables: Iterable[Table]) -> Iterator[Sentence]:
     """Yield a sentence on the marks of changes, and on changes without one.
 
-    Nothing is yielded where the tables have no changes.
+    Nothing is yielded if the tables have no changes.
     """
     seen = {mark for table in tables for mark in _marks(table)}
     signs = [MARKS[mark] for mark in ("more", "less") if mark in seen]
@@ -29,10 +29,10 @@ def marks_told(tables: Iterable[Table]) -> Iterator[Sentence]:
 
 
 def _marks(table: Table) -> Iterator[Mark]:
-    """Yield the mark of each change as it is drawn, "" for one without a sign.
+    """Yield the mark of each change as drawn, "" for one without a sign.
 
-    Where a table has no deltas, its ratios are the changes. What moved most in a row,
-    told behind its name, is a change too; rows of means sum up what is marked.
+    Changes are deltas, or ratios if a table has no deltas. What changed most in a row,
+    shown after its name, is a change too; rows of means sum up what is marked.
     """
     place = table.place("delta")
     if place < 0:

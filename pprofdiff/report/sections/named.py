@@ -1,4 +1,4 @@
-"""Cells that name functions: short and distinct, with the whole name beside."""
+"""Cells that name functions: short and distinct, with the full name as tooltip."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def function_cells(names: Sequence[str]) -> list[Cell]:
 
 
 def call_site_cells(sites: Sequence[tuple[str, ...]]) -> list[Cell]:
-    """Return cells that name call sites: a function, and who calls it where given."""
+    """Return cells that name call sites: a function, and its caller if given."""
     names = list(dict.fromkeys(name for site in sites for name in site))
     spelled = dict(zip(names, distinct_names(names), strict=True))
     return [
@@ -30,5 +30,5 @@ def call_site_cells(sites: Sequence[tuple[str, ...]]) -> list[Cell]:
 
 
 def called_by(site: Sequence[str]) -> str:
-    """Return a function, and who calls it where that is given, as one text."""
+    """Return a function and its caller, if given, as one text."""
     return " ← ".join(site)

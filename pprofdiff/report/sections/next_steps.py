@@ -1,4 +1,4 @@
-"""What to type next: flags that lead on from a report."""
+"""What to type next: flags that show more than a report does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["next_steps"]
 def next_steps(report: ReportModel, sections: Sequence[str] = ()) -> Steps:
     """Return flags that show more of what this report is about.
 
-    `sections` are what the report in full has tables of, where this one is not in full.
+    `sections` are what the full report has tables of, if this one is short.
     """
     first = report.profiles[0] if report.profiles else None
     steps: list[Step] = []

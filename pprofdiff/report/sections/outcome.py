@@ -1,4 +1,4 @@
-"""The outcome in words: whether new is slower, by how much, and how sure that is."""
+"""The outcome in words: whether new is slower, by how much, and how certain that is."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ _NOUNS = {
     "control": "CPU against the code that did not change",
 }
 _BESIDE = 2
-# So many units are named in a sentence of counts.
+# Maximum units named in a sentence of counts.
 _NAMED = 3
-# So many are both.
+# This many benchmarks are "both".
 _BOTH = 2
 _NONE = ("0 B", "0", "0.00")
-# Figures of operations that nobody counted.
+# Per-op metrics that are estimates: the operations were not counted.
 _ESTIMATES = ("control", "about")
 
 
 class Told(NamedTuple):
-    """The first sentence of a report, and what must be known of it."""
+    """The first sentence of a report, and its caveats."""
 
     headline: str
     below: tuple[Sentence, ...] = ()
@@ -90,7 +90,7 @@ _ABOUT = (
 
 
 def _turns(first: Measure) -> bool:
-    """Return whether benchmarks were measured in turns."""
+    """Return whether benchmarks were run in interleaved rounds."""
     return first.confidence == TURNS_CONFIDENCE
 
 
@@ -99,23 +99,23 @@ def _verdict(outcome: Outcome, first: Measure) -> str:
 
 
 def _figures(outcome: Outcome, first: Measure) -> list[str]:
-    """Return the figures of the whole: the first with its interval."""
+    """Return the overall metrics, the first with its interval."""
     if not _turns(first):
         return [_with_interval(first), *map(_amount, _others(outcome, first))]
     others = (m for m in outcome.measures if m is not first)
     return [
         _short(first, interval=True),
         *(_short(m, interval=False) for m in others),
-        # What neither side allocates is no figure.
+        # A count that is 0 on both sides is not shown.
         *(_count(one) for one in outcome.counted if counts(one) not in _NONE),
     ]
 
 
 def _told_units(outcome: Outcome, first: Measure) -> Told:
-    """Return the outcome of several units of work: which moved, then their mean."""
+    """Return the outcome of several units of work: which changed, then their mean."""
     many, figures = len(outcome.units), ", ".join(_figures(outcome, first))
     every = "both" if many == _BOTH else f"all {many}"
-    # Time is a geometric mean, and in turns all figures are.
+    # Time is a geometric mean; with interleaved rounds, all metrics are.
     shown = {measure.id for measure in (first, *_others(outcome, first))}
     mean = "geomean" if _turns(first) or shown == {"time"} else "together"
     of_all = f"{every} benchmarks together"
@@ -148,7 +148,7 @@ def _told_units(outcome: Outcome, first: Measure) -> Told:
 
 
 def _allocating(outcome: Outcome) -> list[str]:
-    """Return which units allocate more or fewer objects: counts that are exact."""
+    """Return which units allocate more or fewer objects, by exact counts."""
     told = []
     for word, more in (("More", True), ("Fewer", False)):
         names = [
@@ -171,12 +171,12 @@ def _sentence(words: str) -> str:
 
 
 def _short(measure: Measure, *, interval: bool) -> str:
-    """Return a figure as ``time/op 71.1 → 14.2 ns, −80% (99% CI …)``."""
+    """Return a metric as ``time/op 71.1 → 14.2 ns, −80% (99% CI …)``."""
     noun = PER_OP[measure.id]
     values = ""
     if measure.base is not None and measure.new is not None and interval:
         values = f" {seconds(measure.base, measure.new)},"
-    # An interval has the form of its figure.
+    # An interval has the form of its metric.
     form = change if LITTLE < measure.ratio < MANY else times
     text = f"{noun}{values} {form(measure.ratio)}"
     if not interval:
@@ -190,7 +190,7 @@ def _short(measure: Measure, *, interval: bool) -> str:
 
 
 def _interval(measure: Measure) -> tuple[int, float, float]:
-    """Return the interval that a verdict rests on: its percent, and its bounds."""
+    """Return the interval that a verdict is based on: its percent, and its bounds."""
     if measure.verdict == "same":
         return 90, *measure.narrow
     return measure.confidence, measure.low, measure.high
@@ -209,7 +209,7 @@ def _count(counted: Counted) -> str:
 
 
 def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:
-    """Yield what the headline rests on, and what to know of it."""
+    """Yield what the headline is based on, and what to know about it."""
     if first is not None and first.more_is:
         yield _basis(first, busy=outcome.busy is not None)
     if outcome.busy is not None:
@@ -232,7 +232,7 @@ def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:
 
 
 def _together(moved: Together) -> str:
-    """Return that all benchmarks moved alike, and what else does that."""
+    """Return that all benchmarks changed alike, and what else can cause that."""
     low, high, verb = moved.low, moved.high, "slowed"
     doing = "a busy or throttled machine does that too"
     if high < 1:
@@ -249,7 +249,7 @@ def _together(moved: Together) -> str:
 
 
 def _a_second(factor: float, low: float, high: float) -> str:
-    """Return by how much the CPU a second changed, and what may have done it."""
+    """Return by how much CPU per second changed, and what may have caused it."""
     way = "more" if factor > 1 else "less"
     return (
         f"The program took {times(factor)} the CPU a second "
@@ -259,7 +259,7 @@ def _a_second(factor: float, low: float, high: float) -> str:
 
 
 def _both_ways(outcome: Outcome, first: Measure) -> Iterator[str]:
-    """Yield which of the figures in the headline surely moved the other way."""
+    """Yield the metrics that changed significantly in the opposite direction."""
     if first.verdict not in ("slower", "faster"):
         return
     for measure in _others(outcome, first):
@@ -272,16 +272,16 @@ def _both_ways(outcome: Outcome, first: Measure) -> Iterator[str]:
 
 
 def _others(outcome: Outcome, first: Measure) -> list[Measure]:
-    """Return the figures that stand beside the first one, without their intervals."""
+    """Return the metrics shown next to the first one, without their intervals."""
     others = (m for m in outcome.measures if m is not first)
     return [m for m in others if _tells(m, first)][:_BESIDE]
 
 
 def _tells(measure: Measure, first: Measure) -> bool:
-    """Return whether a figure stands beside the first one, without its interval.
+    """Return whether a metric is shown next to the first one, without its interval.
 
-    Where it may as well be none, and points the other way, it tells nothing of what an
-    operation costs if it is an estimate, or if the first figure may be none as well.
+    A metric that may be unchanged and points the other way is left out if it is an
+    estimate, or if the first one may be unchanged as well.
     """
     if measure.verdict == "unknown" and contradict(first, measure):
         return measure.id not in _ESTIMATES and first.verdict != "unknown"
@@ -289,7 +289,7 @@ def _tells(measure: Measure, first: Measure) -> bool:
 
 
 def _with_interval(measure: Measure) -> str:
-    """Return a figure with its interval, 95 % unless it says, in its own terms."""
+    """Return a metric with its interval, 95% unless stated, in the metric's form."""
     flipped = _flipped(measure)
     confidence, low, high = _interval(measure)
     if flipped:
@@ -304,7 +304,7 @@ def _with_interval(measure: Measure) -> str:
 
 
 def _amount(measure: Measure) -> str:
-    """Return a figure's change: a factor where it is large, else in percent."""
+    """Return a metric's change: a factor if it is large, else a percentage."""
     noun = _noun(measure)
     if _flipped(measure):
         return f"{times(1 / measure.ratio)} the ops/s"
@@ -314,17 +314,17 @@ def _amount(measure: Measure) -> str:
 
 
 def _noun(measure: Measure) -> str:
-    """Return what a figure is, of user tasks with their name."""
+    """Return the name of a metric, for user tasks their own name."""
     return _NOUNS.get(measure.id, measure.figure)
 
 
 def _flipped(measure: Measure) -> bool:
-    """Return whether a time reads better as ops/s: it fell by half."""
+    """Return whether a time reads better as ops/s: it fell by half or more."""
     return measure.id == "time" and measure.ratio <= 1 / MANY
 
 
 def _fewer(measure: Measure, ratio: float) -> bool:
-    """Return whether a fall reads better as a factor: percent end at -100."""
+    """Return whether a decrease reads better as a factor: percent end at -100."""
     return ratio <= (1 / MANY if measure.more_is == "faster" else LITTLE)
 
 
@@ -333,7 +333,7 @@ def _many(ratio: float) -> bool:
 
 
 def _basis(measure: Measure, *, busy: bool) -> str:
-    """Return what the figure is from, and what its interval says."""
+    """Return where the metric is from, and what its interval means."""
     base, new = measure.runs
     if measure.id == "control":
         return (

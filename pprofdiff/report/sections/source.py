@@ -1,4 +1,4 @@
-"""Listings: the source of functions in both builds, with what each line costs."""
+"""Listings: the source of functions in both builds, with the cost of each line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["listed", "most_moved"]
 
-# Unchanged lines that are shown on each side of one that changed, or that costs.
+# Unchanged lines shown on each side of one that changed, and of one with a cost.
 _AROUND_CHANGE, _AROUND_COST = 2, 1
 _TAB = 4
 _HEADINGS = ("base", "new", "Δ") * 2
@@ -45,15 +45,15 @@ _WHY: dict[Why, str] = {
 }
 _TONES: dict[str, Tone] = {"": "", "-": "better", "+": "worse"}
 
-# How raw values of base and new, and their delta, are written.
+# Writes raw values of base and new, and their delta.
 Written = Callable[[int, int], tuple[str, str, str]]
 
 
 def listed(report: ReportModel, pattern: str, sources: Sources) -> Iterator[Part]:
-    """Yield the listings of all functions that match, in the values of the profile.
+    """Yield the listings of all functions that match, in the profile's values.
 
-    They are of the first comparison that has such a function; those that moved most
-    come first. Raises UsageError where none matches, or the pattern is none.
+    They are from the first comparison with such a function, those that changed most
+    first. Raises UsageError if nothing matches or the pattern is invalid.
     """
     matches = matcher(pattern, "list")
     if not report.profiles:
@@ -90,11 +90,11 @@ def listed(report: ReportModel, pattern: str, sources: Sources) -> Iterator[Part
 def most_moved(
     diff: ProfileDiff, sources: Sources, first: Sequence[str] = ()
 ) -> Iterator[Code]:
-    """Yield the listings of the functions whose own cost moved most, ten at most.
+    """Yield the listings of the functions whose own cost changed most, at most ten.
 
-    Values are scaled as those of the report. A function's own cost is what is spent in
-    it and in the libraries that it calls, where samples are attributed; else its flat.
-    Those of `first` come first. Functions without source are left out.
+    Values are scaled as in the report. A function's own cost includes the libraries
+    that it calls if samples are attributed; otherwise it is its flat. Functions in
+    `first` come first, and functions without source are left out.
     """
     both = BothSides(diff, (side_lines(diff, 0), side_lines(diff, 1)))
     names = diff.paired_functions.names
@@ -119,7 +119,7 @@ def most_moved(
 
 
 def _scaled(diff: ProfileDiff) -> Written:
-    """Return what writes values in the scale of the report."""
+    """Return a function that writes values in the scale of the report."""
     scaled, by = scale_of(diff), diff.normalization
 
     def written(base: int, new: int) -> tuple[str, str, str]:
@@ -131,15 +131,15 @@ def _scaled(diff: ProfileDiff) -> Written:
 
 
 def _factor(diff: ProfileDiff) -> float:
-    """Return what new is multiplied with: brought to base's total by -normalize."""
+    """Return the factor that -normalize applies to new, to match base's total."""
     by = diff.normalization
     return by.new_factor / by.base_factor if by.mode == "share" else 1.0
 
 
 def _unit(diff: ProfileDiff, found: Sequence[Listing]) -> str:
-    """Return the unit for all lines, as pprof chooses it: of the smallest value.
+    """Return the unit for all lines, chosen by the smallest value as in pprof.
 
-    It is that of 100 times the smallest where the largest is larger than this.
+    It is that of 100 times the smallest if the largest is larger than this.
     """
     costs = (value for one in found for line in one.lines for value in line.costs)
     values = [abs(value) for value in costs if value]
@@ -149,7 +149,7 @@ def _unit(diff: ProfileDiff, found: Sequence[Listing]) -> str:
 
 
 def _raw(diff: ProfileDiff, factor: float, unit: str) -> Written:
-    """Return what writes raw values in a unit as pprof does, new times a factor."""
+    """Return a function that writes raw values as pprof does, new times a factor."""
 
     def written(base: int, new: int) -> tuple[str, str, str]:
         now = new if factor == 1 else round(new * factor)
@@ -163,8 +163,8 @@ def _raw(diff: ProfileDiff, factor: float, unit: str) -> Written:
 def _code(found: Listing, written: Written, sums: Written, how: str = ".") -> Code:
     """Return a listing as it is drawn; unchanged lines without a cost are folded.
 
-    `written` writes what lines cost, `sums` what the function does. `how` ends the
-    sentence that says why there is no text, or not the one built.
+    `written` writes the costs of lines, `sums` those of the function. `how` ends the
+    sentence that says why source is missing or is not that of the build.
     """
     rows = [_row(line, written) for line in found.lines]
     kept = _kept(found.lines)
@@ -192,7 +192,7 @@ def _code(found: Listing, written: Written, sums: Written, how: str = ".") -> Co
 
 
 def _why(found: Listing) -> str:
-    """Return why a text is missing, and whose, where it is that of one build."""
+    """Return why source is missing, and for which build if the other has it."""
     lacking = [side.extent is None for side in found.places.sides]
     whose = ""
     if any(lacking) and not all(lacking):
@@ -218,7 +218,7 @@ def _row(line: ListingLine, written: Written) -> _Row:
 
 
 def _dotted(base: int, new: int, written: Written) -> tuple[str, ...]:
-    """Return base, new and delta, a dot for nothing."""
+    """Return base, new and delta, with a dot for 0."""
     texts = written(base, new)
     values = base, new, base or new
     return tuple(t if v else "." for t, v in zip(texts, values, strict=True))
@@ -258,7 +258,7 @@ def _kept(lines: Sequence[ListingLine]) -> list[bool]:
 
 
 def _title(found: Listing, sums: Written) -> str:
-    """Return the function, where it is, and what it costs in all."""
+    """Return the function, its location, and its total cost."""
     places, costs = found.places, found.costs
     name = short(places.name)
     where = places.path

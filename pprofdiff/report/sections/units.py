@@ -1,4 +1,4 @@
-"""Units of work in words and as a table: what an operation of each benchmark costs."""
+"""Units of work in words and as a table: what an op of each benchmark costs."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from pprofdiff.units import percent
 
 __all__ = ["covered_by_units", "label_sentence", "unit_headline", "unit_parts"]
 
-# Beyond this factor two values have a unit each.
+# From this factor on, two values have their own units.
 _FAR = 100
-# So many units of a label are named in a sentence.
+# Maximum units of a label named in a sentence.
 _NAMED = 2
 _BOTH = 2
 _ROOM = 5
@@ -41,9 +41,9 @@ _TONES: dict[str, Tone] = {"slower": "worse", "faster": "better"}
 
 
 def unit_headline(units: Sequence[Unit], moved: Sequence[Unit]) -> str:
-    """Return how many units got slower or faster, the worst of them by name.
+    """Return how many units got slower or faster, and the worst by name.
 
-    It follows the verdict; "" where no unit moved.
+    It follows the verdict; "" if no unit changed.
     """
     if not moved:
         return ""
@@ -62,7 +62,7 @@ def unit_headline(units: Sequence[Unit], moved: Sequence[Unit]) -> str:
 
 
 def _told(moved: Sequence[Unit], units: Sequence[Unit]) -> str:
-    """Return the units that moved one way: one by its name, of more how many."""
+    """Return the units that changed in one direction: one by name, several counted."""
     if len(moved) == 1:
         return _change(moved[0])
     many = f"{len(moved)} of {len(units)}"
@@ -76,13 +76,13 @@ def _others(left: int) -> str:
 
 
 def _named(moved: Sequence[Unit]) -> str:
-    """Return the unit that moved most, behind what it is one of."""
+    """Return a phrase on the unit that changed most, after a count of units."""
     most = ":" if len(moved) == 1 else ", most"
     return f"{most} {_change(moved[0])}"
 
 
 def _change(unit: Unit) -> str:
-    """Return how far a unit moved, with its bounds."""
+    """Return how much a unit changed, with its bounds."""
     noun = PER_OP[unit.figure]
     return f"{unit.name}, {noun} {change(unit.ratio)} ({_bounds(unit)})"
 
@@ -92,7 +92,7 @@ def _bounds(unit: Unit) -> str:
 
 
 def label_sentence(by: LabelUnits) -> str:
-    """Return which units of a label cost more or less; "" where none does."""
+    """Return which units of a label cost more or less, "" if none does."""
     moved = by.moved
     if not moved:
         return ""
@@ -128,17 +128,17 @@ def covered_by_units(report: ReportModel, section: Section) -> bool:
 def unit_parts(
     report: ReportModel, most: int | None = None, *, brief: bool = False
 ) -> Iterator[Table]:
-    """Yield the table of units, those that moved first; of one unit nothing.
+    """Yield the table of units, those that changed first.
 
-    With `most`, no more rows than these stand for themselves. A `brief` table fits a
-    screen: it leaves out the CPU of units that are judged by their time.
+    Without several units, it is the table by label. At most `most` rows are separate. A
+    `brief` table fits a screen: it omits the CPU of units that are judged by time.
     """
     outcome = report.outcome
     if not outcome.units:
         yield from label_parts(report, most)
         return
     ordered = [*outcome.moved, *(unit for unit in outcome.units if not unit.moved)]
-    # Where there is room for several, one row more is better than one left out.
+    # If there is room for several, one more row is better than one left out.
     room = None if most is None else most + (most >= _ROOM)
     shown = ordered[:most] if room is not None and len(ordered) > room else ordered
     columns = [name_column("benchmark"), *sides(report.labels)]
@@ -191,13 +191,13 @@ def _row(unit: Unit, counted: Sequence[str], *, has_cpu: bool, mixed: bool) -> R
 
 
 def _rate(outcome: Outcome) -> int:
-    """Return how many percent of the units that moved may be wrong."""
+    """Return the false discovery rate of changed units, in percent."""
     first = outcome.headline
     return 100 - (95 if first is None else first.confidence)
 
 
 def _rest(shares: tuple[float, float], width: int) -> Row:
-    """Return the row of what no benchmark's function calls."""
+    """Return the row of CPU outside all benchmark functions."""
     words = " → ".join(percent(share, 1) for share in shares)
     cells = [Cell("") for _ in range(width)]
     cells[0] = Cell(REST, tone="faint")
@@ -206,7 +206,7 @@ def _rest(shares: tuple[float, float], width: int) -> Row:
 
 
 def _times(unit: Unit) -> tuple[str, str]:
-    """Return what an operation takes on both sides, in one unit unless far apart."""
+    """Return the cost per op on both sides, in one unit unless far apart."""
     if unit.base is None or unit.new is None:
         return "", ""
     pair = unit.base, unit.new

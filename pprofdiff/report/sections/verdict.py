@@ -15,7 +15,7 @@ __all__ = [
 
 
 def rulings(verdict: Verdict) -> Rulings | None:
-    """Return the verdict, rule by rule; None where there are no rules."""
+    """Return the verdict, rule by rule; None without rules."""
     rules = verdict.rules
     if not rules:
         return None
@@ -39,7 +39,7 @@ def unread_warnings(verdict: Verdict) -> list[Sentence]:
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:
-    """Return one line for each rule that tripped, cannot tell or judged nothing."""
+    """Return one line for each rule that did not pass."""
     return [
         f"{rule.outcome}: {rule.text}{f'; {rule.needs}' if rule.needs else ''}"
         for rule in verdict.rules

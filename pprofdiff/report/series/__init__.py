@@ -1,5 +1,5 @@
-"""A fleet step by step, as people and programs read it.
+"""A fleet step by step, for people and for programs.
 
-`told` has what is said, in parts that all writers lay out; `document` is JSON, `page`
-the page, `files` says which ending is which.
+`told` makes the sentences and tables that all writers lay out; `document` is JSON and
+CSV, `page` the page; `files` picks the writer by extension.
 """

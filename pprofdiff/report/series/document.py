@@ -1,7 +1,7 @@
 """A series as JSON, schema ``pprofdiff-series/1``, and as tidy CSV.
 
-Fields are added, never renamed; what is missing is null. Values are raw sums in the
-unit of the sample type, shares are parts of 1.
+Fields are added, never renamed. Missing values are null. Values are raw sums in the
+unit of the sample type, shares are fractions of 1.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _curve(series: Series, curve: Curve) -> dict[str, Any]:
 
 
 def render_csv(report: SeriesReport) -> str:
-    """Return a row for each curve and step; what is missing is empty."""
+    """Return one row per curve and step; missing values are empty."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(_CSV)

@@ -1,4 +1,4 @@
-"""Files of a series: the writer that a name's ending asks for."""
+"""Files of a series: picks the writer by extension."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _png(report: SeriesReport) -> bytes:
 
 
 def _picture(report: SeriesReport, form: Literal["svg", "png"]) -> bytes:
-    """Return the curves of each kind of profile, a row each, as a picture."""
+    """Return the curves of each kind of profile as an image, one row per kind."""
     from pprofdiff.plots.curveplot import CurvesOf, curves, curves_in_words
     from pprofdiff.plots.drawing import image
 
@@ -86,7 +86,7 @@ _WRITERS: dict[str, Writer] = {
 
 
 def series_writer_for(path: str) -> Writer:
-    """Return what makes a file of this name; raises UsageError for other endings."""
+    """Return the writer of a file with this name; UsageError for other extensions."""
     for ending, writer in _WRITERS.items():
         if path.endswith(ending):
             return writer

@@ -1,4 +1,4 @@
-"""`SeriesReport`: all that a writer of a series may show."""
+"""`SeriesReport`: everything that a writer of a series may show."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pprofdiff.analysis.series.judged import JudgedSeries
 
 __all__ = ["SeriesReport", "series_report"]
 
-# Of fewer hosts one that is unlike all others is a tenth of all, as for two fleets.
+# With fewer hosts, one outlier is over a tenth of all, as for two fleets.
 _FEW = 10
 
 
 class SeriesReport(NamedTuple):
-    """A series that was judged, and what to know before one believes it."""
+    """A judged series, and what to know before trusting it."""
 
     judged: JudgedSeries
     warnings: tuple[Caveat, ...]

@@ -1,4 +1,4 @@
-"""A series as one page: what changed, the curves drawn, and their tables."""
+"""A series as one page: what changed, the curves, and their tables."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 __all__ = ["render"]
 
-# Two beside each other on a screen, one on a phone, whose text stays large enough.
+# Two fit side by side on a screen, one on a phone, where text stays large enough.
 _SIZE: Size = (360, 240)
 
 
 class Drawing(NamedTuple):
-    """A chart, and what it shows in words."""
+    """A chart, and its description."""
 
     svg: str
     words: str
 
 
 class KindPart(NamedTuple):
-    """What the page has of one kind of profile; `anchor` is where links to it lead."""
+    """What the page has for one kind of profile; links to it lead to `anchor`."""
 
     anchor: str
     name: str

@@ -1,4 +1,4 @@
-"""What is said of a series: which functions changed at which step, and the curves."""
+"""Sentences and tables of a series: which functions changed when, and their curves."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ __all__ = [
 ]
 
 FUNCTIONS = 10
-"""Functions whose curves are shown, those that moved most."""
+"""Functions whose curves are shown, those that changed most."""
 
-# Steps, and functions of a step, that are told in a sentence before the tables.
+# Steps, and functions of a step, with a sentence before the tables.
 _STEPS, _OF_STEP = 6, 3
-# Characters of a curve: as many as there are windows of time.
+# Maximum characters of a curve, which is also the maximum of time windows.
 _WIDE = 48
 _BARS = "▁▂▃▄▅▆▇█"
-# What is no more than so many deviations of a share looks flat.
+# A range of at most this many deviations of a share looks flat.
 _FLAT = 8
 
 
 def series_parts(report: SeriesReport, *, full: bool = False) -> Iterator[Part]:
-    """Yield what a terminal shows: what changed, the curves, what to know.
+    """Yield what a terminal shows: what changed, the curves, and caveats.
 
-    `full` has all functions, not those that moved most, and all categories.
+    `full` has all functions and categories, not only those that changed most.
     """
     yield Sentence(headline(report), "outcome")
     for words in (*steps_told(report), *_both_sides(report)):
@@ -72,7 +72,7 @@ def series_parts(report: SeriesReport, *, full: bool = False) -> Iterator[Part]:
 
 
 def headline(report: SeriesReport) -> str:
-    """Return what changed, in a line."""
+    """Return what changed, in one line."""
     series = report.judged.series
     changed = report.judged.steps
     first, last = series.steps[0].name, series.steps[-1].name
@@ -98,7 +98,7 @@ def _width(seconds: int) -> str:
 
 
 def steps_told(report: SeriesReport) -> Iterator[str]:
-    """Yield a sentence for each step at which functions changed, largest changes."""
+    """Yield a sentence for each of the steps with the largest changes, in order."""
     judged = report.judged
     largest = sorted(
         judged.steps, key=lambda step: -abs(judged.steps[step][0][2].delta)
@@ -143,7 +143,7 @@ def kind_tables(
 ) -> Iterator[SectionPart]:
     """Yield the tables of one kind of profile: groups, then functions.
 
-    `most` functions are shown, None for all; `categories` that did not change, too.
+    `most` functions are shown, None for all; `categories` includes unchanged ones.
     """
     series, name = report.judged.series, kind.measured.kind
     of = f"% of each {'window' if series.width_s else 'build'}'s total"
@@ -210,9 +210,9 @@ def _row(
 
 
 def _change_cell(curve: Curve) -> Cell:
-    """Return the largest change; of none, that all is noise."""
+    """Return the largest change, or a noise mark if there is none."""
     if not curve.changes:
-        # A step without profiles has neither.
+        # A step without profiles has no share and no deviation.
         known = bool(np.isfinite(curve.deviation[np.isfinite(curve.shares)]).all())
         return Cell("", 0.0 if known else None, mark="noise" if known else "")
     delta = curve.largest
@@ -221,9 +221,9 @@ def _change_cell(curve: Curve) -> Cell:
 
 
 def drawn_curve(curve: Curve) -> str:
-    """Return a curve of bars, a character a step, a space where nothing was measured.
+    """Return a curve as bars, one character per step, a space for a missing value.
 
-    What hosts explain looks flat.
+    Differences that hosts explain look flat.
     """
     shares = curve.shares
     if len(shares) > _WIDE:
@@ -261,7 +261,7 @@ def over_words(series: Series) -> str:
 
 
 def _both_sides(report: SeriesReport) -> Iterator[str]:
-    """Yield what to type to compare the builds around the largest change."""
+    """Yield the command that compares the builds around the largest change."""
     series, changed = report.judged.series, report.judged.steps
     plain = series.over.replace("-", "").replace("_", "").isalnum()
     if changed and not series.width_s and plain:

@@ -1,1 +1,1 @@
-"""The report as text: on a terminal with colours, everywhere else plain."""
+"""The report as text: in color on a terminal, plain everywhere else."""

@@ -1,4 +1,4 @@
-"""Text in the room that there is: wrapped at spaces, names cut, numbers never."""
+"""Text that fits a width: wrapped at spaces, names cut, numbers never."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ __all__ = [
 
 _ELLIPSIS = "…"
 _NUMBER = frozenset("0123456789.,")
-# A name of a title is not cut below this, which tells most functions from others.
+# Names in titles are not cut below this, which distinguishes most functions.
 _TELLING = 30
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Þ0-9])")
 _CLAUSE = re.compile(r"(?<=[;,])\s+")
 _WORD = re.compile(r"\s+")
 _FOREIGN = re.compile(r"[^\x00-\x7f]")
-# A word, or a number and its unit: no line ends between them.
+# A word, or a number and its unit: lines do not break between them.
 _UNIT = r"(?:%|points|[nµm]?s|[kMGTP]?B|cores)(?:/op|/s)?"
 _TOKEN = re.compile(rf"\s*\S*\d {_UNIT}(?![\w/])\S*|\s*\S+")
-# A number whose unit is left out, or a parenthesis that does not end, tells nothing.
+# A cut text must not end in a number without its unit or an open parenthesis.
 _DANGLING = re.compile(r"(?:[\d→]|\d[^\s;,)]*|\([^\s)]*) …$")
 
 
 def columns(text: str) -> int:
-    """Return how many columns of a terminal a text takes; East Asian letters take 2."""
+    """Return how many terminal columns a text takes; East Asian letters take 2."""
     return len(text) + sum(_columns(char) - 1 for char in _FOREIGN.findall(text))
 
 
@@ -54,9 +54,9 @@ def _fitting(chars: Iterable[str], room: int) -> int:
 
 
 def middle_cut(text: str, room: int) -> str:
-    """Return a text in `room` columns: what does not fit goes from its middle.
+    """Return a text in `room` columns, without its middle if it does not fit.
 
-    No number is cut: it stays whole or goes with the rest.
+    Numbers are not split: each stays whole or is left out.
     """
     if columns(text) <= room:
         return text
@@ -73,9 +73,9 @@ def middle_cut(text: str, room: int) -> str:
 
 
 def told_apart(texts: Sequence[str], room: int) -> list[str]:
-    """Return texts in `room` columns as `middle_cut` does, unlike ones still unlike.
+    """Return texts cut to `room` columns by `middle_cut`, unlike ones still unlike.
 
-    Of those that would become alike, more goes before the place where they differ.
+    Texts that would look alike lose more before the position where they differ.
     """
     cut = [middle_cut(text, room) for text in texts]
     alike: dict[str, set[str]] = {}
@@ -89,7 +89,7 @@ def told_apart(texts: Sequence[str], room: int) -> list[str]:
 
 
 def _alike_up_to(texts: Sequence[str]) -> int:
-    """Return how many characters all texts have in common at their beginning."""
+    """Return the length of the prefix that all texts share."""
     together = zip(*texts, strict=False)
     return next(
         (i for i, chars in enumerate(together) if len(set(chars)) > 1),
@@ -98,8 +98,8 @@ def _alike_up_to(texts: Sequence[str]) -> int:
 
 
 def _cut_before(text: str, place: int, room: int) -> str:
-    """Return a text in `room` columns of which `place` and what follows is shown."""
-    # A word's beginning tells more than its middle: `(*Builder).Wri` has `WriteByte`.
+    """Return a text in `room` columns that shows `place` and what follows."""
+    # A word's beginning says more than its middle: `WriteByte` rather than `teByte`.
     names = [m.start() for m in re.finditer(r"(?<=\W)\w", text[: place + 1])]
     start = max([p for p in names if place - p <= room // 3], default=place)
     head = begun(text[:start], max(room // 4, 1))
@@ -107,7 +107,7 @@ def _cut_before(text: str, place: int, room: int) -> str:
 
 
 def begun(text: str, room: int) -> str:
-    """Return as much of the beginning of a text as fits; no number is cut."""
+    """Return as much of the beginning of a text as fits; no number is split."""
     if columns(text) <= room:
         return text
     end = _fitting(text, room - 1)
@@ -119,8 +119,8 @@ def begun(text: str, room: int) -> str:
 def broken(text: str, room: int, *, whole: bool) -> list[str]:
     """Return a text's lines of `room` columns, broken at spaces.
 
-    A number stays with its unit. A word that is longer than a line goes on in the next
-    one, or sticks out where it is to stay `whole`.
+    A number stays with its unit. A word longer than a line continues on the next one,
+    or sticks out if `whole`.
     """
     lines, line = [], ""
     for word in _TOKEN.findall(text):
@@ -137,19 +137,19 @@ def broken(text: str, room: int, *, whole: bool) -> list[str]:
 
 
 def named_short(text: str, fits: Callable[[str], bool]) -> str:
-    """Return a text that fits, as far as long names cut in the middle make it fit."""
+    """Return a text with long names cut in the middle until it fits, if it can."""
     while not fits(text):
         word = max(text.split(), key=columns, default="")
         if columns(word) <= _TELLING:
             break
-        # Half of what is too long at a time, so that no more goes than must.
+        # Half of the excess at a time, so that no more is cut than necessary.
         room = max(_TELLING, columns(word) - max(1, (columns(word) - _TELLING) // 2))
         text = text.replace(word, middle_cut(word, room))
     return text
 
 
 def clipped(text: str, fits: Callable[[str], bool]) -> str:
-    """Return as many whole sentences of a text as fit; else clauses, or words."""
+    """Return as many whole sentences of a text as fit, else clauses, or words."""
     if fits(text):
         return text
     for between in (_SENTENCE, _CLAUSE, _WORD):
@@ -161,6 +161,6 @@ def clipped(text: str, fits: Callable[[str], bool]) -> str:
 
 
 def _beginnings(text: str, between: re.Pattern[str], end: str) -> Iterator[str]:
-    """Yield what stands before each match, the longest first, with an `end`."""
+    """Yield the text before each match, the longest first, followed by `end`."""
     for match in reversed(list(between.finditer(text))):
         yield f"{text[: match.start()]}{end}"

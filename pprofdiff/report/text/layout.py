@@ -1,7 +1,7 @@
 """Parts of a report as text blocks: paragraphs, fixed lines and grids of styled words.
 
 Terminals and files draw the same blocks differently. Here rows become words: a level
-an indent, a mark a sign, a role a style. Nothing looks back at what a text says.
+becomes an indent, a mark a sign, a role a style. No text is parsed.
 """
 
 from __future__ import annotations
@@ -72,15 +72,15 @@ _OF_OUTCOME: dict[Outcome, Style] = {
 # The outcomes that most reports have, and two spaces.
 _WIDTH = len("no data") + 2
 _STACK_INDENT = 4
-# Columns that hold words where they stand to the left; all others hold numbers.
+# Columns that hold words if they are left-aligned; all others hold numbers.
 _WORDS: frozenset[ColumnRole] = frozenset(("name", "source", "side", "text"))
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """What stands in one place: text behind `indent` spaces, in a style.
+    """Text after `indent` spaces, in a style.
 
-    `aside` stands behind the text, which comes first where there is not room for both.
+    `aside` follows the text, which takes precedence if there is no room for both.
     """
 
     text: str
@@ -102,10 +102,10 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Text that is wrapped to the width at hand, behind a hanging `lead`.
+    """Text that is wrapped to the available width, after a hanging `lead`.
 
-    With `most`, it has no more lines: as many of its sentences as fit in them, or, of
-    a `title`, all of it as far as names cut in their middle make it fit.
+    With `most`, it has at most that many lines: as many sentences as fit, or, for a
+    `title`, all of it with long names cut in the middle.
     """
 
     text: str
@@ -120,7 +120,7 @@ class Paragraph:
 
 
 class Stanza(NamedTuple):
-    """Paragraphs that belong together: no empty line between them."""
+    """Paragraphs without an empty line between them."""
 
     paragraphs: tuple[Paragraph, ...]
 
@@ -128,7 +128,7 @@ class Stanza(NamedTuple):
 class Lines(NamedTuple):
     """Lines that are never wrapped, such as commands.
 
-    Where one does not fit, its end goes; of `names` the middle.
+    A line that does not fit loses its end, or its middle if `names`.
     """
 
     lines: tuple[Word, ...]
@@ -138,7 +138,7 @@ class Lines(NamedTuple):
 class Grid(NamedTuple):
     """A table: headings, rows of words, and how columns align (``<`` or ``>``).
 
-    Columns of `words` give way on a narrow terminal; the one at `flexible` names rows.
+    Columns of `words` shrink on a narrow terminal; the one at `flexible` names rows.
     All others are numbers.
     """
 
@@ -150,7 +150,7 @@ class Grid(NamedTuple):
 
 
 class Close(NamedTuple):
-    """Blocks with no empty line between them, such as a title and its table."""
+    """Blocks without an empty line between them, such as a title and its table."""
 
     blocks: tuple[Paragraph | Stanza | Lines | Grid, ...]
 
@@ -161,7 +161,7 @@ Block = Paragraph | Stanza | Lines | Grid | Close
 def laid_out(parts: Iterable[Part | Block]) -> Iterator[Block]:
     """Yield the blocks of parts; a table's title is a block of its own.
 
-    What is a block already stays as it is.
+    Parts that are blocks already stay the same.
     """
     for part in parts:
         yield from _blocks(part)
@@ -199,7 +199,7 @@ def _blocks(part: Part | Block) -> Iterator[Block]:  # noqa: C901 - a case for e
 
 
 def sentence_block(sentence: Sentence, most: int = 0) -> Paragraph:
-    """Return a sentence behind its sign, in up to `most` lines, 0 for all."""
+    """Return a sentence after its sign, in up to `most` lines, 0 for all."""
     lead = LEADS.get(sentence.role, "")
     return Paragraph(
         sentence.text, _STYLES[sentence.role], f"{lead} " if lead else "", most
@@ -212,7 +212,7 @@ def direction_style(finding: Finding) -> Style:
 
 
 def _reason(reason: Reason) -> Stanza:
-    """Return a finding: its title, the numbers behind it, what to do."""
+    """Return a finding: its title, the numbers behind it, and the advice."""
     finding, lead = reason.finding, f"{reason.lead} "
     indent = " " * len(lead)
     paragraphs = [Paragraph(reason.title, direction_style(finding), lead)]
@@ -260,7 +260,7 @@ def _frame(frame: Frame) -> str:
 
 
 def _steps(part: Steps) -> Stanza:
-    """Return what to type next, a line each, what it shows beside it."""
+    """Return the flags to try next, one per line with what it shows."""
     wide = max((len(step.flag) for step in part.steps), default=0)
     leads = ["next", *[""] * len(part.steps)]
     return Stanza(
@@ -284,9 +284,9 @@ def _grid(table: Table) -> Grid:
 
 
 def _words(table: Table, row: Row) -> tuple[Word, ...]:
-    """Return a row: its name set in by its level, marks as signs where columns say so.
+    """Return a row as words: a level becomes an indent, a mark a sign.
 
-    Where a table is inset, so is the first word of each row.
+    If a table is inset, so is the first word of each row.
     """
     words = []
     for i, (cell, column) in enumerate(zip(row.cells, table.columns, strict=True)):

@@ -1,8 +1,8 @@
-"""Blocks as lines of styled words, in the width there is.
+"""Blocks as lines of styled words, in the available width.
 
-Names give way where there is not room for all: their asides first, then their middle.
-Numbers never do. Where they and a name's beginning do not fit in a line, a row of a
-table takes several: the name, and below it the numbers.
+If there is not enough room, names lose their asides first, then their middle. Numbers
+are never cut. If they and the start of a name do not fit on a line, a row of a table
+takes several: the name, and the numbers below it.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from pprofdiff.report.text.layout import (
 __all__ = ["Line", "Page", "Span", "lines"]
 
 _GAP = 2
-# What a name and another word of a row keep, before a row takes several lines.
+# Minimum room for a name and for another word, before a row takes several lines.
 _NAME, _WORD = 20, 8
-# A heading's word longer than this is cut where the column is narrower.
+# A longer word in a heading is cut if the column is narrower.
 _HEADING = 8
-# Less of an aside than this says nothing: ``(was x…``.
+# A shorter aside says nothing: ``(was x…``.
 _ASIDE = 7
 _INSET = 2
 
@@ -46,14 +46,14 @@ Line = tuple[Span, ...]
 
 
 class Page(NamedTuple):
-    """How wide text is: sentences always, tables and names where they must `fit`."""
+    """How wide text is: sentences always, tables and names only if they must `fit`."""
 
     width: int
     fit: bool
 
 
 def lines(blocks: Iterable[Block], page: Page) -> Iterator[Line]:
-    """Yield the lines of blocks, an empty one between two of them."""
+    """Yield the lines of blocks, with an empty one between blocks."""
     for i, block in enumerate(blocks):
         if i:
             yield ()
@@ -74,7 +74,7 @@ def _block(block: Block, page: Page) -> Iterable[Line]:
 
 
 def _stripped(line: Line) -> Line:
-    """Return a line without spaces at its end."""
+    """Return a line without trailing spaces."""
     spans = [span for span in line if span[0]]
     while spans:
         text, style = spans.pop()
@@ -121,7 +121,7 @@ def _grid(block: Grid, page: Page) -> Iterator[Line]:
 
 
 class _Room(NamedTuple):
-    """How wide columns must be, and would be; one of each a column."""
+    """Widths per column: the minimum, without asides, and of everything."""
 
     least: list[int]
     named: list[int]
@@ -130,7 +130,7 @@ class _Room(NamedTuple):
 
     @classmethod
     def of(cls, block: Grid) -> _Room:
-        """Return what a table's columns take."""
+        """Return the widths of a table's columns."""
         least, named, whole = [], [], []
         for i, heading in enumerate(block.headings):
             words = [row[i] for row in block.rows]
@@ -147,10 +147,9 @@ class _Room(NamedTuple):
         return cls(least, named, whole, block.flexible)
 
     def widths(self, width: int | None) -> list[int] | None:
-        """Return each column's width, None where even the least do not fit.
+        """Return each column's width, None if even the minimums do not fit.
 
-        What is left over goes to the names, to other words, to headings, and last to
-        what stands behind names.
+        Spare room goes to names, other words, headings, and last to asides.
         """
         if width is None:
             return self.whole
@@ -175,7 +174,7 @@ class _Room(NamedTuple):
 def _fitted(
     block: Grid, row: Sequence[Word], widths: Sequence[int], name: str
 ) -> list[Span]:
-    """Return a row's cells, words in the room that they have; `name` is its name."""
+    """Return a row's cells, with words cut to their columns; `name` is its name."""
     cells = []
     for i, (word, width) in enumerate(zip(row, widths, strict=True)):
         text = name if i == block.flexible else word.whole
@@ -186,14 +185,14 @@ def _fitted(
 
 
 def _names(block: Grid, room: int) -> list[str]:
-    """Return the names of rows in `room` columns: unlike ones are cut to be unlike."""
+    """Return the names of rows in `room` columns, different ones still different."""
     words = [row[block.flexible] for row in block.rows]
     names = [
         word.whole if columns(word.whole) <= room else _fitting(word, room)
         for word in words
     ]
     cut = [i for i, word in enumerate(words) if word.indent + columns(word.text) > room]
-    # Rows of several levels are told apart by what they are parts of.
+    # Rows of several levels are distinguished by what they are part of.
     for indent in {words[i].indent for i in cut}:
         places = [i for i in cut if words[i].indent == indent]
         told = told_apart([words[i].text for i in places], room - indent)
@@ -214,7 +213,7 @@ def _fitting(word: Word, room: int) -> str:
 
 
 def _row(cells: Sequence[Span], align: str, widths: Sequence[int]) -> Line:
-    """Return cells in a line, numbers to the right."""
+    """Return cells as a line, with numbers right-aligned."""
     spans: list[Span] = []
     for (text, style), side, width in zip(cells, align, widths, strict=True):
         pad = " " * max(width - columns(text), 0)
@@ -229,7 +228,7 @@ def _row(cells: Sequence[Span], align: str, widths: Sequence[int]) -> Line:
 def _headings(
     headings: Sequence[str], align: str, widths: Sequence[int]
 ) -> Iterator[Line]:
-    """Yield headings, on several lines where a column is narrower."""
+    """Yield headings, on several lines if a column is narrower."""
     told = []
     for heading, width in zip(headings, widths, strict=True):
         words = [middle_cut(word, width) for word in heading.split()]
@@ -246,7 +245,7 @@ def _headings(
 
 
 def _stacked(block: Grid, width: int) -> Iterator[Line]:
-    """Yield rows of several lines: a name, and below it numbers, in columns."""
+    """Yield rows of several lines: a name, and numbers in columns below it."""
     groups = _in_lines(block, width)
     if any(block.headings):
         heading = middle_cut(block.headings[block.flexible], width)
@@ -273,7 +272,7 @@ def _stacked(block: Grid, width: int) -> Iterator[Line]:
 
 
 def _in_lines(block: Grid, width: int) -> list[tuple[list[int], list[int]]]:
-    """Return which columns share a line below a name, and how wide they are."""
+    """Return which columns share a line below a name, and their widths."""
     room = _Room.of(block)
     groups: list[tuple[list[int], list[int]]] = []
     left = 0

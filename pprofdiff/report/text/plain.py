@@ -11,11 +11,11 @@ from pprofdiff.report.text.lines import Page, lines
 __all__ = ["PAGE", "render"]
 
 PAGE = Page(100, fit=False)
-"""Where nothing says how wide text may be."""
+"""The page to use if the width is unknown."""
 
 
 def render(parts: Iterable[Part | Block]) -> str:
-    """Return parts of a report as text, an empty line between them."""
+    """Return parts of a report as text, with an empty line between them."""
     text = (
         "".join(words for words, _ in line) for line in lines(laid_out(parts), PAGE)
     )

@@ -1,4 +1,4 @@
-"""The report in the order in which a terminal or a text file tells it."""
+"""The report in the order of a terminal or a text file."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ __all__ = ["report_parts"]
 def report_parts(
     report: ReportModel, scope: Scope = SCREEN, page: Page | None = None
 ) -> Iterable[Part | Block]:
-    """Return the report: an answer of a screen's length, or all where `scope` is full.
+    """Return the report: an answer that fits a screen, or all of it if `scope` is full.
 
-    `page` says how wide the screen is; None for a file. Both have one order: outcome,
-    verdict, account, why, what moved, then warnings, inputs, and what to type next.
+    `page` says how wide the screen is, None for a file. Both have one order: outcome,
+    verdict, account, why, what changed, then warnings, inputs, and what to type next.
     """
     return _whole(report, scope) if scope.full else short_parts(report, scope, page)
 
 
 def _whole(report: ReportModel, scope: Scope) -> Iterator[Part]:
-    """Yield all of the report."""
+    """Yield the whole report."""
     outcome = told_outcome(report.outcome)
     base, new = report.labels
     yield Sentence(f"{base} → {new}   {outcome.headline}", "outcome")
@@ -59,7 +59,7 @@ def _whole(report: ReportModel, scope: Scope) -> Iterator[Part]:
 
 
 def _title(report: ReportModel, section: Section) -> str:
-    """Return what is compared with what, in what, and how that was made comparable."""
+    """Return the heading: labels, what is compared and in what unit, and the mode."""
     base, new = report.labels
     mode = f" ({section.mode})" if section.mode else ""
     return f"{base} → {new}   {section.heading}{mode}"

@@ -1,4 +1,4 @@
-"""The report that fits a screen: the answer, what carries it, and where the rest is."""
+"""The report that fits a screen: the answer, what supports it, how to see the rest."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ from pprofdiff.report.text.plain import PAGE
 __all__ = ["MOST", "short_parts"]
 
 MOST = 60
-"""How many lines the report has at most, however wide they are."""
+"""Maximum lines of the report, however wide they are."""
 
 
 class _Room(NamedTuple):
-    """How much each part of the report may take: rows, entries or lines."""
+    """The limit for each part of the report: rows, entries or lines."""
 
     causes: int = 3
     numbers: int = 2
@@ -70,12 +70,12 @@ class _Room(NamedTuple):
 
 _FIRST = _Room()
 _IN_FULL = 5
-# Warnings that tell how to read figures, and seldom change what they say.
+# Warnings that say how to read values, and rarely change what they mean.
 _MINOR = frozenset(
     ("input", "merged-input", "shared-units", "since-start", "trace-short")
 )
 _ORDER: tuple[Outcome, ...] = ("fail", "cannot tell", "no data", "pass")
-# Taken in turn until the report fits: what costs a reader least goes first.
+# Applied in turn until the report fits: what a reader misses least goes first.
 _LESS: tuple[dict[str, Any], ...] = (
     {"gc": False},
     {"warnings": 4},
@@ -97,16 +97,15 @@ _LESS: tuple[dict[str, Any], ...] = (
 def short_parts(
     report: ReportModel, scope: Scope, page: Page | None = None
 ) -> list[Part | Block]:
-    """Return the report in `MOST` lines: parts shrink, in turn, until it has no more.
+    """Return the report in `MOST` lines: parts shrink, in turn, until it fits.
 
-    Lines are those of a page, None for that of a file.
-
-    The order is outcome, verdict of the gate, account, causes, what moved, the other
-    sections at a glance, warnings, inputs, and what to type for all the rest.
+    Lines are those of `page`, or of a file if None. The order is outcome, verdict of
+    the gate, account, causes, what changed, the other sections at a glance, warnings,
+    inputs, and what to type for the rest.
     """
     page = page or PAGE
     told = list(sections(report, scope))
-    # A report of benchmarks in turns is short: nothing in it needs to be cut.
+    # A report of interleaved benchmarks is short: nothing in it needs to be cut.
     room = _FIRST._replace(numbers=_IN_FULL) if report.comparison.measured else _FIRST
     parts = list(_parts(report, told, room, page))
     for less in _LESS:
@@ -137,7 +136,7 @@ def _parts(
         yield from _changed(report, room)
     if told:
         moved = _moved(told[0], room)
-        # What benchmarks and allocs profiles measured in turns is in the headline.
+        # What measured benchmarks and allocs profiles say is in the headline.
         others = [] if report.comparison.measured else _chosen(told[1:], room.others)
         glance = list(at_a_glance(report, others))
         gc = list(gc_price_brief(report)) if room.gc else []
@@ -157,13 +156,13 @@ def _parts(
 
 
 def _chosen(others: Sequence[Section], most: int) -> list[Section]:
-    """Return up to `most` sections; what has a sentence to answer for it is there."""
+    """Return up to `most` sections, in order, preferring those with `instead`."""
     ranked = sorted(others, key=lambda section: not section.instead)[:most]
     return [section for section in others if section in ranked]
 
 
 def _answer(report: ReportModel) -> Iterator[Part | Block]:
-    """Yield the outcome, and what must be known of it."""
+    """Yield the outcome, and its caveats."""
     outcome = told_outcome(report.outcome)
     base, new = report.labels
     headline = f"{base} → {new}   {outcome.headline}"
@@ -194,7 +193,7 @@ def _close(parts: Iterator[Part] | Sequence[Part]) -> Iterator[Block]:
 
 
 def _causes(told: Why, room: _Room, page: Page) -> Iterator[Block]:
-    """Yield causes: a title, its numbers, what follows from it, what to do."""
+    """Yield causes: title, numbers, consequences, and advice."""
     paragraphs = [Paragraph("Why", "strong")] if told else []
     paragraphs += [sentence_block(sentence, most=2) for sentence in told.warnings]
     for cause in (reason for reason in told.reasons if not reason.level):
@@ -225,7 +224,7 @@ def _cause(
 
 
 def _follows(below: Sequence[Reason], indent: str) -> list[Paragraph]:
-    """Return the first thing that follows from a cause, and how many more do."""
+    """Return the first consequence of a cause, and the number of others."""
     if not below:
         return []
     first, left = below[0], len(below) - 1
@@ -238,7 +237,7 @@ def _follows(below: Sequence[Reason], indent: str) -> list[Paragraph]:
 
 
 def _changed(report: ReportModel, room: _Room) -> Iterator[Block]:
-    """Yield the changed lines that moved most and are not named by a cause."""
+    """Yield the changed lines with the most effect that no cause names."""
     parts: list[Part] = []
     for part in changed_parts(report):
         if not isinstance(part, Table):
@@ -249,7 +248,7 @@ def _changed(report: ReportModel, room: _Room) -> Iterator[Block]:
 
 
 def _moved(section: Section, room: _Room) -> list[SectionPart]:
-    """Return what an answer shows of the section that comes first."""
+    """Return what an answer shows of the first section."""
     if section.short_parts is None:
         return []
     return list(section.short_parts(room.rows, room.categories))
@@ -258,7 +257,7 @@ def _moved(section: Section, room: _Room) -> list[SectionPart]:
 def _with_legend(
     blocks: Sequence[Block], legend: Sequence[Sentence]
 ) -> Iterator[Block]:
-    """Yield blocks, what their marks mean right below the last of them."""
+    """Yield blocks, with the meaning of their marks right below the last one."""
     yield from blocks[:-1]
     told = [sentence_block(sentence) for sentence in legend]
     for last in blocks[-1:]:
@@ -269,7 +268,7 @@ def _with_legend(
 def _first_section(
     report: ReportModel, section: Section, parts: Sequence[SectionPart]
 ) -> Iterator[Block]:
-    """Yield the title of the section that comes first, and its parts."""
+    """Yield the title of the first section, and its parts."""
     mode = f" ({section.mode})" if section.mode else ""
     head: list[Part] = [Heading(f"{section.heading}{mode}")]
     matters = any(f.severity != "info" for f in report.findings.found)
@@ -281,7 +280,7 @@ def _first_section(
 
 
 def _warnings(report: ReportModel, room: _Room) -> Iterator[Block]:
-    """Yield what to know before trusting the rest; what only tells of it comes last."""
+    """Yield what to know before trusting the rest; minor warnings come last."""
     ranked = sorted(report.warnings, key=lambda caveat: caveat.id in _MINOR)
     told = list(cautions(report._replace(warnings=tuple(ranked))))
     shown = [sentence_block(sentence, most=2) for sentence in told[: room.warnings]]
@@ -294,7 +293,7 @@ def _warnings(report: ReportModel, room: _Room) -> Iterator[Block]:
 
 
 def _inputs(report: ReportModel) -> Iterator[Block]:
-    """Yield a line a side."""
+    """Yield one line per side."""
     told = list(inputs_in_short(report))
     wide = max((len(label) for label, _ in told), default=0)
     rows = (

@@ -1,6 +1,6 @@
-"""A report on a terminal, with rich: colour, and names cut to the width there is.
+"""A report on a terminal, with rich: in color, and names cut to the width.
 
-Names reach rich as `Text` only: its markup would eat ``Cache[go.shape.string]``.
+Names reach rich only as `Text`: its markup would eat ``Cache[go.shape.string]``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pprofdiff.report.text.lines import Line, Page, lines
 
 __all__ = ["draw", "render"]
 
-# Blue is less and orange more, with a sign and a mark on every number. Both stand out
-# from a black ground as well as from a white one: nobody can ask a terminal which.
+# Blue is less and orange more; every number also has a sign and a mark. Both colors are
+# readable on black and on white: a terminal cannot be asked which it has.
 _STYLES: dict[Style, str] = {
     "": "",
     "strong": "bold",
@@ -47,7 +47,7 @@ def render(parts: Iterable[Part | Block], *, color: bool, page: Page) -> str:
 
 
 def draw(blocks: Iterable[Block], console: Console) -> None:
-    """Draw the blocks on a console, an empty line between them."""
+    """Draw the blocks on a console, with an empty line between them."""
     _print(lines(blocks, Page(console.width, fit=True)), console)
 
 

@@ -1,7 +1,7 @@
-"""Which goroutine each processor runs at each event, and which thread has it.
+"""The goroutine that each P runs at each event, and the thread that has the P.
 
-In a trace of Go 1.11 to 1.21 events are those of a processor. They tell when it takes a
-goroutine and when it lets go of it; `forward_fill` gives the events between the same.
+In a trace of Go 1.11 to 1.21, events belong to a P and show when it acquires and
+releases a goroutine; `forward_fill` fills in the events between.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from pprofdiff.loaders.traces.v1.schema import STARTS, STOPS, V1Type
 
 __all__ = ["NOBODY", "V1Context", "v1_context"]
 
-# No goroutine, no processor, no thread.
+# No goroutine, no P, no thread.
 NOBODY = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class V1Context:
-    """The goroutine, processor and thread of each event before it happens, -1 for none.
+    """The goroutine, P and thread of each event before it happens, -1 for none.
 
     `goroutine` and `thread` (int32) and `processor` (int16) are indices of `ids`.
-    `begun` is the row of the event (a GOMAXPROCS) that ends the list of what there was
+    `begun` is the row of the event (a GOMAXPROCS) that ends the list of what existed
     when the trace began.
     """
 
@@ -42,7 +42,7 @@ class V1Context:
     def lists_start(
         self, events: V1Events, rows: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Mark the events that list what there was when the trace began."""
+        """Mark the events that list what existed when the trace began."""
         at = self.begun
         before = events.tick[rows] < events.tick[at]
         same = self.processor[rows] == self.processor[at]
@@ -52,8 +52,8 @@ class V1Context:
 def v1_context(events: V1Events) -> V1Context:
     """Return the context of a trace's events.
 
-    Raises Damage where events contradict each other, or where the trace does not tell
-    what there was when it began.
+    Raises Damage if events contradict each other, or if the trace does not list what
+    existed when it began.
     """
     begun = events.where(V1Type.GOMAXPROCS)
     if not len(begun):
@@ -63,7 +63,7 @@ def v1_context(events: V1Events) -> V1Context:
         raise Damage("a GOMAXPROCS that there cannot be")
     ids = Ids.none()
     created = events.where(V1Type.GO_CREATE)
-    # In the order of creation; rows are in that of processors.
+    # In order of creation; rows are grouped by P.
     created = created[np.argsort(events.tick[created], kind="stable")]
     ids.goroutines.add(events.first_argument(created))
     ids.processors.add(events.processors[events.processors >= 0])
@@ -81,7 +81,7 @@ def v1_context(events: V1Events) -> V1Context:
 
 
 def _running(events: V1Events, goroutines: IdIndex) -> NDArray[np.int32]:
-    """Return the goroutine that runs on each event's processor."""
+    """Return the goroutine that runs on each event's P."""
     rows = events.where(*STARTS, *STOPS)
     values = np.full(len(rows), NOBODY, np.int32)
     starts = np.isin(events.type[rows], STARTS)
@@ -98,14 +98,14 @@ def _running(events: V1Events, goroutines: IdIndex) -> NDArray[np.int32]:
 
 
 def _threads(events: V1Events, threads: IdIndex) -> NDArray[np.int32]:
-    """Return the thread that has each event's processor."""
+    """Return the thread that has each event's P."""
     rows = events.where(V1Type.PROC_START, V1Type.PROC_STOP)
     starts = events.type[rows] == V1Type.PROC_START
     values = np.full(len(rows), NOBODY, np.int32)
     values[starts] = threads.find(events.first_argument(rows[starts]))
     nobody = [NOBODY] * len(events.processors)
     has = forward_fill(events.offsets, rows, values, nobody, np.int32).column
-    # A processor starts and stops by turns, beginning with a start.
+    # The starts and stops of a P alternate, beginning with a start.
     if ((has[rows] != NOBODY) == starts).any():
         raise Damage("a processor that runs starts, or one that does not stops")
     column: NDArray[np.int32] = has.astype(np.int32, copy=False)

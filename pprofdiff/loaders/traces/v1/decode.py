@@ -1,4 +1,4 @@
-"""A trace of Go 1.11 to 1.21 from bytes to a `Trace`."""
+"""Decode a trace of Go 1.11 to 1.21 into a `Trace`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def decode_v1(
 def _trace(
     events: V1Events, tables: FileTables, version: int, missing: Missing | None
 ) -> Trace:
-    """Return the trace that these events are."""
+    """Return the trace made of these events."""
     interner = Interner()
     strings = intern_strings(tables.strings, interner)
     stack_ids = intern_stacks(tables.stacks, strings, interner)
@@ -118,7 +118,7 @@ def _times(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the times of events and of CPU samples (int64 ns); the earliest is 0.
 
-    Raises Damage where they are too far apart.
+    Raises Damage if they are too far apart.
     """
     sampled = tables.samples[0]
     first = min(int(t.min()) for t in (tick, sampled) if len(t))
@@ -133,7 +133,7 @@ def _times(
 
 
 def _roots(stacks: Stacks) -> NDArray[np.int32]:
-    """Return the root function (a string) of each stack, 0 for one without frames."""
+    """Return the root function (a string) of each stack, 0 if it has no frames."""
     roots = np.zeros(len(stacks), np.int32)
     some = np.flatnonzero(np.diff(stacks.offsets))
     roots[some] = stacks.function[stacks.frame[stacks.offsets[some + 1] - 1]]

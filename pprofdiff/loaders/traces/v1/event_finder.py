@@ -1,10 +1,9 @@
-"""Where the events of a trace of Go 1.11 to 1.21 begin, some of the file at a time.
+"""Find where the events of a trace of Go 1.11 to 1.21 begin, a chunk at a time.
 
-Such a trace is one event after another, without lengths. All bytes are numbers that
-end at a byte below 0x80, but for the text of strings and logs, and but for an event's
-first byte from 0x80 up, which runs into the number that follows it. So a part of the
-file is read as numbers at once; which of them begin events follows from how many each
-type has.
+Such a trace is one event after another, without lengths. All bytes belong to numbers
+that end at a byte below 0x80, except the text of strings and logs, and an event's first
+byte if 0x80 or more, which merges with the next number. So a chunk is decoded into
+numbers at once; the number count of each type then shows which of them begin events.
 """
 
 from __future__ import annotations
@@ -24,26 +23,26 @@ from pprofdiff.loaders.traces.varints import TAIL, read_short_varints, varint_at
 __all__ = ["FoundEvents", "Varints", "find_events"]
 
 _PADDING = bytes(16)
-# As in internal/trace/internal/tracev1.
+# From internal/trace/internal/tracev1.
 _LONGEST_STRING = 1_000_000
 _MOST_BYTES = 2048
 _PREFIXED = LENGTH_PREFIXED << 6
 _STRING, _LOG, _STACK = V1Type.STRING, V1Type.LOG | _PREFIXED, V1Type.STACK | _PREFIXED
 _SPECIAL = membership((_STRING, _LOG, _STACK))
-# Numbers of a log before its text's length: type and size, time, task, key, stack.
+# Numbers of a log before its text length: type and size, time, task, key, stack.
 _BEFORE_TEXT = {_STRING: 2, _LOG: 5}
 _UNTIMED = (V1Type.BATCH, V1Type.FREQUENCY, V1Type.TIMER_GOROUTINE)
 
 
 def _tables() -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Return which bytes may begin an event, and how many numbers it then is."""
+    """Return which bytes may begin an event, and its count of numbers."""
     known, after = np.zeros(256, np.bool_), np.ones(256, np.int64)
     for type_, arguments in ARGUMENTS.items():
         count = arguments + (type_ not in _UNTIMED)
         first, prefixed = type_ | (count - 1) << 6, type_ | _PREFIXED
         if count < LENGTH_PREFIXED + 1:
             known[first] = True
-            # A byte from 0x80 up takes a number along.
+            # A byte of 0x80 or more merges with the next number.
             after[first] = count + (first < 0x80)
         known[prefixed], after[prefixed] = True, count + 1
     for type_ in (V1Type.STRING, V1Type.STACK, V1Type.LOG):
@@ -58,10 +57,9 @@ _KNOWN, _AFTER = _tables()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Varints:
-    """Numbers in a row; `lead` (uint8) is the first byte of each.
+    """Consecutive numbers; `lead` (uint8) is the first byte of each.
 
-    `values` is uint32 where all fit in it, else uint64, and goes on with `TAIL` zeros
-    after the last number.
+    `values` is uint32 if all fit, else uint64, and is followed by `TAIL` zeros.
     """
 
     values: NDArray[np.unsignedinteger]
@@ -70,11 +68,11 @@ class Varints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundEvents:
-    """The whole events that some bytes of a file begin with; `used` is their length.
+    """The whole events at the start of a chunk; `used` is their length in bytes.
 
-    `numbers` are those of all the bytes, and `ends` (int64) the last byte of each.
-    `starts` (int64) tells which of the numbers begin an event. `fault` says what is
-    wrong with the event after these, None for nothing.
+    `numbers` are those of the whole chunk, and `ends` (int64) the last byte of each.
+    `starts` (int64) are the numbers that begin an event. `fault` describes the error in
+    the next event, None if there is none.
     """
 
     numbers: Varints
@@ -90,23 +88,23 @@ class FoundEvents:
         return replace(self, starts=kept, used=used, fault=None)
 
     def text(self, start: int) -> tuple[int, int]:
-        """Return the first byte of the text of a string or log, and its length."""
+        """Return the offset and length of the text of a string or log."""
         before = _BEFORE_TEXT[int(self.numbers.lead[start])]
         size = int(self.numbers.values[start + before])
         return int(self.ends[start + before]) + 1, size
 
 
 def find_events(part: memoryview) -> FoundEvents:
-    """Return the whole events that some bytes begin with, which may be none."""
+    """Return the whole events at the start of a chunk, possibly none."""
     events, clean = _find_events(part)
     if not clean:
-        # Text that a number runs into: take it out, one event at a time.
+        # Text whose end merges with a number: blank text, one event at a time.
         events, _ = _find_events(memoryview(_blanked(bytes(part))))
     return events
 
 
 def _find_events(part: memoryview) -> tuple[FoundEvents, bool]:
-    """Do as `find_events`; tell whether something else than text ended them."""
+    """Like `find_events`; also return False if misaligned text stopped it."""
     data = np.frombuffer(b"".join((part, _PADDING)), np.uint8)
     ends = np.flatnonzero(data[: len(part)] < 0x80)
     if not len(ends):
@@ -139,12 +137,12 @@ def _find_events(part: memoryview) -> tuple[FoundEvents, bool]:
 
 
 def _numbers(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Varints:
-    """Return the numbers whose last bytes are at `ends`; of text they are anything."""
+    """Return the numbers ending at `ends`; those inside text are arbitrary."""
     short = read_short_varints(data, ends)
     values, at = short.values, short.at
     if len(at):
         wide, lengths = varints(data, at)
-        # The length of a stack is ten bytes, and follows the type's byte.
+        # A ten-byte length of a stack, after the type byte.
         most = np.flatnonzero(lengths == 0)
         rest, _ = varints(data, at[most] + 1)
         wide[most] = rest << np.uint64(7) | (data[at[most]] & np.uint8(0x7F))
@@ -155,9 +153,9 @@ def _numbers(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Varints:
 def _skip_texts(
     numbers: Varints, ends: NDArray[np.int64], after: NDArray[np.int64]
 ) -> set[int]:
-    """Let `after` lead from stacks and texts to what follows them, in place.
+    """Make `after` lead from stacks and texts to what follows them, in place.
 
-    Return the numbers that would begin a text whose end lies within a number.
+    Return the numbers that would begin a text whose end lies inside a number.
     """
     size = len(ends)
     rows = rows_in(_SPECIAL, numbers.lead)
@@ -183,7 +181,7 @@ def _skip_texts(
 def _mismatched(
     numbers: Varints, ends: NDArray[np.int64], starts: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Mark events (bool) that are not as long as they say."""
+    """Mark events (bool) whose length differs from what they state."""
     lead = numbers.lead[starts]
     wrong = np.zeros(len(starts), np.bool_)
     rows = np.flatnonzero((lead >= _PREFIXED) & (lead != _STACK))
@@ -212,7 +210,7 @@ def _chain(after: NDArray[np.int64], size: int) -> NDArray[np.int64]:
 
 
 def _blanked(part: bytes) -> bytes:
-    """Return the whole events that some bytes begin with, their text as zeros."""
+    """Return the whole events at the start of a chunk, with text zeroed."""
     done, at = bytearray(part), 0
     try:
         while at < len(part):

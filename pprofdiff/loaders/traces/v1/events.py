@@ -1,4 +1,4 @@
-"""The events of a trace of Go 1.11 to 1.21 as columns, and what they refer to."""
+"""The events of a trace of Go 1.11 to 1.21 as columns, and the tables they use."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["FileTables", "V1Events"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class V1Events:
-    """All events: processor after processor, those of each in the order they happened.
+    """All events, grouped by P, those of each P in order.
 
-    Columns have one row an event. `type` (uint8) is a `V1Type`, `tick` (int64) a time
-    in the units of the trace's clock; `first` and `second` (uint32) are arguments, cut
-    to 32 bits; `stack` (uint32) is the id of a stack, 0 where the type has none. Rows
-    ``offsets[i]:offsets[i+1]`` are those of processor ``processors[i]`` (int64, an id).
+    Columns have one row per event. `type` (uint8) is a `V1Type`, `tick` (int64) a time
+    in units of the trace's clock; `first` and `second` (uint32) are arguments truncated
+    to 32 bits; `stack` (uint32) is a stack id, 0 if the type has none. Rows
+    ``offsets[i]:offsets[i+1]`` belong to the P with id ``processors[i]`` (int64).
 
-    `wide` are the first arguments that 32 bits do not hold; `whole` (int64, rising) are
-    the rows whose arguments are all in `arguments` (int64, shape (4, rows)). Read these
-    with `first_argument` and `argument`.
+    `wide` are the first arguments that need more than 32 bits; `whole` (int64,
+    increasing) are the rows whose arguments are all in `arguments` (int64, shape (4,
+    rows)). Read these with `first_argument` and `argument`.
     """
 
     type: NDArray[np.uint8]
@@ -43,20 +43,20 @@ class V1Events:
         return len(self.type)
 
     def first_argument(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the first argument of some events (int64)."""
+        """Return the first argument of these events (int64)."""
         values = self.first[rows].astype(np.int64)
         self.wide.restore(values, rows)
         return values
 
     def argument(self, place: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return argument `place` (0 to 3) of some events, all of them in `whole`."""
+        """Return argument `place` (0 to 3) of these events, all of them in `whole`."""
         values: NDArray[np.int64] = self.arguments[
             place, np.searchsorted(self.whole, rows)
         ]
         return values
 
     def where(self, *types: int) -> NDArray[np.int64]:
-        """Return the rows of events of these types (int64, rising)."""
+        """Return the rows of events of these types (int64, increasing)."""
         if len(types) == 1:
             return np.flatnonzero(self.type == types[0])
         return np.flatnonzero(membership(types).view(np.bool_)[self.type])
@@ -64,13 +64,13 @@ class V1Events:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileTables:
-    """What the events of a file refer to, by the ids of the file.
+    """Tables that the events of a file refer to, keyed by the file's ids.
 
-    `frequency` is the clock's, in ticks a second. `stacks` has, for each id, the
-    numbers (pc, function, file, line) of its frames one after another. `timers` (int64)
-    are ids of goroutines that only wake others, up to Go 1.13. `logs` has the texts of
-    logs in the order of their rows. `samples` (int64, shape (4, samples)) are CPU
-    samples: tick, processor, goroutine, stack.
+    `frequency` is the clock's, in ticks per second. `stacks` has, for each id, the
+    numbers (pc, function, file, line) of its frames, concatenated. `timers` (int64) are
+    ids of goroutines that only wake others, up to Go 1.13. `logs` has the texts of logs
+    in row order. `samples` (int64, shape (4, samples)) are CPU samples: tick, P,
+    goroutine, stack.
     """
 
     frequency: int

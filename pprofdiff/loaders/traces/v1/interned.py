@@ -1,4 +1,4 @@
-"""The strings and stacks of a file, and what their ids are in the trace's tables."""
+"""Map a file's string and stack ids to indices of the trace's tables."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["IdMap", "intern_stacks", "intern_strings"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IdMap:
-    """The index that each id of a string or stack has; an unknown id has index 0.
+    """Maps ids of strings or stacks to indices; an unknown id maps to 0.
 
-    Index 0 is the empty string, or no stack. `ids` (int64) rise.
+    Index 0 is the empty string, or no stack. `ids` (int64) is sorted.
     """
 
     ids: NDArray[np.int64]
@@ -25,14 +25,14 @@ class IdMap:
 
     @classmethod
     def of(cls, indices: Mapping[int, int]) -> IdMap:
-        """Return the map of ids (64-bit numbers) to these indices."""
+        """Return the map from ids (64-bit numbers) to these indices."""
         ids = np.fromiter(indices, np.uint64, len(indices)).view(np.int64)
         order = np.argsort(ids)
         values = np.fromiter(indices.values(), np.int32, len(indices))
         return cls(ids[order], values[order])
 
     def __call__(self, ids: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Return the index of each id (int32), 0 for one that is not in the file."""
+        """Return the index of each id (int32), 0 if it is not in the file."""
         if not len(self.ids):
             return np.zeros(len(ids), np.int32)
         at = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
@@ -40,7 +40,7 @@ class IdMap:
 
 
 def intern_strings(strings: Mapping[int, str], interner: Interner) -> IdMap:
-    """Add a file's strings (by id) to the trace's; return the indices of their ids."""
+    """Add a file's strings (by id) to the trace's; return the map of their ids."""
     return IdMap.of({id_: interner.string(text) for id_, text in strings.items()})
 
 
@@ -49,10 +49,10 @@ def intern_stacks(
     strings: IdMap,
     interner: Interner,
 ) -> IdMap:
-    """Add a file's stacks to the trace's; return the indices of their ids.
+    """Add a file's stacks to the trace's; return the map of their ids.
 
-    `stacks` are those of `FileTables`. As in Go, a program counter means what its first
-    frame says.
+    `stacks` is that of `FileTables`. As in Go, the first frame seen for a program
+    counter defines it.
     """
     indices = {0: 0}
     if stacks:
@@ -66,10 +66,10 @@ def intern_stacks(
             for frame in zip(functions, files, line[first].tolist(), strict=True)
         ]
         frame_bytes, at = np.array(frames, np.int32)[which].tobytes(), 0
-        # A stack of which no frame has a function or file is none, as for Go's tools.
+        # Like Go's tools, drop a stack if no frame has a function or file.
         tells = (np.array(functions) + np.array(files) > 0)[which]
         for id_, numbers in stacks.items():
-            # A frame is four numbers of the file, and four bytes here.
+            # A frame is four numbers in the file, and four bytes here.
             end = at + len(numbers)
             some = tells[at // FRAME_NUMBERS : end // FRAME_NUMBERS].any()
             indices[id_] = interner.stack(frame_bytes[at:end]) if some else 0

@@ -1,4 +1,4 @@
-"""Goroutines, their intervals and those of processors in a trace of Go 1.11 to 1.21."""
+"""Goroutines and the intervals of goroutines and Ps in a trace of Go 1.11 to 1.21."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = [
     "processors_of",
 ]
 
-# Go's reader lets a trace begin a nanosecond before its first event, which is at 0.
+# In Go's reader a trace begins one nanosecond before its first event, at 0.
 BEGIN_NS = -1
 V1_REASONS = tuple(dict.fromkeys(("", *REASONS.values())))
 _REASON = np.zeros(64, np.uint16)
@@ -56,13 +56,13 @@ for _types, _state in (
     (STARTS, State.RUNNING),
     ((*BLOCKS, V1Type.GO_STOP, V1Type.GO_WAITING), State.WAITING),
     ((V1Type.GO_SYSCALL,), State.SYSCALL),
-    # The world is stopped as a trace starts: that takes all processors from calls.
+    # The world is stopped as a trace starts, which takes the P from all calls.
     ((V1Type.GO_IN_SYSCALL,), State.SYSCALL_BLOCKED),
     ((V1Type.GO_END,), State.GONE),
 ):
     _STATE[list(_types)] = _state
 _STATUSES = membership((*STARTS, V1Type.GO_WAITING, V1Type.GO_IN_SYSCALL))
-# Events that are the goroutine's own, whatever ran on the processor.
+# Events attributed to the goroutine itself, whatever ran on the P.
 _OWN = membership((*STARTS, *EXITS, V1Type.GO_WAITING, V1Type.GO_IN_SYSCALL))
 _SHOWS_STACK = membership(
     (*BLOCKS, V1Type.GO_STOP, V1Type.GO_SCHED, V1Type.GO_PREEMPT, V1Type.GO_SYSCALL)
@@ -71,12 +71,12 @@ _SHOWS_STACK = membership(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OrderedTrace:
-    """The events of a trace, and what is known of them.
+    """The events of a trace and the data derived from them.
 
-    `time` (int64 ns) and `stack` (int32, an index) are those of each event;
-    `stack_ids` gives the ids of other stacks their indices. `lists_start` (bool, one a
-    transition) marks the events that list what there was when the trace began. `timers`
-    (bool, one a goroutine) marks goroutines that only wake others, up to Go 1.13.
+    `time` (int64 ns) and `stack` (int32, an index) have one entry per event;
+    `stack_ids` maps the ids of other stacks to indices. `lists_start` (bool, one per
+    transition) marks events that list what existed when the trace began. `timers`
+    (bool, one per goroutine) marks goroutines that only wake others, up to Go 1.13.
     """
 
     events: V1Events
@@ -94,7 +94,7 @@ def intervals_of(trace: OrderedTrace) -> Intervals:
     """Return the intervals of all goroutines."""
     transitions, syscalls = trace.transitions, trace.syscalls
     is_row = (transitions.type != V1Type.GO_SYSBLOCK) & ~_superseded(trace)
-    # A fast call is two rows, and one that loses its processor, too.
+    # A fast call has two rows, as has one that loses its P.
     counts = is_row.astype(np.int8)
     counts[syscalls.fast] += 1
     counts[syscalls.lost] += 1
@@ -114,10 +114,10 @@ def intervals_of(trace: OrderedTrace) -> Intervals:
     stack = trace.stack[row]
     stack[more] = 0
     processor, thread, by = _actors(trace, place, row, second)
-    # Of what was there when the trace began only that is known.
+    # Of what existed when the trace began, only its state is known.
     at_start &= ~second
     start[at_start], stack[at_start] = BEGIN_NS, 0
-    # A fast call may end in what follows it.
+    # A fast call may extend into the event that follows it.
     enforce_happens_before(start, [HappensBefore(None, first_of_each(owner))])
     counts = np.bincount(owner, minlength=len(trace.context.ids.goroutines))
     return Intervals(
@@ -133,7 +133,7 @@ def intervals_of(trace: OrderedTrace) -> Intervals:
 
 
 def _superseded(trace: OrderedTrace) -> NDArray[np.bool_]:
-    """Mark creations listed at the trace's begin of which the next row tells more."""
+    """Mark listed creations that the next row, also listed, makes redundant."""
     types, is_first = trace.transitions.type, trace.transitions.is_first
     superseded = np.zeros(len(types), np.bool_)
     listed = trace.lists_start
@@ -148,7 +148,7 @@ def _actors(
     row: NDArray[np.int64],
     second: NDArray[np.bool_],
 ) -> tuple[NDArray[np.int16], NDArray[np.int32], NDArray[np.int32]]:
-    """Return the processor, thread and goroutine of the event of each row.
+    """Return the P, thread and goroutine of each row's event.
 
     `place` are the transitions of the rows, `row` their events; `second` marks the
     second row of a transition.
@@ -158,7 +158,7 @@ def _actors(
     processor, thread = context.processor[row], context.thread[row]
     by = context.goroutine[row]
     own = lookup(_OWN, types).view(np.bool_) | (by == owner)
-    # What was runnable when the trace began is listed all at once, by nobody.
+    # Goroutines that are runnable when the trace begins are listed by no one.
     rest = trace.lists_start[place] & (types == V1Type.GO_CREATE)
     away = np.isin(types, EXITS) | rest
     wakes = np.flatnonzero(np.isin(types, UNBLOCKS))
@@ -185,7 +185,7 @@ def goroutines_of(trace: OrderedTrace, functions: NDArray[np.int32]) -> Goroutin
     shows = rows_in(_SHOWS_STACK, transitions.type)
     name = functions[trace.stack[transitions.row[shows]]]
     owner, name = transitions.owner[shows][name > 0], name[name > 0]
-    # The last of several values assigned to one place is kept.
+    # Of several values assigned to one index, the last is kept.
     named[owner[::-1]] = name[::-1]
     begun = functions[trace.stack_ids(events.second[row])]
     named = np.where(born & (begun > 0), begun, named)
@@ -201,7 +201,7 @@ def goroutines_of(trace: OrderedTrace, functions: NDArray[np.int32]) -> Goroutin
 
 
 def processors_of(trace: OrderedTrace) -> ProcessorIntervals:
-    """Return the intervals of all processors."""
+    """Return the intervals of all Ps."""
     events, context = trace.events, trace.context
     row = events.where(V1Type.PROC_START, V1Type.PROC_STOP)
     row = row[context.processor[row] >= 0]

@@ -1,4 +1,4 @@
-"""A trace of Go 1.11 to 1.21 to columns of events, some thousand bytes at a time."""
+"""Read a trace of Go 1.11 to 1.21 into columns of events, a chunk at a time."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from pprofdiff.model.csr import offsets_of, take_rows
 
 __all__ = ["read_v1"]
 
-# Bytes decoded at a time, and the most that one event can have.
+# Bytes decoded at a time, and the maximum length of an event.
 _BYTES_AT_ONCE = 1 << 16
 _LONGEST_EVENT = 1 << 21
-# Types that are no events of a processor: tables, and CPU samples.
+# Types that are not events of a P: tables and CPU samples.
 _TABLES = membership(
     (
         V1Type.BATCH,
@@ -35,7 +35,7 @@ _TABLES = membership(
     )
 )
 _SAMPLES = membership((V1Type.CPU_SAMPLE,))
-# Types whose arguments are kept whole, beside the first two of every event.
+# Types whose arguments are all kept, not just the first two.
 _WHOLE = membership(
     {
         V1Type.GO_SYSEXIT,
@@ -59,11 +59,11 @@ class _Reader:
     """The columns of a file, filled from the front."""
 
     def __init__(self, data: bytes, version: int) -> None:
-        """Take the file; what stays empty of a column takes no memory."""
+        """Allocate columns for the file; unused pages take no memory."""
         self._data, self._version = data, version
         most = len(data) // 2 + 1
         dtypes = np.uint8, np.int64, np.uint32, np.uint32, np.uint32
-        # As in `V1Events`: type, tick, first, second, stack.
+        # In the order of `V1Events`: type, tick, first, second, stack.
         self._columns = [np.empty(most, dtype) for dtype in dtypes]
         self._size = 0
         self._batches: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
@@ -79,9 +79,9 @@ class _Reader:
         self._logs: list[tuple[int, str]] = []
 
     def add(self, at: int, part: FoundEvents) -> None:
-        """Add the events found in the bytes that begin at byte `at` of the file.
+        """Add the events found in the chunk at byte `at` of the file.
 
-        Raises Damage, and adds none of them, where they are malformed.
+        Raises Damage, and adds none of them, if one is malformed.
         """
         self._at = at
         lead = part.numbers.lead[part.starts]
@@ -90,7 +90,7 @@ class _Reader:
             raise Damage("a type of event that its format does not have")
         top = lead >> np.uint8(6)
         values = part.numbers.values
-        # A time difference that the type's byte runs into is no number of its own.
+        # A time delta merged with the type byte is not a number of its own.
         joined = top == LENGTH_PREFIXED - 1
         after = part.starts + np.where(joined, 1, 2)
         batches = np.flatnonzero(types == V1Type.BATCH)
@@ -122,7 +122,7 @@ class _Reader:
         after: NDArray[np.int64],
         joined: NDArray[np.bool_],
     ) -> NDArray[np.int64]:
-        """Return the ticks of events (int64); remember the last one."""
+        """Return the ticks of events (int64), and keep the last one."""
         values = part.numbers.values
         step = values[after - 1]
         step[joined] >>= np.uint8(7)
@@ -175,14 +175,14 @@ class _Reader:
                 self._logs.append((row, self._text(first, size)))
 
     def _text(self, at: int, size: int) -> str:
-        """Return a text of the bytes that are being added."""
+        """Return text from the chunk being added."""
         at += self._at
         return self._data[at : at + size].decode("utf-8", "replace")
 
     def _read_tables(
         self, part: FoundEvents, types: NDArray[np.uint8]
     ) -> tuple[dict[int, str], dict[int, NDArray[np.unsignedinteger]], int]:
-        """Return the strings, the stacks and the clock's frequency, 0 for none."""
+        """Return the strings, the stacks and the clock frequency, 0 for none."""
         values, starts = part.numbers.values, part.starts
         strings: dict[int, str] = {}
         for start in starts[types == V1Type.STRING].tolist():
@@ -211,11 +211,11 @@ class _Reader:
 
     @property
     def clocked(self) -> bool:
-        """Tell whether the file's clock was read."""
+        """Whether the file's clock frequency was read."""
         return self._frequency > 0
 
     def events(self) -> V1Events:
-        """Return all events that were added, by processor; can be called once."""
+        """Return all events added, by P; can be called once."""
         pids, begins = (np.concatenate(c) for c in zip(*self._batches, strict=True))
         offsets = np.append(begins, self._size)
         order = np.argsort(pids, kind="stable")
@@ -256,7 +256,7 @@ class _Reader:
         )
 
     def tables(self) -> FileTables:
-        """Return what the events refer to."""
+        """Return the tables that events refer to."""
         return FileTables(
             frequency=self._frequency,
             strings=self._strings,
@@ -268,9 +268,9 @@ class _Reader:
 
 
 def _add_whole(reader: _Reader, at: int, part: FoundEvents) -> int:
-    """Add the events before one that is malformed; return how many bytes they are.
+    """Add the events before a malformed one; return their length in bytes.
 
-    Raises Damage where the first one is malformed.
+    Raises Damage if the first one is malformed.
     """
     while True:
         try:
@@ -286,27 +286,27 @@ def _add_whole(reader: _Reader, at: int, part: FoundEvents) -> int:
 def read_v1(
     data: bytes, version: int, progress: Callable[[int], None]
 ) -> tuple[V1Events, FileTables, int, str | None]:
-    """Read the events of a file, as far as they can be read.
+    """Read the events of a file, as far as possible.
 
     Parameters
     ----------
     data, version : bytes, int
         The file, and NN of its format.
     progress : callable
-        Is told how many bytes were read so far.
+        Called with the number of bytes read so far.
 
     Returns
     -------
     events, tables : V1Events, FileTables
     read : int
-        How many bytes of the file they are.
+        How many bytes of the file they cover.
     why : str or None
         Why the rest could not be read; None if there is no rest.
 
     Raises
     ------
     Damage
-        Nothing can be made of the file.
+        The file has no usable content.
 
     """
     view, reader = memoryview(data), _Reader(data, version)

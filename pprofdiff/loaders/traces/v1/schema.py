@@ -1,9 +1,9 @@
-"""The event types of traces of Go 1.11 to 1.21, as tables over bytes.
+"""Event types of traces of Go 1.11 to 1.21, as tables over bytes.
 
 Source: runtime/trace.go of those versions, and internal/trace/internal/tracev1 of Go
-1.26, which reads them still. An event is a byte (type in the low six bits, how many
-numbers follow in the top two) and numbers: a time difference, what `ARGUMENTS` counts,
-and a stack where the type has one.
+1.26, which still reads them. An event is a byte (low six bits: type; top two: how many
+numbers follow) and numbers: a time delta, as many as `ARGUMENTS` says, and a stack if
+the type has one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
     "stop_reasons",
 ]
 
-# The minor versions that a header may name: 1.18 wrote 1.11, 1.20 wrote 1.19.
+# The minor versions in headers: Go 1.18 wrote 1.11, Go 1.20 wrote 1.19.
 FORMATS_V1 = (11, 19, 21)
 # The top two bits of an event whose numbers follow their length in bytes.
 LENGTH_PREFIXED = 3
@@ -87,8 +87,8 @@ class V1Type(IntEnum):
     CPU_SAMPLE = 49
 
 
-# How many numbers follow the time difference, which tables and batches do not have; a
-# stack and a string have more than this says.
+# How many numbers follow the time delta, which tables and batches lack; a stack and a
+# string have more than this.
 ARGUMENTS: dict[V1Type, int] = dict.fromkeys(V1Type, 1) | {
     **dict.fromkeys(
         (V1Type.PROC_STOP, V1Type.GC_DONE, V1Type.STW_DONE, V1Type.GO_END), 0
@@ -104,7 +104,7 @@ ARGUMENTS: dict[V1Type, int] = dict.fromkeys(V1Type, 1) | {
     **dict.fromkeys((V1Type.TASK_CREATE, V1Type.REGION, V1Type.CPU_SAMPLE), 4),
 }
 
-# Which argument is the stack, counted from 1; 0 where there is none.
+# The 1-based argument that is the stack, 0 for none.
 STACK_AT = np.zeros(64, np.int64)
 for _type, _place in (
     {
@@ -131,7 +131,7 @@ for _type, _place in (
 STARTS = (V1Type.GO_START, V1Type.GO_START_LOCAL, V1Type.GO_START_LABEL)
 UNBLOCKS = (V1Type.GO_UNBLOCK, V1Type.GO_UNBLOCK_LOCAL)
 EXITS = (V1Type.GO_SYSEXIT, V1Type.GO_SYSEXIT_LOCAL)
-# Why a goroutine waits or stops: the words of Go 1.22 and later.
+# Why a goroutine waits or stops, as worded by Go 1.22 and later.
 REASONS: dict[V1Type, str] = {
     V1Type.GO_STOP: "forever",
     V1Type.GO_SCHED: "runtime.Gosched",
@@ -148,7 +148,7 @@ REASONS: dict[V1Type, str] = {
 }
 _YIELDS = (V1Type.GO_SCHED, V1Type.GO_PREEMPT)
 BLOCKS = tuple(k for k in REASONS if k not in (*_YIELDS, V1Type.GO_STOP))
-# What takes a goroutine from its processor.
+# Events that take a goroutine off its P.
 STOPS = (*REASONS, V1Type.GO_END, V1Type.GO_SYSBLOCK)
 for _type in (*REASONS, V1Type.GO_SYSCALL):
     STACK_AT[_type] = 1
@@ -176,9 +176,9 @@ _STOPS_THE_WORLD = (
 
 
 def stop_reasons(version: int) -> tuple[str, ...]:
-    """Return the reason that each number of a stop of the world means in a format.
+    """Return the stop-the-world reasons of a format, by number.
 
     `version` is NN of ``go 1.NN trace``. The reason "" is unknown. Before Go 1.21 a
-    trace has the stops of the collector only.
+    trace records only the GC's stops.
     """
     return _STOPS_THE_WORLD if version >= 21 else _STOPS_THE_WORLD[1:3]

@@ -1,8 +1,8 @@
-"""System calls in a trace of Go 1.11 to 1.21: fast ones, and lost processors.
+"""System calls in a trace of Go 1.11 to 1.21: fast ones, and those that lose their P.
 
-Such a trace has no event for the end of a fast call. As in Go's reader, it takes a
-nanosecond (internal/trace/tracev1.go). The others lose their processor when it stops,
-as in internal/trace/summary.go.
+Such a trace has no event for the end of a fast call. As in Go's reader, it takes one
+nanosecond (internal/trace/tracev1.go). The others lose their P when it stops, as in
+internal/trace/summary.go.
 """
 
 from __future__ import annotations
@@ -19,18 +19,17 @@ from pprofdiff.loaders.traces.v1.transitions import Transitions
 
 __all__ = ["Syscalls", "syscalls_of"]
 
-# What a processor's last caller sees: a call that lasts, one that is over, a stop.
+# Events on a P with a system call: a slow call begins, a call ends, the P stops.
 _BEGINS, _OVER, _STOPS = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Syscalls:
-    """System calls among the transitions; rows of these are int64 and rise.
+    """System calls among the transitions, as their rows (int64, increasing).
 
-    `fast` are the calls that were over at once, `lost` those in which the goroutine
-    lost its processor; `stops` (int64, as long as `lost`) are the rows of the events
-    that took the processor. Calls from before the trace are not among them: their
-    goroutines have none.
+    `fast` calls ended at once; in `lost` calls the goroutine lost its P, to the events
+    in rows `stops` (int64, same length as `lost`). Calls from before the trace are left
+    out: their goroutines have no P.
     """
 
     fast: NDArray[np.int64]
@@ -41,7 +40,7 @@ class Syscalls:
 def syscalls_of(
     events: V1Events, context: V1Context, transitions: Transitions
 ) -> Syscalls:
-    """Return the system calls among the transitions of goroutines."""
+    """Return the system calls among goroutine transitions."""
     syscalls = np.flatnonzero(transitions.type == V1Type.GO_SYSCALL)
     after = np.minimum(syscalls + 1, len(transitions.type) - 1)
     lasts = transitions.type[after] == V1Type.GO_SYSBLOCK
@@ -55,7 +54,7 @@ def syscalls_of(
     )
     stops = events.where(V1Type.PROC_STOP)
     rows = transitions.row
-    # One row for each thing that happens to the last caller of a processor.
+    # One row for each event that affects the last system call of a P.
     row = np.concatenate((rows[began], rows[fast], stops))
     what = np.repeat((_BEGINS, _OVER, _STOPS), (len(began), len(fast), len(stops)))
     place = np.concatenate((np.arange(len(began)), np.full(len(row) - len(began), -1)))
@@ -69,7 +68,7 @@ def syscalls_of(
         & (processor[:-1] == processor[1:])
     )
     place, stop = place[taken], row[taken + 1]
-    # A call may be over before its processor's stop was recorded.
+    # A call may have ended before the stop of its P was recorded.
     late = ended[place] & (events.tick[rows[ends[place]]] < events.tick[stop])
     place, stop = place[~late], stop[~late]
     order = np.argsort(began[place])

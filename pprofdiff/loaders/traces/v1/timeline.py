@@ -1,4 +1,4 @@
-"""Events that change no state in a trace of Go 1.11 to 1.21, as later traces have them.
+"""Stateless events of a trace of Go 1.11 to 1.21, in the form of later traces.
 
 They are ranges, tasks, regions, logs, labels, metrics and CPU samples.
 """
@@ -26,7 +26,7 @@ __all__ = [
     "timeline_events_of",
 ]
 
-# The type that Go 1.22 has for an event.
+# The corresponding event type of Go 1.22.
 _MODERN_TYPES = {
     V1Type.GC_START: EventType.GC_BEGIN,
     V1Type.GC_DONE: EventType.GC_END,
@@ -50,10 +50,10 @@ _BY_GOROUTINE = (
 def timeline_events_of(
     trace: OrderedTrace, version: int, strings: IdMap, interner: Interner
 ) -> TimelineEvents:
-    """Return the begins and ends of ranges, tasks and regions, by time.
+    """Return the begin and end events of ranges, tasks and regions, by time.
 
-    `version` is NN of the format. The reasons of stops of the world are added to
-    `interner`. Raises Damage where stops or collections contradict each other.
+    `version` is NN of the format. Adds the stop-the-world reasons to `interner`. Raises
+    Damage if stops or GC cycles contradict each other.
     """
     events, context = trace.events, trace.context
     row = events.where(*_MODERN_TYPES)
@@ -71,7 +71,7 @@ def timeline_events_of(
     for turns, begin in ((stops, V1Type.STW_START), (cycles, V1Type.GC_START)):
         if ((types[turns] == begin) != (np.arange(len(turns)) % 2 == 0)).any():
             raise Damage("a range that begins twice, or ends without having begun")
-    # Only one stops the world at a time, whoever starts it again.
+    # Stops do not overlap, and another goroutine may restart the world.
     ends = stops[1::2]
     owner[ends] = owner[stops[: 2 * len(ends) : 2]]
     timeline = TimelineEvents(
@@ -80,7 +80,7 @@ def timeline_events_of(
         since=np.full(len(row), BEGIN_NS, np.int64),
         owner=owner,
         goroutine=goroutine,
-        # A collection is nobody's in Go's reader, too.
+        # In Go's reader, too, a GC cycle belongs to no P.
         processor=np.where(
             types == V1Type.GC_START, np.int16(-1), context.processor[row]
         ),
@@ -130,7 +130,7 @@ def _put_arguments(
 
 
 def _with_open_assists(timeline: TimelineEvents) -> TimelineEvents:
-    """Add an event at the trace's begin for each mark assist that was on by then."""
+    """Add an event at the start of the trace for each mark assist active by then."""
     assists = EventType.ASSIST_BEGIN, EventType.ASSIST_END
     at = np.flatnonzero(np.isin(timeline.type, assists))
     _, first = np.unique(timeline.owner[at], return_index=True)
@@ -148,7 +148,7 @@ def _with_open_assists(timeline: TimelineEvents) -> TimelineEvents:
 def logs_of(
     trace: OrderedTrace, tables: FileTables, strings: IdMap, interner: Interner
 ) -> Logs:
-    """Return all user logs by time; their texts are added to `interner`."""
+    """Return all user logs by time; adds their texts to `interner`."""
     events = trace.events
     row = events.where(V1Type.LOG)
     text = np.array([interner.string(t) for t in tables.logs], np.int32)
@@ -186,7 +186,7 @@ def series_of(trace: OrderedTrace, metric: V1Type) -> Series:
 def samples_of(
     trace: OrderedTrace, samples: NDArray[np.int64], time: NDArray[np.int64]
 ) -> CPUSamples:
-    """Return the CPU samples by time; `samples` as of `FileTables`, `time` in ns."""
+    """Return the CPU samples by time; `samples` is in `FileTables`, `time` in ns."""
     order = np.argsort(time, kind="stable")
     _, processor, goroutine, stack = samples[:, order]
     ids = trace.context.ids

@@ -1,10 +1,10 @@
-"""The changes of state of goroutines in a trace of Go 1.11 to 1.21, in order.
+"""State changes of goroutines in a trace of Go 1.11 to 1.21, in order.
 
-An event that moves a goroutine to another processor carries a sequence number: how many
-events moved it before. One on the processor that moved the goroutine last has none, and
-stands for one more than that. So each event gets its number
-(internal/trace/internal/tracev1/order.go), and (goroutine, number, place on the
-processor) orders them, whatever their times say.
+An event that moves a goroutine to another P carries a sequence number: how many events
+moved it before. A local event, on the P that moved the goroutine last, has none and
+stands for one more. So each event gets its number
+(internal/trace/internal/tracev1/order.go), and (goroutine, number, position on the P)
+orders them regardless of their timestamps.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from pprofdiff.model.traces.trace import State
 __all__ = ["Transitions", "transitions_of"]
 
 S = State
-# The state after a block that is for good: nothing follows.
+# The state after blocking forever: nothing follows.
 _BLOCKED_FOREVER = 6
 _OWN = (*STOPS, V1Type.GO_SYSCALL)
 _STATUSES = (V1Type.GO_WAITING, V1Type.GO_IN_SYSCALL)
@@ -51,12 +51,12 @@ _LOCAL = membership(
 _NUMBERED = membership(
     (V1Type.GO_START, V1Type.GO_START_LABEL, V1Type.GO_UNBLOCK, V1Type.GO_SYSEXIT)
 )
-# The sequence number after an event whose type tells it: nothing moved it before.
+# The sequence number after an event that nothing moved before.
 _FIRST = np.zeros(64, np.int8)
 _FIRST[V1Type.GO_CREATE] = 1
 _FIRST[list(_STATUSES)] = 2
 _WAITS = (S.WAITING, S.SYSCALL)
-# Types, the states that they may follow, and the one they lead to.
+# Types, the states that they may follow, and the state they lead to.
 _TRANSITIONS: list[tuple[tuple[V1Type, ...], tuple[int, ...], int]] = [
     ((V1Type.GO_CREATE,), (UNKNOWN,), S.RUNNABLE),
     ((V1Type.GO_WAITING,), (S.RUNNABLE,), S.WAITING),
@@ -78,10 +78,10 @@ _ALLOWED, _NEXT = transition_tables(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transitions(Table):
-    """Events that change a goroutine's state, by goroutine, those of each in order.
+    """Events that change a goroutine's state, grouped by goroutine, each in order.
 
-    `owner` (int32, rising) is a goroutine, `row` (int64) the row of the event, `type`
-    (uint8) its `V1Type`; `is_first` (bool) marks the first one of each goroutine.
+    `owner` (int32, increasing) is the goroutine, `row` (int64) the event's row, `type`
+    (uint8) its `V1Type`; `is_first` (bool) marks the first event of each goroutine.
     """
 
     owner: NDArray[np.int32]
@@ -91,16 +91,16 @@ class Transitions(Table):
 
 
 def transitions_of(events: V1Events, context: V1Context) -> Transitions:
-    """Return all transitions; correct the ticks of ends of system calls.
+    """Return all transitions; correct the ticks of system call exits.
 
-    Ends of system calls get, in place, the tick that they carry as an argument. Raises
-    Damage where events contradict each other.
+    Exits get, in place, the tick they carry as an argument. Raises Damage if events
+    contradict each other.
     """
     row, owner = _by_goroutine(events, context)
     types = events.type[row]
     number = _numbers(events, context, owner, row, types)
     if not _rising(owner, number):
-        # Stable: those of one number are in order already.
+        # A stable sort keeps the order of rows with the same number.
         order = np.argsort(owner.astype(np.int64) << 32 | number, kind="stable")
         owner, row, number = owner[order], row[order], number[order]
         types = types[order]
@@ -115,7 +115,7 @@ def transitions_of(events: V1Events, context: V1Context) -> Transitions:
 def _by_goroutine(
     events: V1Events, context: V1Context
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return rows and goroutines of all transitions: by goroutine, then by row."""
+    """Return rows and goroutines of all transitions, by goroutine, then by row."""
     row = rows_in(_CHANGES_STATE, events.type)
     owner = context.goroutine[row]
     named = lookup(_NAMES_OWNER, events.type[row]).view(np.bool_)
@@ -153,7 +153,7 @@ def _numbers(
     place[known] = known
     np.maximum.accumulate(place, out=place)
     processor = context.processor[row]
-    # On each processor a numbered event comes first.
+    # On each P, an event with a number comes first.
     moved = (owner[1:] != owner[:-1]) | (processor[1:] != processor[:-1])
     if len(number) and (number[0] == 0 or (moved & (number[1:] == 0)).any()):
         raise Damage("no order of its events is possible")
@@ -161,7 +161,7 @@ def _numbers(
 
 
 def _rising(owner: NDArray[np.int32], number: NDArray[np.int32]) -> bool:
-    """Tell whether the numbers of each goroutine rise already."""
+    """Return whether each goroutine's numbers are already in order."""
     falls = (number[1:] < number[:-1]) & (owner[1:] == owner[:-1])
     return not falls.any()
 
@@ -169,7 +169,7 @@ def _rising(owner: NDArray[np.int32], number: NDArray[np.int32]) -> bool:
 def _check(
     types: NDArray[np.uint8], number: NDArray[np.int32], is_first: NDArray[np.bool_]
 ) -> None:
-    """Raise Damage where a goroutine does what its state does not allow."""
+    """Raise Damage if a goroutine does what its state does not allow."""
     moved = (lookup(_LOCAL, types) | lookup(_NUMBERED, types)).view(np.bool_)
     moved |= _FIRST[types] > 0
     step = np.diff(number, prepend=np.int32(0))
@@ -184,13 +184,13 @@ def _check(
 
 
 def _check_times(tick: NDArray[np.int64], is_first: NDArray[np.bool_]) -> None:
-    """Raise Damage where the time of a goroutine runs backwards."""
+    """Raise Damage if a goroutine's time runs backwards."""
     if ((tick[1:] < tick[:-1]) & ~is_first[1:]).any():
         raise Damage("time stamps out of order: clocks of its processors disagree")
 
 
 def _put_exits(events: V1Events, transitions: Transitions) -> None:
-    """Give the ends of system calls, in place, the ticks that they carry."""
+    """Give system call exits, in place, the ticks that they carry."""
     at = np.flatnonzero(np.isin(transitions.type, EXITS))
     rows = transitions.row[at]
     place = np.where(transitions.type[at] == V1Type.GO_SYSEXIT, 2, 1)

@@ -1,1 +1,1 @@
-"""Traces of Go 1.22 and later (internal/trace/tracev2): `decode_v2`."""
+"""Read traces of Go 1.22 and later (internal/trace/tracev2): `decode.decode_v2`."""

@@ -1,8 +1,8 @@
-"""The file as generations of batches.
+"""Split a file into generations of batches.
 
-After its header a trace is batches, back to back. Each names its generation, its
-thread, the time it starts from and how many bytes follow (internal/trace/batch.go).
-Nothing of a generation refers to another one's strings, stacks or sequence numbers.
+After its header a trace is a sequence of batches. Each states its generation, thread,
+start time and length in bytes (internal/trace/batch.go). A generation never refers to
+another one's strings, stacks or sequence numbers.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ __all__ = ["Batch", "Generation", "generations"]
 
 # internal/trace/tracev2.MaxBatchSize.
 _LARGEST = 64 << 10
-# Files of these formats mark the end of each generation.
+# The first format that marks the end of each generation.
 _MARKS_ENDS = 26
 
 
 class Batch(NamedTuple):
-    """One batch: bytes ``first:last`` of the file, and what its header says.
+    """One batch: bytes ``first:last`` of the file, and the fields of its header.
 
-    `thread` is Go's id of a thread (an M), 2**64 - 1 for a batch of none. `time` is in
-    units of the trace's clock. `experiment` is 0 for ordinary batches.
+    `thread` is Go's id of a thread (an M), 2**64 - 1 for none. `time` is in units of
+    the trace's clock. `experiment` is 0 for ordinary batches.
     """
 
     thread: int
@@ -51,7 +51,7 @@ def generations(data: bytes, version: int) -> Iterator[Generation]:
     """Yield the whole generations of a trace, in order.
 
     `data` is the file, `version` NN of its format. Raises Damage after the last whole
-    generation if the file does not end there, or if its batches contradict each other.
+    generation if the file does not end there, or if batches contradict each other.
     """
     at, number, batches = HEADER_BYTES, 0, list[Batch]()
     fault = None
@@ -86,7 +86,7 @@ def generations(data: bytes, version: int) -> Iterator[Generation]:
 
 
 def _batch(data: bytes, at: int) -> tuple[int, Batch]:
-    """Return the generation number of the batch that begins at byte `at`, and it."""
+    """Return the generation number of the batch at byte `at`, and the batch."""
     types, experiment = data[at], 0
     at += 1
     if types == EventType.EXPERIMENTAL_BATCH:

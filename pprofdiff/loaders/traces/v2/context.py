@@ -1,8 +1,8 @@
-"""Which goroutine and which processor the thread of each event has.
+"""The goroutine and the P of each event's thread.
 
-An event does not name them. A thread's events tell when it takes a goroutine or a
-processor and when it lets go of it; `forward_fill` gives the events between the same
-one. The rules are those of internal/trace/order.go.
+An event does not name them. A thread's events show when it acquires and releases a
+goroutine or a P; `forward_fill` fills in the events between. The rules are those of
+internal/trace/order.go.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from pprofdiff.model.csr import slices
 __all__ = ["NOBODY", "Context", "ThreadBindings", "context_of"]
 
 E = EventType
-# No goroutine, no processor.
+# No goroutine, no P.
 NOBODY = -1
-# Statuses of processors that a thread has.
+# Statuses of Ps that a thread has.
 _BINDING = (ProcStatus.RUNNING, ProcStatus.SYSCALL)
 
-# How an event changes what its thread has: it takes the goroutine (processor) that it
-# names, and has a sequence number; takes it, and has none; takes it or not, as its
-# status says; lets go of the one that the thread has.
+# How an event changes what its thread has: it acquires the goroutine (P) that it names,
+# and has a sequence number; acquires it, and has none; acquires it or not, depending on
+# its status; releases the one that the thread has.
 _TAKES, _CREATES, _STATUS, _LEAVES = 1, 2, 3, 4
 _GOROUTINE = byte_table(
     {E.GO_START: _TAKES, E.GO_SWITCH: _TAKES, E.GO_SWITCH_DESTROY: _TAKES}
@@ -52,10 +52,9 @@ _PROCESSOR = byte_table(
 
 @dataclass(frozen=True, slots=True)
 class ThreadBindings:
-    """The goroutine and the processor of each thread between two generations.
+    """The goroutine and the P of each thread between two generations.
 
-    Both go from the id of a thread (int64) to the index of a goroutine or processor; a
-    thread that has none is not in them.
+    Both map a thread id (int64) to the index of a goroutine or P; others are left out.
     """
 
     goroutine: dict[int, int]
@@ -64,11 +63,11 @@ class ThreadBindings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Context:
-    """The goroutine and processor that each event's thread has before the event.
+    """The goroutine and P that each event's thread has before the event.
 
     `goroutine` and `processor` are indices, -1 for none. `goroutine_key` and
-    `processor_key` (uint32) are the keys that order the events of one goroutine or
-    processor, see `effects`. `after` is what threads have after the generation.
+    `processor_key` (uint32) order the events of one goroutine or P, see `effects`.
+    `after` is what threads have after the generation.
     """
 
     goroutine: NDArray[np.int32]
@@ -88,8 +87,8 @@ def context_of(
 ) -> Context:
     """Return the context of a generation's events.
 
-    `before` is what threads have from the generation before. Raises Damage where an
-    event names a goroutine or processor that was never mentioned.
+    `before` is what threads have from the previous generation. Raises Damage if an
+    event names a goroutine or P that was never mentioned.
     """
     threads = events.threads.tolist()
     bound = _bound_elsewhere(events, goroutines)
@@ -98,7 +97,7 @@ def context_of(
     start = [before.processor.get(t, NOBODY) for t in threads]
     rows, value = _processor_changes(events, processors)
     processor = forward_fill(events.offsets, rows, value, start, np.int16)
-    # Who comes out of a blocked call has lost its processor, to whomever.
+    # A goroutine that returns from a blocked call has lost its P.
     back = rows[events.type[rows] == E.GO_SYSCALL_END_BLOCKED]
     processor.column[back] = NOBODY
     last_goroutine = dict(zip(threads, goroutine.last, strict=True))
@@ -116,12 +115,12 @@ def context_of(
 
 
 def _bound(bindings: dict[int, int]) -> dict[int, int]:
-    """Return the bindings of threads that have something."""
+    """Return only bindings that are set."""
     return {t: v for t, v in bindings.items() if v != NOBODY and t != NO_THREAD}
 
 
 def _of_threads(events: Events, rows: NDArray[np.int64]) -> slice | NDArray[np.bool_]:
-    """Return which of the rows are of a thread; an event of none changes no context."""
+    """Return which rows belong to a thread; others change no context."""
     none = np.flatnonzero(events.threads == NO_THREAD)
     if not len(none):
         return slice(None)
@@ -131,7 +130,7 @@ def _of_threads(events: Events, rows: NDArray[np.int64]) -> slice | NDArray[np.b
 
 
 def _bound_elsewhere(events: Events, goroutines: IdIndex) -> dict[int, int]:
-    """Return goroutines, by thread, in system calls, mentioned on other threads."""
+    """Return, by thread, goroutines in system calls mentioned on other threads."""
     rows = events.where(E.GO_STATUS, E.GO_STATUS_STACK)
     rows = rows[events.argument(2, rows) == GoStatus.SYSCALL]
     thread = events.argument(1, rows)
@@ -175,7 +174,7 @@ def _goroutines(
 def _processor_changes(
     events: Events, processors: IdIndex
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the rows of events that change a thread's processor, and the new ones."""
+    """Return the rows of events that change a thread's P, and the new Ps."""
     types = events.type[events.rare]
     how = lookup(_PROCESSOR, types)
     status = types == E.PROC_STATUS
@@ -185,7 +184,7 @@ def _processor_changes(
     rows = events.rare[steals]
     starts = events.rare[how == _TAKES]
     how[steals] = np.where(_from_themselves(events, rows, starts), _LEAVES, 0)
-    # Out of a blocked system call without a processor, unless one was taken meanwhile.
+    # Back from a blocked system call without a P, unless one was acquired since.
     calls = events.where(E.GO_SYSCALL_BEGIN)
     ends = types == E.GO_SYSCALL_END_BLOCKED
     back = events.rare[ends]
@@ -202,10 +201,10 @@ def _processor_changes(
 def _from_themselves(
     events: Events, steals: NDArray[np.int64], starts: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Mark steals (bool) by which a thread gives up the processor that it has.
+    """Mark steals (bool) by which a thread gives up its own P.
 
-    A thread may have the id of one that is gone, and steal what that one left; then it
-    has taken another processor meanwhile, at one of the rows `starts`.
+    A thread may reuse the id of one that is gone and steal that one's P; then it has
+    acquired another P since, at one of the rows `starts`.
     """
     own = events.argument(2, steals) == events.thread_of(steals)
     last = _last_before(starts, steals)
@@ -226,12 +225,12 @@ def _begin_of(events: Events, rows: NDArray[np.int64]) -> NDArray[np.int64]:
 def _last_before(
     rows: NDArray[np.int64], places: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return for each place the last of `rows` (rising) before it, -1 if none."""
+    """Return for each place the last of `rows` (increasing) before it, -1 if none."""
     return np.append(np.int64(-1), rows)[np.searchsorted(rows, places)]
 
 
 def _processor_keys(events: Events) -> NDArray[np.uint32]:
-    """Return the key of each event among those of its thread's processor."""
+    """Return the key of each event among those of its thread's P."""
     says = events.where(E.PROC_STATUS)
     binds = np.isin(events.argument(1, says), _BINDING)
     rows = events.where(E.PROC_START, E.GO_SYSCALL_BEGIN)

@@ -1,4 +1,4 @@
-"""A trace of Go 1.22 or later: its generations read in turn, then put together."""
+"""Decode a trace of Go 1.22 or later: read its generations, then combine them."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ from pprofdiff.unused_memory import give_back
 __all__ = ["decode_v2"]
 
 E = EventType
-# Bytes of a file from which on it is worth to start a thread, and to give unused memory
-# back.
+# Size in bytes from which a second thread and returning unused memory pay off.
 _LARGE = 4 << 20
 
 
@@ -74,7 +73,7 @@ def decode_v2(
 
 
 def _keep() -> None:
-    """Give no memory back: it is not worth the time."""
+    """Keep unused memory: returning it is not worth the time."""
 
 
 def _trace(
@@ -84,7 +83,7 @@ def _trace(
     goroutines: Goroutines,
     missing: Missing | None,
 ) -> Trace:
-    """Put the generations together, in the recorder's memory."""
+    """Combine the generations, in the recorder's memory."""
     offsets, columns = rows_by_owner(
         recorder.interval_counts, recorder.intervals, len(goroutines)
     )
@@ -129,7 +128,7 @@ def _trace(
 
 
 def _logs(events: TimelineEvents) -> Logs:
-    """Return the user logs that events of type LOG are."""
+    """Return the user logs from events of type LOG."""
     return Logs(
         time_ns=events.time,
         goroutine=events.goroutine,
@@ -141,7 +140,7 @@ def _logs(events: TimelineEvents) -> Logs:
 
 
 def _labels(events: TimelineEvents) -> Labels:
-    """Return the labels that events of type GO_LABEL are."""
+    """Return the labels from events of type GO_LABEL."""
     return Labels(time_ns=events.time, goroutine=events.owner, label=events.name)
 
 
@@ -153,7 +152,7 @@ def _series(metrics: MetricEvents, metric: EventType) -> Series:
 
 
 def _goroutines(recorder: Recorder) -> Goroutines:
-    """Return the goroutine table; all names are the empty string as yet."""
+    """Return the goroutine table, with all names still empty."""
     new = NewGoroutines.concatenate(recorder.new_goroutines)
     recorder.new_goroutines.clear()
     order = np.argsort(new.goroutine, kind="stable")

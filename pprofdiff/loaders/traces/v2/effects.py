@@ -1,16 +1,16 @@
-"""Effects of events on goroutines and processors, put in order without a global sort.
+"""Order the effects of events on goroutines and Ps without a global sort.
 
-An event has an effect on an *owner*, a goroutine or a processor; some have one on two.
-Every event that moves an owner from one thread to another carries a sequence number
-that counts up within the generation, from 0 at its status or creation. The events
+An event has an effect on an *owner*, a goroutine or a P; some events have one on two.
+Every event that moves an owner to another thread carries a sequence number, which
+counts up within the generation from 0 at the owner's status or creation. The events
 between two such numbers happen on one thread, in that thread's order. So (owner,
-sequence number, row of the event) orders all effects on an owner, whatever the times of
-their events are.
+sequence number, row of the event) orders all effects on an owner, whatever their
+timestamps.
 
-The sequence number becomes a *key*, because a few effects have none. A thread may go on
-with an owner that it had in the generation before. Its first events come before or
-after the status of their owner, wherever on another thread that stands: before it, if
-the status tells of another state than the last one known.
+The sequence number becomes a *key*, because a few effects have none. A thread may
+continue with an owner from the previous generation. Its first events then come before
+the owner's status, on whatever thread that is, if the status differs from the last
+known state, else after it.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ __all__ = [
     "sequence_numbers",
 ]
 
-# Keys, in the order of an owner's effects: what comes before its status; the status (or
-# creation); what comes right after it; what a thread goes on with from the generation
-# before; a status that comes after that; and NUMBERED + n for sequence number n.
+# Keys, in the order of an owner's effects: before its status; the status (or creation);
+# right after it; what a thread continues from the previous generation; a status after
+# that; and NUMBERED + n for sequence number n.
 BEFORE_STATUS, STATUS, AFTER_STATUS, CARRIED_OVER, LATE_STATUS, NUMBERED = range(6)
 
 _BITS = 63
-# Rows taken from an order at a time: they stay in the processor's cache.
+# Rows unpacked at a time, to stay in the CPU cache.
 _ROWS_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Effects:
-    """Effects on owners, in any order: integer columns of one length.
+    """Effects on owners, in any order: integer columns of equal length.
 
-    `owner` is an index, 0 or more; `key` is one of this module's; `event` is the row of
-    the event. `second` is 1 where these are second effects of their events on the same
-    owner, which come after the first ones, else 0.
+    `owner` is an index, 0 or more; `key` is one of this module's; `event` is the
+    event's row. `second` is 1 for second effects of events on the same owner, which
+    come after the first, else 0.
     """
 
     owner: NDArray[np.integer]
@@ -65,10 +65,10 @@ class Effects:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OrderedEffects(Table):
-    """Effects by owner, those of each in the order they happened.
+    """Effects grouped by owner, those of each in order.
 
-    `owner` int32 (rising), `key` int64 and `event` int64 as in `Effects`; `second`
-    bool.
+    `owner` (int32, increasing), `key` (int64) and `event` (int64) as in `Effects`;
+    `second` is bool.
     """
 
     owner: NDArray[np.int32]
@@ -87,19 +87,19 @@ class OrderedEffects(Table):
 
 
 def sequence_numbers(key: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the sequence number that each key stands for, 0 for keys without one."""
+    """Return the sequence number of each key, 0 for keys without one."""
     return np.maximum(key - NUMBERED, 0)
 
 
 class EffectOrder:
-    """Ordered effects packed into one sorted int64 each, and read in chunks.
+    """Ordered effects, each packed into a sorted int64, and read in chunks.
 
-    From the top, a number has the owner, `key_bits` bits of key, and `rank_bits` bits
-    of which the last is `second` and the others are the event.
+    From the top, the bits are the owner, `key_bits` of key, and `rank_bits` with the
+    event above the last bit, `second`.
     """
 
     def __init__(self, key: NDArray[np.int64], key_bits: int, rank_bits: int) -> None:
-        """Take the packed effects (int64, rising)."""
+        """Take the packed effects (int64, increasing)."""
         self._key = key
         self._bits = key_bits, rank_bits
 
@@ -119,13 +119,13 @@ class EffectOrder:
         return OrderedEffects(owner, key, event, second)
 
     def chunks(self) -> Iterator[OrderedEffects]:
-        """Yield all effects, some at a time."""
+        """Yield all effects in chunks."""
         for first in range(0, len(self), _ROWS_AT_ONCE):
             yield self.rows(first, first + _ROWS_AT_ONCE)
 
 
 class _UnpackedOrder(EffectOrder):
-    """Ordered effects of which one does not fit in an int64."""
+    """Ordered effects, some too large to pack into an int64."""
 
     def __init__(self, effects: OrderedEffects) -> None:
         """Take the effects as they are."""
@@ -145,16 +145,16 @@ def order_effects(
     Parameters
     ----------
     groups : iterable of Effects
-        Gone through twice where an effect does not fit in 63 bits.
+        Iterated twice if an effect does not fit in 63 bits.
     owners, events : int
-        What all owners and all events are below.
+        Exclusive upper bounds of owners and events.
     most : int
-        The most effects that there can be.
+        An upper bound on the number of effects.
 
     """
     rank_bits = 1 + events.bit_length()
     key_bits = _BITS - rank_bits - owners.bit_length()
-    # What stays empty takes no memory.
+    # Unused pages take no memory.
     key = np.empty(most, np.int64)
     at = 0
     for group in groups:
@@ -174,7 +174,7 @@ def order_effects(
 
 
 def _sorted_columns(groups: list[Effects]) -> OrderedEffects:
-    """Do as `order_effects` where an effect does not fit in one number."""
+    """Like `order_effects`, for effects that do not fit in one number."""
     owner = np.concatenate([g.owner for g in groups]).astype(np.int32)
     seq = np.concatenate([g.key for g in groups]).astype(np.int64)
     event = np.concatenate([g.event for g in groups]).astype(np.int64)

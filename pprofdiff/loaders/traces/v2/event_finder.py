@@ -1,9 +1,9 @@
-"""Event batches as columns of varints, and which of those begin an event.
+"""Decode event batches into columns of varints, and find where events begin.
 
-An event is a type byte and a fixed number of varints. Ordinary types are below 0x80,
-so a batch is nothing but varints, and numpy reads them all at once. The types of the
-alloc/free experiment (128 to 136) run into the number that follows, the time
-difference; their first byte tells them.
+An event is a type byte and a fixed number of varints. Ordinary types are below 0x80, so
+a batch consists of varints only, and numpy decodes them all at once. The types of the
+alloc/free experiment (128 to 136) merge with the number that follows, the time delta;
+their first byte identifies them.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _PADDING = bytes(16)
 class BatchVarints:
     """The numbers of some batches, one batch after another.
 
-    `values` is uint32 where all fit in it, else uint64, and goes on with `varints.TAIL`
-    zeros after the last number; `lead` (uint8) is the first byte of each number;
-    `starts` (int64) is the index of the first number of each batch.
+    `values` is uint32 if all fit, else uint64, followed by `varints.TAIL` zeros; `lead`
+    (uint8) is the first byte of each number; `starts` (int64) is the index of the first
+    number of each batch.
     """
 
     values: NDArray[np.unsignedinteger]
@@ -39,9 +39,9 @@ class BatchVarints:
 
 
 def read_batch_varints(parts: list[memoryview]) -> BatchVarints:
-    """Return the numbers of some batches, none of which is empty.
+    """Return the numbers of some non-empty batches.
 
-    Raises Damage where a number runs out of its batch, or has more than 64 bits.
+    Raises Damage if a number runs past its batch or exceeds 64 bits.
     """
     data = np.frombuffer(b"".join((*parts, _PADDING)), np.uint8)
     stops = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)))
@@ -63,25 +63,25 @@ def read_batch_varints(parts: list[memoryview]) -> BatchVarints:
 
 
 class EventFinder:
-    """Finds which numbers of a batch are the types of events.
+    """Finds which numbers of a batch are event types.
 
-    It keeps its working memory from one call to the next.
+    It reuses its scratch memory between calls.
     """
 
     def __init__(self, counts: NDArray[np.int32]) -> None:
-        """Take what `schema.argument_counts` says of the format."""
+        """Take the format's `schema.argument_counts`."""
         self._known = counts >= 0
         after = np.maximum(counts, 0).astype(np.int64) + 1
-        # A type from 128 up has taken its time difference along.
+        # A type of 128 or more is merged with its time delta.
         after[FIRST_EXPERIMENTAL:] = np.maximum(after[FIRST_EXPERIMENTAL:] - 1, 1)
         self._after = after
         self._rows = np.zeros((TABLES, 0), np.int64)
 
     def find(self, tokens: BatchVarints) -> NDArray[np.int64]:
-        """Return which of the numbers are types of events (int64 indices, rising).
+        """Return which of the numbers are event types (int64 indices, increasing).
 
-        Raises Damage where events do not fill their batches exactly, or where an event
-        is of no type of this format.
+        Raises Damage if events do not fill their batches exactly, or an event's type is
+        not in this format.
         """
         size = len(tokens.lead)
         if self._rows.shape[1] <= size:

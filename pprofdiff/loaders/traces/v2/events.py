@@ -14,8 +14,8 @@ from pprofdiff.loaders.traces.wide_values import WideValues
 __all__ = ["FREQUENT", "Events"]
 
 E = EventType
-# Types that may be most of a trace. The rows and arguments of all others, which are
-# rare, are kept apart.
+# Types that may make up most of a trace. The rows and arguments of all other, rare
+# types are kept separately.
 FREQUENT = frozenset(
     {E.GO_START, E.GO_STOP, E.GO_BLOCK, E.GO_UNBLOCK, E.HEAP_ALLOC}
     | {E.GO_SYSCALL_BEGIN, E.GO_SYSCALL_END, E.SWEEP_BEGIN, E.SWEEP_END}
@@ -25,14 +25,14 @@ FREQUENT = frozenset(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Events:
-    """The timed events of a generation: thread after thread, each one's in order.
+    """The timed events of a generation, grouped by thread, each thread's in order.
 
-    Columns have one row an event. `type` (uint8) is an `EventType`, `time` (int64) in
+    Columns have one row per event. `type` (uint8) is an `EventType`, `time` (int64) in
     ns; `stack` (int32) is the index of the event's stack and `reason` (uint16) the code
-    of the reason for a block or stop, 0 where its type has none. Rows
-    ``offsets[i]:offsets[i+1]`` are those of thread ``threads[i]`` (int64, an id).
+    of the reason for a block or stop, 0 if its type has none. Rows
+    ``offsets[i]:offsets[i+1]`` belong to the thread with id ``threads[i]`` (int64).
 
-    `rare` (int64, rising) are the rows whose types are not `FREQUENT`. `columns`,
+    `rare` (int64, increasing) are the rows whose types are not `FREQUENT`. `columns`,
     `wide` and `rare_arguments` hold arguments; read them with `argument`.
     """
 
@@ -52,15 +52,15 @@ class Events:
         return len(self.type)
 
     def drop_arguments(self) -> None:
-        """Give up the arguments of frequent types, and their memory."""
+        """Free the arguments of frequent types."""
         self.columns.clear()
         self.wide.clear()
 
     def argument(self, place: int, rows: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return an argument of some events (int64); place 0 follows the time.
+        """Return an argument of these events (int64); place 0 follows the time.
 
-        A value with its 64th bit set is negative, so that `NO_THREAD` is -1. Frequent
-        types have their first two arguments only, and none after `drop_arguments`.
+        A value with its 64th bit set is negative, so `NO_THREAD` is -1. Frequent types
+        only have their first two arguments, and none after `drop_arguments`.
         """
         if place >= len(self.columns):
             at = np.minimum(np.searchsorted(self.rare, rows), len(self.rare) - 1)
@@ -71,7 +71,7 @@ class Events:
         return values
 
     def where(self, *types: EventType) -> NDArray[np.int64]:
-        """Return the rows of events of these types, rising."""
+        """Return the rows of events of these types, increasing."""
         wanted = membership(types)
         if FREQUENT.isdisjoint(types):
             return self.rare[lookup(wanted, self.type[self.rare]).view(np.bool_)]

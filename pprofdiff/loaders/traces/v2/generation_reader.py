@@ -1,4 +1,4 @@
-"""Generations to clocks, tables and events, before anything is known of their order."""
+"""Read generations into clocks, tables and events, not yet ordered."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["GenerationReader", "ReadGeneration"]
 
 
 class ReadGeneration(NamedTuple):
-    """A generation as it was read; `stop` is the byte of the file after it."""
+    """A generation as read; `stop` is the byte of the file after it."""
 
     tables: GenerationTables
     events: Events
@@ -28,7 +28,7 @@ class ReadGeneration(NamedTuple):
 class GenerationReader:
     """Reads the generations of a file.
 
-    `interner` and `reasons` have the strings, stacks and reasons of all that were read.
+    `interner` and `reasons` accumulate the strings, stacks and reasons read so far.
     """
 
     def __init__(self, data: bytes, version: int) -> None:
@@ -40,12 +40,12 @@ class GenerationReader:
         self._finder = EventFinder(argument_counts(version))
 
     def __iter__(self) -> Iterator[ReadGeneration]:
-        """Yield the generations in order; raises Damage where one cannot be read."""
+        """Yield the generations in order; raises Damage if one cannot be read."""
         data = self._data
         for generation in generations(data, self._version):
             tables = read_tables(data, generation, self._version, self.interner)
             batches = event_batches(data, generation.batches)
             events = read_events(data, batches, self._finder, tables, self.reasons)
             yield ReadGeneration(tables, events, generation.stop)
-            # The next generation is not read on top of this one.
+            # Free this generation before reading the next.
             del tables, events

@@ -1,8 +1,8 @@
-"""Goroutines through one generation: changes of state become rows of `Intervals`.
+"""Turn the state changes of goroutines in a generation into rows of `Intervals`.
 
-The effects come in order from `goroutine_states`, some thousand at a time, so that the
-columns beside them stay small. If a goroutine's times run backwards, the times of its
-events are raised first, and the rows made again.
+Effects come in order from `goroutine_states`, in chunks, which keeps temporary columns
+small. If a goroutine's times run backwards, the times of its events are raised first,
+and the rows rewritten.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 E = EventType
-# Effects that show a stack of the goroutine that they are on.
+# Effects with a stack of the goroutine that they affect.
 _OWN_STACK = membership(
     (E.GO_CREATE, E.GO_CREATE_BLOCKED, E.GO_STOP, E.GO_BLOCK, E.GO_SYSCALL_BEGIN)
 )
@@ -52,17 +52,17 @@ _OWN_STACK = membership(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoroutineStates(Table):
-    """What is known of each goroutine between two generations, one row a goroutine.
+    """The state of each goroutine between two generations, one row each.
 
-    `state` (uint8) is its `State`, `UNKNOWN` for one that was never mentioned;
-    `first_stack` (int32) the first stack of its own that is known, 0 if none.
+    `state` (uint8) is its `State`, `UNKNOWN` if never mentioned; `first_stack` (int32)
+    its first known stack, 0 if none.
     """
 
     state: NDArray[np.uint8]
     first_stack: NDArray[np.int32]
 
     def grown(self, size: int) -> GoroutineStates:
-        """Return a copy with `size` rows; what is new is unknown."""
+        """Return a copy with `size` rows; new ones are unknown."""
         more = size - len(self)
         return GoroutineStates(
             np.append(self.state, np.full(more, UNKNOWN, np.uint8)),
@@ -72,11 +72,11 @@ class GoroutineStates(Table):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GenerationEvents:
-    """The events of a generation and what is known of them.
+    """The events of a generation and the data derived from them.
 
-    The generation began at `since` (ns). The goroutines with indices below `known` had
-    been mentioned before it. `thread` (int32) is the index of each event's thread, -1
-    for none; `threads` and `stacks` translate the ids in arguments.
+    The generation began at `since` (ns). Goroutines with indices below `known` were
+    mentioned before it. `thread` (int32) is the index of each event's thread, -1 for
+    none; `threads` and `stacks` translate the ids in arguments.
     """
 
     events: Events
@@ -91,7 +91,7 @@ class GenerationEvents:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NewGoroutines(Table):
-    """Goroutines that a generation mentions first; columns as of `Goroutines`."""
+    """Goroutines first mentioned by a generation; columns as in `Goroutines`."""
 
     goroutine: NDArray[np.int32]
     born: NDArray[np.bool_]
@@ -109,9 +109,9 @@ class NewGoroutines(Table):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoroutineRows:
-    """What a generation tells of goroutines, beside the rows put into the store.
+    """A generation's results on goroutines, in addition to the rows in the store.
 
-    `counts` tells whose those rows are; `states` are those after the generation.
+    `counts` has the owners of those rows; `states` are those after the generation.
     """
 
     counts: OwnerCounts
@@ -126,21 +126,21 @@ def goroutine_rows(
     before: GoroutineStates,
     store: RowStore,
 ) -> GoroutineRows:
-    """Put the rows of goroutines in a generation into a store.
+    """Write the rows of a generation's goroutines to a store.
 
-    Times of events are raised, in place, until they run backwards for no thread,
-    goroutine or processor. The caller keeps the rows (`RowStore.keep`).
+    Raises the times of events, in place, until no thread, goroutine or P runs
+    backwards. The caller keeps the rows (`RowStore.keep`).
 
     Parameters
     ----------
     generation, order : GenerationEvents, GoroutineEffects
         The generation and its effects on goroutines.
     constraints : list of HappensBefore
-        Of anything else than goroutines.
+        All constraints except those of goroutines.
     before : GoroutineStates
         Before the generation, with a row for each goroutine that it mentions.
     store : RowStore
-        What `interval_store` returns.
+        From `interval_store`.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def goroutine_rows(
 def _state_changes(
     generation: GenerationEvents, order: GoroutineEffects, state: NDArray[np.uint8]
 ) -> Iterator[StateChanges]:
-    """Return the changes of all goroutines; `state` is brought up to date."""
+    """Return the changes of all goroutines; updates `state` in place."""
     return goroutine_state_changes(
         order, generation.events, generation.context, state, generation.losses
     )
@@ -179,7 +179,7 @@ def _rows_in_order(
     before: GoroutineStates,
     store: RowStore,
 ) -> GoroutineRows | None:
-    """Do as `goroutine_rows`; return None if time runs backwards for a goroutine."""
+    """Like `goroutine_rows`; return None if a goroutine's time runs backwards."""
     events = generation.events
     state, first_stack = before.state.copy(), before.first_stack.copy()
     writer = _RowWriter(generation, store.room(len(order.order)))
@@ -208,7 +208,7 @@ class _RowWriter:
     def __init__(
         self, generation: GenerationEvents, columns: list[NDArray[Any]]
     ) -> None:
-        """Take the generation, and the columns to write to."""
+        """Take the generation and the output columns."""
         self._generation = generation
         self._columns = columns
         self._owners: list[NDArray[np.int32]] = []
@@ -216,13 +216,13 @@ class _RowWriter:
         self._size = 0
 
     def counts(self) -> OwnerCounts:
-        """Return whose the rows are that were written so far."""
+        """Return the owners of the rows written so far."""
         owners = np.concatenate([*self._owners, np.zeros(0, np.int32)])
         counts = np.concatenate([*self._counts, np.zeros(0, np.int64)])
         return OwnerCounts(owners, counts)
 
     def add(self, changes: StateChanges) -> None:
-        """Write a row for each change, after those written before."""
+        """Append a row for each change."""
         generation = self._generation
         events, context = generation.events, generation.context
         owner, event = changes.effects.owner, changes.effects.event
@@ -236,7 +236,7 @@ class _RowWriter:
         rows_of = [column[here] for column in self._columns]
         time, to, reason, stack, processor, thread, by = rows_of
         to[:] = state
-        # Straight into place, without an array between.
+        # Take directly into place, without a temporary array.
         for column, values in (
             (time, events.time),
             (reason, events.reason),
@@ -280,7 +280,7 @@ def _new_goroutines(
 def _first_stacks(
     generation: GenerationEvents, changes: StateChanges, unnamed: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return goroutines of those unnamed, and the first stack of its own of each."""
+    """Return goroutines among `unnamed`, and the first stack of each."""
     events, effects = generation.events, changes.effects
     rows = np.flatnonzero(unnamed[effects.owner] & changes.changed)
     own = np.take(_OWN_STACK, changes.effect[rows]).view(np.bool_)

@@ -1,6 +1,6 @@
-"""The changes of state of goroutines in one generation, in order, and checked.
+"""State changes of goroutines in one generation, in order, and checked.
 
-Source: ``goStates`` and the functions beside it in internal/trace/order.go.
+Source: ``goStates`` and related functions in internal/trace/order.go.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ __all__ = [
 
 E = EventType
 # An effect is the type of its event, or one of these. A switch has three effects: the
-# goroutine that runs stops, which is the event's type, and the other one is woken and
-# started. A goroutine in a system call loses its processor. Above _STATUS_EFFECT there
-# are statuses by the `GoStatus` that they tell.
+# running goroutine stops, which is the event's type, and the other one is woken and
+# started. A goroutine in a system call loses its P. Statuses are _STATUS_EFFECT +
+# `GoStatus`.
 _SWITCH_WAKES, SWITCH_STARTS, _LOSES_PROCESSOR = 200, 201, 202
 _STATUS_EFFECT = 210
 STATUS_SYSCALL = _STATUS_EFFECT + GoStatus.SYSCALL
-# Types with an effect on the goroutine that they name, and on that of their thread.
+# Types with an effect on the goroutine they name, and on that of their thread.
 _NAMED = membership((E.GO_START, E.GO_UNBLOCK, E.GO_SWITCH, E.GO_SWITCH_DESTROY))
 _OWN = membership(
     {E.GO_STOP, E.GO_BLOCK, E.GO_DESTROY, E.GO_DESTROY_SYSCALL, E.GO_SYSCALL_BEGIN}
@@ -95,20 +95,20 @@ _CREATES = membership(CREATES)
 # Types whose effect depends on more than the type.
 _UNCLEAR = np.zeros(256, np.bool_)
 _UNCLEAR[[*STATUSES, E.GO_SWITCH, E.GO_SWITCH_DESTROY]] = True
-# Effects that have the next sequence number.
+# Effects that carry the next sequence number.
 _BUMPS = np.zeros(256, np.bool_)
 _BUMPS[[E.GO_START, E.GO_UNBLOCK, _SWITCH_WAKES]] = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StateChanges:
-    """Some effects on goroutines, goroutine by goroutine, and the states they lead to.
+    """A chunk of effects on goroutines, grouped by goroutine, and the resulting states.
 
-    `effects` has a row for each effect, and the other columns are as long. `effect`
-    (uint8) says what the effect is: an `EventType`, or one of this module's. `state`
-    (uint8) is the `State` that follows, `changed` (bool) whether that differs from the
-    one before. `first_mention` marks statuses of goroutines that were unknown before,
-    `is_first` the first row of each goroutine in this generation.
+    All columns have one row per effect of `effects`. `effect` (uint8) is an
+    `EventType`, or one of this module's effects. `state` (uint8) is the `State` that
+    follows, `changed` (bool) whether that differs from the one before. `first_mention`
+    marks statuses of goroutines that were unknown before, `is_first` the first row of
+    each goroutine in this generation.
     """
 
     effects: OrderedEffects
@@ -137,15 +137,14 @@ def goroutine_effects(
 ) -> GoroutineEffects:
     """Return all effects on goroutines in order.
 
-    `states` (uint8, one a goroutine) is the `State` of each before the generation,
-    `UNKNOWN` for one that was never mentioned. `losses` are those that
-    `processor_state_changes` returns. Raises Damage where an event is of a goroutine
-    that was never mentioned, or of a thread that runs none.
+    `states` (uint8, one per goroutine) is the `State` before the generation, `UNKNOWN`
+    if never mentioned. `losses` comes from `processor_state_changes`. Raises Damage if
+    an event's goroutine was never mentioned, or its thread runs none.
     """
     status_keys = _status_keys(events, goroutines, states)
     groups = _AllEffects(events, context, goroutines, losses, status_keys, incarnations)
     size = len(events.type)
-    # Two effects of an event at most, but for a switch with its three.
+    # At most two effects per event, except a switch with its three.
     switches = len(events.where(E.GO_SWITCH, E.GO_SWITCH_DESTROY))
     most = size + 2 * switches + len(losses.event)
     order = order_effects(groups, len(goroutines), size, most)
@@ -159,12 +158,12 @@ def goroutine_state_changes(
     states: NDArray[np.uint8],
     losses: ProcessorLosses,
 ) -> Iterator[StateChanges]:
-    """Yield the changes of state of all goroutines, some thousand effects at a time.
+    """Yield the state changes of all goroutines, a chunk of effects at a time.
 
-    `ordered` is what `goroutine_effects` returns, `losses` what it was given. `states`
-    (uint8, one a goroutine) holds the state of each before the generation, and is
-    brought up to date, in place, as far as was yielded. Raises Damage where effects are
-    not in sequence, or a state does not allow one.
+    `ordered` comes from `goroutine_effects`, which took the same `losses`. `states`
+    (uint8, one per goroutine) has the states before the generation, and is updated in
+    place as changes are yielded. Raises Damage if effects are out of sequence, or a
+    state does not allow one.
     """
     owner, number = -1, 0
     for effects in ordered.order.chunks():
@@ -199,7 +198,7 @@ def goroutine_state_changes(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _AllEffects:
-    """All effects on goroutines, made anew each time: their columns are large."""
+    """All effects on goroutines, recomputed each time: their columns are large."""
 
     events: Events
     context: Context
@@ -209,7 +208,7 @@ class _AllEffects:
     incarnations: Incarnations
 
     def __iter__(self) -> Iterator[Effects]:
-        """Yield effects, those of some events at a time."""
+        """Yield effects, those of a chunk of events at a time."""
         for group in self._within_incarnations():
             key = self.incarnations.key(group.owner, group.key, group.event)
             yield replace(group, key=key)
@@ -244,10 +243,10 @@ def _processor_losses(
     losses: ProcessorLosses,
     status_keys: NDArray[np.int64],
 ) -> Effects:
-    """Return the losses of processors as effects, each right after its call's begin.
+    """Return the losses of Ps as effects, each right after the start of its call.
 
-    Of a call that began in an earlier generation, only the times tell whether the loss
-    comes before the goroutine's status in this one; nothing else depends on that.
+    If a call began in an earlier generation, only timestamps show whether the loss
+    precedes the goroutine's status in this one; nothing else depends on that.
     """
     call, event, owner = losses.call, losses.event, losses.goroutine
     within = call >= 0
@@ -282,7 +281,7 @@ def _status_keys(
 def _put_losses(
     effects: OrderedEffects, effect: NDArray[np.uint8], losses: ProcessorLosses
 ) -> None:
-    """Give a loss the event that took the processor instead of the call's begin."""
+    """Replace a loss's event, the start of the call, by the one that took the P."""
     rows = np.flatnonzero(effect == _LOSES_PROCESSOR)
     if len(rows):
         order = np.argsort(losses.call)
@@ -295,7 +294,7 @@ def _put_losses(
 def _kinds_of_effect(
     events: Events, context: Context, effects: OrderedEffects
 ) -> NDArray[np.uint8]:
-    """Return what each effect is (uint8): its event's type, or one of the above."""
+    """Return the kind of each effect (uint8): its event's type, or a code above."""
     effect = events.type[effects.event]
     rare = np.flatnonzero(np.take(_UNCLEAR, effect))
     rows = rare[np.isin(effect[rare], (E.GO_SWITCH, E.GO_SWITCH_DESTROY))]
@@ -320,10 +319,10 @@ def _put_blocked_syscalls(
     effect: NDArray[np.uint8],
     processor: NDArray[np.int16],
 ) -> None:
-    """Put SYSCALL_BLOCKED where a status tells of a call without a processor.
+    """Set SYSCALL_BLOCKED where a status reports a system call without a P.
 
-    That is so where the goroutine was in that state before, or is mentioned first and
-    the status is on no `processor` (one an effect, -1 for none).
+    That is so if the goroutine was in that state before, or is first mentioned by a
+    status on no P (`processor`, one per effect, is -1).
     """
     without = (before == UNKNOWN) & (processor < 0)
     without |= before == S.SYSCALL_BLOCKED
@@ -336,7 +335,7 @@ def _check_sequence(
     is_first: NDArray[np.bool_],
     before: int,
 ) -> None:
-    """Raise Damage where a goroutine's sequence numbers leave one out, or repeat one.
+    """Raise Damage if a goroutine's sequence numbers have gaps or duplicates.
 
     `before` is the number of the effect before the first.
     """

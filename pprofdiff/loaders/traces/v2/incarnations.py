@@ -1,8 +1,8 @@
-"""Goroutines goroutine id is used again: each creation begins another incarnation.
+"""Reused goroutine ids: each creation begins another incarnation.
 
-A thread of C that calls Go has one goroutine id for all its calls. Sequence numbers
-count anew from each creation. Where a generation sees a goroutine created that it knew
-before, its events are told apart by when they happened.
+A C thread that calls Go keeps one goroutine id for all its calls. Sequence numbers
+restart at each creation. If a generation creates a goroutine that it already knew,
+timestamps assign its events to incarnations.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Incarnations:
     """The incarnations of goroutines in a generation.
 
     `rows` (int64) are the events from which keys count: creations, and the statuses of
-    goroutines that were there before. `owners` (int32) are their goroutines. `mask` has
-    the bits of a key that count within an incarnation.
+    goroutines that existed before. `owners` (int32) are their goroutines. `mask`
+    selects the bits of a key that count within an incarnation.
     """
 
     def __init__(self, events: Events, goroutines: IdIndex) -> None:
-        """Take a generation's events; their times may still run backwards."""
+        """Take a generation's events, whose times may still be out of order."""
         rows = events.where(*CREATES, *STATUSES)
         owners = goroutines.require(events.argument(0, rows))
         creates = np.isin(events.type[rows], CREATES)
@@ -45,7 +45,7 @@ class Incarnations:
         self._creators = owners[creates & self._several[owners]]
         self._bits = int(len(events.type) + NUMBERED).bit_length()
         self.mask = (1 << self._bits) - 1 if len(self._creations) else -1
-        # A status after a creation in this generation tells nothing new.
+        # A status after a creation in this generation adds nothing.
         tells = creates | (self._ordinal(owners, rows) == 0)
         self.rows, self.owners = rows[tells], owners[tells]
 
@@ -57,8 +57,8 @@ class Incarnations:
     ) -> NDArray[np.integer]:
         """Return keys (see `effects`) that order later incarnations after earlier ones.
 
-        `owner` are goroutines, `rows` their events, and `key` the keys within an
-        incarnation, which the bits of `mask` still have.
+        `owner` are goroutines, `rows` their events, and `key` their keys within an
+        incarnation, which remain in the bits of `mask`.
         """
         if not len(self._creations):
             return key
@@ -67,7 +67,7 @@ class Incarnations:
     def _ordinal(
         self, owner: NDArray[np.integer], rows: NDArray[np.integer]
     ) -> NDArray[np.int64]:
-        """Return how often the goroutine of each event was created up to it (int64)."""
+        """Return how often each event's goroutine was created up to then (int64)."""
         ordinal = np.zeros(len(owner), np.int64)
         some = np.flatnonzero(self._several[owner] & (owner >= 0))
         if not len(some):
@@ -76,7 +76,7 @@ class Incarnations:
         goroutine = np.concatenate((self._creators, owner[some]))
         begins = np.zeros(len(row), np.int64)
         begins[: len(self._creations)] = 1
-        # A creation comes before itself as one of the events.
+        # A creation counts before the same row among the events.
         order = np.lexsort((1 - begins, row, self._time[row], goroutine))
         count = np.cumsum(begins[order])
         goroutine = goroutine[order]

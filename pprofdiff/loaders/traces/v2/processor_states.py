@@ -1,8 +1,8 @@
-"""The changes of state of processors in one generation, in order, and checked.
+"""State changes of Ps in one generation, in order, and checked.
 
-A processor (a P) keeps its state while its thread is in a system call; another thread
-may then steal it. The goroutine in the call loses it by that. Source: ``pStates`` and
-the functions beside it in internal/trace/order.go.
+A P keeps its state while its thread is in a system call; if another thread steals it,
+the goroutine in the call loses it. Source: ``pStates`` and related functions in
+internal/trace/order.go.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ __all__ = [
 E = EventType
 T = TypeVar("T", bound=np.generic)
 P = ProcessorState
-# An effect is the type of its event, or one of these: above _STATUS_EFFECT, statuses
-# by the ProcStatus that they tell; the status of a goroutine that is in a system call.
+# An effect is the type of its event, or one of these: above _STATUS_EFFECT, statuses by
+# ProcStatus; and the status of a goroutine in a system call.
 _STATUS_EFFECT = 210
 _CALLER_STATUS = 220
-# In a system call whose thread has moved on: the next event steals the processor.
+# In a system call whose thread has moved on: the next event steals the P.
 _ABANDONED = 6
-# Types with an effect on the processor that they name, and on that of their thread.
+# Types with an effect on the P they name, and on that of their thread.
 _NAMED = (E.PROC_START, E.PROC_STEAL)
 _OWN = (E.PROC_STOP, E.GO_SYSCALL_BEGIN, E.GO_SYSCALL_END)
 _CREATES = (E.GO_CREATE, E.GO_CREATE_BLOCKED)
@@ -75,20 +75,19 @@ _TRANSITIONS: dict[int, tuple[tuple[int, ...], int]] = {
 }
 _ALLOWED, _NEXT = transition_tables(_TRANSITIONS)
 _GOROUTINE_STATUS = membership((E.GO_STATUS, E.GO_STATUS_STACK))
-# Effects that have the next sequence number; those that begin a system call.
+# Effects that carry the next sequence number; effects that begin a system call.
 _BUMPS = membership((E.PROC_START, E.PROC_STEAL, E.GO_SYSCALL_BEGIN))
 _BEGINS = membership((E.GO_SYSCALL_BEGIN, _CALLER_STATUS))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProcessorStates(Table):
-    """The state of each processor after a generation, one row a processor.
+    """The state of each P after a generation, one row per P.
 
-    `state` (uint8) is a `ProcessorState`, `UNKNOWN` for one that was never mentioned,
-    or this module's own. `thread` (int64) is the id of the thread that has the
-    processor, NO_THREAD if none. `caller` (int32) is the goroutine in a system call on
-    it, -1 if none; `call` (int64) is the row of the event that began the call, -1 if
-    that was in an earlier generation.
+    `state` (uint8) is a `ProcessorState`, `UNKNOWN` if never mentioned, or one of this
+    module's. `thread` (int64) is the id of the thread that has the P, NO_THREAD if
+    none. `caller` (int32) is the goroutine in a system call on it, -1 if none; `call`
+    (int64) is the row of the event that began the call, -1 if in an earlier generation.
     """
 
     state: NDArray[np.uint8]
@@ -97,7 +96,7 @@ class ProcessorStates(Table):
     call: NDArray[np.int64]
 
     def grown(self, size: int) -> ProcessorStates:
-        """Return the states before a generation that knows `size` processors."""
+        """Return the states before a generation that knows `size` Ps."""
         more = size - len(self.state)
         return ProcessorStates(
             np.append(self.state, np.full(more, UNKNOWN, np.uint8)),
@@ -109,13 +108,13 @@ class ProcessorStates(Table):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProcessorChanges(Table):
-    """Effects on processors, processor by processor, and the states they lead to.
+    """Effects on Ps, grouped by P, and the resulting states.
 
-    `owner` (int32) is a processor, `event` (int64) the row of an event, `state` (uint8)
-    the `ProcessorState` that follows, `changed` (bool) whether that differs from the
-    one before. `first_mention` marks statuses of processors that were unknown before,
-    `stolen` the steals from a thread in a system call, `is_first` the first row of each
-    processor in this generation.
+    `owner` (int32) is a P, `event` (int64) the row of an event, `state` (uint8) the
+    `ProcessorState` that follows, `changed` (bool) whether that differs from the one
+    before. `first_mention` marks statuses of Ps that were unknown before, `stolen` the
+    steals from a thread in a system call, `is_first` the first row of each P in this
+    generation.
     """
 
     owner: NDArray[np.int32]
@@ -133,11 +132,11 @@ def processor_state_changes(
     ids: Ids,
     states: ProcessorStates,
 ) -> tuple[ProcessorChanges, ProcessorLosses, ProcessorStates]:
-    """Return the changes of processors, the goroutines' losses, and the states after.
+    """Return the changes of Ps, the Ps that goroutines lost, and the states after.
 
-    `states` are those before the generation. Raises Damage where effects are not in
-    sequence, a state does not allow one, or an event is of a processor that was never
-    mentioned or of a thread that has none.
+    `states` are those before the generation. Raises Damage if effects are out of
+    sequence, a state does not allow one, or an event's P was never mentioned, or its
+    thread has none.
     """
     groups = _effects_of(events, context, ids.processors, states)
     most = sum(len(group.owner) for group in groups)
@@ -175,11 +174,11 @@ def _changes(
     calls: _Calls,
     states: ProcessorStates,
 ) -> tuple[ProcessorChanges, ProcessorLosses, ProcessorStates]:
-    """Do as `processor_state_changes` for some effects; `states` are before them."""
+    """Like `processor_state_changes` for one chunk; `states` are those before it."""
     is_first = effects.first_rows()
     first = np.flatnonzero(is_first)
     owner = effects.owner[first]
-    # A status repeats what is known, and an abandoned system call is still one.
+    # A status repeats what is known; an abandoned system call is still a call.
     state = np.take(_NEXT, effect)
     before = _values_before(state, first, states.state[owner])
     same = np.flatnonzero(
@@ -209,14 +208,14 @@ def _changes(
 
 
 def _visible(state: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return states as the model has them: an abandoned processor is idle."""
+    """Return the states of the model: an abandoned P is idle."""
     return np.where(state == _ABANDONED, np.uint8(P.IDLE), state)
 
 
 def _values_before(
     after: NDArray[T], first: NDArray[np.int64], start: NDArray[T]
 ) -> NDArray[T]:
-    """Return the value before each row; `start` are those before the rows `first`."""
+    """Return the value before each row; `start` has those before rows `first`."""
     before = np.empty_like(after)
     before[1:] = after[:-1]
     before[first] = start
@@ -226,7 +225,7 @@ def _values_before(
 def _effects_of(
     events: Events, context: Context, processors: IdIndex, states: ProcessorStates
 ) -> list[Effects]:
-    """Return all effects on processors."""
+    """Return all effects on Ps."""
     says = events.where(E.PROC_STATUS)
     named = events.where(*_NAMED)
     own = events.where(*_OWN)
@@ -238,7 +237,7 @@ def _effects_of(
     key[begins] = events.argument(0, own[begins]) + NUMBERED
     more = mentioned_syscalls(events, context)
     said = processors.require(events.argument(0, says))
-    # A status that tells of another state than the last comes after what changed it.
+    # A status that differs from the last state comes after what changed it.
     known, told = states.state[said], events.argument(1, says)
     expected = np.take(_NEXT, _STATUS_EFFECT + np.clip(told, 0, 4))
     calls = (known == P.SYSCALL) & (told == ProcStatus.SYSCALL_ABANDONED)
@@ -253,7 +252,7 @@ def _effects_of(
 
 
 def _kinds_of_effect(events: Events, effects: OrderedEffects) -> NDArray[np.uint8]:
-    """Return what each effect is (uint8): its event's type, or one of the above."""
+    """Return the kind of each effect (uint8): its event's type, or a code above."""
     effect = events.type[effects.event]
     rows = np.flatnonzero(effect == E.PROC_STATUS)
     status = events.argument(1, effects.event[rows])
@@ -270,7 +269,7 @@ def _check_sequence(
     is_first: NDArray[np.bool_],
     before: int,
 ) -> None:
-    """Raise Damage where a processor's sequence numbers leave one out, or repeat one.
+    """Raise Damage if a P's sequence numbers have gaps or duplicates.
 
     `before` is the number of the effect before the first.
     """
@@ -284,7 +283,7 @@ def _check_sequence(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Calls:
-    """The system call on a processor after each effect on it.
+    """The system call on a P after each effect on it.
 
     `goroutine` (int32) is in the call, -1 if none; `event` (int64) is the row of the
     event that began it, -1 if unknown.
@@ -302,7 +301,7 @@ def _calls(
     effect: NDArray[np.uint8],
     states: ProcessorStates,
 ) -> _Calls:
-    """Return the system call that each effect leaves its processor in."""
+    """Return the system call on each effect's P after the effect."""
     begins = lookup(_BEGINS, effect).view(np.bool_)
     status = effect >= _STATUS_EFFECT
     own = np.where(begins, effects.event, np.int64(NOBODY))
@@ -310,7 +309,7 @@ def _calls(
     says = np.flatnonzero(effect == _CALLER_STATUS)
     named = events.argument(0, effects.event[says])
     caller[says] = goroutines.require(named)
-    # A status of the processor changes nothing: the call before it is still on.
+    # A status of the P changes nothing: the previous call goes on.
     place = np.arange(len(effect))
     place[status & ~begins] = -1
     first = np.flatnonzero(effects.first_rows())
@@ -330,7 +329,7 @@ def _states_after(
     calls: _Calls,
     states: ProcessorStates,
 ) -> ProcessorStates:
-    """Return the states of processors after the last effect on each."""
+    """Return the states of Ps after the last effect on each."""
     ends = np.ones(len(effect), np.bool_)
     ends[:-1] = effects.first_rows()[1:]
     last = np.flatnonzero(ends)
@@ -348,6 +347,6 @@ def _states_after(
 
 
 def drop_stolen(bindings: ThreadBindings, states: ProcessorStates) -> ThreadBindings:
-    """Return the bindings without processors that other threads have by `states`."""
+    """Return the bindings without Ps that other threads have by `states`."""
     processor = {t: p for t, p in bindings.processor.items() if states.thread[p] == t}
     return replace(bindings, processor=processor)

@@ -1,4 +1,4 @@
-"""Event batches to `Events`, a few batches at a time."""
+"""Decode event batches into `Events`, a few batches at a time."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from pprofdiff.model.csr import chunks, offsets_of
 __all__ = ["event_batches", "read_events"]
 
 E = EventType
-# Bytes of batches decoded at a time: their numbers stay in the processor's cache.
+# Bytes of batches decoded at a time, to stay in the CPU cache.
 _BYTES_AT_ONCE = 1 << 16
-# Arguments of every event that are kept, and the most that one has.
+# Arguments kept for every event, and the maximum that one has.
 _COLUMNS, _MOST = 2, 4
 _STRUCTURAL = {E.STACKS, E.STRINGS, E.CPU_SAMPLES, E.FREQUENCY, E.SYNC}
 _NONE = np.zeros(0, np.int64)
 _RARE = 1 - membership(FREQUENT)
 _REASONED = membership((E.GO_STOP, E.GO_BLOCK))
-# Which argument is the stack of the event, counted from 1.
+# The 1-based argument that is the event's stack.
 _STACK = byte_table(
     {E.GO_CREATE: 3, E.GO_CREATE_BLOCKED: 3, E.GO_STOP: 2, E.GO_BLOCK: 2}
     | {E.GO_UNBLOCK: 3, E.GO_SYSCALL_BEGIN: 2, E.GO_STATUS_STACK: 4}
@@ -42,7 +42,7 @@ _STACK = byte_table(
 
 
 def event_batches(data: bytes, batches: list[Batch]) -> list[Batch]:
-    """Return the batches that hold timed events, one thread's after another's."""
+    """Return the batches that hold timed events, grouped by thread."""
     timed = [
         b
         for b in batches
@@ -53,7 +53,7 @@ def event_batches(data: bytes, batches: list[Batch]) -> list[Batch]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Decoded:
-    """The events of a few batches: fields as of `Events`; `counts` are by batch."""
+    """The events of a few batches: fields as in `Events`; `counts` are per batch."""
 
     type: NDArray[np.uint8]
     time: NDArray[np.int64]
@@ -69,7 +69,7 @@ class _Columns:
     """The columns of a generation, filled from the front."""
 
     def __init__(self, most: int) -> None:
-        """Take the most events there can be; what stays empty takes no memory."""
+        """Allocate columns for `most` events; unused pages take no memory."""
         self.size = 0
         self._type = np.empty(most, np.uint8)
         self._time = np.empty(most, np.int64)
@@ -84,7 +84,7 @@ class _Columns:
         self._counts = [_NONE]
 
     def add(self, part: _Decoded) -> None:
-        """Put some events after those already there."""
+        """Append events."""
         rows = slice(self.size, self.size + len(part.type))
         self._type[rows] = part.type
         self._time[rows] = part.time
@@ -135,11 +135,11 @@ def read_events(
     data : bytes
         The whole file.
     batches : list of Batch
-        What `event_batches` returns for the generation.
+        The generation's batches from `event_batches`.
     finder, tables : EventFinder, GenerationTables
-        Of the format, and of the generation.
+        For the format, and of the generation.
     reasons : ReasonCodes
-        Gets the reasons that occur for the first time.
+        New reasons are added to it.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def read_events(
     """
     view = memoryview(data)
     sizes = offsets_of(np.array([b.last - b.first for b in batches], np.int64))
-    # An event is two bytes or more.
+    # An event has at least two bytes.
     columns = _Columns(int(sizes[-1]) // 2)
     for first, last in chunks(sizes, _BYTES_AT_ONCE) if batches else ():
         some = batches[first:last]
@@ -166,11 +166,11 @@ def _decode(
     tables: GenerationTables,
     reasons: ReasonCodes,
 ) -> _Decoded:
-    """Decode a few batches; `bases` are their start times in units of the clock."""
+    """Decode a few batches; `bases` are their start times in clock units."""
     head = finder.find(tokens)
     types = tokens.lead[head]
     fused = types >= FIRST_EXPERIMENTAL
-    # Where the time difference stands: after the type, or with it.
+    # Position of the time delta: after the type, or merged with it.
     elapsed = head + 1
     if fused.any():
         elapsed -= fused
@@ -208,10 +208,10 @@ def _times(
     bases: list[int],
     ns_per_unit: float,
 ) -> NDArray[np.int64]:
-    """Return the times of events (int64 ns); `units` are their differences.
+    """Return the times of events (int64 ns); `units` are their deltas.
 
-    Each difference becomes whole nanoseconds by itself, as in Go's reader. `begins` is
-    the first event of each batch, `counts` how many it has.
+    As in Go's reader, each delta is converted to whole nanoseconds separately. `begins`
+    is the first event of each batch, `counts` how many it has.
     """
     if max(bases) * ns_per_unit >= LATEST_TIME:
         raise Damage("a time that no clock has")

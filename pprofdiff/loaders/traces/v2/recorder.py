@@ -1,4 +1,4 @@
-"""A trace of Go 1.22 or later, generation by generation: what is known of it so far."""
+"""Accumulate a trace of Go 1.22 or later, generation by generation."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ E = EventType
 
 
 class Recorder:
-    """The rows of all generations so far, and what goes on from one to the next.
+    """The rows of all generations so far, and the state carried between them.
 
-    Lists have an entry for each generation; `decode_v2` puts them together.
+    Lists have an entry per generation; `decode_v2` combines them.
     """
 
     def __init__(self) -> None:
@@ -88,17 +88,17 @@ class Recorder:
         self._processor_states = ProcessorStates(states, none, index, none)
 
     def add(self, generation: ReadGeneration, share: float) -> None:
-        """Add what a generation tells; `share` is the part of the file read with it.
+        """Add a generation; `share` is the fraction of the file read with it.
 
-        The arguments of its events are dropped on the way. Raises Damage where events
-        contradict each other; then no rows of it were added.
+        Drops the arguments of its events. Raises Damage if events contradict each
+        other; then none of its rows are added.
         """
         tables, events, _ = generation
         since = max(tables.sync.time_ns, self.last_ns + 1)
         self._register_ids(events)
         ids, goroutines = self.ids, self.ids.goroutines
 
-        # Who was where: the context, less what threads lost in system calls.
+        # The context of each event, minus the Ps that threads lost in system calls.
         context = context_of(events, goroutines, ids.processors, self._bindings)
         lost = ends_after_loss(events, context, ids.processors)
         context.processor[lost] = NOBODY
@@ -150,7 +150,7 @@ class Recorder:
         self.last_ns = max([since, *(int(t.max()) for t in latest)])
 
     def _register_ids(self, events: Events) -> None:
-        """Give indices to the ids that the generation mentions first."""
+        """Index the ids that the generation mentions first."""
         ids = self.ids
         ids.goroutines.add(events.argument(0, events.where(*CREATES, *STATUSES)))
         ids.processors.add(events.argument(0, events.where(E.PROC_STATUS)))
@@ -178,7 +178,7 @@ class Recorder:
         return samples.take(np.argsort(time, kind="stable"))
 
     def _keep_goroutines(self, rows: GoroutineRows) -> None:
-        """Keep the rows of goroutines, and how they stand after the generation."""
+        """Keep the rows of goroutines, and their states after the generation."""
         self.intervals.keep(int(rows.counts.count.sum()))
         self.interval_counts.append(rows.counts)
         self.new_goroutines.append(rows.new)
@@ -187,14 +187,14 @@ class Recorder:
     def _keep_processors(
         self, generation: GenerationEvents, changes: ProcessorChanges
     ) -> None:
-        """Put the changes of processors as rows into their store, and keep them."""
+        """Write the changes of Ps as rows to their store, and keep them."""
         rows = np.flatnonzero(changes.changed)
         event = changes.event[rows]
         start, state, thread, stolen = self.processor_intervals.room(len(rows))
         np.take(generation.events.time, event, out=start, mode="clip")
         if not self.syncs:
-            # A processor that the first generation mentions was there when it began;
-            # one that a later generation mentions is new.
+            # A P that the first generation mentions existed when it began; one that a
+            # later generation mentions is new.
             start[changes.first_mention[rows]] = generation.since
         np.take(changes.state, rows, out=state, mode="clip")
         np.take(generation.thread, event, out=thread, mode="clip")
@@ -206,7 +206,7 @@ class Recorder:
 def _constraints(
     events: Events, processors: ProcessorChanges, losses: ProcessorLosses
 ) -> list[HappensBefore]:
-    """Return what happened before what: on threads and processors, in GC, at steals."""
+    """Return happens-before chains: of threads, Ps, GC cycles and steals."""
     begins = np.zeros(len(events), np.bool_)
     begins[events.offsets[:-1]] = True
     cycle = events.where(E.GC_BEGIN, E.GC_ACTIVE, E.GC_END)

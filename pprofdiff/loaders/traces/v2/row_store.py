@@ -1,10 +1,10 @@
-"""Rows of goroutines and processors: stored a generation at a time, then put by owner.
+"""Store rows of goroutines and Ps generation by generation, then sort them by owner.
 
-The store has its columns in pages of their own. The C library serves arrays of some
-megabytes from one heap once it has seen such come and go. What is kept between them
-holds the heap open: of a long trace, decoding left behind as much unused memory as the
-result takes. Pages of their own go back to the system when they are dropped, and what
-is never written to takes none.
+Columns live in private pages. The C library serves arrays of a few megabytes from one
+heap once it has seen such arrays freed, and whatever stays allocated between them keeps
+the heap from shrinking: on a long trace, decoding left behind as much unused memory as
+the result takes. Private pages go back to the system when dropped, and pages never
+written to take no memory.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ __all__ = [
     "rows_by_owner",
 ]
 
-# Blocks of so many rows and more, on average, are copied one by one.
+# Blocks of at least this many rows on average are copied one by one.
 _LONG_BLOCK = 64
-# Rows whose places are found at a time: temporaries stay within a few megabytes.
+# Rows placed at a time, which limits temporaries to a few megabytes.
 _ROWS = 1 << 17
-# Smaller arrays are not worth pages of their own; larger ones are worth large pages.
+# Minimum sizes in bytes for private pages and for huge pages.
 _FEWEST_BYTES, _MANY_BYTES = 1 << 16, 1 << 22
 _PRIVATE = (
     {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
     if hasattr(mmap, "MAP_ANONYMOUS")
     else {}
 )
-# Rows are reserved for the whole file by what there was so far, and some more.
+# Growth estimates the rows of the whole file from those so far, times this.
 _MARGIN = 1.5
 
 
 class RowStore:
-    """Columns that grow together, of which the first `size` rows are kept.
+    """Columns that grow together; the first `size` rows are kept.
 
-    `share` is the part of the file that will have been read when the next rows are
-    kept; it tells how many rows are still to come.
+    `share` is the fraction of the file read once the next rows are kept; it predicts
+    how many rows are still to come.
     """
 
     def __init__(self, *dtypes: DTypeLike) -> None:
@@ -58,7 +58,7 @@ class RowStore:
         self._columns = [np.empty(0, dtype) for dtype in dtypes]
 
     def room(self, rows: int) -> list[NDArray[Any]]:
-        """Return the columns to write the next rows to, `rows` of them at most."""
+        """Return the columns for the next rows, at most `rows` of them."""
         needed = self.size + rows
         if needed > self._capacity:
             self._capacity = max(needed, int(needed / self.share * _MARGIN))
@@ -69,16 +69,16 @@ class RowStore:
         return [column[self.size : needed] for column in self._columns]
 
     def keep(self, rows: int) -> None:
-        """Keep the first `rows` of those that `room` made room for."""
+        """Keep the first `rows` of the rows from `room`."""
         self.size += rows
 
     def columns(self) -> list[NDArray[Any]]:
-        """Return the rows that were kept."""
+        """Return the rows kept."""
         return [column[: self.size] for column in self._columns]
 
 
 def _empty(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return an array in pages of its own, if it is large."""
+    """Return an array, in private pages if it is large."""
     length = size * dtype.itemsize
     if length < _FEWEST_BYTES:
         return np.empty(size, dtype)
@@ -90,10 +90,10 @@ def _empty(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OwnerCounts(Table):
-    """Whose the rows of one generation in a `RowStore` are, each owner's together.
+    """The owners of one generation's rows in a `RowStore`, grouped by owner.
 
-    `owner` (int32) are the goroutines or processors in the order of their rows, `count`
-    (int64) is how many rows each has. An owner may stand twice, one after the other.
+    `owner` (int32) are goroutines or Ps in the order of their rows, `count` (int64) is
+    how many rows each has. An owner may appear twice in a row.
     """
 
     owner: NDArray[np.int32]
@@ -101,14 +101,14 @@ class OwnerCounts(Table):
 
 
 def interval_store() -> RowStore:
-    """Return a store of the columns of `Intervals`, but for `offsets`."""
+    """Return a store for the columns of `Intervals`, except `offsets`."""
     return RowStore(
         np.int64, np.uint8, np.uint16, np.int32, np.int16, np.int32, np.int32
     )
 
 
 def processor_store() -> RowStore:
-    """Return a store of the columns of `ProcessorIntervals`, but for `offsets`."""
+    """Return a store for the columns of `ProcessorIntervals`, except `offsets`."""
     return RowStore(np.int64, np.uint8, np.int32, np.bool_)
 
 
@@ -117,8 +117,8 @@ def rows_by_owner(
 ) -> tuple[Offsets, list[NDArray[Any]]]:
     """Return the rows of all generations by owner, in the memory of the store.
 
-    `parts` are the generations, in the order of their rows in the store; they are taken
-    from the list. The offsets (int64, owners + 1) and the columns are returned.
+    `parts` are the generations in the order of their rows; the list is emptied. Returns
+    the offsets (int64, owners + 1) and the columns.
     """
     totals = np.zeros(owners, np.int64)
     for part in parts:
@@ -137,10 +137,10 @@ def rows_by_owner(
         for low, high in chunks(ends, _ROWS):
             rows = np.arange(ends[low], ends[high])
             source[expand(first[low:high], count[low:high])] = rows
-        # What only served to find the order would be on top of what is moved.
+        # Free what only served to find the order before moving columns.
         del ends
         first = count = first[:0].copy()
-    # The first touch of memory takes longer than to move what is in it.
+    # First touch costs more than moving the data, so the buffer is shared.
     spare = np.empty(store.size * max(c.itemsize for c in columns), np.uint8)
     for column in columns:
         before = spare[: column.nbytes].view(column.dtype)
@@ -159,17 +159,17 @@ def _find_blocks(
     first: NDArray[np.integer],
     count: NDArray[np.integer],
 ) -> None:
-    """Put where each block of rows belongs into `first`, its size into `count`.
+    """Write the target of each block of rows to `first`, its size to `count`.
 
-    `free` is the first row of each owner; it is brought up to date. `parts` are taken
-    from their list: their memory is as much as that of what is made of them.
+    `free` is the first free row of each owner, updated in place. `parts` is emptied on
+    the way, since it takes as much memory as the output.
     """
     done = 0
     parts.reverse()
     while parts:
         part = parts.pop()
         here = slice(done, done + len(part))
-        # Rows of one owner stand together, in one block or, at a seam, in two.
+        # Rows of one owner form one block or, across two chunks, two.
         first[here] = free[part.owner] + _before_in_owner(part.owner, part.count)
         count[here] = part.count
         np.add.at(free, part.owner, part.count.astype(free.dtype))
@@ -182,7 +182,7 @@ def _move_blocks(
     first: NDArray[np.integer],
     count: NDArray[np.integer],
 ) -> None:
-    """Copy each block of `count` rows, one after the other, to its place `first`."""
+    """Copy each block of `count` consecutive rows to its target `first`."""
     start = np.cumsum(count) - count
     for place, at, size in zip(
         first.tolist(), start.tolist(), count.tolist(), strict=True
@@ -193,7 +193,7 @@ def _move_blocks(
 def _before_in_owner(
     owner: NDArray[np.int32], count: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return how many rows of the same owner come before each block of a part."""
+    """Return how many rows of the same owner precede each block of a part."""
     ends = np.cumsum(count)
     first = np.flatnonzero(first_of_each(owner))
     start = ends - count

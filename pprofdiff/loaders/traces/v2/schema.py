@@ -1,7 +1,7 @@
-"""Event types of the trace format of Go 1.22 and its successors, and their arguments.
+"""Event types of the trace format since Go 1.22, and their arguments.
 
-Source: runtime/trace*.go and internal/trace/tracev2 of Go 1.22 to 1.26. A type's number
-on the wire never changed since Go 1.22; newer formats only add types.
+Source: runtime/trace*.go and internal/trace/tracev2 of Go 1.22 to 1.26. Type numbers
+have not changed since Go 1.22; newer formats only add types.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ __all__ = [
     "argument_counts",
 ]
 
-# The minor versions that a header may name: 1.24 wrote 1.23, 1.27 writes 1.26.
+# The minor versions in headers: Go 1.24 wrote 1.23, Go 1.27 writes 1.26.
 FORMATS = (22, 23, 25, 26)
-# The thread of batches that belong to none, as int64 (2**64 - 1 on the wire).
+# The thread of batches without one, as int64 (2**64 - 1 on the wire).
 NO_THREAD = -1
-# Types of the alloc/free experiment, the first whose byte has its top bit set.
+# First type of the alloc/free experiment, whose types have the top bit set.
 FIRST_EXPERIMENTAL = 128
 
 
@@ -88,7 +88,7 @@ class EventType(IntEnum):
 
 
 class GoStatus(IntEnum):
-    """What a status event tells of a goroutine (internal/trace/tracev2.GoStatus)."""
+    """The status of a goroutine in an event (internal/trace/tracev2.GoStatus)."""
 
     RUNNABLE = 1
     RUNNING = 2
@@ -97,7 +97,7 @@ class GoStatus(IntEnum):
 
 
 class ProcStatus(IntEnum):
-    """What a status event tells of a processor (internal/trace/tracev2.ProcStatus).
+    """The status of a P in an event (internal/trace/tracev2.ProcStatus).
 
     SYSCALL_ABANDONED is a system call whose thread has moved on.
     """
@@ -108,8 +108,7 @@ class ProcStatus(IntEnum):
     SYSCALL_ABANDONED = 4
 
 
-# Since a format: how many numbers follow each timed event's type, the time difference
-# among them.
+# By first format: how many numbers follow each event type, time delta included.
 _ARGUMENTS = {
     22: {9: 3, 10: 3, 11: 1, 12: 4, 13: 3, 14: 4, 15: 2, 16: 3, 17: 1, 18: 1, 19: 3}
     | {20: 3, 21: 4, 22: 3, 23: 1, 24: 1, 25: 4, 26: 3, 27: 1, 28: 2, 29: 3, 30: 2}
@@ -122,10 +121,10 @@ _ARGUMENTS = {
 
 @cache
 def argument_counts(version: int) -> NDArray[np.int32]:
-    """Return how many numbers follow the byte of each event type in an event batch.
+    """Return how many numbers follow each event type's byte in an event batch.
 
-    `version` is NN of the format ``go 1.NN trace``. The array is int32 of shape (256,);
-    it has -1 for a byte that is not a timed event of this format.
+    `version` is NN of the format ``go 1.NN trace``. The array is int32 of shape (256,),
+    with -1 for a byte that is not a timed event of this format.
     """
     counts = np.full(256, -1, np.int32)
     for since, types in _ARGUMENTS.items():

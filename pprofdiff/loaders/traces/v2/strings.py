@@ -1,4 +1,4 @@
-"""The strings and stacks of a generation, and what their ids are in the whole trace."""
+"""The strings and stacks of a generation, mapped to indices of the whole trace."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["IdMap", "ReasonCodes", "read_stacks", "read_strings"]
 _LONGEST_STRING = 1 << 10
 _DEEPEST_STACK = 128
 _MOST_REASONS = 1 << 16
-# Ids below this are looked up in a table (int32 each), others by bisection.
+# Smaller ids are looked up in a table (int32 each), others by bisection.
 _TABLE = 1 << 22
 
 
 class IdMap:
-    """What the ids of strings or stacks in one generation are in the whole trace.
+    """Maps ids of strings or stacks in one generation to indices of the `Interner`.
 
-    An id is any 64-bit number; its index is that of the `Interner`.
+    An id is any 64-bit number.
     """
 
     def __init__(self, what: str, indices: dict[int, int]) -> None:
@@ -42,7 +42,7 @@ class IdMap:
             self._table[self._ids] = self._indices
 
     def __call__(self, ids: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Return the index of each id (int32); raise Damage for an id that has none."""
+        """Return the index of each id (int32); raise Damage if one has none."""
         if ids.itemsize == 4:
             ids = ids.astype(np.int64)
         elif ids.dtype == np.uint64:
@@ -74,7 +74,7 @@ class ReasonCodes:
     def __call__(self, strings: NDArray[np.int32]) -> NDArray[np.uint16]:
         """Return the code of each string (an index); a new reason gets a new code.
 
-        Raises Damage where the trace has more than 65 536 reasons.
+        Raises Damage if the trace has more than 65 536 reasons.
         """
         most = int(strings.max()) + 1 if len(strings) else 0
         if most > len(self._codes):
@@ -94,7 +94,7 @@ class ReasonCodes:
 def read_strings(data: bytes, first: int, last: int, strings: dict[int, str]) -> None:
     """Read a batch of strings, bytes ``first:last`` of `data`, into `strings` by id.
 
-    Raises Damage where the batch is malformed, or an id occurs twice.
+    Raises Damage if the batch is malformed or an id occurs twice.
     """
     at = first + 1
     while at < last:
@@ -115,9 +115,9 @@ def read_stacks(
 ) -> IdMap:
     """Read a generation's batches of stacks; return the indices of their ids.
 
-    `strings` are the generation's, by id. As in Go, a program counter means what its
-    first frame in the generation says. Raises Damage where a batch is malformed, a
-    stack names a string that does not exist, or an id occurs twice.
+    `strings` are the generation's, by id. As in Go, the first frame seen for a program
+    counter in a generation defines it. Raises Damage if a batch is malformed, a stack
+    names an unknown string, or an id occurs twice.
     """
     indices = {0: 0}
     if not parts:
@@ -140,8 +140,8 @@ def read_stacks(
     except KeyError:
         raise Damage("a stack names a string that is not in the file") from None
     frame_bytes = np.array(known, np.int32)[which].tobytes()
-    # The runtime writes a frame without function and file where it cannot walk a stack.
-    # For Go's tools a stack of such frames is no stack.
+    # The runtime writes a frame without function and file where it cannot unwind a
+    # stack. Go's tools drop a stack that has only such frames.
     telling = np.array([any(strings[place] for place in r[1:3]) for r in rows], bool)
     offsets = offsets_of(counts)
     told = count_in_row(telling[which], offsets).tolist()
@@ -156,7 +156,7 @@ def read_stacks(
 def _split(
     values: NDArray[np.unsignedinteger], starts: list[int]
 ) -> tuple[list[int], NDArray[np.int64], NDArray[np.int64]]:
-    """Return each stack's id, its number of frames, and the place of the first one."""
+    """Return each stack's id, its number of frames, and the index of the first one."""
     row = values.tolist()
     names, counts, places = list[int](), list[int](), list[int]()
     for begin, end in zip(starts, [*starts[1:], len(row)], strict=True):
@@ -180,7 +180,7 @@ def _split(
 def _distinct(
     values: NDArray[np.unsignedinteger],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where each distinct value first stands, and which of those each one is."""
+    """Return the first index of each distinct value, and which of those each one is."""
     order = np.argsort(values, kind="stable")
     ranked = values[order]
     first = first_of_each(ranked)

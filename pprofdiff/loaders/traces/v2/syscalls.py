@@ -1,4 +1,4 @@
-"""System calls, and the processors that threads lose while they are in one."""
+"""System calls, and the Ps that threads lose during one."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _NUMBER_BITS = 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProcessorLosses(Table):
-    """Goroutines that lost their processor within a system call, one row each time.
+    """Goroutines that lost their P during a system call, one row each time.
 
     `goroutine` (int32) is an index; `event` (int64) is the row of the event that took
-    the processor, `call` that of the event that began the system call, -1 if that was
-    in an earlier generation.
+    the P, `call` that of the event that began the system call, -1 if in an earlier
+    generation.
     """
 
     goroutine: NDArray[np.int32]
@@ -41,11 +41,10 @@ class ProcessorLosses(Table):
 
 
 def mentioned_syscalls(events: Events, context: Context) -> NDArray[np.int64]:
-    """Return the statuses and ends of goroutines in a system call with a processor.
+    """Return statuses and ends of goroutines in a system call with a P, as rows.
 
-    They are rows of events (int64, rising). The processor that a thread had before this
-    generation may have been taken since. So the status of a goroutine counts only where
-    the status of its processor came before it.
+    The result is int64 and increasing. The P that a thread had before this generation
+    may have been taken since, so a goroutine's status counts only after its P's.
     """
     says = events.where(E.GO_STATUS, E.GO_STATUS_STACK)
     own = events.argument(1, says) == events.thread_of(says)
@@ -60,11 +59,11 @@ def mentioned_syscalls(events: Events, context: Context) -> NDArray[np.int64]:
 def ends_after_loss(
     events: Events, context: Context, processors: IdIndex
 ) -> NDArray[np.int64]:
-    """Return the events (rows) that end goroutines in a call without its processor.
+    """Return the events (rows) that end goroutines in a system call that lost its P.
 
-    `context` says that they have it still. A steal that took the processor has the
-    sequence number that follows. Whether it came before the goroutine's end, only the
-    times tell; or the order on the thread, if a later thread of the same id did it.
+    In `context` they still have the P. A steal of the P has the next sequence number.
+    Only timestamps show whether it came before the goroutine's end, or the order on the
+    thread, if a later thread with the same id did it.
     """
     ends = events.where(E.GO_DESTROY_SYSCALL)
     ends = ends[context.processor[ends] >= 0]
@@ -88,7 +87,7 @@ def ends_after_loss(
 def _numbered(
     processor: NDArray[np.integer], number: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return one number for a processor's index and a sequence number of its."""
+    """Return one number for a P's index and one of its sequence numbers."""
     most = (1 << _NUMBER_BITS) - 1
     return (processor.astype(np.int64) << _NUMBER_BITS) + np.clip(number, 0, most)
 
@@ -96,10 +95,10 @@ def _numbered(
 def returns_after_steal(
     events: Events, losses: ProcessorLosses
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return steals (rows), and for each the event with which its victim goes on.
+    """Return steals (rows), and for each the event with which its victim continues.
 
-    With that event the thread takes another processor, or leaves the system call
-    without one. Go's reader lets it wait for the steal (``advanceProcStart`` in
+    At that event the thread takes another P, or leaves the system call without one.
+    Go's reader makes it wait for the steal (``advanceProcStart`` in
     internal/trace/order.go).
     """
     stolen = np.flatnonzero(events.type[losses.event] == E.PROC_STEAL)
@@ -117,14 +116,13 @@ def returns_after_steal(
 
 
 def steals_after_loss(events: Events, losses: ProcessorLosses) -> NDArray[np.int64]:
-    """Return the steals (rows) by threads that have lost their own processor.
+    """Return the steals (rows) by threads that have lost their own P.
 
-    They lie between the begin of the system call in which the thread lost it and the
-    end of the call, or the next processor. `context_of` does not know of the loss and
-    gives them the processor that was lost.
+    They lie between the start of the system call that lost it and the end of the call,
+    or the next P. `context_of` misses the loss and attributes the lost P to them.
     """
     steals = events.where(E.PROC_STEAL)
-    # A call from an earlier generation began before all that its thread does in this.
+    # A call from an earlier generation precedes all of its thread's events here.
     old = losses.event[(losses.call < 0) & (events.type[losses.event] == E.PROC_STEAL)]
     begins = events.offsets[:-1][np.isin(events.threads, events.argument(2, old))]
     calls = np.sort(np.concatenate((losses.call[losses.call >= 0], begins)))

@@ -20,16 +20,16 @@ from pprofdiff.model.traces.trace import Sync
 
 __all__ = ["GenerationTables", "RawSamples", "read_tables"]
 
-# Formats whose generations begin with a marked batch that holds the clocks.
+# The first format whose generations begin with a sync batch holding the clocks.
 _MARKS_SYNCS = 25
-# Numbers of a CPU sample, its type among them.
+# Numbers of a CPU sample, including its type.
 _SAMPLE = 6
 _SECOND = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawSamples(Table):
-    """CPU samples as they are in the file, in any order; int64 columns.
+    """CPU samples as in the file, in any order; int64 columns.
 
     `time` is in units of the trace's clock (uint64 bits); the others are ids.
     """
@@ -43,10 +43,10 @@ class RawSamples(Table):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GenerationTables:
-    """What the events of a generation refer to.
+    """Tables that the events of a generation refer to.
 
-    `ns_per_unit` is the length of a unit of its clock; `strings` and `stacks` give the
-    ids of its events the indices of the whole trace.
+    `ns_per_unit` is the length of a clock unit; `strings` and `stacks` map the ids in
+    its events to indices of the whole trace.
     """
 
     sync: Sync
@@ -66,9 +66,9 @@ class _Snapshot(NamedTuple):
 def read_tables(
     data: bytes, generation: Generation, version: int, interner: Interner
 ) -> GenerationTables:
-    """Read a generation's clock and tables; strings and stacks go to `interner`.
+    """Read a generation's clock and tables; adds strings and stacks to `interner`.
 
-    `version` is NN of the format. Raises Damage where a table is malformed, or the
+    `version` is NN of the format. Raises Damage if a table is malformed or the
     generation has no clock.
     """
     by_type: dict[int, list[tuple[int, int]]] = {}
@@ -110,7 +110,7 @@ def read_tables(
 
 
 def _clocks(data: bytes, at: int, last: int, time: int) -> tuple[int, _Snapshot | None]:
-    """Return the frequency (units a second) and the snapshot of a clock's batch."""
+    """Return the frequency (units per second) and the snapshot of a clock batch."""
     frequency, snapshot = 0, None
     if data[at] == EventType.SYNC:
         at += 1

@@ -1,4 +1,4 @@
-"""Events that change no state: of ranges, tasks, regions, logs, labels and metrics."""
+"""Stateless events: ranges, tasks, regions, logs, labels and metrics."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 E = EventType
 _METRICS = (E.HEAP_ALLOC, E.HEAP_GOAL, E.PROCS_CHANGE)
 
-# The column of `TimelineEvents` that each argument of a type goes to.
+# The column of `TimelineEvents` for each argument of a type.
 _ARGUMENTS: dict[EventType, tuple[str, ...]] = {
     E.STW_BEGIN: ("name", "stack"),
     E.GC_ACTIVE: ("id",),
@@ -66,9 +66,9 @@ _OF_PROGRAM = (*_OF_COLLECTOR, E.TASK_BEGIN, E.TASK_END, E.LOG)
 class MetricEvents(Table):
     """Values of metrics, in any order.
 
-    `type` (uint8) is HEAP_ALLOC, HEAP_GOAL (bytes) or PROCS_CHANGE (GOMAXPROCS);
-    `time` (int64) is in ns, but the row of the event as `read_metric_events` returns
-    it; `value` is int64.
+    `type` (uint8) is HEAP_ALLOC, HEAP_GOAL (bytes) or PROCS_CHANGE (GOMAXPROCS); `time`
+    (int64) is in ns, except from `read_metric_events`, where it is the event's row;
+    `value` is int64.
     """
 
     type: NDArray[np.uint8]
@@ -77,9 +77,9 @@ class MetricEvents(Table):
 
 
 def read_metric_events(events: Events) -> MetricEvents:
-    """Return the metrics of a generation, with rows of events in place of times.
+    """Return the metrics of a generation, with event rows in place of times.
 
-    Raises Damage where GOMAXPROCS is no number of processors.
+    Raises Damage if a GOMAXPROCS is out of range.
     """
     rows = events.where(*_METRICS)
     types, value = events.type[rows], events.argument(0, rows)
@@ -99,9 +99,8 @@ def read_timeline_events(
 ) -> TimelineEvents:
     """Return the timeline events of a generation that began at `since` (ns).
 
-    Their times are rows of events until `with_times` replaces them, as the times may
-    still be raised. Raises Damage where an event names a goroutine, processor, string
-    or stack that does not exist.
+    Their times are event rows until `with_times` replaces them, since times may still
+    be raised. Raises Damage if an event names an unknown goroutine, P, string or stack.
     """
     row, owner = _in_order(events, context, ids, incarnations)
     types = events.type[row]
@@ -129,9 +128,9 @@ def read_timeline_events(
 def with_times(timeline: TimelineEvents, time: NDArray[np.int64]) -> TimelineEvents:
     """Return the events with times in place of rows; `time` is that of all events.
 
-    Events of the whole program come to stand in order of time. Of those at one time, as
-    raised times often are, those of the GC are in sequence, those of a goroutine in its
-    order, and the end of a task comes after its begin.
+    Events of the whole program are sorted by time. At equal times, which raised times
+    often are, GC events keep their sequence, a goroutine's events their order, and a
+    task's end follows its begin.
     """
     timed = replace(timeline, time=time[timeline.time])
     order = np.arange(len(timed))
@@ -145,7 +144,7 @@ def with_times(timeline: TimelineEvents, time: NDArray[np.int64]) -> TimelineEve
 def _in_order(
     events: Events, context: Context, ids: Ids, incarnations: Incarnations
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the rows of timeline events, each owner's in order, and their owners."""
+    """Return the rows of timeline events, in order for each owner, and their owners."""
     own = events.where(*_OF_GOROUTINE)
     goroutine = context.goroutine[own]
     key = incarnations.key(goroutine, context.goroutine_key[own], own)
@@ -168,7 +167,7 @@ def _in_order(
     own = events.where(*_OF_PROGRAM)
     goroutine = context.goroutine[own]
     key = incarnations.key(goroutine, context.goroutine_key[own], own)
-    # Their times order them; where those are equal, this does.
+    # They are sorted by time later; this order breaks ties.
     of_program = _ordered(
         [_effects(own, goroutine, key)], len(ids.goroutines), events
     ).event
@@ -192,7 +191,7 @@ def _effects(
 ) -> Effects:
     """Return events as effects on their owners, which count from 1: 0 is none.
 
-    Without a key they come where a status does: before all others.
+    Events without a key get that of a status: before all others.
     """
     if key is None:
         key = np.full(len(rows), STATUS, np.int64)

@@ -22,7 +22,7 @@ from pprofdiff.units import scale_for
 __all__ = ["call_sites"]
 
 _ROWS = 10
-# Of an exact profile of benchmarks, less is what each process does once.
+# A smaller share of an exact benchmark profile is one-time work of each process.
 _HARDLY = 0.001
 _OF_OBJECTS = Column("objects", "pair"), Column("mean size", "pair")
 
@@ -38,10 +38,10 @@ def call_sites(
 ) -> Iterator[Table]:
     """Yield up to `rows` call sites: allocations that changed most, then the largest.
 
-    A site's objects and mean size stand beside its bytes where one of `others` is of
-    the same profiles and counts objects: those of `least_objects` or more, where fewer
-    are not known well. With `per_op` there are only sites that
-    benchmarks call, without those that hardly allocate.
+    Objects and mean size are shown next to bytes if one of `others` is of the same
+    profiles and counts objects, for sites with `least_objects` or more: fewer are not
+    known well. With `per_op`, only sites that benchmarks call are shown, without those
+    that hardly allocate.
     """
     kept = of_operations(diff) if per_op else None
     leaves = by_leaf(diff.ledger if kept is None else diff.ledger.among(kept))
@@ -86,9 +86,9 @@ def call_sites(
 
 
 class _Objects(NamedTuple):
-    """How many objects: raw (base, new) by (leaf, owner), and how they compare.
+    """Raw object counts (base, new) by (leaf, owner), and how they are scaled.
 
-    Scaled, fewer than `least` are not known.
+    Counts below `least`, scaled, are treated as unknown.
     """
 
     counts: dict[tuple[int, int], tuple[int, int]]
@@ -96,14 +96,14 @@ class _Objects(NamedTuple):
     least: float
 
     def of(self, leaf: int, owner: int) -> tuple[int, int] | None:
-        """Return the objects of a site, None where they are not known."""
+        """Return the objects of a site, None if unknown."""
         counts = self.counts.get((leaf, owner))
         if counts is None or max(self.by.scaled(*counts)) < self.least:
             return None
         return counts
 
     def words(self, counts: tuple[int, int]) -> str:
-        """Return raw counts as they compare: by operation, or in percent of all."""
+        """Return raw counts scaled, such as per op, or as a percentage of all."""
         scaled = self.by.scaled(*counts)
         if self.by.mode == "composition":
             base, new = (f"{value:.2f}" for value in scaled)
@@ -114,7 +114,7 @@ class _Objects(NamedTuple):
 def _objects(
     diff: ProfileDiff, others: Sequence[ProfileDiff], kept: Masks | None, least: float
 ) -> _Objects | None:
-    """Return the comparison of the same profiles that counts objects, if there is."""
+    """Return the comparison of the same profiles that counts objects, if any."""
     wanted = diff.sample_type.type.replace("_space", "_objects")
     for other in others:
         if other is diff:
@@ -130,7 +130,7 @@ def _objects(
 
 
 def _site(diff: ProfileDiff, leaves: View, row: int) -> tuple[str, ...]:
-    """Return the function that allocates, and who of the program calls it."""
+    """Return the function that allocates, and its caller in the program."""
     leaf, owner = int(leaves["leaf"][row]), int(leaves["place"][row])
     names = diff.paired_functions.names
     return (names[leaf],) if owner == leaf else (names[leaf], names[owner])
@@ -168,7 +168,7 @@ def _short(count: float) -> str:
 
 
 def _mean_sizes(sizes: tuple[int, int], counts: tuple[int, int]) -> str:
-    """Return the mean object size of both sides; – where there are no objects."""
+    """Return the mean object size on both sides; – means no objects."""
     means = [s / c if c else None for s, c in zip(sizes, counts, strict=True)]
     scale = scale_for([mean for mean in means if mean is not None], "bytes")
     words = ["–" if mean is None else scale.number(mean) for mean in means]

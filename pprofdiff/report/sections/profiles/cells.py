@@ -1,4 +1,4 @@
-"""Cells that every table of profiles shares: values, delta, ratio, share."""
+"""Cells that all tables of profiles share: values, delta, ratio, share."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _value(scale: Scale, value: float) -> str:
 def delta_cell(diff: ProfileDiff, base: int, new: int, *, noise: bool | None) -> Cell:
     """Return the scaled delta of raw values, marked as more, less or noise.
 
-    Where nothing tells, `noise` is None: then there is no mark.
+    `noise` is None if unknown: then there is no mark.
     """
     delta = diff.normalization.delta(base, new)
     mark: Mark = ""
@@ -46,7 +46,7 @@ def delta_cell(diff: ProfileDiff, base: int, new: int, *, noise: bool | None) ->
         mark = "more" if delta > 0 else "less"
     text = scale_of(diff).number(delta, signed=True)
     if mark in ("more", "less") and not text.strip("0."):
-        # What is printed as no change has no sign of one.
+        # A delta that is printed as 0 has no sign.
         mark = ""
     return Cell(text, delta, mark=mark, tone=_TONES[mark])
 
@@ -56,8 +56,8 @@ def ratio_cell(
 ) -> Cell:
     """Return new ÷ base of raw values after scaling, or that a row is new or gone.
 
-    A row that has samples of another kind on a side, which `there` tells of (base,
-    new), is neither: a function that is on the stack of others' samples still runs.
+    `there` says whether base and new have samples of another kind for the row. Such a
+    row is not new or gone: a function on the stack of other samples still runs.
     """
     ratio = diff.normalization.ratio(base, new)
     if ratio is None:
@@ -68,16 +68,16 @@ def ratio_cell(
 
 
 def share_cell(diff: ProfileDiff, base: int, new: int) -> Cell:
-    """Return the shares that raw values are of each side's total."""
+    """Return raw values as shares of each side's total."""
     totals = diff.totals
     text = f"{percent(base, totals[0])} → {percent(new, totals[1])}"
     return Cell(text, new / totals[1] if totals[1] else None)
 
 
 def noise_of(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[bool | None]:
-    """Judge raw sums together: which may be chance; None where nothing tells.
+    """Return which raw sums may be noise, judged together; None if unknown.
 
-    They are known run by run, as `ProfileDiff.runs_of` returns them.
+    The sums are by run, as `ProfileDiff.runs_of` returns them.
     """
     judged = diff.judge_runs(runs)
     return [None] * len(runs.base[0]) if judged is None else judged.chance

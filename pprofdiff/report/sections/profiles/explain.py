@@ -1,4 +1,4 @@
-"""``--explain REGEX``: which stacks a function or category stands for, and why."""
+"""``--explain REGEX``: which stacks a function or category covers, and why."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _STACKS = 3
 
 
 def explain(report: ReportModel, pattern: str) -> Iterator[Part]:
-    """Yield what a pattern stands for: categories and rules, leaves, costliest stacks.
+    """Yield what a pattern matches: categories and rules, leaves, costliest stacks.
 
-    Stacks are those of the side where it costs more. The pattern is searched for in
-    group and category ids, and in function names where no id matches; a whole id is
-    that one alone. Raises UsageError where it is no regular expression, matches
-    nothing, or where no profile is CPU time or time in a state.
+    Stacks are from the side on which it costs more. The pattern is searched for in
+    group and category ids, or in function names if no id matches; a full id matches
+    only itself. Raises UsageError if it is not a regular expression or matches nothing,
+    or if no profile is CPU time or time in a state.
     """
     diff = next((d for d in report.profiles if d.classified), None)
     if diff is None:
@@ -104,7 +104,7 @@ def _matching(
 
 
 def _categories(pattern: str, matches: Matches) -> NDArray[np.bool_]:
-    """Return which categories a pattern names; a whole id names just its own."""
+    """Return which categories a pattern names; a full id names only its own."""
     table = rules()
     exact = {c for g in table.groups for c in g.categories if pattern in (g.id, c)}
     chosen = exact or {
@@ -119,7 +119,7 @@ def _breakdown(
     matching: list[NDArray[np.int64]],
     title: str,
 ) -> Table:
-    """Return what matches by category and rule."""
+    """Return what matches, by category and rule."""
     table = rules()
     size = len(table.rules)
     rule_of = [np.full(len(values), -1, np.int64) for values in diff.values]
@@ -173,7 +173,7 @@ def _leaves(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Sentence:
 
 
 def _stacks(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Iterator[Part]:
-    """Yield one side's stacks, the costliest first."""
+    """Yield one side's stacks, costliest first."""
     scale, total = scale_of(diff), diff.totals[side]
     what = (diff.base, diff.new)[side]
     values = diff.values[side][rows]
@@ -201,7 +201,7 @@ def _stacks(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Iterator[P
 def _stack(diff: ProfileDiff, side: int, row: int, cost: tuple[str, str]) -> Stack:
     """Return one stack, leaf first, with the frames that decide and that pay.
 
-    `cost` is what all samples with this stack cost, and which share of the total.
+    `cost` is the cost of all samples with this stack, and its share of the total.
     """
     owners = _attribution(diff, side)
     table = rules()

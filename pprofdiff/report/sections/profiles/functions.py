@@ -31,7 +31,7 @@ from pprofdiff.units import percent
 __all__ = ["moved_most", "movers", "owned_most", "renamed"]
 
 _ROWS = 8
-# Where chance has no model, changes under this share of the larger total are left out.
+# Without a noise model, changes below this share of the larger total are left out.
 _SMALL = 0.01
 
 _TITLES = {
@@ -51,12 +51,12 @@ def movers(
     *,
     measured: bool = False,
 ) -> Iterator[Table | Sentence]:
-    """Yield the functions (or lines, files) that moved most, dearer ones first.
+    """Yield the functions (or lines, files) that changed most, costlier ones first.
 
-    Functions of one chain, which have the same cum on both sides, share a row; of
-    dearer and of cheaper ones there are up to `rows`. Where nothing moved, a sentence
-    says so. All have `column` as their key. Of benchmarks that were `measured`, what
-    runs them is left out.
+    Functions in one call chain with the same cum on both sides share a row; costlier
+    and cheaper ones have up to `rows` each. If nothing changed, a sentence says so. All
+    have `column` as their key. For benchmarks that were `measured`, their harness is
+    left out.
     """
     table = diff.table(granularity)
     delta = table.scaled_delta(column)
@@ -85,16 +85,16 @@ def movers(
 
 
 def _nothing(diff: ProfileDiff, table: FunctionTable, column: ValueColumn) -> Sentence:
-    """Return that no function's flat, or cum, changed."""
+    """Return a sentence saying that no function's flat, or cum, changed."""
     how = " significantly" if diff.model else ""
     return Sentence(f"No {table.noun}'s {column} changed{how}.", key=column)
 
 
 def _of_program(diff: ProfileDiff, table: FunctionTable) -> NDArray[np.bool_]:
-    """Return the rows that are not of what runs benchmarks.
+    """Return the rows that are not part of what runs benchmarks.
 
-    Package testing says nothing of the program. What functions of test files cost is
-    what they call, unless half of it is their own: code of the loop itself.
+    Package testing says nothing about the program. Functions in test files cost what
+    they call, unless half of that is their own: code of the loop itself.
     """
     flat, cum = (np.maximum(*table.raw(column)) for column in ("flat", "cum"))
     called = _in_tests(diff, table.names) & (2 * flat < cum)
@@ -102,7 +102,7 @@ def _of_program(diff: ProfileDiff, table: FunctionTable) -> NDArray[np.bool_]:
 
 
 def _in_tests(diff: ProfileDiff, names: list[str]) -> NDArray[np.bool_]:
-    """Return which names are of functions that stand in test files."""
+    """Return which names are functions in test files."""
     paired = diff.paired_functions
     harness = {paired.names[i] for i in np.flatnonzero(of_harness(paired)).tolist()}
     return np.array([name in harness for name in names], np.bool_)
@@ -116,14 +116,12 @@ def moved_most(
     *,
     brief: bool = False,
 ) -> Table | Sentence:
-    """Return the functions (or lines, files) that moved most, whichever way.
+    """Return the functions (or lines, files) that changed most, in either direction.
 
-    A `brief` table is of benchmarks that were measured, whose causes say what counts
-    as a function's own.
-
-    Where samples are attributed, a function of the program has what is spent in it and
-    in the library and runtime below it: rows add up, and no caller repeats its callee.
-    Where none moved so, and for lines and files, it is their cum.
+    If samples are attributed, a function of the program has the cost of itself and of
+    the library and runtime below it: rows add up, and no caller repeats its callee. If
+    none changed that way, and for lines and files, it is their cum. A `brief` table is
+    of measured benchmarks, whose causes say what counts as a function's own.
     """
     owned = next(owned_most(diff, labels, granularity, rows, measured=brief), None)
     if owned is not None:
@@ -157,11 +155,11 @@ def owned_most(
     *,
     measured: bool = False,
 ) -> Iterator[Table]:
-    """Yield the functions that own samples and moved most, if any moved.
+    """Yield the functions that own samples and changed most, if any changed.
 
-    A sample's owner is the frame nearest the leaf that is not of the standard library.
-    Without attributed samples there is none, and lines and files own nothing. Of
-    benchmarks that were `measured`, what runs them is left out.
+    A sample's owner is the frame nearest the leaf that is not in the standard library.
+    Without attributed samples there is none, and lines and files own nothing. For
+    benchmarks that were `measured`, their harness is left out.
     """
     if granularity != "functions" or diff.attributions is None:
         return
@@ -178,7 +176,7 @@ def owned_most(
     judged = diff.judge_runs(runs.map(lambda run: run[some]))
     still = delta == 0 if judged is None else judged.noise
     if measured:
-        # What a benchmark's loop does itself stands where nothing else does.
+        # What a benchmark's loop does itself is shown only if nothing else changed.
         program = ~still & ~_in_tests(diff, [paired.names[i] for i in some.tolist()])
         still = ~program if program.any() else still
     order = np.argsort(-delta, kind="stable")
@@ -214,7 +212,7 @@ def owned_most(
 def _moved(
     diff: ProfileDiff, table: FunctionTable, column: ValueColumn
 ) -> NDArray[np.bool_]:
-    """Return which rows moved, as far as can be told, and say something."""
+    """Return which rows changed, as far as known, and are not on every stack."""
     moved: NDArray[np.bool_] = ~_still(diff, table, column) & ~plumbing(table)
     return moved
 
@@ -229,7 +227,7 @@ def _title(diff: ProfileDiff, column: ValueColumn, *, dearer: bool) -> str:
 def _still(
     diff: ProfileDiff, table: FunctionTable, column: ValueColumn
 ) -> NDArray[np.bool_]:
-    """Return which rows did not move, as far as can be told."""
+    """Return which rows did not change, as far as known."""
     judged = table.judge(column)
     if judged is not None:
         return judged.noise & judged.known
@@ -282,9 +280,9 @@ def _figures(
     noise: bool | None,
     there: tuple[bool, bool],
 ) -> Row:
-    """Return a row: the key and raw values of `sums`, under a name.
+    """Return a row: the key and raw values of `sums`, and a name.
 
-    `there` tells whether base and new have any samples of it.
+    `there` says whether base and new have any samples of it.
     """
     key, base, new = sums
     return Row(
@@ -301,12 +299,12 @@ def _figures(
 
 
 def _wholes(diff: ProfileDiff, table: FunctionTable) -> Mapping[str, str]:
-    """Return which function each row is a part of; nothing for rows of lines, files."""
+    """Return which function each row is part of; empty for rows of lines or files."""
     return diff.part_of if table.noun == "function" else {}
 
 
 def _in_chain(name: Cell, others: int) -> Cell:
-    """Return a row's name with how many share the row."""
+    """Return a row's name with the number of others that share the row."""
     if not others:
         return name
     more = f"(+{others} in its chain)"

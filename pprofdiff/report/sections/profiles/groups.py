@@ -1,4 +1,4 @@
-"""Where functions moved: in each region, version or endpoint of a fleet."""
+"""Where functions changed: in each region, version or endpoint of a fleet."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from pprofdiff.report.sections.profiles.named import row_cells
 
 __all__ = ["groups_of_fleet"]
 
-# Functions that are told group by group: a screen's worth with ten groups.
+# Functions shown group by group: a screenful with ten groups.
 _FUNCTIONS = 3
-# Groups of one function that are told in short, for each row that tables have there.
+# Groups of one function in a short report, for each row that its tables have.
 _GROUPS = 2
 
 
 def groups_of_fleet(
     report: ReportModel, most: int | None = None
 ) -> Iterator[Table | Sentence]:
-    """Yield the functions that moved most, each with its values in every group.
+    """Yield the functions that changed most, each with its values in every group.
 
-    Of a function that moved in no group by itself, and over all groups together, that
-    is the first row of it. With `most`, which is how many rows tables have in short,
-    one function is told. Nothing is yielded where nothing is grouped.
+    The first row of a function covers all groups, and may be the only significant one.
+    With `most`, the rows per table of a short report, only one function is shown.
+    Nothing is yielded without groups.
     """
     fleet = report.comparison.new.fleet
     if fleet is None or not fleet.grouped_by:
@@ -58,7 +58,7 @@ def groups_of_fleet(
 
 
 def _functions(groups: list[GroupDiff]) -> list[str]:
-    """Return the functions that moved in all, then those that did in one group."""
+    """Return the functions that changed in all groups together, then in one group."""
     names: dict[str, None] = {}
     for group in groups:
         if group.functions is not None:
@@ -68,9 +68,9 @@ def _functions(groups: list[GroupDiff]) -> list[str]:
 
 
 def _row(group: GroupDiff, function: str) -> Row:
-    """Return a group's row, that of all under the function's name.
+    """Return a group's row; that of all groups has the function's name.
 
-    What one side alone has is not compared.
+    A group that one side lacks is not compared.
     """
     hosts = Cell(", ".join(f"{count:,}" for count in group.hosts))
     cells, name = (Cell(""), Cell(""), Cell("")), Cell(group.name)

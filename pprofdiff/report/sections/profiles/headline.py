@@ -1,4 +1,4 @@
-"""The first sentence of a report: what moved most, by how much, of what kind."""
+"""The first sentence of a report: what changed most, by how much, of what kind."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pprofdiff.units import percent
 
 __all__ = ["headline"]
 
-# Categories whose name says no more than that of their group.
+# Categories whose name says no more than their group's.
 _NO_MORE_THAN_ITS_GROUP = frozenset(("alloc", "rt.other", "user"))
 
 
 def headline(diff: ProfileDiff) -> str:
-    """Return one to three sentences: the largest change first, the whole last.
+    """Return one to three sentences: the largest change first, the total last.
 
-    Where a CPU profile is empty there is no change to speak of, and that is said.
+    If a CPU profile is empty, the sentence only says so.
     """
     for side, total in zip((diff.base, diff.new), diff.totals, strict=True):
         if diff.is_cpu and total == 0:
@@ -46,7 +46,7 @@ def headline(diff: ProfileDiff) -> str:
 
 
 def _no_group(diff: ProfileDiff, groups: list[JudgedSum]) -> str:
-    """Return that no group changed, and the category that did all the same."""
+    """Return that no group changed, and the category that changed anyway."""
     parts = (part for group in groups for part in judged_categories(diff, group.id))
     moved = [part for part in parts if part.noise is False]
     if not moved:
@@ -56,7 +56,7 @@ def _no_group(diff: ProfileDiff, groups: list[JudgedSum]) -> str:
 
 
 def _change(diff: ProfileDiff, group: JudgedSum) -> str:
-    """Return what one group costs more or less."""
+    """Return how much more or less one group costs."""
     if diff.normalization.mode == "composition":
         return f"{group.label}: {_share(diff, group)} of the CPU"
     scale = scale_of(diff)
@@ -75,7 +75,7 @@ def _share(diff: ProfileDiff, group: JudgedSum) -> str:
 
 
 def _most_of_it(diff: ProfileDiff, group: JudgedSum) -> str:
-    """Name the category that makes more than half of a group's change."""
+    """Return the category that makes at least half of a group's change, "" for none."""
     parts = judged_categories(diff, group.id)
     if len(parts) < 2:
         return ""
@@ -86,7 +86,7 @@ def _most_of_it(diff: ProfileDiff, group: JudgedSum) -> str:
 
 
 def _whole(diff: ProfileDiff) -> str:
-    """Return the sentence about the totals; there is none where shares are compared."""
+    """Return the sentence about the totals, "" if shares are compared."""
     if diff.normalization.mode == "composition":
         return ""
     scale, totals = scale_of(diff), diff.totals

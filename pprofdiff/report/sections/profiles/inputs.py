@@ -1,4 +1,4 @@
-"""What the table of inputs tells of profiles."""
+"""What the table of inputs says about profiles."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["profile_inputs"]
 
 
 def profile_inputs(captures: Sequence[Capture[Profile]]) -> Iterator[Input]:
-    """Yield what each profile says of itself.
+    """Yield what each profile says about itself.
 
-    All profiles of a side together tell which Go built the program.
+    The Go version is inferred from all profiles of a side together.
     """
     version = go_version(*(capture.content for capture in captures))
     for capture in captures:

@@ -1,4 +1,4 @@
-"""How rows of profiles are named: short and distinct, with the whole name beside."""
+"""How rows of profiles are named: short and distinct, with the full name as tooltip."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pprofdiff.goruntime.readable import (
 )
 from pprofdiff.report.rows import Cell
 
-# What runtime.sigprof writes where it finds no stack: functions that nothing calls.
+# What runtime.sigprof writes if it finds no stack: functions that nothing calls.
 _STAND_INS = {
     "runtime._ExternalCode": "no function: non-Go code, generated or C",
     "runtime._GC": "no function: stacks not unwound during GC",
@@ -31,7 +31,7 @@ __all__ = ["row_cells"]
 
 
 class _Line(NamedTuple):
-    """A row's function, file and line; of rows of lines ``function file:line``."""
+    """A row's function, file and line; rows of lines are ``function file:line``."""
 
     function: str
     file: str
@@ -43,10 +43,9 @@ def row_cells(
 ) -> list[Cell]:
     """Return cells that name rows of a table: functions, lines, files or packages.
 
-    Their remark says what stands for no function; what of the base's name is another
-    one, where people see that;
-    what a function that is gone may be now, where that is one of several; and of which
-    function one is a part on one side alone, by the names in `wholes`.
+    The remark says that a function is a placeholder, what differs visibly in base's
+    name, what a removed function may be now if there are several candidates, or which
+    function in `wholes` it is part of on one side only.
     """
     texts = _texts(table, rows)
     gone = (table.status()[np.array(rows, np.int64)] == STATUSES.index("gone")).tolist()
@@ -74,7 +73,7 @@ def _renamed(table: Table, row: int, shown: str, before: str) -> Cell:
     name = table.names[row]
     was = _before(table.noun, before, name)
     verb = "probably was" if table.probable[row] else "was"
-    # Of `sync` and `internal/sync` the same is left.
+    # `sync` and `internal/sync` have the same short name.
     alike = table.noun == "function" and shown.startswith(f"{was}.")
     text = with_path(name) if was and alike else shown
     remark = f"({verb} {was})" if was else ""
@@ -83,7 +82,7 @@ def _renamed(table: Table, row: int, shown: str, before: str) -> Cell:
 
 
 def _texts(table: Table, rows: Sequence[int]) -> list[str]:
-    """Return what rows are called, different words for different rows."""
+    """Return the names of rows, different ones for different rows."""
     names = [table.names[i] for i in rows]
     if table.noun == "function":
         return distinct_names(names)
@@ -102,16 +101,16 @@ def _texts(table: Table, rows: Sequence[int]) -> list[str]:
 
 
 def _before(noun: str, before: str, now: str) -> str:
-    """Return what is another one in base's name, in few words."""
+    """Return what differs in base's name, in a few words."""
     if noun == "line":
         return short_before(_line(before).function, _line(now).function)
     return short_before(before, now) if noun == "function" else path_before(before, now)
 
 
 def _line(name: str, file: str = "") -> _Line:
-    """Return the parts of a row's name; the file is looked for where it is not given.
+    """Return the parts of a row's name; the file is searched for if not given.
 
-    The names of Go's functions have spaces within brackets only.
+    Names of Go functions have spaces only within brackets.
     """
     at = name.rfind(f" {file}:") if file else _space(name)
     if at < 0:
@@ -121,7 +120,7 @@ def _line(name: str, file: str = "") -> _Line:
 
 
 def _space(name: str) -> int:
-    """Return where the first space outside brackets is, -1 without one."""
+    """Return the position of the first space outside brackets, -1 without one."""
     depth = 0
     for at, char in enumerate(name):
         depth += (char in "[{(") - (char in "]})")

@@ -1,4 +1,4 @@
-"""The sentence under a profile's tables: how small a change can be seen."""
+"""The sentence below a profile's tables: how small a change can be seen."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["noise_sentence"]
 def noise_sentence(
     diff: ProfileDiff, hosts: int | None = None, *, measured: bool = False
 ) -> Iterator[Sentence]:
-    """Yield what ``~`` means here, and the length of profile that would tell.
+    """Yield what ``~`` means here, and the length of profile that would decide.
 
-    Of fleets, `hosts` is how many the smaller one has, and it is the number of hosts
-    that would tell. How long to measure benchmarks is in their outcome: of those that
-    were `measured` it is not said. Nothing is yielded where no group is within noise,
-    or chance has no model.
+    For fleets, `hosts` is the number of hosts of the smaller one, and the number needed
+    is given instead. For benchmarks that were `measured`, the outcome says how long to
+    measure. Nothing is yielded without a noise model, and ``~`` is not explained if no
+    group is within noise.
     """
     model = diff.model
     groups = judged_groups(diff)
@@ -65,7 +65,7 @@ def noise_sentence(
 
 
 def _some_untold(diff: ProfileDiff) -> bool:
-    """Return whether a row is neither marked nor within noise."""
+    """Return whether the significance of any row is unknown."""
     if any(group.noise is None for group in judged_groups(diff)):
         return True
     table = diff.table("functions")
@@ -74,7 +74,7 @@ def _some_untold(diff: ProfileDiff) -> bool:
 
 
 def _span(seconds: float) -> str:
-    """Return a length of time as people say it."""
+    """Return a length of time in seconds, minutes or hours."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:

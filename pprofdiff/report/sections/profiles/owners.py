@@ -32,15 +32,15 @@ from pprofdiff.report.sections.profiles.cells import (
 
 __all__ = ["group_table", "payer_tables"]
 
-# A category gets a line of its own from this share of either total on.
+# A category gets its own row from this share of either total on.
 _WORTH_A_LINE = 0.01
-# Where lines are few, a group within noise gets one from this share on.
+# In a short table, a group within noise gets a row from this share on.
 _WORTH_ONE_OF_FEW = 0.03
-# What groups that share a row are called: small ones, or all within noise.
+# Names of groups that share a row: small ones, or all within noise.
 _REST = ("smaller groups", "groups within noise")
 _PAID = ("gc", "gc_tax", "alloc")
 _ROWS = 8
-# How many functions background marking is spread over.
+# Maximum functions that background marking is spread over.
 _MODELLED = 5
 
 
@@ -51,15 +51,13 @@ def group_table(
     *,
     telling: bool = False,
 ) -> Table:
-    """Return the groups of runtime costs, each with its larger categories, and all.
+    """Return the groups of runtime costs with their larger categories, and the total.
 
-    A `telling` table leaves out what small groups are together, where that is little
-    and within noise: the sum of rows may miss that.
-
-    With `most`, there are so many categories at most, those that moved furthest beyond
-    noise, and small groups within noise are one row, ``rest``; where there is no room
-    for categories, all groups within noise are. Other keys are written as rules of the
-    gate are: ``group:gc``, ``category:gc.mark.assist`` and ``total``.
+    A `telling` table leaves out the sum of small groups if it is small and within
+    noise: its rows may not add up. With `most`, there are at most that many categories,
+    those with the largest significant changes, and small groups within noise share one
+    row, ``rest``; with 0, all groups within noise do. Other keys are written like rules
+    of the gate: ``group:gc``, ``category:gc.mark.assist`` and ``total``.
     """
     details = {group.id: group.detail for group in rules().groups}
     rows: list[Row] = []
@@ -107,7 +105,7 @@ def _in_shares(diff: ProfileDiff) -> bool:
 
 
 def _large(diff: ProfileDiff, part: JudgedSum) -> bool:
-    """Return whether a category is worth a line."""
+    """Return whether a category is worth a row."""
     base, new = diff.totals
     return (
         part.base > _WORTH_A_LINE * base
@@ -117,7 +115,7 @@ def _large(diff: ProfileDiff, part: JudgedSum) -> bool:
 
 
 def _telling(diff: ProfileDiff, group: JudgedSum, most: int) -> bool:
-    """Return whether a group moved, or is a share of the CPU to speak of."""
+    """Return whether a group changed, or is a notable share of the CPU."""
     base, new = diff.totals
     large = (
         group.base >= _WORTH_ONE_OF_FEW * base or group.new >= _WORTH_ONE_OF_FEW * new
@@ -126,7 +124,7 @@ def _telling(diff: ProfileDiff, group: JudgedSum, most: int) -> bool:
 
 
 def _furthest(parts_of: Mapping[str, Sequence[JudgedSum]], most: int) -> set[str]:
-    """Return the ids of the categories that moved furthest beyond noise."""
+    """Return the ids of the categories with the largest significant changes."""
     moved = [p for parts in parts_of.values() for p in parts if p.noise is False]
     moved.sort(key=lambda part: -abs(part.delta))
     return {part.id for part in moved[:most]}
@@ -152,8 +150,8 @@ def payer_tables(
 ) -> Iterator[Table]:
     """Yield who pays for GC and allocation: up to `rows` call sites of user code.
 
-    A second table, where `modelled` says so, spreads background marking over the
-    functions that allocate.
+    With `modelled`, a second table spreads background marking over the functions that
+    allocate.
     """
     shown = _payers(diff, _ROWS if rows is None else rows)
     unit = scale_of(diff).unit
@@ -179,7 +177,7 @@ def payer_tables(
 
 
 def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
-    """Return the call sites whose bill changed or is largest."""
+    """Return the call sites whose cost changed most or is largest."""
     if not diff.classified:
         return ()
     paid = np.array([rules().groups[row].id in _PAID for row in rules().group_rows])
@@ -188,7 +186,7 @@ def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
     by_site = sums.by("site", "owner")
     base, new = by_site.base, by_site.new
     noise = noise_of(diff, by_site.runs)
-    # What nothing tells has its number, as what changed; without a model nothing does.
+    # Unknown significance ranks like a change; without a noise model, size decides.
     without = diff.model is None
     by_chance = np.array([without or chance is True for chance in noise], np.bool_)
     delta = np.abs(diff.normalization.delta(base, new))
@@ -219,13 +217,13 @@ def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
 
 
 def _mostly(paid: View) -> str:
-    """Name the category that a call site pays most for, on either side."""
+    """Return the category that a call site pays most for, on either side."""
     category = paid["category"][np.maximum(paid.base, paid.new).argmax()]
     return rules().category_labels[rules().categories[int(category)]]
 
 
 def _site(names: list[str], sites: View, row: int) -> tuple[str, ...]:
-    """Return a call site, and who of the program calls it if it is a library's."""
+    """Return a call site, and its caller in the program if it is a library's."""
     site, owner = int(sites["site"][row]), int(sites["owner"][row])
     return (names[site],) if owner in (site, -1) else (names[site], names[owner])
 

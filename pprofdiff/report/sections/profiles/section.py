@@ -1,4 +1,4 @@
-"""Sections on profiles, one a sample type: groups, functions, call sites, who pays."""
+"""Sections on profiles by sample type: groups, functions, call sites, who pays."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def profile_sections(
 ) -> Iterator[Section]:
     """Yield a section for each comparison of profiles.
 
-    Objects stand beside bytes in one section, where bytes are compared too.
+    Objects are shown next to bytes in one section if bytes are compared too.
     """
     beside = {diff.name for diff in diffs if not _counts_objects(diff)}
     for diff in diffs:
@@ -54,7 +54,7 @@ def profile_sections(
             mode=mode_in_words(diff),
             short=diff.name,
             unit=unit,
-            # What benchmarks count is in the outcome; profiles have starting too.
+            # What benchmarks count is in the outcome; profiles include startup.
             lead=headline(diff) if counted is None else "",
             noise=total_noise(diff),
             compared=diff,
@@ -66,17 +66,17 @@ def profile_sections(
 
 
 def _modelled(report: ReportModel, diff: ProfileDiff) -> MarkByAllocation | None:
-    """Return background marking by who allocates, where there is some to speak of."""
+    """Return background marking by allocating function, if it is worth showing."""
     if not diff.is_cpu or too_little_gc(report.comparison):
         return None
     return report.comparison.modelled
 
 
 def _counted(report: ReportModel, diff: ProfileDiff) -> tuple[float, ...] | None:
-    """Return what each benchmark counts of what a profile of allocations has.
+    """Return what each benchmark counts of an allocation profile's sample type.
 
-    That is bytes or objects per op on either side, of benchmarks that were measured in
-    turns; None where they do not count it.
+    That is bytes or objects per op on either side, for benchmarks run in interleaved
+    rounds; None if they do not count it.
     """
     turns, kind = report.comparison.turns, diff.sample_type.type
     if turns is None or not report.comparison.measured or kind not in turns.allocated:
@@ -87,9 +87,9 @@ def _counted(report: ReportModel, diff: ProfileDiff) -> tuple[float, ...] | None
 def _call_sites(
     report: ReportModel, diff: ProfileDiff, rows: int | None
 ) -> Iterator[Table]:
-    """Yield the call sites; of benchmarks that count, those of their operations.
+    """Yield the call sites; for benchmarks that count, those of their operations.
 
-    Where tiny objects share a block, a site has as many as profiles count, or more.
+    If tiny objects share a block, a site has at least as many as profiles count.
     """
     if _counted(report, diff) is None:
         yield from call_sites(diff, report.profiles, report.labels, rows)
@@ -110,21 +110,21 @@ def _counts_objects(diff: ProfileDiff) -> bool:
 
 
 def _contents(diff: ProfileDiff) -> str:
-    """Return what tables there are, in words."""
+    """Return the section's tables in words."""
     if is_heap(diff.new.profile):
         return "call sites"
     return "groups, functions, payers" if diff.grouped else "functions"
 
 
 def _tops(diff: ProfileDiff) -> tuple[str, ...]:
-    """Return which tables answer in short what moved."""
+    """Return which tables say in short what changed."""
     if is_heap(diff.new.profile):
         return ("call_sites",)
     return ("cum", "flat") if diff.is_cpu else ("cum",)
 
 
 def _hosts(report: ReportModel, diff: ProfileDiff) -> int | None:
-    """Return how many hosts the smaller fleet has, None where there are no fleets."""
+    """Return the number of hosts in the smaller fleet, None without fleets."""
     fleets = report.comparison.base.fleet, report.comparison.new.fleet
     counts = [len(fleet.of(diff.name)) for fleet in fleets if fleet is not None]
     return min(counts, default=None)
@@ -133,7 +133,7 @@ def _hosts(report: ReportModel, diff: ProfileDiff) -> int | None:
 def _parts(
     report: ReportModel, diff: ProfileDiff, scope: Scope
 ) -> Iterator[SectionPart]:
-    """Yield what is told of one kind of profile."""
+    """Yield everything that is shown of one kind of profile."""
     labels, rows = report.labels, scope.rows
     measured = report.comparison.measured
     if is_heap(diff.new.profile):
@@ -165,7 +165,7 @@ def _parts(
 def _of_fleet(
     report: ReportModel, diff: ProfileDiff, most: int | None = None
 ) -> Iterator[Table | Sentence]:
-    """Yield where functions of a fleet moved; code for fleets is loaded for them."""
+    """Yield where functions of a fleet changed; loads code for fleets only for them."""
     if diff.is_cpu and report.comparison.new.fleet is not None:
         from pprofdiff.report.sections.profiles.groups import groups_of_fleet
 
@@ -179,8 +179,8 @@ def _short_parts(
     rows: int,
     categories: int,
 ) -> Iterator[SectionPart]:
-    """Yield the groups that say something, and what moved most."""
-    # Causes of benchmarks say what they count.
+    """Yield the groups that matter, and what changed most."""
+    # The causes of benchmarks say what they count.
     labels, brief = report.labels, report.comparison.measured
     if is_heap(diff.new.profile):
         yield from _call_sites(report, diff, rows)
@@ -198,9 +198,9 @@ def _short_parts(
 def repeats_a_cause(
     report: ReportModel, diff: ProfileDiff, moved: Sequence[SectionPart]
 ) -> bool:
-    """Return whether all that moved is one function, and a cause has its numbers.
+    """Return whether all that changed is one function, and a cause has its numbers.
 
-    That is of benchmarks that were measured: their causes are functions.
+    This is for measured benchmarks, whose causes are functions.
     """
     tables = [part for part in moved if isinstance(part, Table)]
     if not report.comparison.measured or len(tables) != 1 or len(tables[0].rows) != 1:
@@ -216,7 +216,7 @@ def repeats_a_cause(
 
 
 def profile_tiles(section: Section) -> Iterator[Tile]:
-    """Yield a profile's total, marked as its tables are; of shares it says nothing."""
+    """Yield a profile's total, marked like its tables; nothing for shares."""
     diff: ProfileDiff = section.compared
     scale, by = scale_of(diff), diff.normalization
     if by.mode == "composition" or (is_heap(diff.new.profile) and not section.lead):

@@ -152,6 +152,31 @@ class Comparison:
         cautious = tuple(replace(diff, cautious=True) for diff in self.profiles)
         return replace(self, results={**self.results, "profile": cautious})
 
+    def of_unit(self, unit: UnitOfWork) -> Comparison | None:
+        """Return one unit of work's own samples, per op of it; None without profiles.
+
+        Raises ValueError if the sides are not split by unit.
+        """
+        if unit not in self._of_units:
+            apart = self.apart or self.alone
+            if apart is None:
+                raise ValueError("sides are not split by unit of work")
+            base, new = apart.of(unit)
+            settings = replace(
+                DEFAULTS,
+                identity=self.identity,
+                same_within=self.same_within,
+                pairs=self.pairs,
+            )
+            both = base.of("profile") and new.of("profile")
+            found = compare_sides(base, new, settings) if both else None
+            self._of_units[unit] = found
+        return self._of_units[unit]
+
+    @cached_property
+    def _of_units(self) -> dict[UnitOfWork, Comparison | None]:
+        return {}
+
     @cached_property
     def by_label(self) -> ByLabel | None:
         """The CPU by the label that identifies units of work; None without one.

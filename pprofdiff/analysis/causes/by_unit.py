@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from pprofdiff.analysis.causes.measured import causes_of_measured
-from pprofdiff.analysis.comparison import Comparison, compare_sides
+from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Finding
-from pprofdiff.analysis.ledger.units import UnitOfWork
 from pprofdiff.analysis.outcome.model import Unit
-from pprofdiff.analysis.settings import DEFAULTS
 
-__all__ = ["causes_of_units"]
+__all__ = ["causes_of_units", "changed_units"]
 
 # The most units to explain: readers open no more.
 _MOST = 5
@@ -27,21 +24,10 @@ def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[F
 
     Findings have no claim, since their samples are those of one unit alone.
     """
-    apart = comparison.apart or comparison.alone
-    if apart is None:
-        return
-    settings = replace(
-        DEFAULTS,
-        identity=comparison.identity,
-        same_within=comparison.same_within,
-        pairs=comparison.pairs,
-    )
     about = _ABOUT if comparison.alone is None else ""
-    for number, (unit, names) in enumerate(_of(apart.units, moved), 1):
-        base, new = apart.of(unit)
-        if not (base.of("profile") and new.of("profile")):
-            continue
-        case = Case(compare_sides(base, new, settings))
+    for number, (units, of_unit) in enumerate(changed_units(comparison, moved), 1):
+        case = Case(of_unit)
+        names = ", ".join(unit.name for unit in units)
         found = causes_of_measured(case, moved=True)
         kept = {cause.id for cause in found.causes[:_CAUSES]}
         for finding in found.found:
@@ -49,18 +35,27 @@ def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[F
                 yield _named(finding, names, number, about)
 
 
-def _of(
-    units: Sequence[UnitOfWork], moved: Sequence[Unit]
-) -> list[tuple[UnitOfWork, str]]:
-    """Return the changed units of work with their display names, largest first."""
+def changed_units(
+    comparison: Comparison, moved: Sequence[Unit]
+) -> Iterator[tuple[list[Unit], Comparison]]:
+    """Yield changed units with their own samples per op, largest change first.
+
+    Units that share samples come together. Those without samples are left out, as are
+    all after the first five.
+    """
+    apart = comparison.apart or comparison.alone
+    if apart is None:
+        return
     found = []
-    for unit in units:
-        names = [one.name for one in moved if one.key in unit.benchmarks]
-        if names:
-            first = next(i for i, one in enumerate(moved) if one.name == names[0])
-            found.append((first, unit, ", ".join(names)))
+    for unit in apart.units:
+        places = [i for i, one in enumerate(moved) if one.key in unit.benchmarks]
+        if places:
+            found.append((places, unit))
     found.sort(key=lambda one: one[0])
-    return [(unit, names) for _, unit, names in found[:_MOST]]
+    for places, unit in found[:_MOST]:
+        of_unit = comparison.of_unit(unit)
+        if of_unit is not None:
+            yield [moved[i] for i in places], of_unit
 
 
 def _named(finding: Finding, names: str, number: int, about: str) -> Finding:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from pprofdiff.analysis.causes.by_unit import causes_of_units
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings import (
     allocation,
@@ -162,6 +161,7 @@ def find(
     """
     case = Case(comparison)
     if comparison.measured:
+        from pprofdiff.analysis.causes.by_unit import causes_of_units
         from pprofdiff.analysis.causes.measured import causes_of_measured
 
         waited, _ = tree(None, _waits(case), _WAYS.get(verdict))
@@ -176,6 +176,8 @@ def find(
         for finding in rule(case)
     ]
     if comparison.apart is not None:
+        from pprofdiff.analysis.causes.by_unit import causes_of_units
+
         of_units = causes_of_units(comparison, moved)
         shared, _ = tree(case.cpu, drafts, _WAYS.get(verdict))
         return Findings((*of_units, *shared), None)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.causes.by_unit import changed_units
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.ledger.units import REST, by_unit, executed
@@ -21,6 +22,9 @@ from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.operations import operations_of
 from pprofdiff.model.side import Capture, Side
+from pprofdiff.report.model import Scope, report_of
+from pprofdiff.report.rows import Table
+from pprofdiff.report.sections import sections
 from tests.analysis.building import given, profile, stacks
 from tests.analysis.ledger.capture import CAPTURES, RUNS
 
@@ -229,6 +233,28 @@ def test_the_planted_benchmark_is_the_one_named(files):
     if len(files) > 1:
         assert found[0].severity == "major"
         assert found[0].title.startswith("Encode: codec.encoded uses ")
+
+
+def test_the_changed_benchmark_has_tables_of_its_own():
+    """They are of its samples alone, per op of its own."""
+    sides = (kept(name, "bench.txt", "cpu.pb.gz") for name in ("base", "new"))
+    report = report_of(compare_sides(*sides, DEFAULTS))
+    ((_, alone),) = changed_units(report.comparison, report.outcome.moved)
+    parts = [part for one in sections(report, Scope(full=True)) for part in one.parts]
+    tables = [part for part in parts if isinstance(part, Table)]
+    (groups,) = (table for table in tables if table.key == "unit_groups")
+    assert groups.title.startswith("Encode, in ")
+    *rows, total = groups.rows
+    own = alone.cpu.normalization.scaled(*alone.cpu.totals)
+    for column, whole in zip(
+        (groups.place("base"), groups.place("new")), own, strict=True
+    ):
+        assert total.cells[column].value == pytest.approx(whole)
+        each = [row.cells[column].value for row in rows if row.role == "group"]
+        assert sum(each) == pytest.approx(whole)
+    (cum,) = (t for t in tables if t.key == "unit_cum" and "slower" in t.title)
+    assert cum.title == "Encode: Got slower (cum)"
+    assert cum.rows[0].cells[cum.names].text.startswith("codec.")
 
 
 @pytest.mark.parametrize("files", [("bench.txt",), ("bench.txt", "cpu.pb.gz"), ALL])

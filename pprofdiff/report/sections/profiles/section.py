@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from pprofdiff.analysis.account.gc import too_little_gc
@@ -29,6 +30,9 @@ from pprofdiff.report.sections.profiles.noise import noise_sentence
 from pprofdiff.report.sections.profiles.owners import group_table, payer_tables
 
 __all__ = ["profile_sections", "profile_tiles", "repeats_a_cause"]
+
+# The size of a benchmark's own tables, of which there may be several.
+_CATEGORIES_OF_UNIT, _ROWS_OF_UNIT = 4, 6
 
 
 def profile_sections(
@@ -150,6 +154,7 @@ def _parts(
         if diff.is_cpu:
             yield from show(column="flat", measured=measured)
         yield from _of_fleet(report, diff)
+        yield from _of_units(report, diff)
         if diff.grouped:
             modelled = _modelled(report, diff)
             yield from payer_tables(diff, labels, modelled, rows)
@@ -160,6 +165,32 @@ def _parts(
             yield from noise_sentence(diff, hosts, measured=measured)
     if scope.joined:
         yield from renamed(diff)
+
+
+def _of_units(report: ReportModel, diff: ProfileDiff) -> Iterator[Table]:
+    """Yield groups and functions of each changed benchmark, per op of its own.
+
+    Code for several benchmarks is loaded only for them.
+    """
+    moved = report.outcome.moved
+    if diff is not report.comparison.cpu or not moved:
+        return
+    from pprofdiff.analysis.causes.by_unit import changed_units
+
+    for units, of_unit in changed_units(report.comparison, moved):
+        own = of_unit.cpu
+        if own is None or not own.grouped:
+            continue
+        if len(units) == 1 and units[0].figure == "cpu":
+            own = replace(own, within_noise=False)
+        names, unit = ", ".join(one.name for one in units), scale_of(own).unit
+        table = group_table(own, report.labels, _CATEGORIES_OF_UNIT)
+        yield replace(table, key="unit_groups", title=f"{names}, in {unit}")
+        measured = report.comparison.measured
+        show = partial(movers, own, report.labels, "cum", rows=_ROWS_OF_UNIT)
+        for part in show(measured=measured):
+            if isinstance(part, Table):
+                yield replace(part, key="unit_cum", title=f"{names}: {part.title}")
 
 
 def _of_fleet(

@@ -89,6 +89,12 @@ OWN = [
         {path("F"): 300, path("Old", "F"): 50}, {path("F"): 800},
         "p.F uses 2.29× the CPU", (350, 800), "In it: p.Old [^,]* → 0",
     ),
+    # What it does itself costs more, what it calls costs less: one function, one cause.
+    (
+        {path("F"): 300} | {path(callee, "F"): 60 for callee in "ABC"},
+        {path("F"): 800} | {path(callee, "F"): 30 for callee in "ABC"},
+        "p.F uses 1.85× the CPU", (480, 890), "",
+    ),
 ]  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pprofdiff.analysis.account.model import Account, Amount, Part
-from pprofdiff.analysis.outcome.model import Measure, Outcome, Unit
+from pprofdiff.analysis.outcome.model import Measure, Outcome, Unit, is_bounded
 
 __all__ = ["account_row", "outcome_row", "unit_rows"]
 
@@ -48,8 +48,7 @@ def _unit(unit: Unit, label: str | None) -> Row:
         "label": label,
         "name": unit.name,
         "ratio": unit.ratio,
-        "low": unit.low,
-        "high": unit.high,
+        **_bounds(unit.low, unit.high),
         "figure": unit.figure,
         "base": unit.base,
         "new": unit.new,
@@ -58,6 +57,12 @@ def _unit(unit: Unit, label: str | None) -> Row:
         "counted": [one._asdict() for one in unit.counted],
         "cpu_seconds": {"base": about[0], "new": about[1]},
     }
+
+
+def _bounds(low: float, high: float) -> Row:
+    """Return the bounds of a ratio, null if they say nothing."""
+    known = is_bounded(low, high)
+    return {"low": low if known else None, "high": high if known else None}
 
 
 def _confidence(measure: Measure) -> float:
@@ -76,8 +81,7 @@ def _measure(measure: Measure | None) -> Row:
         "base": measure.base,
         "new": measure.new,
         "ratio": measure.ratio,
-        "low": measure.low,
-        "high": measure.high,
+        **_bounds(measure.low, measure.high),
         "source": measure.source,
         "runs": {"base": measure.runs[0], "new": measure.runs[1]},
     }

@@ -225,5 +225,5 @@ def failed_requests(base: Side, new: Side, _result: None) -> Iterator[Caveat]:
                 yield Caveat(
                     "load-failed",
                     f"{capture.path}: {summary.failed:,} of {summary.requests:,} "
-                    "requests failed; operations a second count them too",
+                    "requests failed; operations per second count them too",
                 )

@@ -171,7 +171,7 @@ def _missing(path: str) -> str:
     told = displayed(path)
     if told == printable(path):
         if folder and _mode(folder) is None:
-            return f"{told}: no such file, nor a folder {printable(folder)}"
+            return f"{told}: no such file, and no folder {printable(folder)}"
         near = _nearest(folder, name)
         if near:
             return f"{told}: no such file; did you mean {printable(near)}?"

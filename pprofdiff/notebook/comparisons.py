@@ -55,9 +55,9 @@ _OF_TRACES = (
 )
 # Names for rows that are unclear outside of their table.
 _LONGER = {
-    "running": "goroutines running, a second",
-    "runnable": "goroutines runnable, a second",
-    "blocked": "goroutines blocked, a second",
+    "running": "goroutines running, per second",
+    "runnable": "goroutines runnable, per second",
+    "blocked": "goroutines blocked, per second",
     "waits": "waits for a processor",
     "wait.p50": "p50 of a wait",
     "wait.p99": "p99 of a wait",

@@ -184,8 +184,8 @@ def _shown(
     if not told:
         what = "time or CPU" if figure is None else figure
         raise UsageError(
-            f"no {what} by operation of several runs: give folders of runs, each with "
-            "benchmarks, and a CPU profile beside them"
+            f"no {what} per op of several runs: give folders of runs, each with "
+            "benchmarks and a CPU profile"
         )
     of = {measure.id: measure for measure in measures(comparison)}
     return [_one(comparison, one, of.get(one.id)) for one in told]

@@ -214,7 +214,7 @@ def test_collections_at_the_start_say_nothing_of_the_profiled_time():
     ("cycles", "label", "said"),
     [
         (START, "GC cycles, whole logs", "3 → 3"),
-        (STEADY, "GC cycles a second, under load", "4 → 4"),
+        (STEADY, "GC cycles per second, under load", "4 → 4"),
     ],
 )
 def test_a_few_cycles_have_no_rate(cycles, label, said):

@@ -91,7 +91,7 @@ def complaint(done):
         ),
         (
             ("base.pb.gz", "nowhere/new.pb.gz"),
-            r"nowhere/new\.pb\.gz: no such file, nor a folder nowhere",
+            r"nowhere/new\.pb\.gz: no such file, and no folder nowhere",
         ),
         (("nothing", "new.pb.gz"), r"nothing: .*empty"),
         (("folder", "new.pb.gz"), r"folder: nothing in this folder.*notes\.txt"),

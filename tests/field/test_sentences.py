@@ -255,9 +255,9 @@ def test_what_explains_more_is_marked_so(case):
 def test_the_cost_of_an_operation_goes_the_finding_s_way(case):
     """A share of a longer life falls though an operation waits for longer."""
     for finding in findings(case):
-        told = re.search(rf"{PAIR.pattern} an operation", finding.title)
+        told = re.search(rf"{PAIR.pattern} per op", finding.title)
         told = told or re.search(
-            rf"^They wait {PAIR.pattern} an operation", finding.text
+            rf"^They wait {PAIR.pattern} per op", finding.text
         )
         if told and finding.direction != "neutral":
             assert way(told) in (0, WAYS[finding.direction]), finding

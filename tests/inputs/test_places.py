@@ -84,7 +84,7 @@ def test_a_mistyped_name_gets_the_nearest(here, argument):
 
 
 def test_a_missing_folder_is_named(here):
-    with pytest.raises(FetchError, match=r"^a/b\.pb: no such file, nor a folder a$"):
+    with pytest.raises(FetchError, match=r"^a/b\.pb: no such file, and no folder a$"):
         locate("a/b.pb")
 
 

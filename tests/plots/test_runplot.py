@@ -88,9 +88,9 @@ def test_the_page_s_chart_is_named_and_described(compared):
 def test_one_run_a_side_has_no_dots():
     one = measured_runs(base=(100,), new=(120,))
     assert plots.run_charts(one) == ()
-    with pytest.raises(UsageError, match="by operation of several runs"):
+    with pytest.raises(UsageError, match="per op of several runs"):
         plots.runs(one, Figure().subplots())
-    with pytest.raises(UsageError, match="no cpu by operation"):
+    with pytest.raises(UsageError, match="no cpu per op"):
         plots.runs(measured_runs(), Figure().subplots(), figure="cpu")
 
 

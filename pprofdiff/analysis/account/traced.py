@@ -25,7 +25,7 @@ _COLUMNS = {
     "runnable": ("waiting for a processor", "sched_wait_ns"),
     "syscall": ("system calls with a processor", "syscall_ns"),
     "syscall_block": ("system calls without a processor", "syscall_block_ns"),
-    "unknown": ("before the trace tells a state", "unknown_ns"),
+    "unknown": ("before the trace shows a state", "unknown_ns"),
 }
 # The goroutines with this share of active time do the work.
 _MOST = 0.95

@@ -416,7 +416,7 @@ def _gc_words(case: Case, *, bytes_told: bool) -> str:
     rates = [side.steady.allocated_mb_per_second for side in (gc.base, gc.new)]
     if not rates[0] or not rates[1]:
         return ""
-    per = "an operation" if gc.per_work else "a second"
+    per = "per op" if gc.per_work else "per second"
     parts = []
     if not bytes_told:
         works = gc.rates or (1.0, 1.0)
@@ -445,7 +445,7 @@ def _evidence(case: Case, diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, 
             if one is not None and one.normalization.mode == "per_work":
                 by = one.normalization
                 sides = by.scaled(*one.totals)
-                facts.append(Fact(f"{noun} by operation", by.reason, *sides, unit))
+                facts.append(Fact(f"{noun} per op", by.reason, *sides, unit))
     return tuple(facts)
 
 

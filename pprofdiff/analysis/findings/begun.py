@@ -87,7 +87,7 @@ def begun(case: Case) -> Iterator[Finding]:
     yield Finding(
         "begun",
         f"Goroutines of {short(kind.name)} begin {before} → {after} times "
-        + ("an operation" if by is None else f"for each of {short(by.name)}")
+        + ("per op" if by is None else f"for each of {short(by.name)}")
         + (f", most of them under {short(where)}" if where else ""),
         f"In the traces {counts}.{beside}",
         tuple(facts),

@@ -43,11 +43,11 @@ def concurrency(case: Case) -> Iterator[Finding]:
     how = "one after the other" if longer > 0 else "side by side"
     yield Finding(
         "concurrency",
-        f"An operation lasts {times(lasts[1] / lasts[0])} as long at the same time of "
-        f"its goroutines: more of it is done {how}{where}",
-        f"An operation lasts {arrow(*lasts, 'ns')}, and its goroutines spend "
-        f"{arrow(*spent, 'ns')} in all: {at_once[0]:.1f} of them are in one at a time "
-        f"for base, {at_once[1]:.1f} for new.",
+        f"An operation takes {times(lasts[1] / lasts[0])} as long, for the same "
+        f"time of its goroutines: more of it runs {how}{where}",
+        f"An operation takes {arrow(*lasts, 'ns')}, and its goroutines take "
+        f"{arrow(*spent, 'ns')} in total: {at_once[0]:.1f} of them at a time in base, "
+        f"{at_once[1]:.1f} in new.",
         (
             Fact("time per op", "work", *lasts, "ns"),
             Fact("goroutines' time per op", "trace", *spent, "ns"),

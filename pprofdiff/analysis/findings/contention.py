@@ -51,13 +51,13 @@ def contention(case: Case) -> Iterator[Finding]:
             yield _crowded(diff, waits, totals, crowd)
         return
     rates = _rates(case, diff, totals)
-    by = "an operation" if diff.normalization.mode == "per_work" else "a second"
+    by = "per op" if diff.normalization.mode == "per_work" else "per second"
     if rates is None:
         # The time span is unknown, so it takes more than a warm-up explains.
         by, rates = "since the start", _since_start(case, totals)
     if rates is None or not max(totals):
         return
-    loaded = 1.0 if by == "an operation" else _load_ratio(case)
+    loaded = 1.0 if by == "per op" else _load_ratio(case)
     base, new = rates[0], rates[1] / loaded
     enough = CONTENTION_SURE if by == "since the start" else CONTENTION
     if not beyond_runs(enough, base, new):
@@ -132,7 +132,7 @@ def _much(case: Case, rates: tuple[float, float], by: str) -> bool:
     """Return whether goroutines are known to wait for much of the time."""
     if by == "since the start":
         return False
-    if by == "a second":
+    if by == "per second":
         return max(rates) >= _WAITED_MUCH
     work = case.comparison.work
     if work is None or work.rates is None:

@@ -45,7 +45,7 @@ def frequency(case: Case) -> Iterator[Finding]:
     factors = gc.factors
     if abs(log(factors.cycles)) < log(_OFTEN):
         return
-    per = "per op" if gc.per_work else "a second"
+    per = "per op" if gc.per_work else "per second"
     by = " per op" if gc.per_work else ""
     fewer_bytes = -log(factors.bytes_per_cycle)
     heap = fewer_bytes / log(factors.cycles) >= _MOST
@@ -250,7 +250,7 @@ def _pace_reason(gc: GCDiff, base: Pace, new: Pace, *, more: bool) -> tuple[str,
 def _sums_up(case: Case, gc: GCDiff, factors: Factors) -> str:
     """Return the factors of GC CPU and the numbers behind them, in words."""
     base, new = gc.base.steady, gc.new.steady
-    rate = "per op" if gc.per_work else "a second"
+    rate = "per op" if gc.per_work else "per second"
     cost = cycle_cpu_us(case, gc)
     each = ""
     if cost is not None:
@@ -259,7 +259,7 @@ def _sums_up(case: Case, gc: GCDiff, factors: Factors) -> str:
     goal = arrow(base.heap.mean_goal * _MB, new.heap.mean_goal * _MB, "bytes")
     words = [
         f"{arrow(base.cycles_per_second or 0, new.cycles_per_second or 0, '')} cycles",
-        f"a second{each}.",
+        f"per second{each}.",
         f"Live heap {live}, goal {goal} (means).",
     ]
     if base.allocated_mb_per_second and new.allocated_mb_per_second:
@@ -268,7 +268,7 @@ def _sums_up(case: Case, gc: GCDiff, factors: Factors) -> str:
             new.allocated_mb_per_second * _MB,
             "bytes",
         )
-        words.append(f"Allocated a second: {allocated}.")
+        words.append(f"Allocated per second: {allocated}.")
     whole = gc.base.whole.heap.allocated, gc.new.whole.heap.allocated
     if whole[0] and whole[1]:
         in_all = arrow(whole[0] * _MB, whole[1] * _MB, "bytes")

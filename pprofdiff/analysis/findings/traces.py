@@ -109,7 +109,7 @@ def pair_of(diff: TraceDiff, base_ns: float, new_ns: float) -> tuple[float, floa
 
 def per(diff: TraceDiff) -> str:
     """Return the unit that times are scaled by."""
-    return "a second" if diff.rates is None else "an operation"
+    return "per second" if diff.rates is None else "per op"
 
 
 def scaled(diff: TraceDiff, base_ns: float, new_ns: float) -> str:

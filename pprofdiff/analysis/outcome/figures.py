@@ -162,7 +162,7 @@ def _throughput(comparison: Comparison) -> Measure | None:
     return _measure(
         _Figure(
             "throughput",
-            "operations a second",
+            "operations per second",
             "1/s",
             "faster" if work.closed else "",
         ),

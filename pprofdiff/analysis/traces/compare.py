@@ -353,7 +353,7 @@ def _unlike_work(base: TraceSide, new: TraceSide) -> list[Caveat]:
     return [
         Caveat(
             "trace-work",
-            f"user tasks {name}: {old:,.0f} → {now:,.0f} a second: times per second "
+            f"user tasks {name}: {old:,.0f} → {now:,.0f} per second: times per second "
             f"are of unlike work; --rps {old:.0f}:{now:.0f} gives them by task",
         )
     ]

@@ -105,7 +105,7 @@ def load_inputs(captures: Iterable[Capture[LoadSummary]]) -> Iterator[Input]:
         yield Input(
             capture.path,
             capture.content.tool,
-            amount=f"{rounded(rate)} a second",
+            amount=f"{rounded(rate)} per second",
             counts={"per_second": rate},
         )
 

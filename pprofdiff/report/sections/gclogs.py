@@ -194,7 +194,7 @@ SUMS = (
     Figure("while marking", "H1−H0", "heap.allocated_during_mark", _bytes, level=1),
 )
 RATES = (
-    Figure("cycles a second", "N, T", "cycles_per_second", _rate, worse=True),
+    Figure("cycles per second", "N, T", "cycles_per_second", _rate, worse=True),
     Figure("GC CPU a cycle", "S+A+D+T", "gc_cpu_us_per_cycle", _time, worse=True),
     Figure("GC share of capacity, CPU", "S+A+D+T", "gc_cpu_share", _share, worse=True),
     Figure(
@@ -205,7 +205,7 @@ RATES = (
     Figure("live heap, mean", "H2", "heap.mean_live", _bytes),
     Figure("goal, mean", "G", "heap.mean_goal", _bytes),
     Figure("effective GOGC, median", "G, H2", "heap.effective_gogc", _percent),
-    Figure("allocated a second", "H0–H2, T", "allocated_mb_per_second", _bytes),
+    Figure("allocated per second", "H0–H2, T", "allocated_mb_per_second", _bytes),
     Figure("allocated a cycle", "H0–H2", "heap.per_cycle", _bytes),
 )
 # fmt: on
@@ -370,7 +370,7 @@ def _factors(gc: GCDiff) -> Iterator[Sentence]:
     factors = gc.factors
     if factors is None:
         return
-    per = "by operation" if gc.per_work else "a second"
+    per = "per op" if gc.per_work else "per second"
     # Three digits each, so that the product can be checked.
     ratios = {name: times(f, significant=3) for name, f in factors._asdict().items()}
     yield Sentence(
@@ -397,7 +397,7 @@ def gc_tiles(section: Section) -> Iterator[Tile]:
         *both, unit = often.words(base, new)
         change = _ratio(base, new, gc.changes.get(often.path), worse=often.worse)
         told = f"{' → '.join(both)} {unit}".rstrip()
-        yield Tile("GC cycles a second, under load", told, change)
+        yield Tile("GC cycles per second, under load", told, change)
         return
     counts = gc.base.whole.cycles, gc.new.whole.cycles
     change = Cell(times(counts[1] / counts[0]) if counts[0] else "")

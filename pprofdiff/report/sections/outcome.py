@@ -252,7 +252,7 @@ def _a_second(factor: float, low: float, high: float) -> str:
     """Return by how much CPU per second changed, and what may have caused it."""
     way = "more" if factor > 1 else "less"
     return (
-        f"The program took {times(factor)} the CPU a second "
+        f"The program took {times(factor)} the CPU per second "
         f"({span(factor, low, high)}), and no group's share changed beyond noise: "
         f"{way} work was done, an op costs {way}, or the machine differed."
     )

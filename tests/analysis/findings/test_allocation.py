@@ -46,7 +46,7 @@ def test_the_total_by_operation_comes_first():
     )
     assert found.direction == "worse"
     facts = {fact.what: (fact.base, fact.new, fact.unit) for fact in found.evidence}
-    assert facts["bytes by operation"] == (750 * MB / 1000, 3000 * MB / 1000, "bytes")
+    assert facts["bytes per op"] == (750 * MB / 1000, 3000 * MB / 1000, "bytes")
     back = told(BASE | {PARSE: 2450}, BASE)
     assert back.title == (
         "Each operation allocates 75.0% fewer bytes, 75.0% fewer objects: less in "

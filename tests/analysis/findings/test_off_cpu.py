@@ -109,7 +109,7 @@ def test_a_wait_that_is_new_is_told_and_not_what_happens_less_for_it(by_operatio
 
 @pytest.mark.parametrize("by_operation", [True, False])
 def test_goroutines_that_begin_more_often_for_each_of_others(by_operation):
-    each = "an operation" if by_operation else r"for each of main\.answer"
+    each = "per op" if by_operation else r"for each of main\.answer"
     title = (
         r"Goroutines of main\.part begin (\S+) → (\S+) times "
         rf"{each}, most of them under main\.\(\*store\)\.divide"

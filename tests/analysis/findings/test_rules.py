@@ -410,7 +410,7 @@ def test_gc_runs_more_often_because_the_heap_is_smaller():
 def test_gc_runs_more_often_because_more_is_allocated():
     found = findings(None, None, logs=(gctrace(), gctrace(every=0.25)))
     assert found["gc-frequency"].title == (
-        "GC runs 2.00× as often: it allocates 2.00× as many bytes a second"
+        "GC runs 2.00× as often: it allocates 2.00× as many bytes per second"
     )
     assert found["gc-frequency"].advice == ""
 
@@ -637,8 +637,8 @@ def test_what_gc_costs_is_not_told_by_logs_of_a_busy_machine():
         logs = gctrace(cpu_ms=cpu_ms), gctrace(every=0.25, cpu_ms=cpu_ms)
         found = findings(*profiles, logs=logs, others=both)
         assert ("machine-busy" in found) == busy
-        assert ("GC CPU a second is" in found["allocation"].text) != busy
-        assert " are allocated a second" in found["allocation"].text
+        assert ("GC CPU per second is" in found["allocation"].text) != busy
+        assert " are allocated per second" in found["allocation"].text
 
 
 def test_advice_asks_for_nothing_that_is_there(data_folder):

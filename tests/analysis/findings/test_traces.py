@@ -127,12 +127,12 @@ def test_node_pool_is_told_by_traces_alone(told):
     )
     assert "Marking was on for 717 → 13 ms of that wall time" in first.text
     assert "the longest stop of the world took 182 → 190 µs" in first.text
-    assert "waited 825 → 22 ms a second for a processor while GC was" in first.text
+    assert "waited 825 → 22 ms per second for a processor while GC was" in first.text
     assert probe.title == (
         "Goroutines of main.probe wait for a processor for 8.2% → 3.6% of their life, "
         "for 6.9% → 0.4% while GC is marking"
     )
-    assert probe.text.startswith("They wait 81.9 → 35.7 ms a second;")
+    assert probe.text.startswith("They wait 81.9 → 35.7 ms per second;")
 
 
 def test_health_check_is_told_by_traces_alone(told):
@@ -153,7 +153,7 @@ def test_at_most_two_reasons_to_block_are_told(told):
 def test_by_operation_times_are_scaled_so(load):
     sides = load("zstd/base"), load("zstd/new")
     found = findings(*sides, rated((100.0, 200.0)))["blocked-sync"]
-    assert "in sync.(*Mutex).Lock for 2.14 µs → 4.14 ms an operation" in found.title
+    assert "in sync.(*Mutex).Lock for 2.14 µs → 4.14 ms per op" in found.title
     assert found.evidence == findings(*sides)["blocked-sync"].evidence  # raw
     # The same time a second is a tenth by operation where ten times as many are done.
     same = findings(sides[1], sides[1], rated((100.0, 1000.0)))["blocked-sync"]

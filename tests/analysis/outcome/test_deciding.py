@@ -133,7 +133,7 @@ def test_one_group_alone_does_not_tell_the_machine_from_the_code():
     alone = outcome(told(cpu(stacks), cpu(more)))
     assert (alone.alike, alone.cpu_a_second[0]) == (None, pytest.approx(3))
     said = words(alone)
-    assert said.startswith("The program took 3.00× the CPU a second (2.")
+    assert said.startswith("The program took 3.00× the CPU per second (2.")
     assert "an op costs more" in said
     less = words(outcome(told(cpu(more), cpu(stacks))))
     assert "an op costs less" in less

@@ -151,7 +151,7 @@ def test_unlike_numbers_of_user_tasks_are_said():
         found = [text for text in told if "user tasks" in text]
         assert bool(found) == said
         if said:
-            assert "mail: 150 → 75 a second" in found[0]
+            assert "mail: 150 → 75 per second" in found[0]
             assert "--rps 150:75" in found[0]
             by_task = compare_traces(("a", [base]), ("b", [new]), rated((150, 75)))
             assert not any("user tasks" in c.text for c in by_task.caveats())

@@ -57,10 +57,10 @@ def v1_context(events: V1Events) -> V1Context:
     """
     begun = events.where(V1Type.GOMAXPROCS)
     if not len(begun):
-        raise Damage("it does not tell what there was when it began")
+        raise Damage("it does not record the state at its start")
     limits = events.first_argument(begun)
     if not 0 < int(limits.min()) <= int(limits.max()) < MOST_PROCESSORS:
-        raise Damage("a GOMAXPROCS that there cannot be")
+        raise Damage("an impossible GOMAXPROCS")
     ids = Ids.none()
     created = events.where(V1Type.GO_CREATE)
     # In order of creation; rows are grouped by P.

@@ -125,7 +125,7 @@ def _clocks(data: bytes, at: int, last: int, time: int) -> tuple[int, _Snapshot 
             ns, at = varint_at(data, at)
             snapshot = _Snapshot(time + later, second * _SECOND + ns)
         else:
-            raise Damage("something else beside the clock")
+            raise Damage("an unexpected event in the clock batch")
     return frequency, snapshot
 
 

@@ -196,4 +196,6 @@ def _together(
     # Only a total that is printed in the same unit compares with `seen`.
     if seen is not None and change_scale_of(cpu).text(seen, signed=True) == told:
         return f"The rest of the {total} ({rest}) is within noise."
+    if abs(part) > abs(whole) > 0:
+        return f"{who} {told}; with {rest} within noise the total is {total}."
     return f"{who} {parts}; the rest ({rest}) is within noise."

@@ -74,6 +74,7 @@ def as_pattern(lines):
     )
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("command", "lines"),
     commands(),
@@ -107,6 +108,7 @@ def examples():
     ]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("command", examples())
 def test_an_example_of_the_help(folder, cli, monkeypatch, command):
     monkeypatch.chdir(folder / "syncpool")

@@ -111,6 +111,7 @@ def test_what_changed_alone_is_marked(times, change):
     assert total_noise(diff) is False
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("times", daily((1.0, 2.0), (2.0,)))
 @pytest.mark.parametrize("end", ["lineproto.Parse", "tsdb.(*Shard).Write"])

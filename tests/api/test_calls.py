@@ -41,6 +41,7 @@ def test_public_names():
         pprofdiff.dif  # noqa: B018 - the access is the test
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "first",

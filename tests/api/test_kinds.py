@@ -24,6 +24,7 @@ def paths(kind):
     return tuple(DATA / PATHS[kind].format(side) for side in ("base", "new"))
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_diff_for_every_kind(kind):

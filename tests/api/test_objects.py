@@ -54,6 +54,7 @@ def test_every_kind_is_built_one_way(pair):
         assert [capture.path for capture in side.of(kind)] == [one.path]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 def test_what_a_caller_does_to_a_frame_stays_with_the_caller(pair):
     _, (base, new) = pair

@@ -98,6 +98,7 @@ def test_figures():
             assert d.figures.loc[figure, side] == pytest.approx(entry[side][name])
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_both_sides_rows_lie_below_each_other():
     d, _ = compared("node-pool")

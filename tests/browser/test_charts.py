@@ -113,6 +113,7 @@ def test_references_of_a_picture_resolve(opened, picture):
     assert set(there["referred"]) <= set(there["ids"])
 
 
+@pytest.mark.whole
 def test_the_swatch_of_what_is_gone_is_hatched(opened, picture):
     path, theme = picture
     with opened(path, width=1000, height=2200, device_scale_factor=3) as page:

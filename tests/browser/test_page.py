@@ -107,6 +107,7 @@ def test_a_wide_window_is_the_flame_graphs(opened, written):
         assert page.locator("#summary").bounding_box()["width"] < 1300
 
 
+@pytest.mark.whole
 def test_the_account_is_a_bar_whose_pieces_lie_end_to_end(opened, written):
     with opened(written(*sides("rss-search"), "--work=1:1")) as page:
         rows = page.locator(".account tbody tr")
@@ -226,6 +227,7 @@ def test_the_theme_goes_round(opened, written):
         assert background() == light
 
 
+@pytest.mark.whole
 def test_the_keys_are_told(opened, written):
     with opened(written(*sides("zstd"))) as page:
         page.keyboard.press("?")
@@ -292,6 +294,7 @@ def test_a_link_in_the_page_leads_to_its_section(opened, written):
             assert 0 <= top < 120 or end, target
 
 
+@pytest.mark.whole
 def test_paper_has_small_letters_whole_tables_and_says_what_it_leaves_out(
     opened, written
 ):

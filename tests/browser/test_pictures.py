@@ -103,6 +103,7 @@ def test_hatches_are_there(drawing, drawn, tmp_path):
     assert (with_hatches.sum(axis=2) < without.sum(axis=2))[differ].mean() > 0.99
 
 
+@pytest.mark.whole
 def test_the_answer_is_bold(drawing, drawn, tmp_path):
     light, _ = changed(drawing, tmp_path, 'font-weight="700"', 'font-weight="400"')
     rows = slice(20, 40)

@@ -77,6 +77,7 @@ def test_which_line_or_setting(seen, name):
         assert in_sight(page.locator(".flame-trail"))
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", daily(FOLDERS, EACH))
 def test_who_pays_for_gc(seen, name):
     """A line of the first screen names who pays most; a click shows all who do."""

@@ -15,6 +15,7 @@ from tests.examples import daily
 pytestmark = [pytest.mark.go, pytest.mark.slow]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", daily(WORKLOADS, list(WORKLOADS)[:1]))
 def test_a_run_leaves_what_a_report_is_made_of(name, tmp_path):
     workload = WORKLOADS[name]

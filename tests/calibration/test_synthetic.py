@@ -44,6 +44,7 @@ def unchanged():
     return drawn(of_records(), of_records())
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("test", ["Welch", "Mann-Whitney"])
 @pytest.mark.parametrize("column", ["flat", "cum"])
 def test_tests_of_textbooks_keep_their_rate(test, column):

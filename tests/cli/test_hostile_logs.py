@@ -119,6 +119,7 @@ def test_the_texts_themselves_are_fine(attempt, kinds, name):
     assert attempt(*kinds[name]) is None
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_cut_off_anywhere(attempt, kinds, name):
@@ -211,6 +212,7 @@ def test_collections_that_cannot_be(attempt, odd, words):
         assert attempt(*sides, *words) is None
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("odd", daily(ODD, list(ODD)[::3]))
 def test_collections_that_cannot_be_beside_profiles(

@@ -79,6 +79,7 @@ def test_what_prints_nothing_needs_no_standard_output(
     assert json.loads(path.read_text("utf-8"))["verdict"]["rules"]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("redirected", "rule", "status"), [("2>&-", FAIL, 1), ("2>/dev/full", PASS, 0)]
 )

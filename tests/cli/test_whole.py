@@ -429,6 +429,7 @@ def test_a_reader_that_leaves(here):
     assert (process.returncode, said) == (0, b"")
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("word", ["--color=never", "--color=always", "-top", "-proto"])
 def test_a_disk_that_is_full(here, word):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pprofdiff.analysis.findings.model import Findings
 from pprofdiff.analysis.gate.judging import judge
 from pprofdiff.analysis.gate.measures import Judged
@@ -17,6 +19,7 @@ def test_there_are_enough_of_them():
     assert len(KNOWN) >= 60
 
 
+@pytest.mark.matrix
 @each(KNOWN)
 def test_the_total_is_the_headline_s(case):
     comparison = compared(case).data

@@ -48,6 +48,7 @@ def measured(told):
     )
 
 
+@pytest.mark.matrix
 @cases
 def test_parts_add_up_to_what_was_measured(case):
     told = report(case)

@@ -121,6 +121,7 @@ def test_a_factor_beside_a_pair_is_its_ratio(case):
                 assert new.over(base).meets(share), match[0]
 
 
+@pytest.mark.matrix
 @cases
 def test_the_title_has_the_factor_of_its_text(case):
     """Where a title says how many times as dear, the first numbers of the text say so."""
@@ -256,9 +257,7 @@ def test_the_cost_of_an_operation_goes_the_finding_s_way(case):
     """A share of a longer life falls though an operation waits for longer."""
     for finding in findings(case):
         told = re.search(rf"{PAIR.pattern} per op", finding.title)
-        told = told or re.search(
-            rf"^They wait {PAIR.pattern} per op", finding.text
-        )
+        told = told or re.search(rf"^They wait {PAIR.pattern} per op", finding.text)
         if told and finding.direction != "neutral":
             assert way(told) in (0, WAYS[finding.direction]), finding
 

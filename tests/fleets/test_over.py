@@ -75,6 +75,7 @@ def sums(series):
     ]
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_each_build_is_what_its_profiles_merged_are(builds):
     series, notes = load_series([str(builds)], "build", HERE)
@@ -151,6 +152,7 @@ def test_workers_of_their_own_come_to_the_same(builds):
     assert sums(there) == sums(here)
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_windows_are_as_wide_as_they_have_to_be(minutes):
     series, _ = load_series([str(minutes)], "time", HERE)

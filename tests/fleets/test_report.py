@@ -33,6 +33,7 @@ def compared(fleet):
     return pprofdiff.fleet(f"{fleet}/build=1/**", f"{fleet}/build=2/**")
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_one_row_a_side_and_kind(fleet, capsys):
     words = [f"old={fleet}/build=1/**/*.gz", f"now={fleet}/build=2/**/*.gz"]

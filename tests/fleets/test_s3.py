@@ -55,6 +55,7 @@ def bucket(store, monkeypatch):
     return folder
 
 
+@pytest.mark.whole
 def test_sums_are_those_of_the_files(bucket):
     words = ["s3://fleet/build=1/**/*.pb.gz"]
     loaded = load_fleets(words, [str(bucket / "build=1")], FleetOptions())

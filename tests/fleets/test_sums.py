@@ -69,6 +69,7 @@ def test_sums_are_those_of_all_files_at_once(fleet, monkeypatch, at_once):
     assert loaded.base.captures[0].content.time_ns == expected.time_ns
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_labels_stay_where_patterns_ask_for_them(fleet):
     folder, files = fleet
@@ -77,6 +78,7 @@ def test_labels_stay_where_patterns_ask_for_them(fleet):
     assert table(whole(loaded.base)) == table(direct(files, labels=True))
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_each_host_is_the_sum_of_its_own_files(fleet):
     folder, files = fleet

@@ -168,6 +168,7 @@ def test_a_path_is_kept_where_it_is_asked_for():
     assert with_path("memeqbody") == "memeqbody"
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_all_real_names_are_distinct_and_end_as_they_do():
     names = real()

@@ -156,6 +156,7 @@ def test_functions_of_one_name_that_are_parted_are_wrong(cases):
     assert [wrong.name for wrong in score.wrong] == [one, other]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", daily(VARIANTS, list(VARIANTS)[::3]))
 def test_edits_keep_profiles_whole_and_values_as_they_were(variant, tmp_path):

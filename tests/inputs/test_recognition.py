@@ -225,6 +225,7 @@ def test_benchmark_output_in_gos_own_tests(go_root):
     assert kinds((folder / "bench.json").read_bytes()) == (Foreign.JSON,)
 
 
+@pytest.mark.matrix
 @pytest.mark.go
 @pytest.mark.parametrize(
     "view", ["top", "tree", "traces", "raw", "dot", "callgrind", "proto"]

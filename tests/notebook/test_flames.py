@@ -28,6 +28,7 @@ def graph(request):
     return pprofdiff.diff(*paths).flamegraph(height=400)
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_a_frame_lies_over_the_picture(graph):
     comparison = graph._repr_mimebundle_()

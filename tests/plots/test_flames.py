@@ -176,6 +176,7 @@ def test_only_functions_are_spelled_shorter():
     assert re.fullmatch(r"all  [\d.]+ → [\d.]+ GiB", whole.names[0])
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("label", daily(HOSTILE, HOSTILE[::3]))
 def test_hostile_names_are_drawn(label):

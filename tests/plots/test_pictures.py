@@ -36,6 +36,7 @@ def compared(kind, label="base"):
     )
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_there_is_is_in_it(kind):

@@ -48,6 +48,7 @@ def test_the_axes_given_come_back(name, figure):
     assert figure.axes == [ax]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @every
 def test_nothing_global_changes(name, figure):

@@ -102,6 +102,7 @@ def test_slices_add_up_to_the_trace(story):
             assert ours == sorted(zip(*(c.tolist() for c in both), strict=True))
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_the_goroutines_are_those_that_waited_longest():
     diff = compared("health-check")

@@ -58,6 +58,7 @@ def moves(trace):
     return oracle.transitions(trace)["transitions"]
 
 
+@pytest.mark.matrix
 def test_counts_and_transitions_are_those_that_go_prints(trace, summary, moves):
     found = map(LINE.match, oracle.parsed(trace).splitlines())
     printed = [line.groups() for line in found if line]

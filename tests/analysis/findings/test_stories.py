@@ -101,6 +101,7 @@ def story(report, load_story):
     return run
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", STORIES)
@@ -112,6 +113,7 @@ def test_the_first_finding_names_the_cause(story, name, mode):
     assert first["direction"] == ("worse" if name == "syncpool" else "better")
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "mode"), daily(TOLD, TOLD[::3]))
 def test_and_backwards_the_opposite(story, name, mode):

@@ -88,6 +88,7 @@ def test_of_a_run_and_itself_nothing_is_said(maker):
     assert findings(run, run) == ()
 
 
+@pytest.mark.matrix
 @pytest.mark.go
 @pytest.mark.parametrize(("one", "other"), list(combinations(SITUATIONS, 2)))
 def test_of_any_two_programs_findings_have_numbers_and_turn_round(one, other):

@@ -264,6 +264,7 @@ def chain(depth, value=1, name="main.f"):
     )
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("depth", [DEEPEST - 1, DEEPEST, DEEPEST + 1, 1_000_000])
 def test_what_is_deeper_than_the_deepest_is_folded(depth):

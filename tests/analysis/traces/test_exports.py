@@ -82,6 +82,7 @@ def waits(told, kind):
     return found
 
 
+@pytest.mark.matrix
 @pytest.mark.go
 @pytest.mark.parametrize("name", daily(ALL, [SIDES[0], "gc-1.26.8"]))
 def test_exports_are_those_of_go(name):

@@ -198,6 +198,7 @@ def test_strings_that_are_not_utf8_are_readable():
     assert decode(data).strings[-1] == "bad \ufffd\ufffd name"
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("part", [1, 3])
 @pytest.mark.parametrize("odd", [False, True], ids=["plain", "unknown fields"])

@@ -80,6 +80,7 @@ def _both(path):
     return read(path), events
 
 
+@pytest.mark.matrix
 def test_goroutines(both):
     ours, events = both
     parsed.assert_same(ours.goroutines(), parsed.goroutines(events))

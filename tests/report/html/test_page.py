@@ -141,6 +141,7 @@ def test_many_long_names_stay_within_the_largest_size():
     assert len(render(compared(names)).encode()) <= ANY
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_the_verdict_names_each_rule(page):
     whole = Page(

@@ -77,6 +77,7 @@ def test_pprof_prints_the_rows_of_the_diff(written):
     assert {n for n in mine if n in printed} >= set(moved)
 
 
+@pytest.mark.matrix
 @pytest.mark.go
 def test_pprof_prints_what_it_prints_of_the_two_profiles(written, syncpool):
     found, path = written

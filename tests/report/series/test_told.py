@@ -64,6 +64,7 @@ def test_the_screen_names_the_step_and_the_function(builds, capsys):
     assert max(map(len, out.splitlines())) <= 100
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_python_says_what_the_command_says(series, builds, capsys):
     main(["--over", "build", str(builds)])
@@ -72,6 +73,7 @@ def test_python_says_what_the_command_says(series, builds, capsys):
     assert len(series) == 6
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_the_document_has_every_curve(written, series):
     document = json.loads((written / "x.json").read_text("utf-8"))
@@ -157,6 +159,7 @@ def test_without_a_change_nothing_is_named(builds, capsys):
     assert not set("▲▼") & set(out)
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_time_has_doubts_that_builds_have_not(tmp_path, capsys):
     for hour in range(4):

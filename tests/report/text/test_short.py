@@ -277,6 +277,7 @@ def test_the_order_is_outcome_account_causes_groups_movers_warnings_inputs(cli):
     assert places == sorted(places)
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("full", [[], ["--full"]], ids=["answer", "full"])

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from posixpath import dirname
 from typing import NamedTuple
 
 import numpy as np
@@ -20,12 +21,12 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Finding, Findings
-from pprofdiff.analysis.findings.wording import listed_functions
+from pprofdiff.analysis.findings.wording import listed, listed_functions
 from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
-from pprofdiff.analysis.source.differences import hunks_within
+from pprofdiff.analysis.source.differences import differences, hunks_within
 from pprofdiff.analysis.source.lines import FunctionLines, side_lines
 from pprofdiff.analysis.source.listing import BothSides, Places, places_of
 from pprofdiff.analysis.source.mentioned import Callees, Differing
@@ -39,7 +40,7 @@ from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.names import is_standard_library, package_of
 from pprofdiff.model.csr import first_in_row, sums
-from pprofdiff.model.source import Commit, Hunk, Sources, SourceText
+from pprofdiff.model.source import Commit, Hunk, SourceFile, Sources, SourceText
 
 __all__ = ["Behind", "own_movement", "with_source"]
 
@@ -405,25 +406,71 @@ def with_source(
 
 
 def _changed_alone(diff: ProfileDiff, sources: Sources) -> Finding | None:
-    """Return the few functions with samples that changed; None if many, or if unsure.
+    """Return which few functions with samples changed; None if many or unsure.
 
-    Dependencies may be of another version, so the text of every function outside Go
-    itself must be known in both builds.
+    Modules may differ in version: nothing is reported unless the text of every function
+    outside Go itself is known in both builds. What else changed in the packages is
+    listed too, as a constant has no samples.
     """
     carriers = _Carriers(diff, sources, least=0.0)
     names, rows = diff.paired_functions.names, list(carriers.by_row)
     if len(rows) > _FEW or not _all_read(carriers):
         return None
     functions = tuple(names[row] for row in rows)
+    source = _with_others(carriers, rows, ())
+    inside = {f"{one.path}:{one.start}" for one in source.near}
+    others = [at for at in _changed_places(carriers) if at not in inside]
+    if not rows and len(others) > _FEW:
+        return None
     who = f"only {listed_functions(functions)}" if rows else "none"
+    title = f"Of the program's functions with samples, {who} changed"
+    if len(others) > _FEW:
+        title += f"; so did {len(others)} other places in their packages"
+    elif others:
+        title += f"; elsewhere in their packages: {listed(others)}"
     return Finding(
         "changed-alone",
-        f"Of the program's functions with samples, {who} changed",
+        title,
         "",
         (),
         functions=functions,
-        source=_with_others(carriers, rows, ()) if rows else None,
+        source=source if rows else None,
     )
+
+
+def _changed_places(carriers: _Carriers) -> Iterator[str]:
+    """Yield what differs in packages of sampled functions, as ``file.go:12``.
+
+    Test files count only if they hold such a function.
+    """
+    sources = carriers.sources
+    found = [place for _, places in carriers.looked_up for place in places.sides]
+    texts = [one.text for one in found if one.text is not None and one.named]
+    files = {text.path for text in texts}
+    for text in {dirname(text.path): text for text in texts}.values():
+        here = SourceFile(text.path, text.origin, text.key)
+        base, new = ({f.path: f for f in sources.folder(side, here)} for side in (0, 1))
+        for path in sorted(base.keys() | new.keys()):
+            old, now = base.get(path), new.get(path)
+            if path.endswith("_test.go") and path not in files:
+                continue
+            if old is None or now is None:
+                yield path
+            elif old.key != now.key:
+                yield from _hunks_of(sources, old, now)
+
+
+def _hunks_of(sources: Sources, old: SourceFile, now: SourceFile) -> Iterator[str]:
+    """Yield where a file differs by more than comments, as ``file.go:12``."""
+    base, new = sources.read([old, now])
+    if base is None or new is None:
+        yield now.path
+        return
+    hunks = sources.hunks(base, new)
+    for hunk in differences(base.lines, new.lines) if hunks is None else hunks:
+        if _says_more(hunk, base, new):
+            line = hunk.new_start if hunk.new_count else hunk.base_start
+            yield f"{now.path}:{line}"
 
 
 def _all_read(carriers: _Carriers) -> bool:

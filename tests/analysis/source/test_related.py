@@ -111,7 +111,21 @@ def elsewhere(file):
         (CHANGED, "only m.(*T).Outer changed"),
         (CHANGED_FAR, "only m.Far changed"),
         (CHANGED | CHANGED_FAR, "only m.(*T).Outer and m.Far changed"),
-        ({"x.go": "package m\n\nvar x int\n"}, "none changed"),
+        ({"README": "what it does"}, "none changed"),
+        # A constant has no samples, and may be what costs.
+        (
+            {"x.go": "package m\n\nvar x int\n"},
+            "none changed; elsewhere in their packages: x.go",
+        ),
+        (
+            CHANGED | {"x.go": "package m\n"},
+            "only m.(*T).Outer changed; elsewhere in their packages: x.go",
+        ),
+        (
+            {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
+            "none changed; elsewhere in their packages: f.go:3",
+        ),
+        (CHANGED | TESTS, "only m.(*T).Outer changed"),
     ],
 )
 def test_without_a_cause_the_functions_that_ran_and_changed_are_named(
@@ -121,7 +135,7 @@ def test_without_a_cause_the_functions_that_ran_and_changed_are_named(
     assert found.title == f"Of the program's functions with samples, {which}"
     assert found.severity == "info"
     near = () if found.source is None else found.source.near
-    assert {one.path for one in near} == set(changes) - {"x.go"}
+    assert {one.path for one in near} == set(changes) & {"outer.go", "far.go"}
 
 
 @pytest.mark.parametrize("file", ["/b/d/g.go", "/go/pkg/mod/x.org/d@v1.2.3/g.go"])

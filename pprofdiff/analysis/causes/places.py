@@ -257,9 +257,11 @@ def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Pl
             one.row != place.row and _holds(cpu, one.claim, place) for one in wholes
         )
         first = unique.get(place.row)
-        if not inside and first is None:
+        if inside:
+            continue
+        if first is None:
             unique[place.row] = place
-        elif not inside and place.whole and not first.whole:
+        elif place.whole and not first.whole:
             # Its own code took over from callees, or gave to them: both count together.
             unique[place.row] = _whole(cpu, place.row)
     return list(unique.values())

@@ -138,7 +138,7 @@ def test_what_did_not_move_is_a_line(opened, written):
         assert "20 → 20" in goroutines.inner_text()
         assert not goroutines.locator("table").first.is_visible()
         page.get_by_role("navigation").get_by_text("goroutine").click()
-        assert goroutines.locator("table").first.is_visible()
+        goroutines.locator("table").first.wait_for()
         told = page.locator("section:has(h2:text-matches('^cpu'))")
         assert told.locator("table").first.is_visible()
 

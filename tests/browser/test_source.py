@@ -22,7 +22,7 @@ def test_listings_leave_nobody_out(opened, written, axe, theme, width):
         assert 2 < listings.count() <= 10
         for i in range(listings.count()):
             listings.nth(i).locator("summary").click()
-        assert listings.nth(1).locator("pre").is_visible()
+        listings.nth(1).locator("pre").wait_for()
         assert axe.run(page).response["violations"] == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
@@ -57,7 +57,7 @@ def test_changed_lines_lead_to_their_listing(
         listing = page.locator("#source .source", has_text="store.Price in")
         assert listing.get_attribute("open") is None
         page.locator("#summary a", has_text="store/price.go:17-19").click()
-        assert listing.locator("pre").is_visible()
+        listing.locator("pre").wait_for()
         assert "+" in listing.locator("pre .worse").first.inner_text()
         assert 0 <= listing.bounding_box()["y"] < 800
         page.go_back()

@@ -46,9 +46,9 @@ TURNS_CONFIDENCE = 99
 """Confidence of intervals over interleaved turns, in percent: at most one unchanged
 build in a hundred gets a verdict, so weekly runs seldom raise a false alarm."""
 TURNS_CLEAR = 0.005
-"""How far from 1 such an interval must end for a verdict. Of 70 measured refactorings,
-those with a false verdict had intervals that ended within 0.1%; of ten with a planted
-+5%, none ended within 0.6%."""
+"""How far from 1 such an interval must end for a verdict. Of 94 measured refactorings,
+one had a false verdict by an interval, which ended 0.04% from 1; of ten planted +5%,
+none ended within 0.6%."""
 
 # Haybittle (1971) and Peto et al. (1976): an early look needs three standard errors or
 # more, so that the last one keeps its level. Two-sided 0.1%.

@@ -32,6 +32,7 @@ __all__ = [
     "shown",
     "strip_type_arguments",
     "under_init",
+    "versioned_folder",
     "without_module_versions",
 ]
 
@@ -165,6 +166,15 @@ def is_standard_library(package: str) -> bool:
     """
     first, _, _ = package.partition("/")
     return first in rules().standard_library
+
+
+def versioned_folder(file: str) -> str:
+    """Return the folder of a module's file with its version, "" for other files."""
+    if "@v" not in file:
+        return ""
+    path = file.replace("\\", "/").rpartition("/")[0]
+    _, mark, rest = path.partition("/pkg/mod/")
+    return rest if mark else path
 
 
 def normalise(name: str) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from pprofdiff.goruntime.names import (
     moved_key,
     package_of,
     strip_type_arguments,
+    versioned_folder,
 )
 from pprofdiff.goruntime.versions import apart, infer_go_version, lacks
 from pprofdiff.identity.evidence import SideEvidence, Stacks
@@ -486,8 +487,8 @@ class _Decision:
     def _unchanged(self, side: int, row: int) -> bool:
         """Return whether a function's source is the same in both builds."""
         file = self.sides[side].files[row]
-        if "@v" in file:
-            return _version(file) in self.versions
+        if folder := versioned_folder(file):
+            return folder in self.versions
         package = self.symbols[side][row].package
         return self.one_release and is_standard_library(package)
 
@@ -558,15 +559,8 @@ def _moved_plainly(name: str, packages: Mapping[str, str]) -> str | None:
     return moved_key(strip_type_arguments(name), packages)
 
 
-def _version(file: str) -> str:
-    """Return a module's path and version from a file's path."""
-    path = file.replace("\\", "/").rpartition("/")[0]
-    _, mark, rest = path.partition("/pkg/mod/")
-    return rest if mark else path
-
-
 def _versions(files: Iterable[str]) -> set[str]:
-    return {_version(file) for file in set(files) if "@v" in file}
+    return {versioned_folder(file) for file in set(files)} - {""}
 
 
 class _Shifts:

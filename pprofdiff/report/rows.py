@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LEADS",
     "MARKS",
+    "STYLES",
     "Cell",
     "Code",
     "CodeLine",
@@ -96,6 +97,17 @@ MARKS: dict[Mark, str] = {"": "", "more": "▲", "less": "▼", "noise": "~"}
 
 LEADS: dict[SentenceRole, str] = {"warning": "!", "noise": "~", "also": "Also:"}
 """What precedes a sentence of these roles, in every writer."""
+
+STYLES: dict[SentenceRole, Literal["", "strong", "faint", "warn"]] = {
+    "plain": "",
+    "outcome": "strong",
+    "warning": "warn",
+    "caution": "warn",
+    "noise": "faint",
+    "legend": "faint",
+    "also": "faint",
+}
+"""How writers draw a sentence of these roles."""
 
 # Rows that sum up others.
 _STRONG = frozenset(("group", "total", "mean"))

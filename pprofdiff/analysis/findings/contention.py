@@ -43,7 +43,7 @@ def contention(case: Case) -> Iterator[Finding]:
     if diff is None or _told_by_trace(case):
         return
     waits, names = lock_waits(diff), diff.paired_functions.names
-    view = waits.ledger.by("waiter").known("waiter")
+    view = waits.waiters
     totals = int(view.base.sum()), int(view.new.sum())
     crowd = _crowd(case, diff, totals)
     if crowd is not None:
@@ -204,7 +204,7 @@ def _changed_most(
     waits: LockWaits, names: Sequence[str], base_factor: float, new_factor: float
 ) -> int:
     """Return the row of the function whose waiting changed most."""
-    view = waits.ledger.by("waiter").known("waiter")
+    view = waits.waiters
     moved = np.abs(view.new * new_factor - view.base * base_factor)
     rows = view["waiter"].tolist()
     best = max(range(len(rows)), key=lambda i: (float(moved[i]), names[rows[i]]))

@@ -59,7 +59,7 @@ def judged_in_turns(comparison: Comparison, outcome: Outcome) -> Comparison:
     mark, cpu = outcome.mark_of("cpu"), comparison.cpu
     noise = None if mark == "unknown" else mark == "noise"
     profiles = tuple(
-        replace(one, within_noise=noise) if one is cpu else one
+        one.with_total_in_noise(noise=noise) if one is cpu else one
         for one in comparison.profiles
     )
     results = {

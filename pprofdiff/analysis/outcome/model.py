@@ -93,6 +93,11 @@ class Measure(NamedTuple):
     freedom: float = float("inf")
 
     @property
+    def of_turns(self) -> bool:
+        """Whether benchmarks were run in interleaved turns."""
+        return self.confidence == TURNS_CONFIDENCE
+
+    @property
     def verdict(self) -> Verdict:
         """The verdict by this figure alone."""
         return verdict_of(self)
@@ -150,7 +155,7 @@ def verdict_of(measure: Measure) -> Verdict:
     if not measure.more_is:
         return "unknown"
     bounds = measure.low, measure.high
-    clear = TURNS_CLEAR if measure.confidence == TURNS_CONFIDENCE else 0.0
+    clear = TURNS_CLEAR if measure.of_turns else 0.0
     more = verdict_between(
         measure.ratio, bounds, measure.narrow, measure.same_within, clear
     )

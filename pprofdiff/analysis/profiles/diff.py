@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -122,6 +123,12 @@ class ProfileDiff:
             for granularity, rows in self._pairs.items()
         }
         return scaled
+
+    def with_total_in_noise(self, *, noise: bool | None) -> ProfileDiff:
+        """Return the same with what the outcome says of the totals, and all sums."""
+        judged = copy(self)
+        vars(judged)["within_noise"] = noise
+        return judged
 
     @cached_property
     def name(self) -> str:

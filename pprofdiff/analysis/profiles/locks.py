@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.ledger.codes import owned
-from pprofdiff.analysis.ledger.views import Dimension, Ledger
+from pprofdiff.analysis.ledger.views import Dimension, Ledger, View
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.goruntime.names import package_of
@@ -36,6 +36,11 @@ class LockWaits(NamedTuple):
 
     ledger: Ledger
     lines: list[str]
+
+    @property
+    def waiters(self) -> View:
+        """The delays by ``waiter``."""
+        return self.ledger.by("waiter").known("waiter")
 
 
 def lock_waits(diff: ProfileDiff) -> LockWaits:

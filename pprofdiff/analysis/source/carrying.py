@@ -38,7 +38,12 @@ from pprofdiff.analysis.source.model import (
 from pprofdiff.analysis.source.stacks import on_stacks
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Runs
-from pprofdiff.goruntime.names import is_standard_library, package_of
+from pprofdiff.goruntime.names import (
+    is_made_up,
+    is_standard_library,
+    package_of,
+    versioned_folder,
+)
 from pprofdiff.model.csr import first_in_row, sums
 from pprofdiff.model.source import Commit, Hunk, SourceFile, Sources, SourceText
 
@@ -385,11 +390,10 @@ def with_source(
             told.append(finding._replace(source=source))
         else:
             told.append(finding)
-    first = (of_cpu or carriers)[0]
     known = any(one.severity != "info" or one.source is not None for one in told)
-    changed = _changed_alone(first.diff, sources) if decided and not known else None
-    if changed is not None:
-        told.insert(0, changed)
+    if decided and not known:
+        changed = _changed_alone((of_cpu or carriers)[0].diff, sources)
+        told = told if changed is None else [changed, *told]
     first = carriers[0]
     movement = own_movement(first.diff)
     movers = np.argsort(-np.abs(movement), kind="stable")[:_LISTED].tolist()
@@ -476,32 +480,25 @@ def _hunks_of(sources: Sources, old: SourceFile, now: SourceFile) -> Iterator[st
 def _all_read(carriers: _Carriers) -> bool:
     """Return whether the text of each function outside Go itself is known.
 
-    A module's is known if both builds have functions of the same version.
+    A module's is known if both builds have functions of that package and version.
     """
     names = carriers.diff.paired_functions.names
-    modules: tuple[set[str], set[str]] = set(), set()
+    folders: tuple[set[str], set[str]] = set(), set()
     unread = set[str]()
     for row, places in carriers.looked_up:
-        for side, found in zip((places.base, places.new), modules, strict=True):
+        for side, found in zip((places.base, places.new), folders, strict=True):
             if side is not None:
-                module = _module(side.lines.file)
-                found.add(module)
+                folder = versioned_folder(side.lines.file)
+                found.add(folder)
                 if row not in carriers.known and _of_program(names[row]):
-                    unread.add(module)
-    return unread <= (modules[0] & modules[1]) - {""}
-
-
-def _module(file: str) -> str:
-    """Return the part of a path that names a module and its version, or ""."""
-    name, at, rest = file.partition("@")
-    return name + at + rest.partition("/")[0] if at else ""
+                    unread.add(folder)
+    return unread <= (folders[0] & folders[1]) - {""}
 
 
 def _of_program(name: str) -> bool:
     """Return whether a function is written in Go outside Go's own tree."""
-    package = package_of(name)
-    written = package and not name.startswith(("type:", "go:"))
-    return bool(written) and not is_standard_library(package)
+    package = "" if is_made_up(name) else package_of(name)
+    return bool(package) and not is_standard_library(package)
 
 
 def _all_lines(carriers: _Carriers) -> tuple[ChangedLines, ...]:

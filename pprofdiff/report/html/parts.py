@@ -12,6 +12,7 @@ from pprofdiff.plots.axes import shortened
 from pprofdiff.report.html.furthest import has_moved, moved_furthest
 from pprofdiff.report.rows import (
     LEADS,
+    STYLES,
     Cell,
     Column,
     Footnotes,
@@ -19,7 +20,6 @@ from pprofdiff.report.rows import (
     Row,
     SectionPart,
     Sentence,
-    SentenceRole,
     SourceNote,
     Table,
     signed,
@@ -51,15 +51,6 @@ _LONG = 300
 _HOVERED = 1000
 # Length of the longest bar, in pixels.
 _BAR = 88.0
-_CLASSES: dict[SentenceRole, str] = {
-    "plain": "",
-    "outcome": "strong",
-    "warning": "warn",
-    "caution": "warn",
-    "noise": "faint",
-    "legend": "faint",
-    "also": "faint",
-}
 _OF_DIRECTION = {"worse": "worse", "better": "better", "neutral": "strong"}
 
 
@@ -201,7 +192,7 @@ def _drawn(part: SectionPart | Reason) -> Drawn:
         case Sentence():
             text = printable(part.text).strip()
             lead = LEADS.get(part.role, "")
-            return Text((Paragraph(text, lead, _CLASSES[part.role]),))
+            return Text((Paragraph(text, lead, STYLES[part.role]),))
 
 
 def _reason(reason: Reason) -> Text:

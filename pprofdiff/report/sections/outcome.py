@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from pprofdiff.analysis.outcome.model import (
     ALIKE,
-    TURNS_CONFIDENCE,
     Counted,
     Measure,
     Outcome,
@@ -76,7 +75,7 @@ def told_outcome(outcome: Outcome) -> Told:
         return _told_units(outcome, first)
     else:
         headline = f"{_verdict(outcome, first)}: {', '.join(_figures(outcome, first))}"
-    below = list(_below(outcome, first)) if first is None or not _turns(first) else []
+    below = list(_below(outcome, first)) if first is None or not first.of_turns else []
     if outcome.by_label is not None and (told := label_sentence(outcome.by_label)):
         below.insert(0, told)
     needs = (_sentence(outcome.needs),) if outcome.needs else ()
@@ -89,18 +88,13 @@ _ABOUT = (
 )
 
 
-def _turns(first: Measure) -> bool:
-    """Return whether benchmarks were run in interleaved rounds."""
-    return first.confidence == TURNS_CONFIDENCE
-
-
 def _verdict(outcome: Outcome, first: Measure) -> str:
     return _VERDICTS[outcome.verdict].format(f"{100 * first.same_within:g}%")
 
 
 def _figures(outcome: Outcome, first: Measure) -> list[str]:
     """Return the overall metrics, the first with its interval."""
-    if not _turns(first):
+    if not first.of_turns:
         return [_with_interval(first), *map(_amount, _others(outcome, first))]
     others = (m for m in outcome.measures if m is not first)
     return [
@@ -117,7 +111,7 @@ def _told_units(outcome: Outcome, first: Measure) -> Told:
     every = "both" if many == _BOTH else f"all {many}"
     # Time is a geometric mean; with interleaved rounds, all metrics are.
     shown = {measure.id for measure in (first, *_others(outcome, first))}
-    mean = "geomean" if _turns(first) or shown == {"time"} else "together"
+    mean = "geomean" if first.of_turns or shown == {"time"} else "together"
     of_all = f"{every} benchmarks together"
     if mean == "geomean":
         of_all = f"geomean of {every} benchmarks"
@@ -132,13 +126,13 @@ def _told_units(outcome: Outcome, first: Measure) -> Told:
         headline = f"{verdict}, {of_all}: {figures}"
     elif outcome.verdict == "unknown":
         none = "neither benchmark" if many == _BOTH else f"none of {many} benchmarks"
-        what = " time/op or CPU/op" if _turns(first) else ""
+        what = " time/op or CPU/op" if first.of_turns else ""
         headline = f"{verdict}: {none} changed{what} significantly; {mean} {figures}"
         below += _allocating(outcome)
     else:
         headline = f"{verdict}, {of_all}: {figures}"
         below.append("None of them changed significantly by itself.")
-    if not _turns(first):
+    if not first.of_turns:
         below += _below(outcome, first)
         if any(unit.figure == "cpu" for unit in outcome.units):
             below.append(_ABOUT)

@@ -14,6 +14,7 @@ from pprofdiff.analysis.findings.model import Finding
 from pprofdiff.analysis.gate.model import Outcome
 from pprofdiff.report.rows import (
     LEADS,
+    STYLES,
     Code,
     ColumnRole,
     Footnotes,
@@ -24,7 +25,6 @@ from pprofdiff.report.rows import (
     Row,
     Rulings,
     Sentence,
-    SentenceRole,
     Stack,
     Steps,
     Table,
@@ -49,15 +49,6 @@ __all__ = [
 Style = Literal["", "strong", "faint", "worse", "better", "warn"]
 
 _INSET = 2
-_STYLES: dict[SentenceRole, Style] = {
-    "plain": "",
-    "outcome": "strong",
-    "warning": "warn",
-    "caution": "warn",
-    "noise": "faint",
-    "legend": "faint",
-    "also": "faint",
-}
 _OF_DIRECTION: dict[str, Style] = {
     "worse": "worse",
     "better": "better",
@@ -202,7 +193,7 @@ def sentence_block(sentence: Sentence, most: int = 0) -> Paragraph:
     """Return a sentence after its sign, in up to `most` lines, 0 for all."""
     lead = LEADS.get(sentence.role, "")
     return Paragraph(
-        sentence.text, _STYLES[sentence.role], f"{lead} " if lead else "", most
+        sentence.text, STYLES[sentence.role], f"{lead} " if lead else "", most
     )
 
 

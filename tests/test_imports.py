@@ -87,16 +87,16 @@ def test_what_is_for_traces_or_urls_waits_for_one(syncpool):
         "pprofdiff.loaders.traces",
         "pprofdiff.model.traces.trace",
     )
-    rules = ("blocking", "capacity", "lifetime", "traces", "waiting")
-    waiting = *parts, *(f"pprofdiff.analysis.findings.{name}" for name in rules)
+    rules = "blocking", "capacity", "lifetime", "waiting"
+    waiting = *parts, *(f"pprofdiff.analysis.causes.rules.{name}" for name in rules)
     assert [name for name in names if name.startswith(waiting)] == []
 
 
 @pytest.mark.go
 def test_source_is_looked_for_when_asked(syncpool, planted_repo):
     pair = syncpool.base / "cpu.pb.gz", syncpool.new / "cpu.pb.gz"
-    parts = "pprofdiff.inputs.sources", "pprofdiff.analysis.source.l", "subprocess"
-    waiting = *parts, "pprofdiff.analysis.source.carrying", "difflib", "tempfile"
+    parts = "pprofdiff.inputs.sources", "pprofdiff.analysis.lines", "subprocess"
+    waiting = *parts, "pprofdiff.analysis.causes.sources", "difflib", "tempfile"
     assert [name for name in after(*pair) if name.startswith(waiting)] == []
     asked = after(*planted_repo.words, f"--repo={planted_repo.repo.folder}")
     assert asked & HEAVY == {"numpy", "google.protobuf"}

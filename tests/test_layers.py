@@ -239,3 +239,61 @@ def test_tests_stand_where_the_code_does():
     assert {p.relative_to(PACKAGE) for p in with_code} - folders <= {
         Path("model/traces")
     }
+
+
+# The rooms of analysis from the bottom, each line importing only lines above it.
+ROOMS = """
+judge policy caveat side source
+work
+normalization settings
+benchmarks gclogs
+ledger
+inferred_work profiles
+control lines series traces run_order
+call_tree derived hosts
+comparison
+busy runs
+outcome
+causes
+account unchanged gate
+"""
+
+
+def test_rooms_of_analysis_import_one_way():
+    floor = {
+        room: number
+        for number, line in enumerate(ROOMS.split("\n"))
+        for room in line.split()
+    }
+    rooms = {path.relative_to(PACKAGE / "analysis").parts[0] for path in of_analysis()}
+    assert {room.removesuffix(".py") for room in rooms} - {"__init__"} == set(floor)
+    upward = [
+        f"{path}:{line} imports {name}"
+        for path in of_analysis()
+        for line, name in imports(path)
+        if name.startswith("pprofdiff.analysis.")
+        and (other := name.split(".")[2]) != (own := room(path))
+        and floor[other] >= floor[own]
+    ]
+    assert upward == []
+
+
+def of_analysis():
+    """Return the modules of analysis."""
+    return [path for path in MODULES if part(path) == "analysis"]
+
+
+def room(path):
+    """Return which room of analysis a module is in."""
+    return path.relative_to(PACKAGE / "analysis").parts[0].removesuffix(".py")
+
+
+def test_statistics_know_numbers_only():
+    known = {
+        name
+        for path in of_analysis()
+        if room(path) == "judge"
+        for _, name in imports(path)
+    }
+    ours = "pprofdiff.analysis.judge", "pprofdiff.model.csr", "pprofdiff.errors"
+    assert [name for name in known if not name.startswith(ours)] == []

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pprofdiff.analysis.about_work import at_about_equal_work
 from pprofdiff.analysis.benchmarks.turns import Turns, measured_in_turns
+from pprofdiff.analysis.caveat import Caveat
+from pprofdiff.analysis.control.about_work import at_about_equal_work
+from pprofdiff.analysis.hosts import hosts_of_both
 from pprofdiff.analysis.inferred_work import (
     inferred_work,
     work_in_turns,
@@ -22,9 +24,8 @@ from pprofdiff.analysis.ledger.units import (
     unnamed,
     with_own_profiles,
 )
-from pprofdiff.analysis.outcome.model import SAME_WITHIN
+from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.analysis.profiles.by_label import ByLabel, by_label
-from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.chosen import cpu_of, of_type
 from pprofdiff.analysis.profiles.compare import place_in_report
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -32,8 +33,7 @@ from pprofdiff.analysis.profiles.mark_by_allocation import (
     MarkByAllocation,
     apportion_mark,
 )
-from pprofdiff.analysis.runs.hosts import hosts_of_both
-from pprofdiff.analysis.runs.turns import taken_in_turns
+from pprofdiff.analysis.run_order import taken_in_turns
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.analysis.side import (
     Allocating,

@@ -18,10 +18,10 @@ from pprofdiff.analysis.benchmarks.times import (
 )
 from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
+from pprofdiff.analysis.caveat import Caveat
+from pprofdiff.analysis.judge.samples import median
 from pprofdiff.analysis.ledger.units import UnitOfWork, in_profiles
-from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.side import age_seconds, cpu_seconds, measure, of_benchmarks
-from pprofdiff.analysis.stats.samples import median
 from pprofdiff.analysis.work import Work, possible, rated
 from pprofdiff.model.side import Side
 from pprofdiff.units import percent

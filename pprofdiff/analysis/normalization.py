@@ -1,22 +1,15 @@
-"""How two sides are scaled: per op, as composition, per second, or not at all.
-
-Scaling is in floating point and happens once, here; raw integers are kept.
-"""
+"""Which scaling makes two sides comparable: per op, shares, per second, or none."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, overload
+from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pprofdiff.analysis.stats.calibration import SINCE_START
+from pprofdiff.analysis.judge.calibration import SINCE_START
+from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 
-__all__ = ["Counts", "InferredWork", "Mode", "Normalization", "choose", "counted"]
-
-Mode = Literal["absolute", "per_second", "per_work", "share", "composition", "about"]
+__all__ = ["Counts", "choose", "counted"]
 
 Counts = Literal["cost", "moment", "other"]
 """What values count: ``cost`` (CPU time, allocations) grows with the work done;
@@ -31,90 +24,6 @@ _NOT_OF_THEM = "most of it is not of the operations that benchmarks count"
 # or what does not allocate, is less than half of the operations' part, no function's
 # value per op is off by more than a third.
 _OF_OPERATIONS = 1.5
-
-_Column = NDArray[np.int64] | NDArray[np.float64]
-_Floats = NDArray[np.float64]
-
-
-class InferredWork(NamedTuple):
-    """The raw new ÷ base of unchanged code: work done × time per piece of work.
-
-    `sigma` is the standard deviation of its logarithm, `low` to `high` its 95%
-    interval. `rows` is how many functions or call sites show it.
-    """
-
-    ratio: float
-    low: float
-    high: float
-    sigma: float
-    rows: int
-
-
-class Normalization(NamedTuple):
-    """How raw values become comparable: scaled = raw × factor of its side.
-
-    `mode` is ``absolute``, ``per_second`` (factor 1 / seconds), ``per_work`` (factor 1
-    / operations), ``composition`` (100 / total: percent of each side's total),
-    ``share`` (new scaled to base's total, like ``go tool pprof -normalize``) or
-    ``about`` (new scaled to base's work, inferred as `inferred` says); `reason` says,
-    for people, why this one.
-    """
-
-    mode: Mode
-    base_factor: float
-    new_factor: float
-    reason: str
-    inferred: InferredWork | None = None
-
-    @property
-    def sigma(self) -> float:
-        """The standard deviation of the logarithm of the ratio of both factors."""
-        return 0.0 if self.inferred is None else self.inferred.sigma
-
-    @overload
-    def scaled(self, base: float, new: float) -> tuple[float, float]: ...
-    @overload
-    def scaled(self, base: _Column, new: _Column) -> tuple[_Floats, _Floats]: ...
-    def scaled(
-        self, base: float | _Column, new: float | _Column
-    ) -> tuple[object, object]:
-        """Return raw numbers, or int64 columns, of (base, new) after scaling."""
-        return base * self.base_factor, new * self.new_factor
-
-    @overload
-    def delta(self, base: float, new: float) -> float: ...
-    @overload
-    def delta(self, base: _Column, new: _Column) -> _Floats: ...
-    def delta(self, base: float | _Column, new: float | _Column) -> object:
-        """Return new − base after scaling."""
-        return new * self.new_factor - base * self.base_factor
-
-    @property
-    def factors(self) -> tuple[float, float]:
-        """The factors of base and new."""
-        return self.base_factor, self.new_factor
-
-    def unscaled(self, base: float, new: float) -> tuple[float, float]:
-        """Return the raw values of scaled ones."""
-        return base / self.base_factor, new / self.new_factor
-
-    def larger(self, base: float, new: float) -> float:
-        """Return the larger of two raw sums after scaling, ignoring signs."""
-        return max(abs(base) * self.base_factor, abs(new) * self.new_factor)
-
-    def of_shares(self, totals: tuple[int, int]) -> Normalization:
-        """Return the scaling of raw values to percent of each side's raw total."""
-        return Normalization(
-            "composition", 100 / totals[0], 100 / totals[1], "% of the total"
-        )
-
-    def with_base_times(self, ratio: float) -> Normalization:
-        """Return the scaling with base multiplied by a ratio most values share."""
-        return self._replace(base_factor=self.base_factor * ratio)
-
-    def ratio(self, base: float, new: float) -> float | None:
-        """Return new ÷ base after scaling, None if base is 0."""
-        return new * self.new_factor / (base * self.base_factor) if base else None
 
 
 def choose(

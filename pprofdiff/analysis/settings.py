@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from pprofdiff.analysis.outcome.model import SAME_WITHIN
+from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.analysis.work import Work
 from pprofdiff.identity.deciding import identify
 from pprofdiff.identity.evidence import Stacks
@@ -15,10 +15,16 @@ from pprofdiff.identity.model import Identity
 from pprofdiff.model.profiles.profile import Profile
 
 if TYPE_CHECKING:
-    from pprofdiff.analysis.gclogs.window import Span
     from pprofdiff.model.source import Sources
 
-__all__ = ["DEFAULTS", "Settings"]
+__all__ = ["DEFAULTS", "Settings", "Span"]
+
+
+class Span(NamedTuple):
+    """Seconds since process start, as asked for; None leaves an end open."""
+
+    start: float | None
+    end: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ class Settings:
         How many pairs both sides' runs make that were taken in turns.
     same_hosts
         Whether runs with equal numbers are of one host and compared in pairs; see
-        `analysis.runs.hosts.hosts_of_both`.
+        `analysis.hosts.hosts_of_both`.
     by
         The key of the sample label that identifies units of work, such as endpoint; ""
         to find one.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pprofdiff.analysis.causes.finding import Findings
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.findings.model import Findings
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
 

@@ -24,9 +24,8 @@ from dataclasses import replace
 from io import BytesIO
 from typing import Any, BinaryIO, TypedDict, Unpack, cast, overload
 
-from pprofdiff.analysis.gclogs.window import Span
-from pprofdiff.analysis.outcome.model import SAME_WITHIN
-from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.policy import SAME_WITHIN
+from pprofdiff.analysis.settings import Settings, Span
 from pprofdiff.analysis.work import Work, counted, rated
 from pprofdiff.api.benchmarks import Benchmarks, BenchmarksDiff, LoadSummary
 from pprofdiff.api.builds import Builds

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pprofdiff.analysis import comparison as analysis
-from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.api.benchmarks import BenchmarksDiff
 from pprofdiff.api.gclogs import GCLogDiff

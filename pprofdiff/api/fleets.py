@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
 from pprofdiff.analysis import comparison as analysis
-from pprofdiff.analysis.outcome.model import SAME_WITHIN
+from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted
 from pprofdiff.api.comparison import Comparison, Paths, words_of

@@ -17,8 +17,7 @@ from pprofdiff.analysis.gclogs.compare import (
 )
 from pprofdiff.analysis.gclogs.side import GCSide, unusable
 from pprofdiff.analysis.gclogs.side import side_of as gc_side_of
-from pprofdiff.analysis.gclogs.window import Span
-from pprofdiff.analysis.settings import DEFAULTS, Settings
+from pprofdiff.analysis.settings import DEFAULTS, Settings, Span
 from pprofdiff.analysis.work import rated
 from pprofdiff.api.loaded import LoadedInput, side_of
 from pprofdiff.api.plotted import PlottedLogs

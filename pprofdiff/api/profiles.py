@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.about_work import at_about_equal_work, shows_work
-from pprofdiff.analysis.normalization import Normalization
-from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.caveat import Caveat
+from pprofdiff.analysis.control.about_work import at_about_equal_work, shows_work
+from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.profiles.filters import NO_FILTERS, Filters, filtered
 from pprofdiff.analysis.profiles.granularity import Granularity

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from pprofdiff.analysis.benchmarks.turns import measured_in_turns
+from pprofdiff.analysis.causes.frames import evidence_frame, findings_frame
+from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.findings.frames import evidence_frame, findings_frame
-from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.api.shown import Shown
 from pprofdiff.kinds import KindId
 from pprofdiff.model.side import Side

@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.outcome.model import SAME_WITHIN
-from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.side import stacks_of
 from pprofdiff.analysis.work import Work, counted, rated
@@ -40,8 +40,8 @@ from pprofdiff.units import printable
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gate.rules import Gate
-    from pprofdiff.analysis.gclogs.window import Span
     from pprofdiff.analysis.profiles.granularity import Granularity
+    from pprofdiff.analysis.settings import Span
     from pprofdiff.model.source import Sources
     from pprofdiff.report.pprof.profile import ViewKind
     from pprofdiff.report.pprof.view import ViewOptions
@@ -444,7 +444,7 @@ def _spans(options: Options) -> tuple[Span | None, Span | None]:
     """Return the window of each side's GC log."""
     if not options.window:
         return None, None
-    from pprofdiff.analysis.gclogs.window import Span
+    from pprofdiff.analysis.settings import Span
 
     spans = [Span(*span) for span in options.window]
     return spans[0], spans[-1]

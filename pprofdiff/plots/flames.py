@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.ledger.by_run import merged
-from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.scaling import scale_of, scaled_totals, unit_words
-from pprofdiff.analysis.profiles.tree import (
+from pprofdiff.analysis.call_tree import (
     CallTree,
     call_tree,
     inclusive,
     needed,
 )
+from pprofdiff.analysis.ledger.by_run import merged
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.scaling import scale_of, scaled_totals, unit_words
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.model.csr import distinct
 from pprofdiff.palette import BETTER, WORSE, Theme, colour

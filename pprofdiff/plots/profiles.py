@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.profiles.chains import chains, plumbing
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of, scaled_totals, unit_words
-from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.palette import Theme, colour

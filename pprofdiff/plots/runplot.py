@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
+from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.findings.wording import listed
+from pprofdiff.analysis.judge.totals import mean_of_runs
 from pprofdiff.analysis.outcome.figures import measures
 from pprofdiff.analysis.outcome.model import Measure
 from pprofdiff.analysis.runs.headline import RunValues, headline_runs
 from pprofdiff.analysis.runs.naming import run_names
 from pprofdiff.analysis.runs.outliers import outliers
 from pprofdiff.analysis.side import numbered
-from pprofdiff.analysis.stats.totals import mean_of_runs
 from pprofdiff.errors import UsageError
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (

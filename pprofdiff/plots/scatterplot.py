@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.counts import CountModel
+from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of, unit_words
-from pprofdiff.analysis.stats.counts import CountModel
-from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from pprofdiff.analysis.account.building import account
 from pprofdiff.analysis.account.gc import GCAccount, gc_account
 from pprofdiff.analysis.account.model import Account
+from pprofdiff.analysis.causes.finding import Findings
+from pprofdiff.analysis.causes.table import find
+from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.findings.model import Findings
-from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.gate.model import Verdict
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.model import Outcome
-from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
+from pprofdiff.analysis.run_order import one_after_the_other
 from pprofdiff.analysis.runs.outliers import outlying_runs
-from pprofdiff.analysis.runs.turns import one_after_the_other
 from pprofdiff.kinds import KINDS, resolve
 from pprofdiff.model.side import Fleet, Side
 
@@ -154,7 +154,7 @@ def report_of(
     changed: tuple[ChangedLines, ...] = ()
     unchanged: tuple[str, ...] = ()
     if sources is not None:
-        from pprofdiff.analysis.source.carrying import with_source
+        from pprofdiff.analysis.causes.sources import with_source
 
         behind = with_source(comparison, findings, sources, decided=decided.decided)
         findings, changed, unchanged, of_source = behind
@@ -205,7 +205,7 @@ def _of_runs(comparison: Comparison) -> Iterator[Caveat]:
     """Yield caveats about runs, or about hosts for fleets."""
     base, new = comparison.base, comparison.new
     if comparison.of_fleets:
-        from pprofdiff.analysis.runs.hosts import fleet_caveats
+        from pprofdiff.analysis.hosts import fleet_caveats
 
         yield from fleet_caveats(base, new)
     else:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from pprofdiff.analysis.findings.model import Finding
+from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.gate.model import Verdict
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.kinds import KindId

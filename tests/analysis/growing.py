@@ -10,8 +10,8 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.settings import DEFAULTS
 from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.model.side import Capture, Side

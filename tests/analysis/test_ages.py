@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from pprofdiff.analysis.findings.case import Case
-from pprofdiff.analysis.findings.marking import marking
+from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.rules.marking import marking
 from pprofdiff.analysis.side import age_seconds, allocating, counted_seconds, is_whole
 from pprofdiff.analysis.work import rated
 from pprofdiff.loaders.gclogs import parse

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.settings import DEFAULTS
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.model.profiles.profile import ValueType

@@ -12,8 +12,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from pprofdiff.analysis.stats.calibration import DISPERSION
-from pprofdiff.analysis.stats.judgement import Runs
+from pprofdiff.analysis.judge.calibration import DISPERSION
+from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.sections.profiles.headline import headline
 

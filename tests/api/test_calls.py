@@ -55,7 +55,7 @@ def test_public_names():
             "__import__('pprofdiff.cli')",
             "__import__('pprofdiff.cli.run')",
             "from pprofdiff.analysis.comparison import compare_sides",
-            "from pprofdiff.analysis.profiles import graph",
+            "from pprofdiff.analysis.ledger import graph",
             "import pprofdiff.analysis.profiles.diff, pprofdiff.api",
         ],
         # A name of the package, the command line, and a module below both.

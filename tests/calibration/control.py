@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
+from pprofdiff.analysis.control.alike import scaled_alike
+from pprofdiff.analysis.control.estimate import Control, control
 from pprofdiff.analysis.profiles.diff import compare
 from pprofdiff.analysis.profiles.side import side
-from pprofdiff.analysis.stats.control import Control, control
-from pprofdiff.analysis.stats.scaled_alike import scaled_alike
 from pprofdiff.analysis.work import counted
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.side import Capture

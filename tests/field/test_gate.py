@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pprofdiff.analysis.findings.model import Findings
+from pprofdiff.analysis.causes.finding import Findings
 from pprofdiff.analysis.gate.judging import judge
 from pprofdiff.analysis.gate.measures import Judged
 from pprofdiff.analysis.gate.rules import Gate

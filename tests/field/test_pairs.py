@@ -10,9 +10,9 @@ from math import isclose, sqrt
 
 import pytest
 
-from pprofdiff.analysis.account.traced import workers
-from pprofdiff.analysis.findings.case import Case as Evidence
-from pprofdiff.analysis.findings.model import Claim
+from pprofdiff.analysis.causes.case import Case as Evidence
+from pprofdiff.analysis.causes.finding import Claim
+from pprofdiff.analysis.traces.workers import workers
 from pprofdiff.report.json.document import render
 from tests.field.cases import CASES, each, report
 

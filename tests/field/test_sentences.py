@@ -7,7 +7,7 @@ from itertools import chain
 
 import pytest
 
-from pprofdiff.analysis.findings.case import Case as Evidence
+from pprofdiff.analysis.causes.case import Case as Evidence
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.outcome import told_outcome
 from tests.field.cases import CASES, each, report

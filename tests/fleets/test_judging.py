@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.judge.run_spread import RunCounts, spread_of
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.profiles.groups import judged_groups
-from pprofdiff.analysis.stats.run_spread import RunCounts, spread_of
 from pprofdiff.model.profiles.profile import Labels
 from pprofdiff.model.side import Capture, Fleet, HostSums, Side
 from tests.examples import daily

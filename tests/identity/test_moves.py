@@ -10,8 +10,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.side import stacks_of
 from pprofdiff.identity.deciding import identify
 from pprofdiff.identity.evidence import SideEvidence

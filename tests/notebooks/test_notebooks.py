@@ -210,12 +210,12 @@ def test_it_uses_public_names_alone(notebook):
         ("import pprofdiff.plots as p\np.drawing", ["pprofdiff.plots.drawing"]),
         ("import pprofdiff.diff", ["pprofdiff.diff"]),
         (
-            "import pprofdiff.analysis.stats.samples",
-            ["pprofdiff.analysis.stats.samples"],
+            "import pprofdiff.analysis.judge.samples",
+            ["pprofdiff.analysis.judge.samples"],
         ),
         (
-            "from pprofdiff.analysis.stats import samples as stats",
-            ["pprofdiff.analysis.stats.samples"],
+            "from pprofdiff.analysis.judge import samples as stats",
+            ["pprofdiff.analysis.judge.samples"],
         ),
         ("from pprofdiff.units import scaled", ["pprofdiff.units.scaled"]),
         ("import pprofdiff as p\np.palette", ["pprofdiff.palette"]),

@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from pprofdiff import palette, plots
-from pprofdiff.analysis.stats.judgement import Runs
+from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.goruntime.readable import distinct_names
 from tests.analysis.building import groups_of
 from tests.examples import daily

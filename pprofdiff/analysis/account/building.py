@@ -24,7 +24,8 @@ from pprofdiff.analysis.account.model import Account, Amount, Part, in_part
 from pprofdiff.analysis.benchmarks.times import is_time, measured
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.figures import timed
-from pprofdiff.analysis.outcome.model import SAME_WITHIN, Measure
+from pprofdiff.analysis.outcome.model import Measure
+from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.side import of_benchmarks
 from pprofdiff.goruntime.rules import rules

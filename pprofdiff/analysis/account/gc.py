@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.rules.marking import cycle_cpu_us
 from pprofdiff.analysis.causes.sites import BYTE
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.findings.case import Case
-from pprofdiff.analysis.findings.marking import cycle_cpu_us
 from pprofdiff.analysis.ledger.gc_price import Cycle, GCPrice, Pair, gc_price
+from pprofdiff.analysis.policy import MAJOR, MINOR
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.goruntime.rules import rules
@@ -23,10 +24,6 @@ _MIB = 1 << 20
 _GC = "gc", "gc_tax"
 # gctrace truncates sizes to MiB, which distorts ratios of live heaps below this.
 _LEAST_MB = 4.0
-# A change of this share of a side's CPU is major, as for findings.
-_MAJOR = 0.05
-# Below this share of both sides' CPU, GC is a few samples: 3 of 300.
-_TOO_LITTLE = 0.01
 
 
 class GCAccount(NamedTuple):
@@ -90,7 +87,7 @@ def too_little_gc(comparison: Comparison) -> bool:
         return True
     of_gc = _raw(cpu, "group", *_GC)
     return all(
-        own < _TOO_LITTLE * total for own, total in zip(of_gc, cpu.totals, strict=True)
+        own < MINOR * total for own, total in zip(of_gc, cpu.totals, strict=True)
     )
 
 
@@ -140,10 +137,10 @@ def _split_profile(
 
 
 def _is_major(cpu: ProfileDiff, split: GCPrice) -> bool:
-    """Return whether the GC group changed significantly, and all GC by `_MAJOR`."""
+    """Return whether the GC group changed significantly, and all GC by `MAJOR`."""
     group = next(group for group in judged_groups(cpu) if group.id == "gc")
     whole = max(cpu.normalization.scaled(*cpu.totals))
-    return group.noise is False and abs(split.delta) >= _MAJOR * whole
+    return group.noise is False and abs(split.delta) >= MAJOR * whole
 
 
 class _Logged(NamedTuple):

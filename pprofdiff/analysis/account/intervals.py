@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.account.model import Bounds
+from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.stats.judgement import Runs
 
 __all__ = ["intervals"]
 

@@ -14,16 +14,16 @@ from math import inf
 from typing import Literal, NamedTuple
 
 from pprofdiff.analysis.benchmarks.units import Better, better, tidy
-from pprofdiff.analysis.settings import Settings
-from pprofdiff.analysis.stats.calibration import (
+from pprofdiff.analysis.judge.calibration import (
     ALPHA,
     CONFIDENCE,
     SAMPLES_FOR_INTERVAL,
     SAMPLES_FOR_TEST,
 )
-from pprofdiff.analysis.stats.judge import Judge
-from pprofdiff.analysis.stats.judgement import Change
-from pprofdiff.analysis.stats.samples import Summary, geomean, summarize
+from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judgement import Change
+from pprofdiff.analysis.judge.samples import Summary, geomean, summarize
+from pprofdiff.analysis.settings import Settings
 from pprofdiff.model.benchmarks import Benchmarks, Result
 from pprofdiff.model.side import Side
 

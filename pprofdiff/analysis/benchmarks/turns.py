@@ -16,8 +16,8 @@ from pprofdiff.analysis.benchmarks.times import (
     key_of,
 )
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
-from pprofdiff.analysis.stats.calibration import TURNS_TOGETHER
-from pprofdiff.analysis.stats.turns import InTurns
+from pprofdiff.analysis.judge.calibration import TURNS_TOGETHER
+from pprofdiff.analysis.judge.turns import InTurns
 from pprofdiff.model.benchmarks import Benchmarks, Result
 from pprofdiff.model.side import Capture, Side
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.causes.sites import BYTE, KNOWN, OBJECT, Allocated, Site
-from pprofdiff.analysis.findings.wording import arrow
+from pprofdiff.analysis.causes.wording import arrow
+from pprofdiff.analysis.policy import MINOR
 from pprofdiff.units import scaled
 
 __all__ = ["amounts", "is_large", "part_of_all", "share_of_change"]
@@ -17,7 +18,6 @@ _Pair = tuple[float, float]
 # of the whole change, and of its own. Counts are exact, but growing maps and slices
 # make small differences.
 _OF_ALL, _OF_CHANGE, _OF_ITSELF = 0.04, 0.25, 0.1
-_ALL = 0.01
 
 
 def is_large(totals: Allocated | None, site: Site) -> bool:
@@ -70,7 +70,7 @@ def _nearly_all(whole: _Pair | None, part: _Pair) -> _Pair:
     if whole is None:
         return part
     all_of = (
-        abs(own - all_) <= _ALL * all_ for all_, own in zip(whole, part, strict=True)
+        abs(own - all_) <= MINOR * all_ for all_, own in zip(whole, part, strict=True)
     )
     return whole if all(all_of) else part
 
@@ -88,10 +88,10 @@ def share_of_change(
     changes = [(new - base, whole[1] - whole[0]) for _, whole, (base, new) in known]
     if not changes or not site.agrees:
         return ""
-    largest = 1 + _ALL
+    largest = 1 + MINOR
     if any(not 0 <= part / change <= largest for part, change in changes if change):
         return ""
-    if all(abs(part - change) <= _ALL * abs(change) for part, change in changes):
+    if all(abs(part - change) <= MINOR * abs(change) for part, change in changes):
         counts = " and ".join(count for count, _, _ in known)
         return f"That is the whole change in {counts}." if alone else ""
     part, change = changes[0]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.measured import causes_of_measured
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.findings.case import Case
-from pprofdiff.analysis.findings.model import Finding
 from pprofdiff.analysis.outcome.model import Unit
 
 __all__ = ["causes_of_units", "changed_units"]

@@ -17,6 +17,16 @@ from pprofdiff.analysis.causes.amounts import (
     part_of_all,
     share_of_change,
 )
+from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.explained import explained
+from pprofdiff.analysis.causes.finding import (
+    Claim,
+    Fact,
+    Finding,
+    Findings,
+    Severity,
+)
 from pprofdiff.analysis.causes.places import Place, Program, owned_by, places
 from pprofdiff.analysis.causes.sites import (
     OBJECT,
@@ -26,43 +36,24 @@ from pprofdiff.analysis.causes.sites import (
     allocated,
     netted,
 )
-from pprofdiff.analysis.findings.case import Case
-from pprofdiff.analysis.findings.cpu import CPUComparison
-from pprofdiff.analysis.findings.explained import explained
-from pprofdiff.analysis.findings.model import (
-    Claim,
-    Fact,
-    Finding,
-    Findings,
-    Severity,
-)
-from pprofdiff.analysis.findings.wording import arrow, short
-from pprofdiff.analysis.normalization import Normalization
+from pprofdiff.analysis.causes.wording import arrow, short
+from pprofdiff.analysis.judge.run_spread import ONE_RUN
+from pprofdiff.analysis.judge.scaling import Normalization
+from pprofdiff.analysis.policy import LITTLE, MAJOR, MINOR, MOST, SIMILAR
 from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.analysis.stats.run_spread import ONE_RUN
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.units import percent, times
 
 __all__ = ["causes_of_measured"]
 
-# Causes with this part of the larger side's CPU are major, or minor.
-_MAJOR, _MINOR = 0.05, 0.01
 # The part of a place's change that gets a clause, and the number of clauses.
 _CLAUSE = 0.15
 _CLAUSES = 4
 # Allocation sites to report outside places.
 _SITES = 2
-# A kind of work with this part of a place, and none on the other side, is named.
-_MECHANISM = 0.05
-# Within this ratio, runs of both sides do about as many operations.
-_ALIKE = 1.5
-# GC work follows from allocations, not their price, if they changed by this part.
-_BYTES = 0.05
 # A place has nearly all of a change if no more than this part remains.
 _REST = 0.1
-# A change with this part in allocation and GC work is a change of allocation.
-_MOSTLY = 0.5
 
 
 class _Runtime(NamedTuple):
@@ -196,7 +187,7 @@ def _add_places(
 
 
 def _is_large(cpu: CPUComparison, place: Place) -> bool:
-    return abs(cpu.scaled_delta(place.base, place.new)) >= _MAJOR * cpu.whole
+    return abs(cpu.scaled_delta(place.base, place.new)) >= MAJOR * cpu.whole
 
 
 def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
@@ -207,7 +198,7 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
     """
     counted = [] if view.totals is None else [view.totals.space, view.totals.objects]
     follows = any(
-        abs(new - base) > _BYTES * max(base, new)
+        abs(new - base) > MAJOR * max(base, new)
         and (new - base) * (finding.explains or 0.0) > 0
         for base, new in filter(None, counted)
     )
@@ -285,7 +276,7 @@ def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
     who = f"{_called(cpu.names[place.row])}{callees}"
     delta = cpu.scaled_delta(place.base, place.new)
     whole = cpu.scaled_delta(*cpu.diff.totals)
-    if view.moved and delta * whole > 0 and abs(delta) >= _MOSTLY * abs(whole):
+    if view.moved and delta * whole > 0 and abs(delta) >= MOST * abs(whole):
         return f"Most of the change is in {who}: {amount}, not significant by itself"
     if cpu.change(place.claim).told:
         return f"The largest difference is in {who}: {amount}"
@@ -305,7 +296,7 @@ def _by_chance(view: _View, cpu: CPUComparison, place: Place, *, known: bool) ->
         return False
     whole = cpu.scaled_delta(place.base, place.new)
     paid = cpu.delta(place.claim.within(cpu.of_groups("gc", *_COSTS_OF_ALLOCATION)))
-    return abs(paid) >= _MOSTLY * abs(whole)
+    return abs(paid) >= MOST * abs(whole)
 
 
 def _sites_of(
@@ -389,7 +380,7 @@ def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
         (label, scale.number(delta, signed=True)) for delta, label in large[:_CLAUSES]
     ]
     rest = whole - sum(delta for delta, _ in large[:_CLAUSES])
-    if shown and abs(rest) >= _MECHANISM * abs(whole):
+    if shown and abs(rest) >= LITTLE * abs(whole):
         shown.append(("other", scale.number(rest, signed=True)))
     return shown if len(shown) > 1 else []
 
@@ -439,7 +430,7 @@ def _mechanisms(cpu: CPUComparison, place: Place, said: set[str]) -> list[str]:
         claim = place.claim.within(cpu.of((category,)))
         base, new = cpu.sums(claim)
         delta = cpu.delta(claim)
-        if min(base, new) or abs(delta) < _MECHANISM * whole:
+        if min(base, new) or abs(delta) < LITTLE * whole:
             continue
         if delta * moved < 0 or scale_of(cpu.diff).number(delta, signed=True) in said:
             continue
@@ -532,7 +523,7 @@ def _of_runtime(
     base, new = cpu.sums(claim)
     delta = cpu.delta(claim)
     share = abs(delta) / cpu.whole
-    if share < _MINOR:
+    if share < MINOR:
         return None
     ratio = cpu.diff.normalization.ratio(base, new)
     amount = cpu.words(base, new)
@@ -570,13 +561,13 @@ def _of_process(
         return False
     base, new = (1 / len(side.runs) for side in (cpu.diff.base, cpu.diff.new))
     of_op = cpu.diff.normalization.factors
-    if abs(log(of_op[0] * new / (of_op[1] * base))) < log(_ALIKE):
+    if abs(log(of_op[0] * new / (of_op[1] * base))) < log(SIMILAR):
         return False
     by = Normalization("absolute", base, new, "per run")
     return not cpu.model.scaled_by(by).one(cpu.runs(claim)).told
 
 
 def _severity(share: float) -> Severity:
-    if share >= _MAJOR:
+    if share >= MAJOR:
         return "major"
-    return "minor" if share >= _MINOR else "info"
+    return "minor" if share >= MINOR else "info"

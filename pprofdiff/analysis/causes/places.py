@@ -14,12 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.findings.cpu import CPUComparison
-from pprofdiff.analysis.findings.model import Claim
+from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.finding import Claim
+from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.by_run import merged
-from pprofdiff.analysis.profiles.graph import flat_and_cum
+from pprofdiff.analysis.ledger.graph import flat_and_cum
+from pprofdiff.analysis.policy import COVERS, MOST, NEARLY_ALL
 from pprofdiff.analysis.profiles.rows import PairedRows
-from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.names import is_standard_library, package_of
 from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import distinct, last_in_row, row_of_item, sums
@@ -31,16 +32,10 @@ Column = NDArray[np.int64]
 # A function replaces its caller if it has this part of the caller's change: of 51
 # commits with known causes, 65% named the first cause in 44 (50% and 80% in fewer).
 _KEEPS = 0.65
-# A function that owns this part of a path's change is the place itself.
-_OWNS = 0.5
 # Further places are details of the first ones.
 _MOST = 4
-# A caller contains a function if it has this part of the function's samples.
-_HOLDS = 0.9
 # go/build: files compiled only for tests.
 _TEST_FILE = "_test.go"
-# Work moved within a caller that changed by less than this part, or the other way.
-_MOVED = 0.8
 
 
 class Place(NamedTuple):
@@ -143,7 +138,7 @@ def _next(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
     owner = _owner(cpu, program, left)
     if path is None or owner is None:
         return owner or path
-    return owner if abs(_delta(cpu, owner)) >= _OWNS * abs(_delta(cpu, path)) else path
+    return owner if abs(_delta(cpu, owner)) >= MOST * abs(_delta(cpu, path)) else path
 
 
 def _owner(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
@@ -270,7 +265,7 @@ def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Pl
 def _holds(cpu: CPUComparison, claim: Claim, place: Place) -> bool:
     """Return whether a claim has most of a place's samples."""
     base, new = cpu.sums(place.claim.within(claim))
-    return base + new >= _HOLDS * (place.base + place.new)
+    return base + new >= NEARLY_ALL * (place.base + place.new)
 
 
 def _caller(cpu: CPUComparison, program: Program, place: Place) -> Place | None:
@@ -278,7 +273,7 @@ def _caller(cpu: CPUComparison, program: Program, place: Place) -> Place | None:
     side = 0 if place.base else 1
     own = place.base or place.new
     within = cpu.cum_of(side, place.claim)
-    callers = program.inner & (within >= _HOLDS * own)
+    callers = program.inner & (within >= NEARLY_ALL * own)
     callers[place.row] = False
     both = np.flatnonzero(callers & (cpu.cum[0] > 0) & (cpu.cum[1] > 0))
     if not len(both):
@@ -286,7 +281,7 @@ def _caller(cpu: CPUComparison, program: Program, place: Place) -> Place | None:
     nearest = int(min(both.tolist(), key=lambda row: int(cpu.cum[side][row])))
     whole = _whole(cpu, nearest)
     moved, change = _delta(cpu, whole), _delta(cpu, place)
-    if moved * change > 0 and abs(moved) >= _MOVED * abs(change):
+    if moved * change > 0 and abs(moved) >= COVERS * abs(change):
         return None
     return whole
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.places import of_harness
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.policy import MINOR, MOST, NEARLY_ALL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.runs import operations_of_both
 from pprofdiff.model.csr import sums
@@ -53,22 +54,18 @@ class Allocated(NamedTuple):
             pair is not None
             and not varies
             and max(pair) >= least
-            and abs(pair[1] - pair[0]) > _ROUNDING * max(pair)
+            and abs(pair[1] - pair[0]) > MINOR * max(pair)
             for pair, least, varies in zip(
                 (self.space, self.objects), (BYTE, OBJECT), self.varies, strict=True
             )
         )
 
 
-_ROUNDING = 0.01
-_NEARLY = 0.9
 # Bytes in profiles and benchmarks agree within this part, except for tiny blocks and
 # the profiler's own.
 _AGREE = 0.1
 # Bytes in a block of tiny objects (maxTinySize in runtime/malloc.go).
 _TINY = 16
-# One function replaces another if it allocates at least this part of its bytes.
-_ALIKE = 0.5
 
 
 class Site(NamedTuple):
@@ -121,7 +118,7 @@ def netted(sites: Sequence[Site]) -> list[Site]:
 
 def _alike(old: Site, new: Site) -> bool:
     sizes = old.space[0], new.space[1]
-    return min(sizes) >= _ALIKE * max(sizes)
+    return min(sizes) >= MOST * max(sizes)
 
 
 def allocated(comparison: Comparison) -> Allocated | None:
@@ -149,12 +146,12 @@ class Sites:
         self._owners = space.ledger.sides("owner")
         self._harness = of_harness(space.paired_functions)
         missing = _missing(comparison, objects)
-        self._exact = missing is not None and missing < _ROUNDING
+        self._exact = missing is not None and missing < MINOR
         self._missing_objects = missing or 0.0
         counted = _counted_space(comparison)
         held = space.normalization.scaled(*space.totals)
         self._untimed = counted is not None and any(
-            own > (1 + _ROUNDING) * said + 1
+            own > (1 + MINOR) * said + 1
             for own, said in zip(held, counted, strict=True)
         )
         self._agree = counted is not None and all(
@@ -216,7 +213,7 @@ class Sites:
             site.name
             for site in self.all
             if float(columns[0][0][site.row] + columns[0][1][site.row])
-            >= _NEARLY * sum(site.space)
+            >= NEARLY_ALL * sum(site.space)
         )
         return self._site(name, row, pairs), below
 

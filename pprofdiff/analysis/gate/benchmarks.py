@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pprofdiff.analysis.benchmarks.compare import BenchmarkRow
 from pprofdiff.analysis.benchmarks.units import better, tidy
-from pprofdiff.analysis.contention import clock_sigma
+from pprofdiff.analysis.busy import clock_sigma
 from pprofdiff.analysis.gate.limits import Limit
 from pprofdiff.analysis.gate.measures import (
     Asked,
@@ -16,12 +16,12 @@ from pprofdiff.analysis.gate.measures import (
     Measured,
     Missing,
 )
+from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_TEST
+from pprofdiff.analysis.judge.shifts import constant, shift_bounds
+from pprofdiff.analysis.judge.totals import ratio_of_medians
+from pprofdiff.analysis.judge.turns import all_paired
 from pprofdiff.analysis.outcome.deciding import machine_moved_time
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
-from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_TEST
-from pprofdiff.analysis.stats.shifts import constant, shift_bounds
-from pprofdiff.analysis.stats.totals import ratio_of_medians
-from pprofdiff.analysis.stats.turns import all_paired
 from pprofdiff.units import Scale, scale_for
 
 __all__ = ["BENCH"]

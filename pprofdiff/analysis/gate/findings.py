@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pprofdiff.analysis.findings.model import SEVERITIES
+from pprofdiff.analysis.causes.finding import SEVERITIES
 from pprofdiff.analysis.gate.measures import Asked, Figure, Judged, Kind, Measured
 from pprofdiff.units import Scale
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
+from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.gate.forms import RULES
 from pprofdiff.analysis.gate.limits import Limit
 from pprofdiff.analysis.gate.measures import Asked, Figure, Judged, Missing
 from pprofdiff.analysis.gate.model import Outcome, Ruling, Verdict
 from pprofdiff.analysis.gate.needs import needs
 from pprofdiff.analysis.gate.rules import KINDS, Gate
-from pprofdiff.analysis.profiles.caveats import Caveat
 
 __all__ = ["judge", "verdict_caveats"]
 

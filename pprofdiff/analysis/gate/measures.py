@@ -8,8 +8,8 @@ from functools import cached_property
 from math import isinf
 from typing import NamedTuple
 
+from pprofdiff.analysis.causes.finding import Findings
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.findings.model import Findings
 from pprofdiff.analysis.gate.limits import Limit
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.model import Outcome

@@ -6,7 +6,7 @@ from math import log
 
 from pprofdiff.analysis.gate.limits import Limit
 from pprofdiff.analysis.gate.measures import Figure
-from pprofdiff.analysis.stats.power import MOST_RUNS, times_as_many, wanted_runs
+from pprofdiff.analysis.judge.power import MOST_RUNS, times_as_many, wanted_runs
 
 __all__ = ["needs"]
 

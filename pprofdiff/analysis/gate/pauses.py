@@ -19,11 +19,11 @@ from pprofdiff.analysis.gate.measures import (
     Missing,
 )
 from pprofdiff.analysis.gclogs.side import mean_of_runs
-from pprofdiff.analysis.stats.calibration import GC_PAUSES
-from pprofdiff.analysis.stats.durations import Durations, quantile
-from pprofdiff.analysis.stats.judge import Judge
-from pprofdiff.analysis.stats.judgement import Runs
-from pprofdiff.analysis.stats.turns import all_paired
+from pprofdiff.analysis.judge.calibration import GC_PAUSES
+from pprofdiff.analysis.judge.durations import Durations, quantile
+from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judgement import Runs
+from pprofdiff.analysis.judge.turns import all_paired
 from pprofdiff.units import scale_for
 
 if TYPE_CHECKING:

@@ -10,7 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.contention import STIRRED, stirred
+from pprofdiff.analysis.busy import STIRRED, stirred
+from pprofdiff.analysis.control.totals import (
+    TotalRatio,
+    ratio_about,
+    ratio_of_totals,
+)
 from pprofdiff.analysis.gate.limits import Limit
 from pprofdiff.analysis.gate.measures import (
     Asked,
@@ -20,21 +25,16 @@ from pprofdiff.analysis.gate.measures import (
     Measured,
     Missing,
 )
+from pprofdiff.analysis.judge.calibration import GOROUTINES
+from pprofdiff.analysis.judge.counts import CountModel
+from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judgement import Change, Observed, Runs
 from pprofdiff.analysis.profiles.declared import first_lines
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import STOPPED, ValueColumn
-from pprofdiff.analysis.profiles.totals import (
-    TotalRatio,
-    ratio_about,
-    ratio_of_totals,
-)
-from pprofdiff.analysis.stats.calibration import GOROUTINES
-from pprofdiff.analysis.stats.counts import CountModel
-from pprofdiff.analysis.stats.judge import Judge
-from pprofdiff.analysis.stats.judgement import Change, Observed, Runs
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.units import Scale

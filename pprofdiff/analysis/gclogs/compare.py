@@ -10,18 +10,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.gclogs.figures import GCFigures
 from pprofdiff.analysis.gclogs.judged import changes_of
 from pprofdiff.analysis.gclogs.pace import pace_of
 from pprofdiff.analysis.gclogs.side import GCSide, side_of, unusable
-from pprofdiff.analysis.gclogs.window import Span
-from pprofdiff.analysis.profiles.caveats import Caveat
-from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.judge.calibration import GC_WORK
+from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judgement import Change
+from pprofdiff.analysis.judge.turns import all_paired
+from pprofdiff.analysis.settings import Settings, Span
 from pprofdiff.analysis.side import cpu_seconds
-from pprofdiff.analysis.stats.calibration import GC_WORK
-from pprofdiff.analysis.stats.judge import Judge
-from pprofdiff.analysis.stats.judgement import Change
-from pprofdiff.analysis.stats.turns import all_paired
 from pprofdiff.analysis.work import Work
 from pprofdiff.model.gclogs import GCLog
 from pprofdiff.model.side import Capture, Side

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.gclogs.side import GCSide, LoggedRun
-from pprofdiff.analysis.stats.calibration import (
+from pprofdiff.analysis.judge.calibration import (
     GC_DURING_MARK,
     GC_HEAP,
     GC_IDLE,
@@ -20,8 +20,8 @@ from pprofdiff.analysis.stats.calibration import (
     GC_STOPS,
     Spread,
 )
-from pprofdiff.analysis.stats.judge import Judge
-from pprofdiff.analysis.stats.judgement import Change, Runs
+from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judgement import Change, Runs
 
 __all__ = ["JUDGED", "changes_of", "values_of"]
 

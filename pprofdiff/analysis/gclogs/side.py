@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.gclogs.figures import GCFigures, figures
-from pprofdiff.analysis.gclogs.window import Span, Window, window_of
-from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.gclogs.window import Window, window_of
+from pprofdiff.analysis.settings import Span
 from pprofdiff.model.gclogs import Cycles, GCLog, GCRun
 from pprofdiff.model.side import Capture
 

@@ -11,22 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pprofdiff.analysis.settings import Span
 from pprofdiff.errors import UsageError
 from pprofdiff.model.gclogs import Cycles, GCRun
 
-__all__ = ["Span", "Window", "window_of"]
+__all__ = ["Window", "window_of"]
 
 # The heap has grown once a trigger reaches this share of the median trigger.
 _GROWN = 0.2
 # With fewer cycles than this the whole run is the window.
 _FEW = 5
-
-
-class Span(NamedTuple):
-    """Seconds since process start, as asked for; None leaves an end open."""
-
-    start: float | None
-    end: float | None
 
 
 class Window(NamedTuple):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.stats.judgement import Runs
+from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.model.csr import distinct, sums
 
 __all__ = ["each_together", "keyed_by_run", "merged", "sums_by_run", "together"]

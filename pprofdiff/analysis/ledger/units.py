@@ -28,9 +28,9 @@ from pprofdiff.analysis.benchmarks.times import (
     key_of,
     written,
 )
-from pprofdiff.analysis.profiles.graph import walk
+from pprofdiff.analysis.judge.samples import median
+from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.side import BENCHMARK_LOOPS, measure
-from pprofdiff.analysis.stats.samples import median
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.csr import last_in_row
 from pprofdiff.model.profiles.operations import (

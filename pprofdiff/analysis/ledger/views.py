@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.by_run import keyed_by_run, merged, sums_by_run
-from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.model.csr import grouped, sums
 
 __all__ = ["Dimension", "Ledger", "Masks", "View"]

@@ -19,10 +19,10 @@ from pprofdiff.analysis.benchmarks.compare import (
 from pprofdiff.analysis.benchmarks.times import BenchmarkKey
 from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.benchmarks.units import ALLOCATED, tidy
+from pprofdiff.analysis.judge.judgement import Change
+from pprofdiff.analysis.judge.samples import Summary, geomean
 from pprofdiff.analysis.outcome.by_unit import Figure, figures_in_turns
 from pprofdiff.analysis.outcome.model import ALIKE, Outcome
-from pprofdiff.analysis.stats.judgement import Change
-from pprofdiff.analysis.stats.samples import Summary, geomean
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.comparison import Comparison

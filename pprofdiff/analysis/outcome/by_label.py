@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.judge.calibration import FALSE_DISCOVERIES
+from pprofdiff.analysis.judge.together import judged_together
 from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.outcome.model import LabelUnits, Unit, verdict_between
 from pprofdiff.analysis.outcome.tasks import Named, user_times
-from pprofdiff.analysis.stats.calibration import FALSE_DISCOVERIES
-from pprofdiff.analysis.stats.together import judged_together
 from pprofdiff.units import scale
 
 __all__ = ["units_by_label", "units_by_task"]

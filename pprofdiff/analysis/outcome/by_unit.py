@@ -13,6 +13,11 @@ from pprofdiff.analysis.benchmarks.times import BenchmarkKey, unit_names
 from pprofdiff.analysis.benchmarks.turns import Floats, Turns
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.judge.calibration import FALSE_DISCOVERIES, TOTAL_SIGMA
+from pprofdiff.analysis.judge.samples import median
+from pprofdiff.analysis.judge.together import judged_together, moderated
+from pprofdiff.analysis.judge.totals import Ratio, ratio_of_figure, ratio_of_runs
+from pprofdiff.analysis.judge.turns import all_paired
 from pprofdiff.analysis.outcome.model import (
     TURNS_CLEAR,
     TURNS_CONFIDENCE,
@@ -22,11 +27,6 @@ from pprofdiff.analysis.outcome.model import (
     verdict_between,
 )
 from pprofdiff.analysis.side import measure
-from pprofdiff.analysis.stats.calibration import FALSE_DISCOVERIES, TOTAL_SIGMA
-from pprofdiff.analysis.stats.samples import median
-from pprofdiff.analysis.stats.together import judged_together, moderated
-from pprofdiff.analysis.stats.totals import Ratio, ratio_of_figure, ratio_of_runs
-from pprofdiff.analysis.stats.turns import all_paired
 from pprofdiff.model.profiles.operations import operations_of
 from pprofdiff.model.side import Side
 

@@ -10,13 +10,15 @@ import numpy as np
 
 from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.benchmarks.units import ALLOCATED, tidy
+from pprofdiff.analysis.busy import busy, stirred
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.contention import busy, stirred
+from pprofdiff.analysis.control.alike import ScaledAlike, scaled_alike
+from pprofdiff.analysis.judge.calibration import TOTAL_FREEDOM, TOTAL_SIGMA
+from pprofdiff.analysis.judge.power import MOST_RUNS, times_as_many, wanted_runs
 from pprofdiff.analysis.outcome.by_label import units_by_label, units_by_task
 from pprofdiff.analysis.outcome.by_unit import units_in_turns
 from pprofdiff.analysis.outcome.figures import Timed, measures, timed
 from pprofdiff.analysis.outcome.model import (
-    SAME_WITHIN,
     Counted,
     Measure,
     Outcome,
@@ -25,11 +27,9 @@ from pprofdiff.analysis.outcome.model import (
     Verdict,
     contradict,
 )
+from pprofdiff.analysis.policy import MOST, SAME_WITHIN, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
-from pprofdiff.analysis.stats.calibration import TOTAL_FREEDOM, TOTAL_SIGMA
-from pprofdiff.analysis.stats.power import MOST_RUNS, times_as_many, wanted_runs
-from pprofdiff.analysis.stats.scaled_alike import ScaledAlike, scaled_alike
 from pprofdiff.units import rounded
 
 if TYPE_CHECKING:
@@ -71,12 +71,8 @@ _CLOCK = ("time", "task", "throughput")
 _WORTH = 1.10
 # The longest measurement to advise, as a multiple of this one.
 _LONGEST = 20.0
-# With this many benchmarks, changing alike is no coincidence.
-_ALL_OF = 3
 # Benchmarks change alike if their factors differ no more than two runs of one build do,
 _ALIKE = sqrt(2) * TOTAL_SIGMA
-# and if the shared factor is at least this part of each benchmark's change.
-_SHARED = 0.5
 # A figure that changed by this part of another's change agrees with it.
 _ALSO = 1 / 3
 # A significant change of one function by this share of all CPU is a change of its own.
@@ -321,14 +317,14 @@ def _together(
     if benchmarks is None or first.id != "time" or verdict not in _MOVED:
         return None
     logs = [log(ratio.ratio) for ratio in benchmarks.each.values()]
-    if first.in_turns or len(logs) < _ALL_OF:
+    if first.in_turns or len(logs) < SEVERAL:
         return None
     cpu = next((m for m in measures if m.id == "cpu"), None)
     middle = log(first.ratio)
-    if cpu is not None and log(cpu.ratio) / middle > _SHARED:
+    if cpu is not None and log(cpu.ratio) / middle > MOST:
         return None
     apart = sqrt(sum((one - middle) ** 2 for one in logs) / (len(logs) - 1))
-    if apart > _ALIKE or min(one / middle for one in logs) < _SHARED:
+    if apart > _ALIKE or min(one / middle for one in logs) < MOST:
         return None
     rows = _allocations(comparison.benchmarks, benchmarks)
     if any(map(_changed, rows)):

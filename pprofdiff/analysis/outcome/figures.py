@@ -8,7 +8,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from pprofdiff.analysis.about_work import by_call_sites
 from pprofdiff.analysis.benchmarks.times import (
     BenchmarkKey,
     source_of,
@@ -16,23 +15,24 @@ from pprofdiff.analysis.benchmarks.times import (
     written,
 )
 from pprofdiff.analysis.benchmarks.turns import Turns
+from pprofdiff.analysis.busy import busy, clock_sigma
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.contention import busy, clock_sigma
-from pprofdiff.analysis.outcome.by_unit import units_of
-from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Measure, Unit
-from pprofdiff.analysis.outcome.tasks import user_times
-from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.totals import ratio_of_totals, total_of_turns
-from pprofdiff.analysis.side import cpu_seconds
-from pprofdiff.analysis.stats.control import control
-from pprofdiff.analysis.stats.totals import (
+from pprofdiff.analysis.control.about_work import by_call_sites
+from pprofdiff.analysis.control.estimate import control
+from pprofdiff.analysis.control.totals import ratio_of_totals, total_of_turns
+from pprofdiff.analysis.judge.totals import (
     Ratio,
     median_of_values,
     ratio_of_figure,
     ratio_of_runs,
     ratio_of_sums,
 )
-from pprofdiff.analysis.stats.turns import InTurns, all_paired
+from pprofdiff.analysis.judge.turns import InTurns, all_paired
+from pprofdiff.analysis.outcome.by_unit import units_of
+from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Measure, Unit
+from pprofdiff.analysis.outcome.tasks import user_times
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.side import cpu_seconds
 from pprofdiff.model.side import Side
 from pprofdiff.units import times
 

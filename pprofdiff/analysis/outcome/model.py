@@ -10,12 +10,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from pprofdiff.analysis.benchmarks.times import BenchmarkKey
-from pprofdiff.analysis.stats.judgement import Mark
-from pprofdiff.analysis.stats.student import student
+from pprofdiff.analysis.judge.judgement import Mark
+from pprofdiff.analysis.judge.student import student
+from pprofdiff.analysis.policy import MOST, SAME_WITHIN
 
 __all__ = [
     "ALIKE",
-    "SAME_WITHIN",
     "TURNS_CLEAR",
     "TURNS_CONFIDENCE",
     "Counted",
@@ -34,10 +34,6 @@ __all__ = [
 
 Verdict = Literal["slower", "faster", "same", "unknown"]
 """``same``: the ratio is close enough to 1; ``unknown``: not significant."""
-
-SAME_WITHIN = 0.02
-"""The default relative difference up to which builds count as the same."""
-
 
 ALIKE = 0.0005
 """The relative difference up to which allocations count as equal: map growth is
@@ -58,8 +54,6 @@ _REACH = {95: 1.96, TURNS_CONFIDENCE: 2.576}
 _REACH_90 = 1.645
 # Bounds that differ by a larger factor, such as 0.1× to 10×, say nothing about a ratio.
 _NO_BOUNDS = 100
-# A CPU change of this part of the time change explains it.
-_EXPLAINS = 0.5
 
 
 class Measure(NamedTuple):
@@ -192,7 +186,7 @@ def off_cpu(time: float, cpu: float) -> bool:
     Waiting shows up in time alone. Ratios are compared because, next to other programs,
     even pure computation takes longer than its CPU time on both sides.
     """
-    return log(cpu) / log(time) < _EXPLAINS
+    return log(cpu) / log(time) < MOST
 
 
 def contradict(one: Measure, other: Measure) -> bool:

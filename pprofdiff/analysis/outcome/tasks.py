@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from pprofdiff.analysis.busy import clock_sigma
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.contention import clock_sigma
-from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_sums
-from pprofdiff.analysis.stats.turns import all_paired
+from pprofdiff.analysis.judge.totals import Ratio, ratio_of_runs, ratio_of_sums
+from pprofdiff.analysis.judge.turns import all_paired
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.side import TraceSide

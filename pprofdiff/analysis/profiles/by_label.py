@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judgement import Judgement, Runs
 from pprofdiff.analysis.ledger.by_run import sums_by_run
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.labels import Labelled, few_valued
-from pprofdiff.analysis.stats.judge import Judge
-from pprofdiff.analysis.stats.judgement import Judgement, Runs
 from pprofdiff.errors import UsageError
 from pprofdiff.units import printable
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import NamedTuple
 
-from pprofdiff.analysis.normalization import Normalization
+from pprofdiff.analysis.caveat import Caveat
+from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.profiles.kinds import is_cpu, is_of_go, kind_name
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.side import BENCHMARK_LOOPS
@@ -21,18 +21,11 @@ from pprofdiff.goruntime.versions import (
 from pprofdiff.model.profiles.merge import is_diff
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["Caveat", "comparability", "go_version"]
+__all__ = ["comparability", "go_version"]
 
 _FEW_SAMPLES = 500
 _SHORT_S = 5.0
 _UNLIKE = 0.10
-
-
-class Caveat(NamedTuple):
-    """One caveat: a stable `id`, and `text`, a sentence for the reader."""
-
-    id: str
-    text: str
 
 
 def go_version(*profiles: Profile) -> str | None:

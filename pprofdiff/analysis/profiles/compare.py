@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.caveat import Caveat
+from pprofdiff.analysis.judge.run_spread import Pairs
+from pprofdiff.analysis.judge.turns import all_paired
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.profiles.kinds import is_heap, kind_name
 from pprofdiff.analysis.profiles.side import ProfileSide, side
 from pprofdiff.analysis.settings import Settings
-from pprofdiff.analysis.stats.run_spread import Pairs
-from pprofdiff.analysis.stats.turns import all_paired
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 from pprofdiff.model.profiles.profile import Profile

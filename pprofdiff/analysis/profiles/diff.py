@@ -11,11 +11,24 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.caveat import Caveat
+from pprofdiff.analysis.judge.counts import CountModel
+from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judgement import Judgement, Runs
+from pprofdiff.analysis.judge.run_spread import (
+    ONE_RUN,
+    Pairs,
+    RunSpread,
+    one_run,
+    spread_of,
+)
+from pprofdiff.analysis.judge.scaling import Normalization
+from pprofdiff.analysis.judge.turns import InTurns
 from pprofdiff.analysis.ledger.by_run import sums_by_run
 from pprofdiff.analysis.ledger.codes import Attribution
 from pprofdiff.analysis.ledger.views import Ledger
-from pprofdiff.analysis.normalization import Normalization, choose, counted
-from pprofdiff.analysis.profiles.caveats import Caveat, comparability
+from pprofdiff.analysis.normalization import choose, counted
+from pprofdiff.analysis.profiles.caveats import comparability
 from pprofdiff.analysis.profiles.dimensions import dimensions, paid_by_site
 from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.kinds import (
@@ -39,17 +52,6 @@ from pprofdiff.analysis.profiles.runs import (
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.profiles.splits import Split, splits_of
 from pprofdiff.analysis.profiles.tables import Table
-from pprofdiff.analysis.stats.counts import CountModel
-from pprofdiff.analysis.stats.judge import Judge
-from pprofdiff.analysis.stats.judgement import Judgement, Runs
-from pprofdiff.analysis.stats.run_spread import (
-    ONE_RUN,
-    Pairs,
-    RunSpread,
-    one_run,
-    spread_of,
-)
-from pprofdiff.analysis.stats.turns import InTurns
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import IncompatibleProfilesError
 from pprofdiff.identity.deciding import identify

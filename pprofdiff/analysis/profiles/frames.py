@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.counts import CountModel
+from pprofdiff.analysis.judge.judgement import Runs
+from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.ledger.views import View
-from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.tables import STATUSES
-from pprofdiff.analysis.stats.counts import CountModel
-from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.rules import rules
 
 if TYPE_CHECKING:

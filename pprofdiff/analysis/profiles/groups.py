@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.counts import CountModel
+from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.by_run import each_together, merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.stats.counts import CountModel
-from pprofdiff.analysis.stats.judge import Judge
-from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.rules import rules
 
 __all__ = ["JudgedSum", "judged_categories", "judged_groups", "judged_sums"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.side import BENCHMARK_LOOPS
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.csr import first_in_row

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.profiles.frames import compared_frame
-from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.model.csr import distinct, sums, unique_tuples
 from pprofdiff.model.profiles.profile import Profile
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.ledger.codes import owned
+from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.ledger.views import Dimension, Ledger, View
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.csr import first_in_row
 from pprofdiff.model.profiles.profile import Profile

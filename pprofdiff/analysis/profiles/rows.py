@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.counts import CountModel
+from pprofdiff.analysis.judge.judgement import Runs
+from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.codes import Attribution, Classifier, Ends, Marker
-from pprofdiff.analysis.normalization import Normalization
+from pprofdiff.analysis.ledger.graph import flat_and_cum
 from pprofdiff.analysis.profiles.granularity import (
     Granularity,
     SideRows,
     pair_side_rows,
     side_rows,
 )
-from pprofdiff.analysis.profiles.graph import flat_and_cum
 from pprofdiff.analysis.profiles.tables import ByRun, Table, ValueColumn
-from pprofdiff.analysis.stats.counts import CountModel
-from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.identity.model import SAME_NAMES, SideKeys
 from pprofdiff.identity.rows import Pairing
 from pprofdiff.model.profiles.profile import Profile

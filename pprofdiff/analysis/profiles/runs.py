@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.medians import weighted_median
+from pprofdiff.analysis.judge.run_spread import RunCounts
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.profiles.tables import STOPPED
-from pprofdiff.analysis.stats.medians import weighted_median
-from pprofdiff.analysis.stats.run_spread import RunCounts
 from pprofdiff.analysis.work import Work
 from pprofdiff.model.csr import expand, offsets_of
 from pprofdiff.model.profiles.operations import operations_of

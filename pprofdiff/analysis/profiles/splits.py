@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.counts import CountModel
+from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.by_run import merged, together
 from pprofdiff.analysis.ledger.codes import owned
-from pprofdiff.analysis.profiles.graph import calls_between
+from pprofdiff.analysis.ledger.graph import calls_between
 from pprofdiff.analysis.profiles.rows import PairedRows
-from pprofdiff.analysis.stats.counts import CountModel
-from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.csr import distinct
 from pprofdiff.model.profiles.profile import Profile

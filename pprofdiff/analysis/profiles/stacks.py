@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.counts import CountModel
+from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.by_run import keyed_by_run, merged
-from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.granularity import NO_STACK
 from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues
 from pprofdiff.analysis.profiles.tables import ByRun, Table
-from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.model.csr import unique_rows
 
 __all__ = ["stack_table"]

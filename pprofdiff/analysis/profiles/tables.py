@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.normalization import Normalization
-from pprofdiff.analysis.stats.counts import CountModel
-from pprofdiff.analysis.stats.judge import Judge
-from pprofdiff.analysis.stats.judgement import Judgement, Runs
+from pprofdiff.analysis.judge.counts import CountModel
+from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judgement import Judgement, Runs
+from pprofdiff.analysis.judge.scaling import Normalization
 
 if TYPE_CHECKING:
     import pandas as pd

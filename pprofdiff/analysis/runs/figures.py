@@ -17,11 +17,11 @@ from pprofdiff.analysis.benchmarks.times import BenchmarkKey, key_of, written
 from pprofdiff.analysis.benchmarks.units import tidy
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.gclogs.figures import GCFigures, figures
+from pprofdiff.analysis.profiles.costs import costs_by_run
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.side import ProfileSide
-from pprofdiff.analysis.runs.costs import costs_by_run
+from pprofdiff.analysis.run_order import starts_of
 from pprofdiff.analysis.runs.naming import run_names
-from pprofdiff.analysis.runs.turns import starts_of
 from pprofdiff.analysis.side import numbered
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.gclogs import GCLog

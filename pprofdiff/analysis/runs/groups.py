@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.judge.judgement import Judgement
 from pprofdiff.analysis.profiles.compare import compare_sides
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.kinds import is_cpu
 from pprofdiff.analysis.settings import Settings
-from pprofdiff.analysis.stats.judgement import Judgement
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
 

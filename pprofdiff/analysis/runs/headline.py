@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 
 from pprofdiff.analysis.benchmarks.times import source_of, times_by_run, written
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.runs.costs import costs_by_run
+from pprofdiff.analysis.judge.totals import mean_of_runs
+from pprofdiff.analysis.profiles.costs import costs_by_run
 from pprofdiff.analysis.side import numbered
-from pprofdiff.analysis.stats.totals import mean_of_runs
 
 __all__ = ["RunValues", "headline_runs"]
 

@@ -23,17 +23,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.profiles.caveats import Caveat
-from pprofdiff.analysis.runs.headline import RunValues, headline_runs
-from pprofdiff.analysis.runs.naming import run_names
-from pprofdiff.analysis.side import numbered
-from pprofdiff.analysis.stats.calibration import (
+from pprofdiff.analysis.judge.calibration import (
     OUTLYING,
     OUTLYING_LEAST,
     TOTAL_PRIOR,
     TOTAL_SIGMA,
 )
+from pprofdiff.analysis.runs.headline import RunValues, headline_runs
+from pprofdiff.analysis.runs.naming import run_names
+from pprofdiff.analysis.side import numbered
 from pprofdiff.model.side import Side
 from pprofdiff.units import times
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.discoveries import two_sided
+from pprofdiff.analysis.judge.student import normal, reach, student
 from pprofdiff.analysis.series.curves import Shares, between
 from pprofdiff.analysis.series.moderation import Moderation
-from pprofdiff.analysis.stats.discoveries import two_sided
-from pprofdiff.analysis.stats.student import normal, reach, student
 from pprofdiff.errors import UsageError
 
 __all__ = [

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.discoveries import false_discovery_rates
 from pprofdiff.analysis.profiles.tables import STOPPED
 from pprofdiff.analysis.series.changes import (
     ALARMS,
@@ -22,7 +23,6 @@ from pprofdiff.analysis.series.changes import (
 )
 from pprofdiff.analysis.series.curves import Shares, shares_of
 from pprofdiff.analysis.series.moderation import Moderation, moderation
-from pprofdiff.analysis.stats.discoveries import false_discovery_rates
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.series import Measured, Series
 

@@ -1,1 +1,1 @@
-"""Source of both builds: the cost of each line, what changed, and what carries it."""
+"""Go source as text: declarations, extents, what differs between two trees."""

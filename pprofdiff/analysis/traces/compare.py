@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.normalization import Mode, Normalization
-from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.caveat import Caveat
+from pprofdiff.analysis.judge.durations import Durations
+from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judgement import Change, Runs
+from pprofdiff.analysis.judge.scaling import Mode, Normalization
+from pprofdiff.analysis.judge.turns import all_paired
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.side import cpu_seconds, stacks_of
-from pprofdiff.analysis.stats.durations import Durations
-from pprofdiff.analysis.stats.judge import Judge
-from pprofdiff.analysis.stats.judgement import Change, Runs
-from pprofdiff.analysis.stats.turns import all_paired
 from pprofdiff.analysis.traces.goroutines import STATE_TIMES
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.latency import blocks
@@ -33,6 +33,7 @@ from pprofdiff.analysis.traces.tables import (
     changes_of,
     times_of,
 )
+from pprofdiff.analysis.traces.time import BLOCKED, GoroutineTime, goroutine_time
 from pprofdiff.analysis.work import Work
 from pprofdiff.identity.deciding import identify
 from pprofdiff.identity.model import SAME_NAMES, Identity
@@ -143,19 +144,50 @@ class TraceDiff:
         return self.normalization.factors
 
     @cached_property
+    def time(self) -> GoroutineTime:
+        """Time of all goroutines by root function and state; roots are `groups`."""
+        rows = {pair: row for row, pair in enumerate(self.groups)}
+        base, new = _keys(self.groups, self.base.groups, self.new.groups)
+        return goroutine_time(
+            self.sides,
+            (
+                {name: rows[pair] for name, pair in base.items()},
+                {name: rows[pair] for name, pair in new.items()},
+            ),
+        )
+
+    @cached_property
     def states(self) -> tuple[StateTime, ...]:
         """Time of application goroutines in each state; blocked time is by reason."""
+        times = {
+            state: (int(view.base[0]), int(view.new[0]))
+            for state, view in self.time.by_state().items()
+        }
         rows = [
-            StateTime(state, "", *(side.of_program(column) for side in self.sides))
-            for state, column in STATE_TIMES.items()
+            StateTime(state, "", *times.get(state, (0, 0))) for state in STATE_TIMES
         ]
-        base, new = (_blocked(side) for side in self.sides)
         blocked = [
-            StateTime("blocked", name, base.get(name, 0), new.get(name, 0))
-            for name in {*base, *new}
+            StateTime("blocked", state.removeprefix(BLOCKED), *pair)
+            for state, pair in times.items()
+            if state.startswith(BLOCKED)
         ]
         blocked.sort(key=lambda row: (-max(row.base_ns, row.new_ns), row.reason))
-        return (*rows, *(row for row in blocked if row.base_ns or row.new_ns))
+        return (*rows, *blocked)
+
+    def within(self, roots: Sequence[int]) -> dict[str, tuple[int, int]]:
+        """Return the time in ranges such as mark assists, raw ns, of some `groups`.
+
+        Ranges overlap with states.
+        """
+        found: dict[str, tuple[int, int]] = {}
+        pairs = [self.groups[row] for row in roots]
+        for number, side in enumerate(self.sides):
+            rows = [(pair.base, pair.new)[number] for pair in pairs]
+            sums = side.groups.range_ns[[row for row in rows if row >= 0]].sum(axis=0)
+            for name, ns in zip(side.groups.range_names, sums.tolist(), strict=True):
+                base, new = found.get(name, (0, 0))
+                found[name] = (base, ns) if number else (ns, new)
+        return found
 
     @cached_property
     def groups(self) -> tuple[GroupPair, ...]:
@@ -321,14 +353,6 @@ def _keys(
         {base.names[pair.base]: pair for pair in rows if pair.base >= 0},
         {new.names[pair.new]: pair for pair in rows if pair.new >= 0},
     )
-
-
-def _blocked(side: TraceSide) -> dict[str, int]:
-    """Return the time that application goroutines were blocked, by reason."""
-    return {
-        name: side.of_program("block_ns", place)
-        for place, name in enumerate(side.groups.reasons)
-    }
 
 
 def _unlike_work(base: TraceSide, new: TraceSide) -> list[Caveat]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.stats.calibration import FEWEST_BLOCKS
+from pprofdiff.analysis.judge.calibration import FEWEST_BLOCKS
 from pprofdiff.analysis.traces.goroutines import root_name
 from pprofdiff.analysis.traces.interval_rows import owners_of, ranges_of
 from pprofdiff.analysis.traces.processors import all_processors_busy

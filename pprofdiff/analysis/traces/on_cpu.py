@@ -13,7 +13,7 @@ from math import sqrt
 
 import numpy as np
 
-from pprofdiff.analysis.stats.calibration import DISPERSION, LIMIT
+from pprofdiff.analysis.judge.calibration import DISPERSION, LIMIT
 from pprofdiff.analysis.traces.interval_rows import row_at
 from pprofdiff.analysis.traces.processors import processors
 from pprofdiff.model.traces.trace import State, Trace

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.stats.durations import nearest
+from pprofdiff.analysis.judge.durations import nearest
 from pprofdiff.model.csr import sums
 
 if TYPE_CHECKING:

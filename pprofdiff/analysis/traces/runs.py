@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from pprofdiff.analysis.stats.totals import mean_of_runs
+from pprofdiff.analysis.judge.totals import mean_of_runs
 from pprofdiff.analysis.traces.mutators import mmu
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tables import RowChange, changes_of

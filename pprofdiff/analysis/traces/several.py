@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.traces.collector import Collections, Cycles, stops
 from pprofdiff.analysis.traces.goroutines import TIMES, Times
 from pprofdiff.analysis.traces.groups import Groups

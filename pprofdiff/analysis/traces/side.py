@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.traces.collector import Collections, collections
 from pprofdiff.analysis.traces.goroutines import GoroutineStats, stats
 from pprofdiff.analysis.traces.groups import Groups, both_groups

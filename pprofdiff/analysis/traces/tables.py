@@ -2,7 +2,7 @@
 
 A row's figure is the sum over a side's traces. How much it varies between runs of one
 build shows in each trace's own rate: time per second of trace, or per op. Those are
-judged, one table together, as in `stats.ratios`.
+judged, one table together, as in `judge.ratios`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from pprofdiff.analysis.stats.calibration import TRACED, TRACED_LEAST
-from pprofdiff.analysis.stats.judge import Judge
-from pprofdiff.analysis.stats.judgement import Mark, Runs
+from pprofdiff.analysis.judge.calibration import TRACED, TRACED_LEAST
+from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judgement import Mark, Runs
 from pprofdiff.analysis.traces.goroutines import STATE_TIMES
 from pprofdiff.analysis.traces.side import TraceSide
 

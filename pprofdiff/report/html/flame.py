@@ -16,12 +16,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.ledger.by_run import merged
-from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.labels import few_valued
-from pprofdiff.analysis.profiles.scaling import in_words, scale_of
-from pprofdiff.analysis.profiles.side import ProfileSide
-from pprofdiff.analysis.profiles.tree import (
+from pprofdiff.analysis.call_tree import (
     NO_CATEGORY,
     SEVERAL,
     CallTree,
@@ -30,6 +25,11 @@ from pprofdiff.analysis.profiles.tree import (
     inclusive,
     needed,
 )
+from pprofdiff.analysis.ledger.by_run import merged
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.labels import few_valued
+from pprofdiff.analysis.profiles.scaling import in_words, scale_of
+from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.goruntime.readable import distinct_names, short_before
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import distinct, sums

@@ -6,7 +6,7 @@ from typing import Any
 
 from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.stats.samples import Summary
+from pprofdiff.analysis.judge.samples import Summary
 
 __all__ = ["benchmark_rows", "comparison_rows"]
 

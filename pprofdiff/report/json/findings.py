@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pprofdiff.analysis.findings.model import Findings
+from pprofdiff.analysis.causes.finding import Findings
 from pprofdiff.analysis.source.model import ChangedLines, RelatedLines, SourceOfFinding
 
 __all__ = ["changed_rows", "finding_rows", "unexplained_row"]

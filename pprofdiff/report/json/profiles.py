@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.judge.judgement import Judgement
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import paid_by_site
 from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.tables import STATUSES, Status, Table
-from pprofdiff.analysis.stats.judgement import Judgement
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.identity.model import Identity, PairedBy
 

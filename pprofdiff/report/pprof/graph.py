@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pprofdiff.analysis.profiles.graph import Edges, edges, flat_and_cum
+from pprofdiff.analysis.ledger.graph import Edges, edges, flat_and_cum
 from pprofdiff.analysis.profiles.nodes import Nodes, identify
 from pprofdiff.units import scale
 

@@ -16,7 +16,7 @@ from pprofdiff.units import label, percentage
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pprofdiff.analysis.profiles.graph import Edges
+    from pprofdiff.analysis.ledger.graph import Edges
     from pprofdiff.model.profiles.profile import Profile
 
 __all__ = ["render"]

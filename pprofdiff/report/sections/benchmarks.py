@@ -15,8 +15,8 @@ from pprofdiff.analysis.benchmarks.compare import (
     Geomean,
 )
 from pprofdiff.analysis.benchmarks.units import better, in_bytes
-from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_TEST
-from pprofdiff.analysis.stats.samples import Summary
+from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_TEST
+from pprofdiff.analysis.judge.samples import Summary
 from pprofdiff.model.benchmarks import Benchmarks, LoadSummary
 from pprofdiff.model.side import Capture
 from pprofdiff.report.model import Input, ReportModel, Scope

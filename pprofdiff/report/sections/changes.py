@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pprofdiff.analysis.findings.wording import arrow
+from pprofdiff.analysis.causes.wording import arrow
 from pprofdiff.analysis.outcome.model import Counted, is_bounded
 from pprofdiff.units import SMALL, inverse, percent, rounded, scale_for, scaled, times
 

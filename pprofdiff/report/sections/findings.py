@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from pprofdiff.analysis.findings.model import Explained, Finding, Findings
+from pprofdiff.analysis.causes.finding import Explained, Finding, Findings
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
 from pprofdiff.report.model import ReportModel

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.gclogs.figures import GCFigures
 from pprofdiff.analysis.gclogs.side import GCSide, mean_of_runs
-from pprofdiff.analysis.stats.judgement import Change
+from pprofdiff.analysis.judge.judgement import Change
 from pprofdiff.model.gclogs import GCLog
 from pprofdiff.model.side import Capture
 from pprofdiff.report.model import Input, ReportModel, Scope

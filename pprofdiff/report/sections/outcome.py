@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pprofdiff.analysis.judge.calibration import BUSY_SIGMA, TOTAL_SIGMA
 from pprofdiff.analysis.outcome.model import (
     ALIKE,
     Counted,
@@ -13,7 +14,6 @@ from pprofdiff.analysis.outcome.model import (
     Together,
     contradict,
 )
-from pprofdiff.analysis.stats.calibration import BUSY_SIGMA, TOTAL_SIGMA
 from pprofdiff.report.rows import Sentence
 from pprofdiff.report.sections.changes import (
     LITTLE,

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from pprofdiff.analysis.profiles.regexp import matcher
-from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.analysis.source.carrying import own_movement
-from pprofdiff.analysis.source.lines import side_lines
-from pprofdiff.analysis.source.listing import (
+from pprofdiff.analysis.causes.sources import own_movement
+from pprofdiff.analysis.lines.costs import side_lines
+from pprofdiff.analysis.lines.listing import (
     BothSides,
     Listing,
     ListingLine,
@@ -17,6 +15,8 @@ from pprofdiff.analysis.source.listing import (
     listing,
     places_of,
 )
+from pprofdiff.analysis.profiles.regexp import matcher
+from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.errors import UsageError
 from pprofdiff.goruntime.readable import short, short_before
 from pprofdiff.report.rows import Code, CodeLine, Heading, Part, Tone

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.series.judged import JudgedSeries
 
 __all__ = ["SeriesReport", "series_report"]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from pprofdiff.analysis.findings.model import Finding
+from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.gate.model import Outcome
 from pprofdiff.report.rows import (
     LEADS,

@@ -9,9 +9,9 @@ from math import fsum
 import pytest
 
 from pprofdiff.analysis.account.gc import gc_account
+from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.rules.marking import cycle_cpu_us
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.findings.case import Case
-from pprofdiff.analysis.findings.marking import cycle_cpu_us
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.api.comparison import compare_paths

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pprofdiff.analysis.findings.rules import find
+from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.gate import measures
 from pprofdiff.analysis.gate.judging import judge
 from pprofdiff.analysis.gate.rules import Gate

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.findings.model import Findings
+from pprofdiff.analysis.causes.finding import Findings
+from pprofdiff.analysis.control.totals import ratio_of_totals
 from pprofdiff.analysis.gate.judging import judge
 from pprofdiff.analysis.gate.measures import Judged
 from pprofdiff.analysis.gate.rules import Gate
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.figures import measures
-from pprofdiff.analysis.profiles.totals import ratio_of_totals
 from pprofdiff.analysis.work import counted, rated
 from tests.analysis.outcome.evidence import bench, cpu, told
 from tests.examples import examples

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pprofdiff.analysis.gate.pauses import PAUSE, PERCENTILES
 from pprofdiff.analysis.gate.rules import Gate
 from pprofdiff.analysis.gclogs.compare import compare_logs
-from pprofdiff.analysis.stats.durations import Durations, quantile
-from pprofdiff.analysis.stats.judge import Judge
+from pprofdiff.analysis.judge.durations import Durations, quantile
+from pprofdiff.analysis.judge.judge import Judge
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.model.gclogs import GCLog
 from pprofdiff.model.side import Capture

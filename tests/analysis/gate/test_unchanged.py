@@ -6,8 +6,8 @@ from itertools import permutations
 
 import pytest
 
+from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.gate import measures
 from pprofdiff.analysis.gate.judging import judge
 from pprofdiff.analysis.gate.rules import Gate

@@ -10,7 +10,8 @@ import pytest
 
 from pprofdiff.analysis.gclogs.compare import compare_logs
 from pprofdiff.analysis.gclogs.figures import figures
-from pprofdiff.analysis.gclogs.window import Span, window_of
+from pprofdiff.analysis.gclogs.window import window_of
+from pprofdiff.analysis.settings import Span
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.errors import UsageError
 from pprofdiff.loaders.gclogs import parse

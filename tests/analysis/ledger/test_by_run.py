@@ -9,14 +9,14 @@ import pytest
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.account.building import account
-from pprofdiff.analysis.findings.rules import find
+from pprofdiff.analysis.call_tree import call_tree, inclusive, noise_limit
+from pprofdiff.analysis.causes.sources import own_movement
+from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.profiles.diff import compare
 from pprofdiff.analysis.profiles.dimensions import by_leaf, paid_by_site
 from pprofdiff.analysis.profiles.labels import labels_frame
 from pprofdiff.analysis.profiles.side import side
-from pprofdiff.analysis.profiles.tree import call_tree, inclusive, noise_limit
-from pprofdiff.analysis.source.carrying import own_movement
 from pprofdiff.analysis.work import counted
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.merge import merge

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.causes.by_unit import changed_units
+from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.ledger.units import REST, by_unit, executed
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.settings import DEFAULTS

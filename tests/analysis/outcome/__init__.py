@@ -1,1 +1,1 @@
-"""Tests of `pprofdiff.analysis.stats`."""
+"""Tests of `pprofdiff.analysis.outcome`."""

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.judge.calibration import TOTAL_SIGMA
+from pprofdiff.analysis.judge.totals import ratio_of_runs
 from pprofdiff.analysis.outcome.figures import measures, timed
-from pprofdiff.analysis.stats.calibration import TOTAL_SIGMA
-from pprofdiff.analysis.stats.totals import ratio_of_runs
 from pprofdiff.analysis.work import counted, rated
 from tests.examples import examples
 

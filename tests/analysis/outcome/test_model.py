@@ -8,12 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.outcome.model import (
-    SAME_WITHIN,
-    TURNS_CONFIDENCE,
-    Measure,
-    Outcome,
-)
+from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Measure, Outcome
+from pprofdiff.analysis.policy import SAME_WITHIN
 
 OTHER = {"slower": "faster", "faster": "slower", "same": "same", "unknown": "unknown"}
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.ledger.graph import flat_and_cum
 from pprofdiff.analysis.profiles.filters import Filters, filtered
-from pprofdiff.analysis.profiles.graph import flat_and_cum
 from pprofdiff.analysis.profiles.nodes import frame_keys
 from pprofdiff.analysis.profiles.prune import pruned_frames
 from pprofdiff.analysis.profiles.tags import number_units

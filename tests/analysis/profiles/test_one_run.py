@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.profiles.diff import compare
 from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.profiles.side import side
-from pprofdiff.analysis.stats.run_spread import ONE_RUN
 from pprofdiff.analysis.work import counted
 from pprofdiff.model.side import Capture
 from tests.conftest import capture

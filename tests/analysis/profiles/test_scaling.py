@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pprofdiff.analysis.normalization import Normalization, choose
+from pprofdiff.analysis.judge.scaling import Normalization
+from pprofdiff.analysis.normalization import choose
 from pprofdiff.analysis.profiles.scaling import (
     MODES,
     in_words,

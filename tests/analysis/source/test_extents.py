@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pprofdiff import api
+from pprofdiff.analysis.lines.costs import side_lines
 from pprofdiff.analysis.source.extents import extent_of, has_declaration
-from pprofdiff.analysis.source.lines import side_lines
 from tests.repository import go_env
 
 WRITTEN = """package p

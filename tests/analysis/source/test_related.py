@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from pprofdiff.analysis.causes.finding import Findings
+from pprofdiff.analysis.causes.sources import with_source
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.findings.model import Findings
 from pprofdiff.analysis.settings import Settings
-from pprofdiff.analysis.source.carrying import with_source
 from pprofdiff.analysis.work import counted
 from pprofdiff.inputs.sources.lookup import sources_of
 from pprofdiff.model.side import Capture, Side

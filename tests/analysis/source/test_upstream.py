@@ -12,10 +12,10 @@ from typing import NamedTuple
 import pytest
 
 from pprofdiff import api
-from pprofdiff.analysis.source.lines import side_lines
-from pprofdiff.analysis.source.listing import BothSides, listing, places_of
+from pprofdiff.analysis.lines.costs import side_lines
+from pprofdiff.analysis.lines.listing import BothSides, listing, places_of
 from pprofdiff.inputs.sources.lookup import sources_of
-from tests.analysis.source.test_lines import pprof_list
+from tests.analysis.lines.test_costs import pprof_list
 from tests.examples import whole
 from tests.repository import Repo, built, measured, repository
 from tests.traces.toolchains import once, session

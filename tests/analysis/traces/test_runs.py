@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.runs.figures import run_figures
 from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.runs import FIGURES

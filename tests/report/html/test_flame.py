@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.ledger.by_run import merged
-from pprofdiff.analysis.profiles.scaling import in_words, scale_of
-from pprofdiff.analysis.profiles.totals import total_noise
-from pprofdiff.analysis.profiles.tree import (
+from pprofdiff.analysis.call_tree import (
     NO_CATEGORY,
     SEVERAL,
     call_tree,
     inclusive,
     noise_limit,
 )
-from pprofdiff.analysis.stats.judgement import Runs
+from pprofdiff.analysis.control.totals import total_noise
+from pprofdiff.analysis.judge.judgement import Runs
+from pprofdiff.analysis.ledger.by_run import merged
+from pprofdiff.analysis.profiles.scaling import in_words, scale_of
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.report.html.flame import budgets, embedded, packed, varints

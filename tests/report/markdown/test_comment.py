@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted
 from pprofdiff.api.comparison import compare_paths

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.findings.model import Finding
+from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.report.markdown import markup
 from pprofdiff.report.rows import (
     Cell,

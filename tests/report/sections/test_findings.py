@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from pprofdiff.analysis.findings.model import Explained
+from pprofdiff.analysis.causes.finding import Explained
 from pprofdiff.analysis.profiles.groups import JudgedSum
 from pprofdiff.report.model import report_of
 from pprofdiff.report.sections.findings import _together, why

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pprofdiff.analysis.causes.sites import BYTE
+from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.views import Masks, View
-from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import by_leaf
 from pprofdiff.analysis.profiles.harness import of_operations

@@ -7,9 +7,9 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.report.rows import Cell, Mark, Tone
 from pprofdiff.units import Scale, percent, times
 

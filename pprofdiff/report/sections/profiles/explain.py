@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.ledger.codes import Attribution
+from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.profiles.scaling import in_words, scale_of
 from pprofdiff.errors import UsageError

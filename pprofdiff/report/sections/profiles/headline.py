@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import (
     JudgedSum,
@@ -9,7 +10,6 @@ from pprofdiff.analysis.profiles.groups import (
     judged_groups,
 )
 from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.report.sections.changes import total_change
 from pprofdiff.units import percent
 

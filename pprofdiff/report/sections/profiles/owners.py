@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.ledger.by_run import together
 from pprofdiff.analysis.ledger.views import View
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -18,7 +19,6 @@ from pprofdiff.analysis.profiles.groups import (
 )
 from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.rows import Cell, Column, Row, RowRole, Table, name_column, sides
 from pprofdiff.report.sections.named import call_site_cells, called_by, function_cells

@@ -8,11 +8,11 @@ from functools import partial
 
 from pprofdiff.analysis.account.gc import too_little_gc
 from pprofdiff.analysis.causes.sites import Sites
+from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.kinds import is_heap
 from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.scaling import mode_in_words, scale_of
-from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import Cell, Section, SectionPart, Sentence, Table, Tile
 from pprofdiff.report.sections.changes import total_change

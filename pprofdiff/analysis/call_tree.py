@@ -1,0 +1,281 @@
+"""The call tree of both sides, root first, folded to a budget of nodes.
+
+A node is a path of functions from the root of a stack; paths of the two sides are one
+node if their functions are paired. The heaviest nodes are kept. They form a tree, since
+no node outweighs its caller; a node's other callees are folded into one leaf. So self
+values add up to the totals for any budget.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.control.totals import total_noise
+from pprofdiff.analysis.judge.judgement import Runs
+from pprofdiff.analysis.ledger.by_run import merged
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.paths import Paths, Stacks, heaviest_paths
+
+__all__ = [
+    "NO_CATEGORY",
+    "SEVERAL",
+    "CallTree",
+    "Ends",
+    "call_tree",
+    "call_tree_and_ends",
+    "inclusive",
+    "needed",
+    "noise_limit",
+]
+
+Column = NDArray[np.int64]
+
+# Stand-ins for a category if a node's own samples have none, or several.
+NO_CATEGORY = -1
+SEVERAL = -2
+
+# How far (relative) the limit lies below the smallest significant |z|.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CallTree:
+    """The nodes in preorder, one row each.
+
+    Siblings are sorted by descending weight; the leaf for folded callees is last.
+
+    - `depth` (int32) is 0 for functions without a caller.
+    - `size` (int32) is the number of rows in a node's subtree, including its own.
+    - `name` (int32) is a row of ``ProfileDiff.paired_functions.names``, or -1 for a
+      leaf of folded callees.
+    - `folded` (int32) is how many callees, each with its subtree, such a leaf stands
+      for; 0 for functions.
+    - `base_self`, `new_self` (int64) are the raw sums of the samples that end in this
+      node, or in what it stands for; `self_runs` are the same sums per run.
+    - `category` (int16) is the index in ``rules().categories`` that all these samples
+      share, else `SEVERAL`, or `NO_CATEGORY` if there are none.
+    """
+
+    depth: NDArray[np.int32]
+    size: NDArray[np.int32]
+    name: NDArray[np.int32]
+    folded: NDArray[np.int32]
+    base_self: Column
+    new_self: Column
+    self_runs: Runs[Column]
+    category: NDArray[np.int16]
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return len(self.depth)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Ends:
+    """Where one side's samples that have a value end, one row each (int64).
+
+    `sample` is the index in the profile, `value` the raw value, and `node` the row of
+    the tree that the sample ends in, or that stands for its end.
+    """
+
+    sample: Column
+    value: Column
+    node: Column
+
+
+def call_tree(diff: ProfileDiff, budget: int) -> CallTree:
+    """Return the union of both sides' call trees; see `call_tree_and_ends`."""
+    return call_tree_and_ends(diff, budget)[0]
+
+
+def call_tree_and_ends(
+    diff: ProfileDiff, budget: int
+) -> tuple[CallTree, tuple[Ends, Ends]]:
+    """Return the union of both sides' call trees, and where each side's samples end.
+
+    A node's weight is the sum of the scaled absolute values of its samples, base and
+    new; samples of value 0 are ignored.
+
+    Parameters
+    ----------
+    diff
+        The two sides, and how their values are scaled.
+    budget
+        Maximum number of functions to keep, heaviest first; ties go to the one nearer
+        the root, then by name. All other callees of a node are folded into one leaf,
+        and so is everything deeper than `paths.DEEPEST`.
+
+    """
+    names = diff.paired_functions.names
+    rows = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
+    sides = _stacks(diff, rows)
+    base, new = diff.normalization.factors
+    paths = heaviest_paths(sides, (abs(base), abs(new)), len(names), budget)
+    return _laid_out(diff, sides, paths, rows)
+
+
+def inclusive(tree: CallTree) -> Runs[Column]:
+    """Return the exact sums of each node's subtree per run, raw int64.
+
+    The first row is the sum of all nodes; the others are the tree's rows.
+    """
+    at = np.arange(len(tree))
+
+    def whole(own: Column) -> Column:
+        # Running sums may wrap around; their differences are still correct.
+        until = np.append(0, np.cumsum(own))
+        return np.append(until[-1], until[at + tree.size] - until[at])
+
+    return tree.self_runs.map(whole)
+
+
+def noise_limit(diff: ProfileDiff) -> float | None:
+    """Return the |z| from which a node's inclusive change is significant.
+
+    None if no function's change is, or without a noise model. The limit comes from cum
+    in the functions table: a node that holds all samples of a function is judged like
+    the function's row, however many nodes are drawn. It is a billionth below the
+    smallest significant |z|, so that a z computed in a different order falls on the
+    same side.
+    """
+    judged = diff.table("functions").judge("cum")
+    least = None if judged is None else judged.least
+    return None if least is None else least * (1 - _ROUNDING)
+
+
+def needed(
+    diff: ProfileDiff, runs: Runs[Column], *, whole: bool = False
+) -> NDArray[np.float64] | None:
+    """Return how far the sums of each row must change, scaled, to be significant.
+
+    With `whole`, the first row is the whole profile and is marked like the total. None
+    without a noise model; infinite if no function changed significantly.
+    """
+    model, limit = diff.model, noise_limit(diff)
+    if model is None:
+        return None
+    needs = np.full(len(runs.base[0]), np.inf)
+    if limit is not None:
+        needs = model.needs(runs, limit)
+    noise = total_noise(diff) if whole else None
+    if noise is not None:
+        needs[0] = np.inf if noise else 0.0
+    return needs
+
+
+def _stacks(diff: ProfileDiff, rows: Column) -> tuple[Stacks, Stacks]:
+    """Return both sides' stacks; a function's number is its position in `rows`."""
+    functions = diff.paired_functions
+    number = np.empty(len(rows), np.int32)
+    number[rows] = np.arange(len(rows), dtype=np.int32)
+    base, new = (
+        Stacks.of(
+            side.profile,
+            number[functions.union[i]],
+            functions.sides[i].ids,
+            diff.values[i],
+        )
+        for i, side in enumerate((diff.base, diff.new))
+    )
+    return base, new
+
+
+def _laid_out(
+    diff: ProfileDiff, sides: tuple[Stacks, Stacks], paths: Paths, rows: Column
+) -> tuple[CallTree, tuple[Ends, Ends]]:
+    """Return the tree of the kept paths, with leaves for folded callees."""
+    kept = np.flatnonzero(paths.kept)[1:]
+    called = np.bincount(paths.parent[kept], minlength=len(paths.kept))
+    left = np.where(paths.kept, paths.callees - called, 0)
+    folding = np.flatnonzero(left)
+    count = len(kept) + len(folding)
+    node_of, leaf_of = (np.full(len(paths.kept), count, np.int64) for _ in range(2))
+    node_of[kept] = np.arange(len(kept))
+    leaf_of[folding] = np.arange(len(kept), count)
+    depth = np.concatenate((paths.depth[kept], paths.depth[folding] + 1))
+    parent = node_of[np.concatenate((paths.parent[kept], folding))]
+    none = np.full(len(folding), -1)
+    # The sort is stable, and siblings are already sorted by name.
+    leaf = np.arange(count) >= len(kept)
+    weight = np.append(paths.weight[kept], none)
+    order = np.lexsort((-weight, leaf, parent, depth))
+    start, size = _preorder(order, depth, parent)
+    home = _nearest_kept(paths)
+    ends = [
+        start[np.where(paths.kept[at] & ended, node_of[at], leaf_of[home[at]])]
+        for at, ended in zip(paths.reached, paths.ended, strict=True)
+    ]
+    rows_of = [np.full(len(values), -1) for values in diff.values]
+    for of_sample, side, end in zip(rows_of, sides, ends, strict=True):
+        of_sample[side.sample] = end
+    self_runs = diff.runs_of((rows_of[0], rows_of[1]), count)
+    base_self, new_self = merged(self_runs)
+    place = np.argsort(start)
+    base, new = (
+        Ends(side.sample, side.values, row)
+        for side, row in zip(sides, ends, strict=True)
+    )
+    tree = CallTree(
+        depth[place].astype(np.int32),
+        size[place].astype(np.int32),
+        np.append(rows[paths.function[kept]], none)[place].astype(np.int32),
+        np.append(np.zeros(len(kept), np.int64), left[folding])[place].astype(np.int32),
+        base_self,
+        new_self,
+        self_runs,
+        _categories(diff, sides, ends, count),
+    )
+    return tree, (base, new)
+
+
+def _preorder(order: Column, depth: Column, parent: Column) -> tuple[Column, Column]:
+    """Return each node's position in preorder, and the number of nodes in its subtree.
+
+    `order` lists nodes by depth, then parent, then in sibling order; the parent of the
+    topmost nodes is the number of nodes.
+    """
+    count = len(order)
+    size = np.ones(count + 1, np.int64)
+    start = np.full(count + 1, -1)
+    ends = [0, *np.cumsum(np.bincount(depth)).tolist()]
+    levels = [order[a:b] for a, b in pairwise(ends)]
+    for level in reversed(levels):
+        np.add.at(size, parent[level], size[level])
+    for level in levels:
+        above, own = parent[level], size[level]
+        before = np.cumsum(own) - own
+        first = np.ones(len(level), np.bool_)
+        first[1:] = above[1:] != above[:-1]
+        before -= before[first][np.cumsum(first) - 1]
+        start[level] = start[above] + 1 + before
+    return start[:-1], size[:-1]
+
+
+def _nearest_kept(paths: Paths) -> Column:
+    """Return each path itself if kept, else its nearest kept ancestor."""
+    nearest = np.where(paths.kept, np.arange(len(paths.kept)), paths.parent)
+    while not paths.kept[nearest].all():
+        nearest = nearest[nearest]
+    return nearest
+
+
+def _categories(
+    diff: ProfileDiff, sides: tuple[Stacks, Stacks], ends: list[Column], count: int
+) -> NDArray[np.int16]:
+    """Return the category shared by each node's samples; `ends` are their nodes."""
+    shared = np.full(count, NO_CATEGORY, np.int16)
+    if diff.attributions is None:
+        return shared
+    known = [
+        (row, attribution.category[side.sample])
+        for row, attribution, side in zip(ends, diff.attributions, sides, strict=True)
+    ]
+    for row, category in known:
+        shared[row] = category
+    several = [row[shared[row] != category] for row, category in known]
+    shared[np.concatenate(several)] = SEVERAL
+    return shared

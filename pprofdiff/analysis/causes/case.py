@@ -1,0 +1,80 @@
+"""What rules read: each comparison under its name, None where there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.load import load_of
+from pprofdiff.analysis.causes.one_sided import OneSided, work_of_one_side
+from pprofdiff.analysis.comparison import Comparison
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.gclogs.compare import GCDiff
+    from pprofdiff.analysis.traces.compare import TraceDiff
+    from pprofdiff.analysis.traces.movers import Mover
+    from pprofdiff.analysis.traces.states import StateName
+
+__all__ = ["Case"]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Both sides' evidence, as rules read it."""
+
+    comparison: Comparison
+
+    @cached_property
+    def cpu(self) -> CPUComparison | None:
+        """CPU profiles with samples on both sides, or another producer's wall time."""
+        for diff in self.comparison.profiles:
+            if not (diff.is_cpu or diff.is_wall) or diff.model is None:
+                continue
+            if not diff.model.sound or min(diff.totals) <= 0:
+                continue
+            if diff.attributions is not None:
+                known = diff.normalization.mode in ("per_work", "about")
+                load = None if known else load_of(diff)
+                model = diff.model.counting.cautious
+                return CPUComparison(diff, model, diff.attributions, load)
+        return None
+
+    @property
+    def gc(self) -> GCDiff | None:
+        """The GC logs."""
+        return self.comparison.gc
+
+    @property
+    def trace(self) -> TraceDiff | None:
+        """The execution traces."""
+        return self.comparison.trace
+
+    @cached_property
+    def one_sided(self) -> OneSided | None:
+        """What the CPU profile of only one side shows; None without CPU profiles."""
+        return None if self.cpu is None else work_of_one_side(self.cpu)
+
+    @cached_property
+    def waits(self) -> tuple[Mover, ...]:
+        """Where goroutines block, from traces; empty without traces."""
+        return self._movers("blocked")
+
+    @cached_property
+    def system_calls(self) -> tuple[Mover, ...]:
+        """Where goroutines are in system calls, from traces; empty without traces."""
+        return self._movers("syscall")
+
+    def _movers(self, state: StateName) -> tuple[Mover, ...]:
+        if self.trace is None:
+            return ()
+        # Imported only where there are traces.
+        from pprofdiff.analysis.traces.movers import movers
+
+        return movers(self.trace, state)
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """The labels of base and new."""
+        return self.comparison.base.label, self.comparison.new.label

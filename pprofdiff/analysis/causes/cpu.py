@@ -1,0 +1,332 @@
+"""CPU profiles as rules read them: groups, load, claims on samples."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.causes.finding import Claim, Direction, Fact
+from pprofdiff.analysis.causes.load import Load
+from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
+from pprofdiff.analysis.judge.counts import CountModel
+from pprofdiff.analysis.judge.judgement import Change, Mark, Runs
+from pprofdiff.analysis.ledger.codes import Attribution
+from pprofdiff.analysis.ledger.graph import walk, walk_some
+from pprofdiff.analysis.policy import MINOR
+from pprofdiff.analysis.profiles.caveats import releases_apart
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups
+from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.profiles.tables import Table, ValueColumn
+from pprofdiff.goruntime.names import is_runtime_like
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.csr import once_per_row, sums
+
+__all__ = ["CPUComparison", "cum_of", "words"]
+
+_BOOKKEEPING = ("gc", "gc_tax", "alloc")
+# What the runtime does in whichever function happens to run: `CPUComparison.lent`.
+_STACKS = "stack"
+_PREEMPTED = "runtime.asyncPreempt"
+
+Column = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+def cum_of(diff: ProfileDiff, side: int, kept: Mask | None) -> Column:
+    """Return the raw cum of each function of the union on one side, of kept samples."""
+    functions = diff.paired_functions
+    profile = (diff.base, diff.new)[side].profile
+    values = diff.values[side]
+    if kept is None:
+        return functions.raw("cum")[side]
+    ids = functions.union[side][functions.sides[side].ids]
+    cum = np.zeros(len(functions.names), np.int64)
+    for samples, frames in walk_some(profile, np.flatnonzero(kept)):
+        rows = ids[frames.line]
+        once = once_per_row(frames.offsets, rows, len(cum))
+        counted = np.repeat(values[samples], np.diff(frames.offsets))
+        cum += sums(rows[once], counted[once], len(cum))
+    return cum
+
+
+def words(diff: ProfileDiff, base: float, new: float) -> str:
+    """Return raw values as ``base → new unit``, in the report's scale."""
+    scale = scale_of(diff)
+    sides = [scale.number(side) for side in diff.normalization.scaled(base, new)]
+    return f"{' → '.join(sides)} {scale.unit}"
+
+
+@dataclass(frozen=True, eq=False)
+class CPUComparison:
+    """CPU profiles with samples on both sides; functions are rows of their union.
+
+    `model` judges raw CPU time, with one run a side by counting alone: the sizes and
+    causes that findings also require exceed what runs of one build differ by. `sides`
+    classify each sample. `load` is new ÷ base where the functions show it, None where
+    values are for equal work or nothing shows it.
+    """
+
+    diff: ProfileDiff
+    model: CountModel
+    sides: tuple[Attribution, Attribution]
+    load: Load | None
+
+    @cached_property
+    def groups(self) -> dict[str, JudgedSum]:
+        """The groups by id, in the order of the report."""
+        return {group.id: group for group in judged_groups(self.diff, self.model)}
+
+    def moved(self, group: str) -> bool:
+        """Return whether a group changed significantly."""
+        return group in self.groups and self.groups[group].noise is False
+
+    @cached_property
+    def beside_others(self) -> CountModel:
+        """The model of changes beyond the load."""
+        if self.load is None:
+            return self.model
+        return self.model.with_base_times(self.load.ratio)
+
+    def follows_load(self, delta: float) -> bool:
+        """Return whether the load alone explains the direction of a change."""
+        load = self.load
+        return load is not None and load.sure and (delta > 0) == (load.ratio > 1)
+
+    @cached_property
+    def other_release(self) -> bool:
+        """Whether the sides were built with different Go releases."""
+        return releases_apart(self.diff.base, self.diff.new) is not None
+
+    @cached_property
+    def whole(self) -> float:
+        """The larger of both sides' scaled totals."""
+        return self.diff.normalization.larger(*self.diff.totals)
+
+    @property
+    def table(self) -> Table:
+        """Flat and cum by function."""
+        return self.diff.table("functions")
+
+    @property
+    def names(self) -> list[str]:
+        """The functions of either side, by row of the union."""
+        return self.diff.paired_functions.names
+
+    @cached_property
+    def of_runtime(self) -> Mask:
+        """Which functions are the runtime's, or do its work (bool, by row)."""
+        mask = np.zeros(len(self.names), np.bool_)
+        for row, name in rules().heads.begun(self.names):
+            mask[row] = is_runtime_like(name)
+        return mask
+
+    def rows_of(self, names: Iterable[str]) -> Column:
+        """Return the rows of functions, each given by its name on either side.
+
+        A name that the two sides use for different functions stands for both.
+        """
+        wanted = set(names)
+        functions = self.diff.paired_functions
+        rows = [
+            row
+            for side, union in zip(functions.sides, functions.union, strict=True)
+            for name, row in zip(side.names, union.tolist(), strict=True)
+            if name in wanted
+        ]
+        return np.array(rows, np.int64)
+
+    @cached_property
+    def cum(self) -> tuple[Column, Column]:
+        """Base and new cum of each function, raw, by row of the union."""
+        return self.diff.paired_functions.raw("cum")
+
+    def facts(self, rows: Sequence[int], column: ValueColumn) -> tuple[Fact, ...]:
+        """Return flat or cum of functions, by rows of the union, as evidence."""
+        base, new = self.diff.paired_functions.raw(column)
+        return tuple(
+            Fact(
+                f"{self.names[row]} ({column})",
+                "cpu profile",
+                int(base[row]),
+                int(new[row]),
+                self.diff.unit,
+            )
+            for row in rows
+        )
+
+    @cached_property
+    def whole_of(self) -> Column:
+        """The function that each is part of on one side alone, else itself (rows)."""
+        rows = np.arange(len(self.names))
+        for split in self.diff.splits:
+            rows[list(split.parts)] = split.function
+        return rows
+
+    @property
+    def noun(self) -> str:
+        """What samples measure: CPU, or wall time."""
+        return "CPU" if self.diff.is_cpu else "time"
+
+    @property
+    def in_shares(self) -> bool:
+        """Whether shares are compared, as the cost per op is unknown."""
+        return self.diff.normalization.mode == "composition"
+
+    def way(self, delta: float) -> Direction:
+        """Return whether a change is worse or better; a share is neutral."""
+        if self.in_shares or not delta:
+            return "neutral"
+        return "worse" if delta > 0 else "better"
+
+    def moves(self, delta: float, *, several: bool = False) -> str:
+        """Return the verb for a change: costs more, or takes less of the CPU."""
+        word = "more" if delta > 0 else "less"
+        if self.in_shares:
+            return f"{'take' if several else 'takes'} {word} of the {self.noun}"
+        return f"{'cost' if several else 'costs'} {word}"
+
+    def words(self, base: float, new: float) -> str:
+        """Return raw values as ``base → new unit``, in the report's scale."""
+        return words(self.diff, base, new)
+
+    def of(self, categories: Iterable[str]) -> Claim:
+        """Claim the samples of some categories."""
+        chosen = set(categories)
+        wanted = np.array([c in chosen for c in rules().categories], np.bool_)
+        base, new = self.sides
+        return Claim(wanted[base.category], wanted[new.category])
+
+    def of_groups(self, *groups: str) -> Claim:
+        """Claim the samples of whole groups."""
+        members = {g.id: g.categories for g in rules().groups}
+        return self.of(c for group in groups for c in members[group])
+
+    def payers(self, categories: Collection[str]) -> tuple[list[str], Column, Column]:
+        """Return the functions that pay for some categories, with raw (base, new)."""
+        chosen = np.array([c in categories for c in rules().categories], np.bool_)
+        sums = self.diff.ledger.by("category", "payer").known("payer")
+        sums = sums.where(chosen[sums["category"]]).by("payer")
+        names = [self.names[row] for row in sums["payer"].tolist()]
+        return names, sums.base, sums.new
+
+    def of_leaf_kind(self, kind: int) -> Claim:
+        """Claim the samples whose leaf does one kind of work, given by its position."""
+        base, new = self.sides
+        return Claim(base.leaf_kind == kind, new.leaf_kind == kind)
+
+    @cached_property
+    def bookkeeping(self) -> Claim:
+        """GC and allocation, which have causes of their own."""
+        return self.of_groups(*_BOOKKEEPING)
+
+    @cached_property
+    def lent(self) -> Claim:
+        """What the runtime does in whichever function happens to run.
+
+        A goroutine's stack grows in the function that needs more than is left, which
+        depends on its callers; it is preempted wherever it happens to run. That is not
+        the function's own work.
+        """
+        stacks = self.of((_STACKS,))
+        sides = []
+        cut_at = np.array([name.startswith(_PREEMPTED) for name in self.names], bool)
+        for side in (0, 1):
+            anchor = self.sides[side].anchor
+            cut = cut_at[self.diff.paired_functions.union[side]]
+            sides.append(stacks.sides[side] | np.append(cut, False)[anchor])
+        return Claim(sides[0], sides[1])
+
+    @cached_property
+    def apart(self) -> list[str]:
+        """What a function's own cost leaves out; stack growth only where it matters."""
+        grown, totals = self.sums(self.of((_STACKS,))), self.diff.totals
+        shares = (one / whole for one, whole in zip(grown, totals, strict=True))
+        return ["GC", "allocation", *(["stack growth"] if max(shares) >= MINOR else [])]
+
+    def cum_of(self, side: int, claim: Claim) -> Column:
+        """Return the raw cum of each function on one side, of the claimed samples."""
+        return cum_of(self.diff, side, claim.sides[side])
+
+    @property
+    def all(self) -> Claim:
+        """Claim every sample."""
+        base, new = self.diff.values
+        return Claim(np.ones(len(base), np.bool_), np.ones(len(new), np.bool_))
+
+    def only(self, row: int) -> Mask:
+        """Return a mask with one function set (bool, by row)."""
+        chosen = np.zeros(len(self.names), np.bool_)
+        chosen[row] = True
+        return chosen
+
+    def under(self, rows: Mask) -> Claim:
+        """Claim the samples with a chosen function in their stack (bool, by row)."""
+        if not rows.any():
+            return self.of(())
+        return Claim(*self.diff.having(rows))
+
+    def stacks(self, side: int) -> Iterator[tuple[slice, Column, Column]]:
+        """Yield (samples, functions, offsets) of stacks, one function per frame."""
+        functions = self.diff.paired_functions
+        union = functions.union[side][functions.sides[side].ids]
+        profile = (self.diff.base, self.diff.new)[side].profile
+        for start, stop, frames in walk(profile):
+            yield slice(start, stop), union[frames.line], frames.offsets
+
+    def stacks_with(
+        self, side: int, rows: Mask, claimed: Mask | None = None
+    ) -> Iterator[tuple[Column, Column, Column]]:
+        """Yield `stacks` that contain a chosen function (bool, by row).
+
+        Only of `claimed` samples (bool, by sample), if given.
+        """
+        functions = self.diff.paired_functions
+        having = self.diff.having_on(side, rows)
+        if claimed is not None:
+            having &= claimed
+        union = functions.union[side][functions.sides[side].ids]
+        profile = (self.diff.base, self.diff.new)[side].profile
+        for samples, frames in walk_some(profile, np.flatnonzero(having)):
+            yield samples, union[frames.line], frames.offsets
+
+    def sums(self, claim: Claim) -> tuple[int, int]:
+        """Return the raw CPU time of the claimed samples, (base, new)."""
+        base, new = self.diff.values
+        return int(base[claim.base].sum()), int(new[claim.new].sum())
+
+    def delta(self, claim: Claim) -> float:
+        """Return the scaled delta of the claimed samples."""
+        return self.scaled_delta(*self.sums(claim))
+
+    def scaled_delta(self, base: int, new: int) -> float:
+        """Return the scaled delta of raw sums."""
+        return self.diff.normalization.delta(base, new)
+
+    def runs(self, claim: Claim) -> Runs[Column]:
+        """Return the raw CPU time of the claimed samples by run, as one row."""
+        base, new = (np.where(side, 0, -1) for side in claim.sides)
+        return self.diff.runs_of((base, new), 1)
+
+    def change(self, claim: Claim) -> Change:
+        """Judge the claimed samples on their own."""
+        return self.model.one(self.runs(claim))
+
+    def mark(self, claim: Claim) -> Mark | None:
+        """Return the claimed samples' mark in a table, None if they are too few.
+
+        It is by the tables' model, which knows how runs of one build differ.
+        """
+        samples = np.divide(self.sums(claim), self.model.worth)
+        if samples.sum() < SAMPLES_FOR_ROW:
+            return None
+        judged = self.diff.judge_runs(self.runs(claim))
+        return "unknown" if judged is None else judged.change().mark
+
+    def change_beside_others(self, claim: Claim) -> Change:
+        """Judge how the claimed samples changed beyond the load."""
+        return self.beside_others.one(self.runs(claim))

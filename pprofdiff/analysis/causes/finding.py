@@ -1,0 +1,150 @@
+"""What rules return: a sentence, its evidence, and the samples that it covers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.judge.judgement import Mark
+from pprofdiff.analysis.profiles.groups import JudgedSum
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.source.model import SourceOfFinding
+
+__all__ = [
+    "DIRECTIONS",
+    "SEVERITIES",
+    "Claim",
+    "Direction",
+    "Explained",
+    "Fact",
+    "Finding",
+    "Findings",
+    "Severity",
+]
+
+Severity = Literal["info", "minor", "major"]
+Direction = Literal["worse", "better", "neutral"]
+
+SEVERITIES: tuple[Severity, ...] = ("info", "minor", "major")
+DIRECTIONS: tuple[Direction, ...] = ("worse", "better", "neutral")
+
+
+class Fact(NamedTuple):
+    """One piece of evidence: what, from which field of which input, base and new.
+
+    A value is None where its side does not have it.
+    """
+
+    what: str
+    source: str
+    base: float | None
+    new: float | None
+    unit: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Claim:
+    """Which samples of the CPU profiles a finding covers: bool, one per sample."""
+
+    base: NDArray[np.bool_]
+    new: NDArray[np.bool_]
+
+    @property
+    def sides(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """The samples of base and of new."""
+        return self.base, self.new
+
+    def plus(self, other: Claim) -> Claim:
+        """Return the samples of either claim."""
+        return Claim(self.base | other.base, self.new | other.new)
+
+    def within(self, other: Claim) -> Claim:
+        """Return the samples of both claims."""
+        return Claim(self.base & other.base, self.new & other.new)
+
+    def without(self, other: Claim) -> Claim:
+        """Return the samples that are not in `other`."""
+        return Claim(self.base & ~other.base, self.new & ~other.new)
+
+
+class Finding(NamedTuple):
+    """One thing that changed, and why.
+
+    `id` is stable; `title` is one short sentence, `text` the numbers behind it and
+    `advice` what to do, "" for nothing. `severity` is ``info``, ``minor`` or ``major``,
+    at least that of its consequences; `direction` is ``worse``, ``better`` or
+    ``neutral``. `parent` is the id of the finding that this one follows from, None for
+    a cause. `explains` is the scaled CPU delta of `claim` and of its consequences'
+    claims, None without one: no sample counts for two causes. `own` is the part that
+    the finding's own sentence covers, without its consequences, None if there is none.
+    `mark` is the tables' mark of `own`, or of `explains` without it, None for fewer
+    samples than a row needs. `beside` says that earlier causes claim a part of what its
+    own numbers show. `weight` is what a finding without a claim explains of its own
+    measure, from 0 to 1; with a claim it breaks ties. `sure` says that its severity
+    rests on other evidence than its claim's CPU, which may be within noise. `rises` is
+    the direction of its numbers where `direction` does not give it, else None. `names`
+    are the functions it is about, from which others may follow; `functions` are those
+    it names that cause no others. `source` are the changed lines behind it, None if the
+    source is unknown. `unit` names the unit of work that its numbers are for, "" for
+    the whole program.
+    """
+
+    id: str
+    title: str
+    text: str
+    evidence: tuple[Fact, ...]
+    advice: str = ""
+    severity: Severity = "info"
+    direction: Direction = "neutral"
+    claim: Claim | None = None
+    explains: float | None = None
+    own: float | None = None
+    mark: Mark | None = None
+    beside: bool = False
+    parent: str | None = None
+    weight: float = 0.0
+    sure: bool = False
+    rises: bool | None = None
+    names: frozenset[str] = frozenset()
+    functions: tuple[str, ...] = ()
+    source: SourceOfFinding | None = None
+    unit: str = ""
+
+
+class Explained(NamedTuple):
+    """How much of the CPU profiles' delta the findings explain, in scaled values.
+
+    `left` are the groups whose unexplained part is significant, largest first.
+    """
+
+    total: float
+    explained: float
+    left: tuple[JudgedSum, ...]
+
+
+class Findings(NamedTuple):
+    """All findings, and how much of the CPU they explain, None without CPU profiles.
+
+    Causes are in the order of what they explain, each before its consequences.
+    """
+
+    found: tuple[Finding, ...]
+    explained: Explained | None
+
+    @property
+    def causes(self) -> tuple[Finding, ...]:
+        """The findings that follow from no other one."""
+        return tuple(finding for finding in self.found if finding.parent is None)
+
+    def consequences(self, id_: str) -> tuple[Finding, ...]:
+        """Return what follows from a finding, directly or through another one."""
+        below, wanted = [], {id_}
+        for finding in self.found:
+            if finding.parent in wanted:
+                wanted.add(finding.id)
+                below.append(finding)
+        return tuple(below)

@@ -1,0 +1,516 @@
+"""Off-CPU time: waits for other goroutines, for the outside, and system calls.
+
+A change is measured as a part of the goroutines' time: all that they spend running,
+runnable, in system calls and blocked, except idle waits (as in an accept loop) and
+waits too rare to be part of repeated work.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+
+from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
+from pprofdiff.analysis.causes.traces import (
+    beyond,
+    direction,
+    foreign,
+    mostly,
+    pair_of,
+    scaled,
+    sides_of,
+    time_fact,
+)
+from pprofdiff.analysis.causes.wording import arrow, listed, short
+from pprofdiff.analysis.judge import calibration
+from pprofdiff.analysis.judge.calibration import (
+    BLOCKED,
+    LATENCY_SURE,
+    Prior,
+)
+from pprofdiff.analysis.policy import FEW_SAMPLES, MUCH, NOTICED
+from pprofdiff.analysis.traces.movers import Mover
+from pprofdiff.goruntime.names import canonical_user
+from pprofdiff.units import percent
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.traces.compare import TraceDiff
+    from pprofdiff.analysis.traces.side import TraceSide
+
+__all__ = ["off_cpu"]
+
+# Wait reasons (traceBlockReasonStrings in runtime/traceruntime.go), with their names in
+# ids and in sentences. Other rules cover waits for GC.
+_REASONS = {
+    "sync": ("sync", "for locks and wait groups"),
+    "sync.(*Cond).Wait": ("cond", "in sync.(*Cond).Wait"),
+    "chan send": ("send", "to send on channels"),
+    "chan receive": ("receive", "to receive from channels"),
+    "select": ("select", "in select"),
+    "network": ("network", "for the network"),
+    "sleep": ("sleep", "in time.Sleep"),
+}
+# Waits for other goroutines of the program: where both sides have them, their length
+# follows from what the others do. Waits on one side alone are causes.
+_OF_OTHERS = ("sync.(*Cond).Wait", "chan send", "chan receive", "select")
+_CALLS = "system calls"
+# At most this many system calls, and wait reasons, become findings.
+_MOST = 2
+# What explains the goroutines' time ranks above what it entails: shares of capacity,
+# and scheduling latency.
+_WEIGHT = 10.0
+# How often something happens depends on the program, how long it takes also on the
+# machine: counts per op that differ by this are the program's. In two runs of one build
+# system calls per op differed by 3% at most.
+_OFTEN, _FAR_OFTENER = Prior(1.25), Prior(8.0)
+# On a machine that did other work too, p99 scheduling latency was 2.4 to 16 ms, and the
+# mean within 1 ms.
+_WAKING_NS = 1_000_000
+# From this many events on, the Poisson spread of a count is below 1/6.
+_ENOUGH = 40
+
+
+class _Off(NamedTuple):
+    """Off-CPU time of one function for one reason, or in one system call.
+
+    Times are raw ns, (base, new). `places` are those of the function, with whichever
+    root function and caller, the largest change first.
+    """
+
+    what: str
+    places: tuple[Mover, ...]
+    calls: bool
+
+    @property
+    def chosen(self) -> bool:
+        """Whether the number of events is the program's doing, not chance."""
+        return self.calls or all(place.chosen for place in self.places)
+
+    @property
+    def roots(self) -> frozenset[str]:
+        return frozenset(canonical_user(place.root) for place in self.places)
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether one side has none, or so few that they may be chance."""
+        return min(self.numbers) < FEW_SAMPLES and max(self.numbers) >= _ENOUGH
+
+    @property
+    def times_ns(self) -> tuple[int, int]:
+        return sum(p.base_ns for p in self.places), sum(p.new_ns for p in self.places)
+
+    @property
+    def lone_ns(self) -> tuple[int, int]:
+        return (
+            sum(p.base_lone_ns for p in self.places),
+            sum(p.new_lone_ns for p in self.places),
+        )
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        return (
+            sum(p.base_number for p in self.places),
+            sum(p.new_number for p in self.places),
+        )
+
+
+class _Lives(NamedTuple):
+    """The goroutines' time, and running time by root function, (base, new) in ns."""
+
+    diff: TraceDiff
+    whole_ns: tuple[int, int]
+    ran_ns: dict[str, tuple[int, int]]
+
+    def part(self, times_ns: tuple[int, int]) -> float:
+        """Return a change as a part of the goroutines' time.
+
+        Where the work is known, that is the change per op over the larger side's time;
+        else it is the change in share.
+        """
+        if self.diff.rates is None:
+            base, new = self.shares(times_ns)
+            return abs(new - base)
+        base, new = pair_of(self.diff, *times_ns)
+        return abs(new - base) / max(*pair_of(self.diff, *self.whole_ns), 1e-9)
+
+    def shares(self, times_ns: tuple[int, int]) -> tuple[float, float]:
+        """Return times as shares of the goroutines' time."""
+        base, new = (
+            time / max(whole, 1)
+            for time, whole in zip(times_ns, self.whole_ns, strict=True)
+        )
+        return base, new
+
+    def rates(
+        self, amounts: tuple[float, float], roots: Iterable[str]
+    ) -> list[tuple[float, float]]:
+        """Return amounts in every unit in which a change has to show.
+
+        Per op where the work is known. Otherwise per running time of the same
+        goroutines, which stands in for work, and per second: costlier work lowers the
+        former, a different load the latter.
+        """
+        if self.diff.rates is not None:
+            return [pair_of(self.diff, *amounts)]
+        ran = [sum(self.ran_ns.get(r, (0, 0))[side] for r in roots) for side in (0, 1)]
+        base, new = (
+            amount / max(time, 1) for amount, time in zip(amounts, ran, strict=True)
+        )
+        return [(base, new), pair_of(self.diff, *amounts)]
+
+
+def _lives(diff: TraceDiff, calls: Iterable[Mover], waits: Iterable[Mover]) -> _Lives:
+    """Return the goroutines' time, without idle and rare waits."""
+    ran: dict[str, tuple[int, int]] = {}
+    whole = [0, 0]
+    for pair in diff.groups:
+        sides = sides_of(diff, pair)
+        if any(foreign(side, row) for side, row in sides):
+            continue
+        times = [
+            int(side.groups.exec_ns[row]) if row >= 0 else 0 for side, row in sides
+        ]
+        key = canonical_user(pair.name)
+        more = ran.get(key, (0, 0))
+        ran[key] = more[0] + times[0], more[1] + times[1]
+        for i, (side, row) in enumerate(sides):
+            if row >= 0:
+                whole[i] += times[i] + int(side.groups.sched_wait_ns[row])
+    for mover in (*calls, *waits):
+        whole[0] += mover.base_ns
+        whole[1] += mover.new_ns
+    return _Lives(diff, (whole[0], whole[1]), ran)
+
+
+def _repeated(places: Iterable[Mover]) -> list[Mover]:
+    """Return the places that are part of repeated work."""
+    return [
+        place
+        for place in places
+        if not place.idle and max(place.base_number, place.new_number) >= FEW_SAMPLES
+    ]
+
+
+def off_cpu(case: Case) -> Iterator[Finding]:
+    """Yield findings on goroutines that are off the CPU for longer or shorter.
+
+    System calls count with and without a P: which one depends on how soon the runtime
+    retakes it (sysmon in runtime/proc.go, from 20 µs on).
+    """
+    diff = case.trace
+    if diff is None or not _may_move(diff):
+        return
+    calls = _repeated(case.system_calls)
+    waits = [p for p in _repeated(case.waits) if p.reason in _REASONS]
+    lives = _lives(diff, calls, waits)
+    sure = [p for p in waits if p.asked or _shows(lives, p)]
+    rows = _grouped(calls, lambda p: p.call, calls=True)
+    for off in _moved(lives, rows):
+        yield _finding(lives, off, _of_call(off), rows)
+    rows = _grouped(sure, lambda p: p.reason, calls=False)
+    for off in _moved(lives, rows):
+        instead = _instead(lives, off, waits)
+        yield _finding(lives, off, _of_wait(off), rows, instead)
+
+
+def _may_move(diff: TraceDiff) -> bool:
+    """Return whether anything may have changed enough, without reading any stack.
+
+    The change is compared with the time that goroutines do not wait, the least that
+    all their time can be.
+    """
+    own = [~(side.groups.system | side.groups.tracing) for side in diff.sides]
+    least = [
+        sum(
+            int(column[rows].sum())
+            for column in (
+                side.groups.exec_ns,
+                side.groups.sched_wait_ns,
+                side.groups.syscall_ns,
+            )
+        )
+        for side, rows in zip(diff.sides, own, strict=True)
+    ]
+    lives = _Lives(diff, (least[0], least[1]), {})
+    for pair in diff.groups:
+        sides = sides_of(diff, pair)
+        if any(foreign(side, row) for side, row in sides):
+            continue
+        base, new = (_off_times(side, row) for side, row in sides)
+        for what in {*base, *new}:
+            if lives.part((base.get(what, 0), new.get(what, 0))) >= NOTICED:
+                return True
+    return False
+
+
+def _off_times(side: TraceSide, row: int) -> dict[str, int]:
+    """Return how long a group's goroutines are off the CPU (ns), by reason."""
+    if row < 0:
+        return {}
+    groups = side.groups
+    calls = int(groups.syscall_ns[row] + groups.syscall_block_ns[row])
+    blocked = dict(zip(groups.reasons, groups.block_ns[row].tolist(), strict=True))
+    return {what: blocked.get(what, 0) for what in _REASONS} | {_CALLS: calls}
+
+
+def _shows(lives: _Lives, place: Mover) -> bool:
+    """Return whether a wait is a cost by its numbers, where stacks do not show it.
+
+    A goroutine that waits for work waits for as long as there is none: its whole life
+    per op changes with the load, and the wait's share of it hardly does.
+    """
+    base, new = lives.shares((place.base_ns, place.new_ns))
+    if abs(new - base) < NOTICED:
+        return False
+    longer = [
+        rate[1] > rate[0]
+        for rate in lives.rates(lives.whole_ns, (canonical_user(place.root),))
+    ]
+    return longer[0] == (new > base)
+
+
+def _grouped(
+    places: Iterable[Mover], by: Callable[[Mover], str], *, calls: bool
+) -> list[_Off]:
+    groups: dict[tuple[str, str], list[Mover]] = defaultdict(list)
+    for place in places:
+        groups[by(place), place.function].append(place)
+    return [_Off(what, tuple(some), calls) for (what, _), some in groups.items()]
+
+
+def _moved(lives: _Lives, rows: Iterable[_Off]) -> list[_Off]:
+    """Return what changed by more than runs of one build differ, largest first.
+
+    For each reason, or system call, that is the function that changed most.
+    """
+    some = [
+        row
+        for row in rows
+        if not row.places[0].varies
+        and (
+            _answers(lives, row)
+            or (
+                lives.part(row.times_ns) >= NOTICED
+                and not _by_load(lives, row)
+                and (
+                    _all(lives, BLOCKED, row.times_ns, row)
+                    or (_oftener(lives, row) and _all(lives, _OFTEN, row.times_ns, row))
+                )
+            )
+        )
+    ]
+    first: dict[str, _Off] = {}
+    for row in sorted(some, key=lambda row: -lives.part(row.times_ns)):
+        first.setdefault(row.what, row)
+    return list(first.values())[:_MOST]
+
+
+def _by_load(lives: _Lives, row: _Off) -> bool:
+    """Return whether it changed mostly with the work that the same goroutines do.
+
+    Where the work is unknown, their running time stands in for it. Another wait that
+    grows lowers everything else that they do. A system call also takes longer where
+    more of them compete for the CPU.
+    """
+    if lives.diff.rates is not None:
+        return False
+    by_run, by_second = lives.rates(row.times_ns, row.roots)
+    return mostly(by_second, left=by_run)
+
+
+def _answers(lives: _Lives, row: _Off) -> bool:
+    """Return whether what a function asks of others takes longer or shorter.
+
+    The time per answer does not depend on how many were asked for, so the work need
+    not be known. Below what a busy machine takes to wake a goroutine, it says nothing
+    about who answers.
+    """
+    if row.calls or not row.chosen or min(row.numbers) < _ENOUGH:
+        return False
+    base, new = (t / n for t, n in zip(row.times_ns, row.numbers, strict=True))
+    return (
+        max(base, new) >= _WAKING_NS
+        and max(lives.shares(row.times_ns)) >= MUCH
+        and beyond(lives.diff, BLOCKED, (base, new), (inf, inf))
+    )
+
+
+def _all(lives: _Lives, prior: Prior, amounts: tuple[int, int], row: _Off) -> bool:
+    """Return whether amounts changed the same way beyond a prior, in every unit."""
+    rates = lives.rates(amounts, row.roots)
+    ways = {new > base for base, new in rates}
+    return len(ways) == 1 and all(
+        beyond(lives.diff, prior, rate, (inf, inf)) for rate in rates
+    )
+
+
+def _oftener(lives: _Lives, row: _Off) -> bool:
+    """Return whether something happens more or less often per op.
+
+    How often goroutines find a lock held, or a channel full, is chance, and where the
+    work is unknown, different work shows up too: both need a larger factor.
+    """
+    often = _OFTEN if row.chosen and lives.diff.rates is not None else _FAR_OFTENER
+    return max(row.numbers) >= _ENOUGH and _all(lives, often, row.numbers, row)
+
+
+def _severity(lives: _Lives, row: _Off) -> Severity:
+    """Return how much a change matters; durations differ between runs.
+
+    Waits for other goroutines come in bursts: a few in a short trace are one moment.
+    """
+    if _answers(lives, row):
+        return "major"
+    oftener = _oftener(lives, row)
+    if not row.chosen:
+        # Waits for one lock took 12 and 105 µs/op in two runs of one build, on a quiet
+        # and on a busy machine.
+        oftener = oftener and _all(lives, _FAR_OFTENER, row.times_ns, row)
+    short_one = min(side.wall_ns for side in lives.diff.sides) < calibration.LONG_NS
+    few = max(row.numbers) < LATENCY_SURE.events
+    if not oftener or (short_one and few and not row.chosen):
+        return "info"
+    return "major" if lives.part(row.times_ns) >= MUCH else "minor"
+
+
+def _instead(lives: _Lives, off: _Off, waits: Iterable[Mover]) -> str:
+    """Return how the same function waits instead, "" if it does not."""
+    function, (base, new) = off.places[0].function, off.times_ns
+    others = [
+        place
+        for place in waits
+        if (place.function, place.reason == off.what) == (function, False)
+        and (place.new_ns > place.base_ns) != (new > base)
+        and lives.part((place.base_ns, place.new_ns)) >= NOTICED
+    ]
+    if not others:
+        return ""
+    place = others[0]
+    how = f"in {short(place.call)}" if place.call else _REASONS[place.reason][1]
+    amount = scaled(lives.diff, place.base_ns, place.new_ns)
+    return f"The same function waits {how} for {amount}"
+
+
+class _Words(NamedTuple):
+    """The words of a finding: its id, subject and verb, and what is counted."""
+
+    id: str
+    subject: str
+    verb: str
+    events: str
+    fact: str
+
+
+def _of_wait(off: _Off) -> _Words:
+    id_, words = _REASONS[off.what]
+    if off.one_sided and off.what in _OF_OTHERS:
+        id_ = f"own-{id_}"
+    place = off.places[0]
+    call = short(place.call)
+    if place.call.startswith(("sync.", "time.")):
+        words = f"in {call}"
+    elif place.chosen:
+        # What was asked for says more than how the library waits for it.
+        words = f"for {call}"
+    elif call:
+        words = f"{words} in {call}"
+    return _Words(
+        f"blocked-{id_}",
+        f"{_who(off)} waits {words}",
+        "for",
+        "waits",
+        f"blocked: {off.what}",
+    )
+
+
+def _of_call(off: _Off) -> _Words:
+    name = short(off.what)
+    return _Words(
+        f"syscall-{name.rpartition('.')[2].lower()}",
+        f"{name}, called by {_who(off)},",
+        "takes",
+        "calls",
+        f"in system calls: {off.what}",
+    )
+
+
+def _who(off: _Off) -> str:
+    """Return who waits: the program's function, its line, and its caller in main.
+
+    Line and caller only if all places that matter share them.
+    """
+    least = MUCH * max(max(p.base_ns, p.new_ns) for p in off.places)
+    told = [p for p in off.places if max(p.base_ns, p.new_ns) >= least]
+    lines, callers = ({p.at for p in told}, {p.under for p in told})
+    line = lines.pop() if len(lines) == 1 else ""
+    caller = callers.pop() if len(callers) == 1 else ""
+    at = f" ({line})" if line else ""
+    under = f" under {short(caller)}" if caller else ""
+    return f"{short(off.places[0].function)}{at}{under}"
+
+
+def _finding(
+    lives: _Lives, off: _Off, words: _Words, rows: Iterable[_Off], instead: str = ""
+) -> Finding:
+    """Return the finding on a function, with others that wait for the same."""
+    diff = lives.diff
+    before, after = (percent(share, 1) for share in lives.shares(off.times_ns))
+    amount = scaled(diff, *off.times_ns)
+    way = direction(*lives.rates(off.times_ns, off.roots)[0])
+    if diff.rates is None and _answers(lives, off):
+        base_ns, new_ns = (
+            t / n for t, n in zip(off.times_ns, off.numbers, strict=True)
+        )
+        title = f"{arrow(base_ns, new_ns, 'ns')} each time"
+        way = direction(base_ns, new_ns)
+        more = f"That is {before} → {after} of the goroutines' time"
+    elif diff.rates is None:
+        title = f"{before} → {after} of the goroutines' time"
+        more = f"That is {amount}, added up over goroutines"
+    else:
+        title, more = amount, f"That is {before} → {after} of the goroutines' time"
+    beside = sorted(
+        (row for row in rows if row.what == off.what and row is not off),
+        key=lambda row: -lives.part(row.times_ns),
+    )
+    others = [
+        f"{_who(row)} {scaled(diff, *row.times_ns)}"
+        for row in beside[:_MOST]
+        if lives.part(row.times_ns) >= NOTICED / _MOST
+    ]
+    sentences = [
+        f"{more}: {_each(off, words.events)}",
+        *([f"Elsewhere: {listed(others)}"] if others else []),
+    ]
+    if any(off.lone_ns):
+        sentences.append(
+            f"{scaled(diff, *off.lone_ns)} of it after losing their processor"
+        )
+    if instead:
+        sentences.append(instead)
+    facts = [
+        time_fact(f"{words.fact}, in {row.places[0].function}", *row.times_ns)
+        for row in (off, *beside[:_MOST])
+    ]
+    return Finding(
+        words.id,
+        f"{words.subject} {words.verb} {title}",
+        "".join(f"{sentence}. " for sentence in sentences).strip(),
+        (*facts, Fact(words.events, "trace", *off.numbers, words.events)),
+        severity=_severity(lives, off),
+        direction=way,
+        weight=1 + _WEIGHT * lives.part(off.times_ns),
+    )
+
+
+def _each(off: _Off, events: str) -> str:
+    """Return how many there were, and how long each took."""
+    base, new = off.numbers
+    text = f"{base:,} → {new:,} {events} in the traces"
+    if base and new:
+        means = off.times_ns[0] / base, off.times_ns[1] / new
+        text += f", {arrow(*means, 'ns')} each"
+    return text

@@ -1,0 +1,276 @@
+"""Lock contention by mutex and block profiles: who waits, and for which lock.
+
+A block profile counts every wait, and in select and receive goroutines may just wait to
+be given work, which is no cost. So only waits for mutexes and channel sends count here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.finding import Fact, Finding
+from pprofdiff.analysis.causes.load import inferred_load
+from pprofdiff.analysis.causes.wording import arrow, short, times
+from pprofdiff.analysis.judge.calibration import CONTENTION, CONTENTION_SURE, CROWD
+from pprofdiff.analysis.judge.judge import beyond_runs
+from pprofdiff.analysis.policy import CLEARLY, MAJOR, MOST
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.locks import LockWaits, lock_waits
+from pprofdiff.model.side import Side
+
+__all__ = ["contention"]
+
+_SEND = "runtime.chansend"
+
+
+def contention(case: Case) -> Iterator[Finding]:
+    """Yield a finding where goroutines wait longer or shorter for locks.
+
+    By mutex profiles, else by block profiles. Traces with a finding on locks take
+    precedence: they show how much of the goroutines' time it is.
+    """
+    diff = _profile(case)
+    if diff is None or _told_by_trace(case):
+        return
+    waits, names = lock_waits(diff), diff.paired_functions.names
+    view = waits.waiters
+    totals = int(view.base.sum()), int(view.new.sum())
+    crowd = _crowd(case, diff, totals)
+    if crowd is not None:
+        if beyond_runs(CROWD, *crowd):
+            yield _crowded(diff, waits, totals, crowd)
+        return
+    rates = _rates(case, diff, totals)
+    by = "per op" if diff.normalization.mode == "per_work" else "per second"
+    if rates is None:
+        # The time span is unknown, so it takes more than a warm-up explains.
+        by, rates = "since the start", _since_start(case, totals)
+    if rates is None or not max(totals):
+        return
+    loaded = 1.0 if by == "per op" else _load_ratio(case)
+    base, new = rates[0], rates[1] / loaded
+    enough = CONTENTION_SURE if by == "since the start" else CONTENTION
+    if not beyond_runs(enough, base, new):
+        return
+    factors = base / max(totals[0], 1), new / max(totals[1], 1)
+    caller = _changed_most(waits, names, *factors)
+    where = f"most of the change under {_place(diff, waits, caller)}"
+    if min(base, new) > 0:
+        title = f"Goroutines wait {times(new / base)} as long for locks, {where}"
+    else:
+        title = f"Goroutines {'no longer' if base else 'now'} wait for locks, {where}"
+    more = new > base
+    yield Finding(
+        "contention",
+        title,
+        f"Waited {by}: {arrow(rates[0], rates[1], 's')}, over all goroutines"
+        f"{'' if loaded == 1.0 else '; the factor is by work done'}.",
+        (Fact("delay", f"{diff.name} profile", totals[0], totals[1], diff.unit),),
+        "Hold it for less time, or split it, if longer waiting matters."
+        if more
+        else "",
+        severity="minor"
+        if _much(case, rates, by) and beyond_runs(CONTENTION_SURE, base, new)
+        else "info",
+        direction="worse" if more else "better",
+        names=frozenset({names[caller]}),
+    )
+
+
+def _crowd(
+    case: Case, diff: ProfileDiff, totals: tuple[int, int]
+) -> tuple[float, float] | None:
+    """Return how many goroutines wait for locks at a time, on average, by side.
+
+    None where it is fewer than one on both sides, or the time span is unknown. Such a
+    queue forms at a lock whatever the load, and the machine's speed does not change it.
+    """
+    seconds = _seconds(case, diff) or _as_long(case)
+    if seconds is None:
+        return None
+    base, new = (t / 1e9 / s for t, s in zip(totals, seconds, strict=True))
+    return (base, new) if max(base, new) >= 1 else None
+
+
+def _crowded(
+    diff: ProfileDiff,
+    waits: LockWaits,
+    totals: tuple[int, int],
+    crowd: tuple[float, float],
+) -> Finding:
+    """Return the finding that more, or fewer, goroutines queue for locks."""
+    base, new = crowd
+    factors = (c / max(t, 1) for c, t in zip(crowd, totals, strict=True))
+    names = diff.paired_functions.names
+    caller = _changed_most(waits, names, *factors)
+    return Finding(
+        "contention",
+        f"{base:.1f} → {new:.1f} goroutines wait for locks at a time, most of the "
+        f"change under {_place(diff, waits, caller)}",
+        f"Waited in all: {arrow(totals[0], totals[1], diff.unit)}, over all "
+        "goroutines, since the profiles began to count.",
+        (Fact("delay", f"{diff.name} profile", totals[0], totals[1], diff.unit),),
+        "Hold it for less time, or split it." if new > base else "",
+        severity="major" if abs(new - base) >= 1 else "minor",
+        direction="worse" if new > base else "better",
+        names=frozenset({names[caller]}),
+        weight=abs(new - base) / max(crowd),
+    )
+
+
+def _much(case: Case, rates: tuple[float, float], by: str) -> bool:
+    """Return whether goroutines are known to wait for much of the time."""
+    if by == "since the start":
+        return False
+    if by == "per second":
+        return max(rates) >= MOST
+    work = case.comparison.work
+    if work is None or work.rates is None:
+        return False
+    return max(r * w for r, w in zip(rates, work.rates, strict=True)) >= MOST
+
+
+def _profile(case: Case) -> ProfileDiff | None:
+    """Return the mutex profiles, else the block profiles."""
+    for name in ("mutex", "block"):
+        for diff in case.comparison.profiles:
+            if diff.name == name and diff.sample_type.type == "delay":
+                return diff
+    return None
+
+
+def _told_by_trace(case: Case) -> bool:
+    if case.trace is None:
+        return False
+    from pprofdiff.analysis.causes.rules import blocking
+
+    told = blocking.off_cpu(case)
+    return any(f.id == "blocked-sync" and f.severity != "info" for f in told)
+
+
+def _rates(
+    case: Case, diff: ProfileDiff, totals: tuple[int, int]
+) -> tuple[float, float] | None:
+    """Return seconds waited per op where operations are known, else per second.
+
+    None where that is too little, or the time span is unknown.
+    """
+    if diff.normalization.mode == "per_work":
+        base, new = diff.normalization.scaled(*totals)
+        return (base / 1e9, new / 1e9) if max(totals) >= MAJOR * 1e9 else None
+    seconds = _seconds(case, diff)
+    if seconds is None:
+        return None
+    base, new = (t / 1e9 / s for t, s in zip(totals, seconds, strict=True))
+    return (base, new) if max(base, new) >= MAJOR else None
+
+
+def _since_start(case: Case, totals: tuple[int, int]) -> tuple[float, float] | None:
+    """Return seconds waited in total, if both sides were measured for equally long."""
+    if max(totals) < MOST * 1e9 or _as_long(case) is None:
+        return None
+    return totals[0] / 1e9, totals[1] / 1e9
+
+
+def _as_long(case: Case) -> tuple[float, float] | None:
+    """Return the durations of the CPU profiles (s), if about equal.
+
+    Values since process start cover that time and the warm-up before it, which may have
+    taken longer on either side.
+    """
+    if case.cpu is None:
+        return None
+    base_ns, new_ns = (
+        side.profile.duration_ns for side in (case.cpu.diff.base, case.cpu.diff.new)
+    )
+    if not base_ns or not new_ns:
+        return None
+    if max(base_ns, new_ns) > CLEARLY * min(base_ns, new_ns):
+        return None
+    return base_ns / 1e9, new_ns / 1e9
+
+
+def _changed_most(
+    waits: LockWaits, names: Sequence[str], base_factor: float, new_factor: float
+) -> int:
+    """Return the row of the function whose waiting changed most."""
+    view = waits.waiters
+    moved = np.abs(view.new * new_factor - view.base * base_factor)
+    rows = view["waiter"].tolist()
+    best = max(range(len(rows)), key=lambda i: (float(moved[i]), names[rows[i]]))
+    return int(rows[best])
+
+
+def _place(diff: ProfileDiff, waits: LockWaits, row: int) -> str:
+    """Return a function, its line with most of the waiting, and the locks.
+
+    Mutex profiles show who released a lock that others waited for, block profiles who
+    waited (the documentation of runtime/pprof).
+    """
+    names = diff.paired_functions.names
+    own = waits.ledger.by("waiter", "line")
+    own = own.where(own["waiter"] == row)
+    delays = own.new if own.new.any() else own.base
+    at = int(np.argmax(delays))
+    line = waits.lines[int(own["line"][at])]
+    how = "unlocked at " if diff.name == "mutex" else ""
+    most = line and 2 * int(delays[at]) > int(delays.sum())
+    named = f" ({how}{line})" if most else ""
+    return f"{short(names[row])}{named}{_locks(waits, names, row)}"
+
+
+def _locks(waits: LockWaits, names: Sequence[str], row: int) -> str:
+    """Return which locks a function waits for, as ``, in sync.Mutex``."""
+    own = waits.ledger.by("waiter", "lock")
+    own = own.where(own["waiter"] == row)
+    locks = [
+        _shown(names[int(own["lock"][np.argmax(delays)])])
+        for delays in (own.base, own.new)
+        if delays.any()
+    ]
+    return f", in {' → '.join(dict.fromkeys(locks))}" if locks else ""
+
+
+def _shown(lock: str) -> str:
+    """Return the type of a lock's function: sync.Mutex, or ``channel sends``."""
+    if lock.startswith(_SEND):
+        return "channel sends"
+    return re.sub(r"^(?:internal/)?(sync)\.\(\*(\w+)\)\..*", r"\1.\2", lock)
+
+
+def _load_ratio(case: Case) -> float:
+    """Return new ÷ base of the work done, 1 if unknown."""
+    work = case.comparison.work
+    if work is not None and work.rates is not None:
+        return work.rates[1] / work.rates[0]
+    if case.cpu is None:
+        return 1.0
+    load = case.cpu.load or inferred_load(case.cpu.diff)
+    return load.ratio if load is not None and load.sure else 1.0
+
+
+def _seconds(case: Case, diff: ProfileDiff) -> tuple[float, float] | None:
+    """Return the time that the profiles cover (s), by durations, else by GC logs."""
+    spans = diff.base.profile.duration_ns, diff.new.profile.duration_ns
+    if spans[0] and spans[1]:
+        return spans[0] / 1e9, spans[1] / 1e9
+    ends = [
+        _logged(side, len(one.runs))
+        for side, one in zip(
+            (case.comparison.base, case.comparison.new),
+            (diff.base, diff.new),
+            strict=True,
+        )
+    ]
+    return (ends[0], ends[1]) if all(ends) else None
+
+
+def _logged(side: Side, runs: int) -> float:
+    """Return how long all runs took (s) by their GC logs, 0 if unknown."""
+    logs = [run for c in side.of("gctrace") for run in c.content.runs]
+    ends = [float(log.cycles.start_ms[-1]) / 1e3 for log in logs if len(log.cycles)]
+    return sum(ends) if len(ends) == runs else 0.0

@@ -1,0 +1,218 @@
+"""Functions of the program, on both sides, that cost more or less."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
+from pprofdiff.analysis.causes.taken import taken
+from pprofdiff.analysis.causes.wording import listed, short, times
+from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
+from pprofdiff.analysis.ledger.by_run import merged
+from pprofdiff.analysis.policy import CLEARLY, NAMED
+from pprofdiff.goruntime.names import package_of
+from pprofdiff.goruntime.readable import distinct_names
+
+__all__ = ["own_cost"]
+
+# A function matters if it changed by this share of all CPU.
+_SHARE = 0.03
+
+_Pair = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+class _Mover(NamedTuple):
+    """A function's row, with its raw CPU time and its scaled new ÷ base.
+
+    `counted` says that both sides have enough samples to quote the ratio.
+    """
+
+    row: int
+    base: int
+    new: int
+    ratio: float
+    counted: bool
+
+
+def own_cost(case: Case) -> Iterator[Finding]:
+    """Yield functions whose own work, with the libraries they use, changed in cost.
+
+    What is below a function that vanished or appeared has a finding of its own, and
+    does not count. Where the load differs, functions compare relative to the others.
+    """
+    cpu, alone = case.cpu, case.one_sided
+    if cpu is None or alone is None or cpu.other_release:
+        return
+    told = alone.claim.plus(cpu.bookkeeping).plus(cpu.lent)
+    whole = cpu.whole_of.copy()
+    for root, host in alone.hosts.items():
+        whole[root] = host
+    owners = _owner(cpu, whole, told, 0), _owner(cpu, whole, told, 1)
+    movers = _movers(cpu, owners)
+    if cpu.in_shares:
+        named = []
+        for row, finding in taken(cpu, alone.claim):
+            named.append(row)
+            yield finding
+        movers = [mover for mover in movers if mover.row not in named]
+        movers = _whole_shares(cpu, movers)
+        if movers:
+            yield _shares(cpu, movers)
+        return
+    families: dict[tuple[bool, str], list[_Mover]] = {}
+    for mover in movers:
+        key = mover.ratio > 1, package_of(cpu.names[mover.row])
+        families.setdefault(key, []).append(mover)
+    for (dearer, _), some in families.items():
+        yield _finding(cpu, owners, some, dearer=dearer)
+
+
+def _whole_shares(cpu: CPUComparison, movers: list[_Mover]) -> list[_Mover]:
+    """Return the functions whose whole shares changed too, with their table values.
+
+    These include GC, allocation and what is below a function that vanished or appeared.
+    """
+    owners = [
+        np.append(cpu.diff.paired_functions.union[side], -1)[cpu.sides[side].owner]
+        for side in (0, 1)
+    ]
+    runs = cpu.diff.runs_of((owners[0], owners[1]), len(cpu.names))
+    rows = [m.row for m in movers]
+    base, new = (side[rows] for side in merged(runs))
+    judged = cpu.model.rows(runs.map(lambda run: run[rows]))
+    return [
+        mover._replace(base=int(b), new=int(n))
+        for mover, b, n, delta, noise in zip(
+            movers, base, new, judged.delta, judged.noise, strict=True
+        )
+        if not noise and delta * (mover.ratio - 1) > 0
+    ]
+
+
+def _shares(cpu: CPUComparison, movers: list[_Mover]) -> Finding:
+    """Return the finding on functions whose share changed, where cost is unknown.
+
+    One function that costs more lowers the shares of all others, so shares do not show
+    which of them changed.
+    """
+    named = listed(
+        [
+            f"{short(cpu.names[m.row])} {cpu.words(m.base, m.new)}"
+            for m in movers[:NAMED]
+        ]
+    )
+    return Finding(
+        "shares-moved",
+        f"The {cpu.noun} is shared otherwise: {named}",
+        f"With the library code {'they call' if len(movers) > 1 else 'it calls'}. "
+        "A share is no cost: it also falls where other code costs more.",
+        tuple(
+            Fact(f"for {cpu.names[m.row]}", "cpu profile", m.base, m.new, cpu.diff.unit)
+            for m in movers
+        ),
+        "Give the work: --work BASE:NEW, operations done while profiled.",
+        severity="minor",
+        weight=max(abs(cpu.scaled_delta(m.base, m.new)) for m in movers) / cpu.whole,
+        functions=tuple(cpu.names[m.row] for m in movers),
+    )
+
+
+def _owner(
+    cpu: CPUComparison, whole: NDArray[np.int64], told: Claim, side: int
+) -> NDArray[np.int64]:
+    """Return each sample's innermost function of the program, by row, -1 for none.
+
+    A function that is part of another on one side alone counts as that one: `whole`
+    maps the rows. Samples in `told` have none.
+    """
+    owner = cpu.sides[side].owner
+    rows = whole[cpu.diff.paired_functions.union[side]]
+    return np.where(told.sides[side], -1, np.append(rows, -1)[owner])
+
+
+def _movers(cpu: CPUComparison, owners: _Pair) -> list[_Mover]:
+    """Return functions that changed significantly beyond the load, largest first."""
+    runs = cpu.diff.runs_of(owners, len(cpu.names))
+    base, new = merged(runs)
+    rows = np.flatnonzero((base > 0) & (new > 0))
+    base, new, runs = base[rows], new[rows], runs.map(lambda run: run[rows])
+    judged = cpu.beside_others.rows(runs)
+    delta, plain = judged.delta, cpu.diff.normalization.delta(base, new)
+    scaled = cpu.beside_others.by.scaled(base, new)
+    ratio = scaled[1] / scaled[0]
+    # Plain values are shown: the control is an estimate, not a reason on its own.
+    loud = ~judged.noise & ~cpu.model.rows(runs).noise
+    loud &= np.abs(delta) >= _SHARE * cpu.whole
+    loud &= (np.abs(np.log(ratio)) > np.log(CLEARLY)) & (plain * delta > 0)
+    order = np.argsort(-np.abs(delta), kind="stable").tolist()
+    samples = np.minimum(base / cpu.model.worth[0], new / cpu.model.worth[1])
+    return [
+        _Mover(
+            int(rows[i]),
+            int(base[i]),
+            int(new[i]),
+            float(ratio[i]),
+            bool(samples[i] >= SAMPLES_FOR_ROW),
+        )
+        for i in order
+        if loud[i]
+    ]
+
+
+def _one_sided(cpu: CPUComparison, owners: _Pair, movers: list[_Mover]) -> bool:
+    """Return whether these functions call code that only one side runs."""
+    rows = [m.row for m in movers]
+    nothing = cpu.of(())
+    for side, told in enumerate(owners):
+        own = np.isin(_owner(cpu, cpu.whole_of, nothing, side), rows) & (told < 0)
+        if (own & ~cpu.bookkeeping.sides[side]).any():
+            return True
+    return False
+
+
+def _finding(
+    cpu: CPUComparison, owners: _Pair, movers: list[_Mover], *, dearer: bool
+) -> Finding:
+    first = movers[0]
+    names = distinct_names(cpu.names[m.row] for m in movers[:NAMED])
+    verb = "costs" if len(names) == 1 else "cost"
+    amounts = "; ".join(
+        f"{name} {cpu.words(m.base, m.new)}"
+        f"{f' ({times(m.ratio)})' if m.counted else ''}"
+        for name, m in zip(names, movers, strict=False)
+    )
+    rest = len(movers) - NAMED
+    whose = (
+        "their own work and that of the libraries they call"
+        if len(movers) > 1
+        else "its own work and that of the libraries it calls"
+    )
+    apart = cpu.apart if cpu.diff.grouped else []
+    if _one_sided(cpu, owners, movers):
+        apart = [*apart, "what is gone or new"]
+    without = f", without {listed(apart)}" if apart else ""
+    if len(names) == 1 and first.counted:
+        title = f"{names[0]} {verb} {times(first.ratio)} as much {cpu.noun}"
+    else:
+        title = f"{listed(names)} {verb} {'more' if dearer else 'less'} {cpu.noun}"
+    chosen = np.zeros(len(cpu.names) + 1, np.bool_)
+    chosen[[m.row for m in movers]] = True
+    claim = Claim(chosen[owners[0]], chosen[owners[1]])
+    return Finding(
+        "dearer" if dearer else "cheaper",
+        title,
+        f"{amounts}{f'; and {rest} more' if rest > 0 else ''}: {whose}{without}.",
+        tuple(
+            Fact(f"for {cpu.names[m.row]}", "cpu profile", m.base, m.new, cpu.diff.unit)
+            for m in movers
+        ),
+        direction="worse" if dearer else "better",
+        claim=claim,
+        functions=tuple(cpu.names[m.row] for m in movers),
+    )

@@ -1,0 +1,175 @@
+"""Work that vanished, appeared, or moved from one function to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.finding import Claim, Direction, Finding
+from pprofdiff.analysis.causes.inside import Inside
+from pprofdiff.analysis.causes.one_sided import mostly
+from pprofdiff.analysis.causes.roots import OneSidedWork, Root
+from pprofdiff.analysis.causes.wording import (
+    listed_functions,
+    lists_apart,
+    parts_inside,
+    short,
+    times,
+)
+from pprofdiff.analysis.policy import NAMED
+from pprofdiff.units import percent
+
+__all__ = ["functions"]
+
+Mask = NDArray[np.bool_]
+
+
+def functions(case: Case) -> Iterator[Finding]:
+    """Yield functions above a share that vanished, appeared, or replaced each other."""
+    cpu, alone = case.cpu, case.one_sided
+    if cpu is None or alone is None:
+        return
+    changes = alone.gone, alone.added
+    for before, after in alone.families:
+        if before and after:
+            yield _replaced(cpu, changes, (before, after))
+        else:
+            side = 0 if before else 1
+            yield _gone_or_new(case, cpu, changes[side], before or after)
+    for inside in alone.inside:
+        yield _inside(cpu, inside)
+
+
+def _under_any(change: OneSidedWork, roots: list[Root]) -> Mask:
+    """Return which samples of the change's side are under any of these roots."""
+    under = np.zeros(len(change.root_of_sample), np.bool_)
+    for root in roots:
+        under |= change.root_of_sample == root.row
+    return under
+
+
+def _claim(cpu: CPUComparison, change: OneSidedWork, roots: list[Root]) -> Claim:
+    """Claim the samples under these roots."""
+    sides = [np.zeros(len(values), np.bool_) for values in cpu.diff.values]
+    sides[change.side] = _under_any(change, roots)
+    return Claim(sides[0], sides[1])
+
+
+def _gone_or_new(
+    case: Case, cpu: CPUComparison, change: OneSidedWork, roots: list[Root]
+) -> Finding:
+    gone = change.side == 0
+    here, there = case.labels if gone else case.labels[::-1]
+    share = percent(_under(cpu, change, roots), cpu.diff.totals[change.side])
+    named = listed_functions([cpu.names[r.row] for r in roots[:NAMED]])
+    several = len(roots) > 1
+    verb = "are" if several else "is"
+    left = any(cpu.cum[1 - change.side][r.row] for r in roots)
+    if gone:
+        end = "all but gone" if left else "gone"
+        were = "they were" if several else "it was"
+        title = f"{named} {verb} {end}: {were} {share} of {here}'s {cpu.noun}"
+    elif left:
+        title = f"{named} went from next to nothing to {share} of {here}'s {cpu.noun}"
+    else:
+        title = f"{named} {verb} new: {share} of {here}'s {cpu.noun}"
+    claim = _claim(cpu, change, roots)
+    side = change.side
+    most = mostly(cpu, side, np.where(claim.sides[side], change.root_of_sample, -1))
+    called = "; ".join(_called(cpu.names, r) for r in roots[:NAMED])
+    rest = len(roots) - NAMED
+    text = f"{called}{f'; and {rest} more' if rest > 0 else ''}."
+    passed = [root.row for root in roots if root.row in change.passing]
+    if passed:
+        whole = percent(int(cpu.cum[side][passed[0]]), cpu.diff.totals[side])
+        what = f"{short(cpu.names[passed[0]])} takes {whole} with all that it calls"
+        text += f" {what}: what {there} calls without it is not counted."
+    if "stack growth" in cpu.apart:
+        text += " Stack growth is not counted."
+    if most is not None:
+        text += f" Most of it is in {short(cpu.names[most])}."
+    return Finding(
+        "work-vanished" if gone else "work-appeared",
+        title,
+        text,
+        cpu.facts([root.row for root in roots], "cum"),
+        direction=_direction(cpu, gone=gone),
+        rises=not gone,
+        names=frozenset(cpu.names[r.row] for r in roots),
+        claim=claim,
+    )
+
+
+def _inside(cpu: CPUComparison, inside: Inside) -> Finding:
+    """Return the finding that code was split off, or merged in, at no more cost."""
+    rows = [inside.host, *(root.row for root in inside.roots)]
+    whole, *parts = (cpu.names[row] for row in rows)
+    less = "more" if inside.side else "less"
+    base, new = (int(side[inside.host]) for side in cpu.cum)
+    return Finding(
+        "split" if inside.side else "joined",
+        f"{parts_inside(whole, parts, new=inside.side == 1)}, which costs no "
+        f"{less}: with all it calls {cpu.words(base, new)}",
+        "Code that moved from one function to another is no other work.",
+        cpu.facts(rows, "cum"),
+        functions=tuple(cpu.names[row] for row in rows),
+    )
+
+
+def _direction(cpu: CPUComparison, *, gone: bool) -> Direction:
+    """Return the direction of work that vanished or appeared; neutral for shares."""
+    if cpu.in_shares:
+        return "neutral"
+    return "better" if gone else "worse"
+
+
+def _called(names: list[str], root: Root) -> str:
+    by = f", called by {short(names[root.parent])}" if root.parent >= 0 else ""
+    return f"{short(names[root.row])}{by}"
+
+
+def _under(cpu: CPUComparison, change: OneSidedWork, roots: list[Root]) -> int:
+    """Return the raw CPU time under roots, GC and allocation included."""
+    under = _under_any(change, roots)
+    return int(cpu.diff.values[change.side][under].sum())
+
+
+def _replaced(
+    cpu: CPUComparison,
+    changes: tuple[OneSidedWork, OneSidedWork],
+    roots: tuple[list[Root], list[Root]],
+) -> Finding:
+    """Return the finding that some functions replaced others, and what both cost."""
+    for some in roots:
+        some.sort(key=lambda root: -root.value)
+    before, after = lists_apart(
+        *([cpu.names[r.row] for r in some[:NAMED]] for some in roots)
+    )
+    claim = _claim(cpu, changes[0], roots[0]).plus(_claim(cpu, changes[1], roots[1]))
+    base, new = cpu.sums(claim)
+    change = cpu.change_beside_others(claim)
+    scaled = cpu.beside_others.by.scaled(base, new)
+    verb = "replace" if len(roots[1]) > 1 else "replaces"
+    cost = cpu.words(base, new)
+    if not cpu.in_shares:
+        cost += f" ({times(scaled[1] / scaled[0])})"
+    direction: Direction = "neutral"
+    if change.told and not cpu.in_shares:
+        direction = "worse" if change.delta > 0 else "better"
+    callers = list(
+        dict.fromkeys(cpu.names[r.parent] for rs in roots for r in rs if r.parent >= 0)
+    )
+    under = f"Called by {listed_functions(callers[:NAMED])}. " if callers else ""
+    return Finding(
+        "work-moved",
+        f"{after} {verb} {before}: {cost}",
+        f"{under}What is called below them counts too.",
+        cpu.facts([root.row for some in roots for root in some], "cum"),
+        direction=direction,
+        claim=claim,
+        names=frozenset(cpu.names[r.row] for some in roots for r in some),
+    )

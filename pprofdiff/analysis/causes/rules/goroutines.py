@@ -1,0 +1,295 @@
+"""Goroutine counts that grew or fell, and where the extra goroutines wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.causes.call_sites import line_of
+from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
+from pprofdiff.analysis.causes.wording import listed, short, times
+from pprofdiff.analysis.judge.calibration import GOROUTINES
+from pprofdiff.analysis.judge.judge import beyond_runs
+from pprofdiff.analysis.ledger.codes import owned
+from pprofdiff.analysis.ledger.graph import walk
+from pprofdiff.analysis.policy import MAJOR, MOST, NAMED, SEVERAL
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.model.csr import first_in_row, grouped, sums
+
+__all__ = ["goroutine_growth"]
+
+# The same where the total is within noise: over 32 snapshots of an unchanged server,
+# single places varied by up to 34% of all goroutines, and all of those were connections
+# in code of the standard library alone.
+_OWN_SHARE = 0.4
+# A goroutine takes 2 KiB of stack and some 400 bytes more: a thousand are 2.5 MB, and
+# GC scans each stack.
+_MANY = 1000
+
+# Why a goroutine waits, in the words of Go's goroutine dumps (waitReasonStrings in
+# runtime2.go), by the functions whose frames show it. The innermost one counts.
+_WAITS = {
+    "chan receive": ("runtime.chanrecv", "runtime.chanrecv1", "runtime.chanrecv2"),
+    "chan send": ("runtime.chansend", "runtime.chansend1"),
+    "select": ("runtime.selectgo", "reflect.rselect"),
+    "select (no cases)": ("runtime.block",),
+    "sleep": ("time.Sleep",),
+    "IO wait": ("internal/poll.runtime_pollWait",),
+    "sync.Mutex.Lock": ("sync.(*Mutex).Lock", "internal/sync.(*Mutex).Lock"),
+    "sync.RWMutex.Lock": ("sync.(*RWMutex).Lock",),
+    "sync.RWMutex.RLock": ("sync.(*RWMutex).RLock",),
+    "sync.WaitGroup.Wait": ("sync.(*WaitGroup).Wait",),
+    "sync.Cond.Wait": ("sync.(*Cond).Wait",),
+    "system call": (
+        "syscall.Syscall", "syscall.Syscall6", "syscall.RawSyscall6",
+        "syscall.syscall", "syscall.syscall6",
+    ),
+}  # fmt: skip
+_WORDS = ("", *_WAITS)
+
+Column = NDArray[np.int64]
+
+
+class _Place(NamedTuple):
+    """Goroutines by their code: `function`, and the `root` that they started with.
+
+    `function` is the innermost frame outside the standard library, or the root if there
+    is none. `base` and `new` count goroutines; `wait` is why most of the goroutines
+    wait that one side has more of, "" if stacks do not show it. `own` is whether the
+    function is outside the standard library.
+    """
+
+    function: str
+    root: str
+    base: int
+    new: int
+    wait: str
+    own: bool
+
+    @property
+    def delta(self) -> int:
+        """How many more goroutines new has."""
+        return self.new - self.base
+
+    @property
+    def words(self) -> str:
+        """The function, and why goroutines wait in it."""
+        return f"{short(self.function)}{f' ({self.wait})' if self.wait else ''}"
+
+
+def goroutine_growth(case: Case) -> Iterator[Finding]:
+    """Yield a finding where one place has far more, or far fewer, goroutines."""
+    diff = case.comparison.of_type("goroutine")
+    if diff is None or diff.normalization.mode != "absolute":
+        return
+    if min(diff.totals) <= 0:
+        return
+    everywhere = _places(diff)
+    pace = _pace(case)
+    all_moved = _told(*diff.totals, pace)
+    total = diff.totals[1] - diff.totals[0]
+    places = [
+        place
+        for place in everywhere
+        if _told(place.base, place.new, pace)
+        and (place.delta > 0) == (total > 0)
+        and abs(place.delta) >= MAJOR * max(diff.totals)
+        and (all_moved or _stands_out(diff, place))
+    ]
+    if not places:
+        if all_moved:
+            yield _by_load(diff, places)
+        return
+    if _alike(diff, everywhere, places):
+        yield _by_load(diff, places)
+        return
+    grew = total > 0
+    yield Finding(
+        "goroutine-growth",
+        _title(diff, places),
+        _text(diff, places),
+        _evidence(diff, places),
+        _advice(case) if grew else "",
+        severity=_severity(diff, places) if all_moved else "minor",
+        direction="worse" if grew else "better",
+        weight=abs(_more(places)) / max(diff.totals),
+    )
+
+
+def _told(base: int, new: int, pace: float) -> bool:
+    """Return whether a count changed more than snapshots of one build differ.
+
+    It must also do so relative to the work done: a count may just follow the load.
+    """
+    return beyond_runs(GOROUTINES, base, new) and beyond_runs(
+        GOROUTINES, base * pace, new
+    )
+
+
+def _stands_out(diff: ProfileDiff, place: _Place) -> bool:
+    """Return whether one place's change stands out from what comes and goes.
+
+    If it is more than twice the total's change, goroutines moved there from elsewhere.
+    """
+    total = diff.totals[1] - diff.totals[0]
+    return (
+        place.own
+        and abs(place.delta) >= _OWN_SHARE * max(diff.totals)
+        and 2 * abs(total) >= abs(place.delta)
+    )
+
+
+def _more(places: list[_Place]) -> int:
+    return sum(place.delta for place in places)
+
+
+def _pace(case: Case) -> float:
+    """Return new ÷ base of operations per second, 1 if unknown.
+
+    Requests in flight are those that start per second times how long each takes.
+    """
+    work = case.comparison.work
+    rates = None if work is None else work.rates
+    return rates[1] / rates[0] if rates else 1.0
+
+
+def _places(diff: ProfileDiff) -> list[_Place]:
+    """Return the goroutines of both sides by place, largest change first."""
+    names = diff.paired_functions.names
+    parts = [_keys(diff, side, names) for side in (0, 1)]
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    function, root, wait, base, new = columns
+    places, at = grouped(function << 32 | root)
+    totals = [sums(at, column, len(places)) for column in (base, new)]
+    # How many more wait for each reason at each place, one row per place.
+    count = len(_WORDS)
+    by_wait = sums(at * count + wait, new - base, len(places) * count)
+    sign = np.sign(totals[1] - totals[0])
+    most = (by_wait.reshape(len(places), count) * sign[:, None]).argmax(axis=1)
+    order = np.argsort(-np.abs(totals[1] - totals[0]), kind="stable")
+    own = owned(names)
+    return [
+        _Place(
+            names[int(places[i] >> 32)],
+            names[int(places[i] & 0xFFFFFFFF)],
+            int(totals[0][i]),
+            int(totals[1][i]),
+            _WORDS[int(most[i])],
+            bool(own[places[i] >> 32]),
+        )
+        for i in order.tolist()
+    ]
+
+
+def _keys(diff: ProfileDiff, side: int, names: list[str]) -> tuple[Column, ...]:
+    """Return columns by stack: function, root, wait, base count and new count.
+
+    Function and root are rows of the union, wait is a position in `_WORDS`.
+    """
+    functions = diff.paired_functions
+    rows = functions.union[side][functions.sides[side].ids]
+    own = owned(names)
+    codes = np.zeros(len(names), np.int64)
+    words = {f: i for i, w in enumerate(_WORDS) if w for f in _WAITS[w]}
+    for row, name in enumerate(names):
+        codes[row] = words.get(name, 0)
+    profile = (diff.base, diff.new)[side].profile
+    parts: list[tuple[Column, ...]] = [(np.zeros(0, np.int64),) * 4]
+    for start, stop, frames in walk(profile):
+        ids, offsets = rows[frames.line], frames.offsets
+        filled = np.diff(offsets) > 0
+        padded = np.append(ids, 0)
+        root = padded[offsets[1:] - 1][filled]
+        owner = first_in_row(own[ids], offsets)[filled]
+        waits = first_in_row(codes[ids] > 0, offsets)[filled]
+        parts.append(
+            (
+                np.where(owner < 0, root, padded[owner]),
+                root,
+                np.where(waits < 0, 0, codes[padded[waits]]),
+                diff.values[side][start:stop][filled],
+            )
+        )
+    function, root, wait, values = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
+    none = np.zeros_like(values)
+    counts = (values, none) if side == 0 else (none, values)
+    return function, root, wait, *counts
+
+
+def _alike(diff: ProfileDiff, everywhere: list[_Place], told: list[_Place]) -> bool:
+    """Return whether several places changed, and all by the ratio of the totals."""
+    ratio = diff.totals[1] / diff.totals[0]
+    return len(told) >= SEVERAL and not any(
+        beyond_runs(GOROUTINES, place.base * ratio, place.new)
+        for place in everywhere
+        if max(place.base * ratio, place.new) >= MAJOR * diff.totals[1]
+    )
+
+
+def _by_load(diff: ProfileDiff, places: list[_Place]) -> Finding:
+    """Return the finding that there are more or fewer goroutines of all kinds."""
+    base, new = diff.totals
+    return Finding(
+        "goroutine-growth",
+        f"{base:,} → {new:,} goroutines, {times(new / base)}: "
+        f"{'in all places alike' if places else 'no place stands out'}",
+        "More clients or more requests at once do that: a goroutine profile is of one "
+        "instant.",
+        _evidence(diff, places),
+        weight=abs(new - base) / max(diff.totals),
+    )
+
+
+def _title(diff: ProfileDiff, places: list[_Place]) -> str:
+    """Return how many goroutines there are, and where the extra ones are."""
+    base, new = diff.totals
+    more = _more(places)
+    named = listed([place.words for place in places[:NAMED]])
+    rest = len(places) - NAMED
+    others = f" and {rest} other{'s' if rest > 1 else ''}" if rest > 0 else ""
+    word = "more" if more > 0 else "fewer"
+    verb = "wait" if all(place.wait for place in places) else "are"
+    return (
+        f"{base:,} → {new:,} goroutines: {abs(more):,} {word} {verb} in {named}{others}"
+    )
+
+
+def _text(diff: ProfileDiff, places: list[_Place]) -> str:
+    return f"{'; '.join(_place_words(diff, place) for place in places[:NAMED])}."
+
+
+def _place_words(diff: ProfileDiff, place: _Place) -> str:
+    line = line_of(diff, place.function)
+    text = f"{place.words}{f' at {line}' if line else ''}"
+    if place.root != place.function:
+        text += f", started as {short(place.root)}"
+    return f"{text}: {place.base:,} → {place.new:,}"
+
+
+def _advice(case: Case) -> str:
+    new = case.labels[1]
+    return (
+        f"A goroutine profile is one instant. Capture {new} once more later: where the "
+        "number goes on growing, nothing ends these goroutines (no close, no deadline, "
+        "no context that is cancelled); where it stays, there are as many as there is "
+        "work."
+    )
+
+
+def _severity(diff: ProfileDiff, places: list[_Place]) -> Severity:
+    more = abs(_more(places))
+    return "major" if more >= _MANY and more >= MOST * max(diff.totals) else "minor"
+
+
+def _evidence(diff: ProfileDiff, places: list[_Place]) -> tuple[Fact, ...]:
+    source = f"{diff.name} profile"
+    return (
+        Fact("goroutines", source, *diff.totals, "goroutines"),
+        *(Fact(f"in {p.words}", source, p.base, p.new, "goroutines") for p in places),
+    )

@@ -1,0 +1,172 @@
+"""Calls that the compiler inlined on one side only: by PGO, or changed code nearby."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.finding import Direction, Fact, Finding
+from pprofdiff.analysis.causes.wording import listed_functions
+from pprofdiff.analysis.ledger.graph import by_location, calls_between
+from pprofdiff.analysis.policy import FEW_SAMPLES, MAJOR, NAMED, NEARLY_ALL, SEVERAL
+from pprofdiff.model.csr import distinct, grouped, sums
+from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.parallel import both
+from pprofdiff.units import percent
+
+__all__ = ["inlining"]
+
+Column = NDArray[np.int64]
+
+
+class _Inlined(NamedTuple):
+    """Calls between functions of the program that one side inlined somewhere.
+
+    `key` (rising) encodes caller and callee, rows of the union; `value` is the sum of
+    the samples that have the call inlined. `most`, by callee, is an upper bound for
+    those that have it as a call.
+    """
+
+    key: Column
+    value: Column
+    most: Column
+
+    def of(self, keys: Column) -> Column:
+        """Return the values of other keys, 0 for those not here."""
+        if not len(self.key):
+            return np.zeros(len(keys), np.int64)
+        at = np.minimum(np.searchsorted(self.key, keys), len(self.key) - 1)
+        return np.where(self.key[at] == keys, self.value[at], 0)
+
+
+def inlining(case: Case) -> Iterator[Finding]:
+    """Yield a finding where several calls are inlined on one side only."""
+    cpu = case.cpu
+    if cpu is None or cpu.other_release:
+        return
+    own = ~cpu.of_runtime
+    size = sum(
+        len(side.profile.stack_locations) for side in (cpu.diff.base, cpu.diff.new)
+    )
+    sides = both(lambda side: _inlined(cpu, side, own), 0, 1, size=size)
+    keys = distinct(np.concatenate([side.key for side in sides]))
+    keys = keys[_possible(cpu, sides, keys)]
+    if len(keys) < SEVERAL:
+        return
+    inlined = [side.of(keys) for side in sides]
+    called = both(lambda side: _called(cpu, side, keys), 0, 1, size=size)
+    whole = [inlined[side] + called[side] for side in (0, 1)]
+    least = [FEW_SAMPLES * worth for worth in cpu.model.worth]
+    enough = (whole[0] >= least[0]) & (whole[1] >= least[1])
+    parts = [part / np.maximum(of, 1) for part, of in zip(inlined, whole, strict=True)]
+    gained = enough & (parts[0] <= 1 - NEARLY_ALL) & (parts[1] >= NEARLY_ALL)
+    lost = enough & (parts[1] <= 1 - NEARLY_ALL) & (parts[0] >= NEARLY_ALL)
+    changed = gained if gained.sum() >= lost.sum() else lost
+    if changed.sum() < SEVERAL:
+        return
+    yield from _finding(cpu, keys[changed], more=changed is gained)
+
+
+def _inlined(cpu: CPUComparison, side: int, own: NDArray[np.bool_]) -> _Inlined:
+    """Return one side's inlined calls between `own` functions."""
+    profile, union = _lines(cpu, side)
+    locations, size = profile.locations, len(own)
+    values = cpu.diff.values[side]
+    inner = np.ones(len(union), np.bool_)
+    last = locations.line_offsets[1:] - 1
+    inner[last] = False
+    line = np.flatnonzero(inner)
+    callee, caller = union[line], union[line + 1]
+    chosen = own[callee] & own[caller]
+    key, place = grouped((caller * size + callee)[chosen])
+    located = by_location(profile, values)
+    of_line = np.repeat(located, np.diff(locations.line_offsets))
+    value = sums(place, of_line[line[chosen]], len(key))
+    # A profile that is a diff may have negative values.
+    if values.min(initial=0) < 0:
+        located = by_location(profile, np.abs(values))
+    most = sums(union[last], located, size)
+    return _Inlined(key, value, most)
+
+
+def _possible(
+    cpu: CPUComparison, sides: Sequence[_Inlined], keys: Column
+) -> NDArray[np.bool_]:
+    """Return which calls may be inlined on one side and mostly not on the other."""
+    inlined = [side.of(keys) for side in sides]
+    mostly, hardly = [], []
+    for side, value, worth in zip(sides, inlined, cpu.model.worth, strict=True):
+        mostly.append(value >= NEARLY_ALL * FEW_SAMPLES * worth)
+        whole = value + side.most[keys % len(cpu.names)]
+        hardly.append(value / np.maximum(whole, 1) <= 1 - NEARLY_ALL)
+    possible: NDArray[np.bool_] = (hardly[0] & mostly[1]) | (hardly[1] & mostly[0])
+    return possible
+
+
+def _called(cpu: CPUComparison, side: int, keys: Column) -> Column:
+    """Return the sum of the samples in which each of `keys` is a call."""
+    profile, union = _lines(cpu, side)
+    size = len(cpu.names)
+    ends = profile.locations.line_offsets
+    # A location is called at its last line, which is not inlined, and calls from
+    # its first.
+    called, calling = union[ends[1:] - 1], union[ends[:-1]]
+    callees, callers = (np.zeros(size, np.bool_) for _ in range(2))
+    callees[keys % size] = True
+    callers[keys // size] = True
+    total = np.zeros(len(keys), np.int64)
+    for callee, by, item in calls_between(profile, callees[called], callers[calling]):
+        key = calling[by] * size + called[callee]
+        at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+        there = (keys[at] == key) & (by >= 0)
+        sample = np.searchsorted(profile.stack_offsets, item[there], "right") - 1
+        total += sums(at[there], cpu.diff.values[side][sample], len(keys))
+    return total
+
+
+def _lines(cpu: CPUComparison, side: int) -> tuple[Profile, Column]:
+    """Return a side's profile, and each line's function: a row of the union."""
+    functions = cpu.diff.paired_functions
+    profile = (cpu.diff.base, cpu.diff.new)[side].profile
+    return profile, functions.union[side][functions.sides[side].ids]
+
+
+def _finding(cpu: CPUComparison, keys: Column, *, more: bool) -> Iterator[Finding]:
+    size = len(cpu.names)
+    callers, callees = keys // size, keys % size
+    chosen = np.zeros(size, np.bool_)
+    chosen[callees] = True
+    chosen[callers] = True
+    claim = cpu.under(chosen).without(cpu.bookkeeping)
+    base, new = cpu.sums(claim)
+    totals = cpu.diff.totals
+    shares = base / totals[0], new / totals[1]
+    if max(shares) < MAJOR:
+        return
+    order = np.argsort(-cpu.cum[int(more)][callees], kind="stable")
+    named = listed_functions(
+        list(dict.fromkeys(cpu.names[i] for i in callees[order].tolist()))[:NAMED]
+    )
+    change = cpu.change(claim)
+    way: Direction = "neutral"
+    if change.told and not cpu.in_shares:
+        way = "worse" if change.delta > 0 else "better"
+    yield Finding(
+        "inlining",
+        f"{len(keys)} calls are {'' if more else 'no longer '}inlined, of "
+        f"{named}{' and others' if len(keys) > NAMED else ''}: "
+        f"{cpu.words(base, new)} in what calls them",
+        f"That is {percent(*(base, totals[0]))} → {percent(*(new, totals[1]))} of the "
+        "CPU. Profile-guided optimisation (-pgo), other compiler flags or edits around "
+        "the calls do that.",
+        (Fact("in functions that inline", "cpu profile", base, new, cpu.diff.unit),),
+        severity="minor",
+        direction=way,
+        claim=claim,
+        sure=True,
+    )

@@ -1,0 +1,277 @@
+"""The rest of the runtime: scheduling, CPU in locks, and what leaves do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pprofdiff.analysis.busy import stirred
+from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
+from pprofdiff.analysis.causes.wording import listed, short
+from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW, WAITS
+from pprofdiff.analysis.policy import MINOR, MOST, NOTICED
+from pprofdiff.analysis.profiles.groups import JudgedSum, judged_categories, judged_sums
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.csr import last_in_row
+from pprofdiff.units import percent
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.traces.compare import TraceDiff
+
+__all__ = ["leaf_work", "locks", "scheduler", "stack_growth"]
+
+# Go's CPU profiles keep this many frames of a stack: frames near the root may be lost.
+_KEPT = 64
+_LOCKS = frozenset(("mutex", "block"))
+_SWEEPER = "runtime.bgsweep"
+_KINDS = {"copy": "Copying", "clear": "Clearing memory", "hash": "Hashing"}
+
+
+class _Subject(NamedTuple):
+    """A group as a finding: its id, its name, and what to look at next.
+
+    `advice` is "" if that was captured already.
+    """
+
+    id: str
+    group: str
+    name: str
+    advice: str
+
+
+def scheduler(case: Case) -> Iterator[Finding]:
+    """Yield a finding where scheduling takes more or less CPU.
+
+    Not where nothing else changed and the machine was busy with other work.
+    """
+    if stirred(case.comparison):
+        return
+    subject = _Subject(
+        "scheduler",
+        "sched",
+        "Scheduling",
+        ""
+        if case.trace is not None
+        else "An execution trace shows which goroutines start, block and wake so "
+        "often.",
+    )
+    swept = None if case.trace is None else _sweeping(case.trace)
+    for finding in _group(case, subject):
+        if swept is None or (swept.new > swept.base) != finding.rises:
+            yield finding
+            continue
+        often = f"{swept.base:,} → {swept.new:,}"
+        yield finding._replace(
+            id="gc-sweeper",
+            title=f"{finding.title}: GC's background sweeper yields",
+            text=f"{finding.text} It yields {often} times in the traces: most of how "
+            "much oftener, or more rarely, goroutines are scheduled.",
+            evidence=(*finding.evidence, Fact("yields", "trace", *swept, "times")),
+        )
+
+
+class _Yields(NamedTuple):
+    """How often GC's background sweeper yields its processor, raw."""
+
+    base: int
+    new: int
+
+
+def _sweeping(diff: TraceDiff) -> _Yields | None:
+    """Return the sweeper's yields if they are most of the change in scheduling.
+
+    The sweeper yields after some spans, and where goroutines wait for its P
+    (``bgsweep`` in runtime/mgcsweep.go). CPU samples do not show it: the scheduler runs
+    on a stack of its own.
+    """
+    # Imported only where there are traces.
+    from pprofdiff.analysis.causes.traces import pair_of
+
+    numbers = []
+    for side in diff.sides:
+        waits, groups = side.waits, side.groups
+        yields = waits.goroutine[waits.cause == waits.causes.index("yielded")]
+        named = np.array([name == _SWEEPER for name in groups.names], np.bool_)
+        own = yields[yields >= 0]
+        numbers.append((int(named[groups.group_of[own]].sum()), len(waits)))
+    (base, base_all), (new, new_all) = numbers
+    pairs = pair_of(diff, base, new), pair_of(diff, base_all, new_all)
+    swept, every = (pair[1] - pair[0] for pair in pairs)
+    if max(base, new) < WAITS or swept * every <= 0 or abs(swept) < abs(every) / 2:
+        return None
+    return _Yields(base, new)
+
+
+def locks(case: Case) -> Iterator[Finding]:
+    """Yield a finding on CPU in package sync, channels and select."""
+    yield from _group(
+        case,
+        _Subject(
+            "locks",
+            "locks",
+            "Locks and channels",
+            ""
+            if case.trace is not None
+            or {diff.name for diff in case.comparison.profiles} >= _LOCKS
+            else "A mutex and a block profile show which lock or channel.",
+        ),
+    )
+
+
+def stack_growth(case: Case) -> Iterator[Finding]:
+    """Yield a finding where stacks are grown and copied more or less often.
+
+    It happens in whichever function needs more stack, and is not its own work.
+    """
+    cpu = case.cpu
+    if cpu is None:
+        return
+    claim = cpu.of(("stack",))
+    change, (base, new) = cpu.change_beside_others(claim), cpu.sums(claim)
+    delta = cpu.scaled_delta(base, new)
+    if not (change.told and cpu.change(claim).told) or change.delta * delta <= 0:
+        return
+    if abs(delta) < NOTICED * cpu.whole or cpu.follows_load(delta):
+        return
+    if cpu.in_shares:
+        sides = percent(base, cpu.diff.totals[0]), percent(new, cpu.diff.totals[1])
+        says = f"takes {' → '.join(sides)} of the {cpu.noun}"
+    else:
+        says = f"costs {cpu.words(base, new)}"
+    what = "goroutines' stacks grow and are copied (runtime.newstack)"
+    if delta < 0:
+        what = "goroutines' stacks are grown and copied less (runtime.newstack)"
+    yield Finding(
+        "stack-growth",
+        f"Stack growth {says}: {what}",
+        _begins(cpu, claim),
+        (Fact("stack growth", "cpu profile", base, new, cpu.diff.unit),),
+        "Have workers that stay in place of a goroutine for each task, or call less "
+        "deeply."
+        if delta > 0
+        else "",
+        direction=cpu.way(delta),
+        rises=delta > 0,
+        claim=claim,
+    )
+
+
+def _begins(cpu: CPUComparison, claim: Claim) -> str:
+    """Return a sentence on where the goroutines with most of a claim's change start.
+
+    "" if there is no such function, or stacks do not show where they start.
+    """
+    named = ~cpu.of_runtime
+    none = len(cpu.names)
+    sums = [np.zeros(none + 2, np.int64) for _ in (0, 1)]
+    for side, values in enumerate(cpu.diff.values):
+        kept = np.where(claim.sides[side], values, 0)
+        for samples, ids, offsets in cpu.stacks(side):
+            last = last_in_row(named[ids], offsets)
+            first = np.where(last >= 0, np.append(ids, none)[last], none)
+            first[np.diff(offsets) >= _KEPT] = none + 1
+            np.add.at(sums[side], first, kept[samples])
+    delta = np.abs(cpu.diff.normalization.delta(*sums))
+    cut, seen = delta[none + 1] > MOST * delta.sum(), float(delta[: none + 1].sum())
+    row = int(np.argmax(delta[:none]))
+    enough = max(s[row] / w for s, w in zip(sums, cpu.model.worth, strict=True))
+    if delta[row] <= MOST * seen or enough < SAMPLES_FOR_ROW:
+        return ""
+    deep = f"Most of these stacks have {_KEPT} frames or more. Of the others, m"
+    return (
+        f"{deep if cut else 'M'}ost are of goroutines that begin in "
+        f"{short(cpu.names[row])}."
+    )
+
+
+def _group(case: Case, subject: _Subject) -> Iterator[Finding]:
+    cpu = case.cpu
+    if cpu is None or not cpu.moved(subject.group):
+        return
+    group = cpu.groups[subject.group]
+    if abs(group.delta) < MINOR * cpu.whole or cpu.follows_load(group.delta):
+        return
+    judged = judged_categories(cpu.diff, subject.group, cpu.model)
+    parts = [c for c in judged if c.noise is False]
+    said = [f"{c.label} {cpu.words(c.base, c.new)}" for c in parts]
+    payers = _payers(cpu, subject.group)
+    whole = cpu.words(group.base, group.new)
+    sentences = ["; ".join([f"In all {whole}", *said])]
+    if payers:
+        sentences.append(f"Mostly in {listed(payers)}")
+    unit = cpu.diff.unit
+    yield Finding(
+        subject.id,
+        f"{subject.name} {cpu.moves(group.delta, several=subject.id == 'locks')}",
+        "".join(f"{sentence}. " for sentence in sentences).strip(),
+        (
+            Fact(group.label, "cpu profile", group.base, group.new, unit),
+            *(Fact(c.label, "cpu profile", c.base, c.new, unit) for c in parts),
+        ),
+        subject.advice if group.delta > 0 else "",
+        direction=cpu.way(group.delta),
+        rises=group.delta > 0,
+        claim=cpu.of_groups(subject.group),
+    )
+
+
+def _payers(cpu: CPUComparison, group: str) -> list[str]:
+    """Return the program's functions whose cost for a group changed most."""
+    members = next(g.categories for g in rules().groups if g.id == group)
+    names, base, new = cpu.payers(members)
+    delta = cpu.diff.normalization.delta(base, new)
+    order = np.argsort(-np.abs(delta), kind="stable")[:2].tolist()
+    return [
+        f"{short(names[i])} ({cpu.words(base[i], new[i])})" for i in order if delta[i]
+    ]
+
+
+def leaf_work(case: Case) -> Iterator[Finding]:
+    """Yield a finding where copying, clearing or hashing changed, in any category."""
+    cpu = case.cpu
+    if cpu is None:
+        return
+    kinds = [kind.id for kind in rules().leaf_kinds]
+    for row in _by_kind(cpu, kinds):
+        small = row.noise is not False or abs(row.delta) < MINOR * cpu.whole
+        if small or cpu.follows_load(row.delta):
+            continue
+        yield Finding(
+            f"leaf-{row.id}",
+            f"{row.label} {cpu.moves(row.delta)}",
+            f"{cpu.words(row.base, row.new)}{_mostly(cpu, kinds.index(row.id))}.",
+            (Fact(row.label, "cpu profile", row.base, row.new, cpu.diff.unit),),
+            direction=cpu.way(row.delta),
+            rises=row.delta > 0,
+            claim=cpu.of_leaf_kind(kinds.index(row.id)),
+        )
+
+
+def _mostly(cpu: CPUComparison, kind: int) -> str:
+    """Return the category with most of a leaf kind's change, "" without one."""
+    sums = cpu.diff.ledger.by("category", "leaf_kind")
+    sums = sums.where(sums["leaf_kind"] == kind)
+    moves = {
+        category: cpu.scaled_delta(base, new)
+        for category, base, new in zip(
+            *(column.tolist() for column in (sums["category"], sums.base, sums.new)),
+            strict=True,
+        )
+    }
+    most = max(moves, key=lambda category: abs(moves[category]))
+    if moves[most] / (sum(moves.values()) or np.inf) <= MOST:
+        return ""
+    label = rules().category_labels[rules().categories[most]]
+    return f", most of the change in {label}"
+
+
+def _by_kind(cpu: CPUComparison, kinds: list[str]) -> list[JudgedSum]:
+    """Judge the kinds of leaves that have a finding."""
+    base, new = (side.leaf_kind for side in cpu.sides)
+    chosen = [kinds.index(kind) for kind in _KINDS]
+    runs = cpu.diff.runs_of((base, new), len(kinds)).map(lambda run: run[chosen])
+    return judged_sums(cpu.diff, list(_KINDS.items()), runs, cpu.model)

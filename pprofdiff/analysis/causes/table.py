@@ -1,0 +1,188 @@
+"""The table of rules.
+
+A rule is a function of a `Case` that yields findings. A finding explains the CPU of the
+samples that it claims; `causes` decides which one follows from which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.explained import explained
+from pprofdiff.analysis.causes.finding import (
+    Direction,
+    Finding,
+    Findings,
+)
+from pprofdiff.analysis.causes.formerly import with_former_names
+from pprofdiff.analysis.causes.rules import (
+    allocation,
+    comparability,
+    contention,
+    counted,
+    covering,
+    dearer,
+    functions,
+    gc,
+    goroutines,
+    heap,
+    inlining,
+    marking,
+    moved,
+    releases,
+    runtime,
+    splits,
+)
+from pprofdiff.analysis.causes.tree import tree
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.outcome.model import Unit
+from pprofdiff.analysis.outcome.model import Verdict as OutcomeVerdict
+
+__all__ = ["find"]
+
+# The direction of the findings that explain a verdict.
+_WAYS: dict[str, Direction] = {"slower": "worse", "faster": "better"}
+
+Rule = Callable[[Case], Iterator[Finding]]
+
+
+def _of_traces(case: Case) -> tuple[Rule, ...]:
+    """Return the rules on traces, which are imported only where there are any."""
+    if case.trace is not None:
+        from pprofdiff.analysis.causes.rules import (
+            begun,
+            blocking,
+            capacity,
+            concurrency,
+            lifetime,
+            waiting,
+        )
+
+        return (
+            waiting.latency,
+            lifetime.life_waiting,
+            lifetime.life_lost,
+            capacity.overcommitted,
+            capacity.other_processes,
+            capacity.utilisation,
+            capacity.gc_capacity,
+            blocking.off_cpu,
+            concurrency.concurrency,
+            begun.begun,
+        )
+    return ()
+
+
+def _rules(case: Case) -> tuple[Rule, ...]:
+    """Return the table of rules."""
+    return (
+        releases.upgrade,
+        comparability.more_of_the_same,
+        allocation.allocation,
+        counted.allocated_by_benchmarks,
+        heap.heap_growth,
+        goroutines.goroutine_growth,
+        gc.limit,
+        gc.frequency,
+        gc.pace,
+        gc.dearer,
+        gc.cpu_only,
+        functions.functions,
+        splits.splits,
+        dearer.own_cost,
+        covering.below,
+        inlining.inlining,
+        gc.assist,
+        runtime.scheduler,
+        runtime.locks,
+        runtime.leaf_work,
+        runtime.stack_growth,
+        contention.contention,
+        gc.forced,
+        marking.busy,
+        *_of_traces(case),
+        comparability.unlike_load,
+        comparability.processors,
+        moved.package_moved,
+    )
+
+
+def _of_processes(case: Case) -> tuple[Rule, ...]:
+    """Return rules on what all units of work share: one process on one machine."""
+    return (
+        releases.upgrade,
+        comparability.more_of_the_same,
+        counted.allocated_by_benchmarks,
+        heap.heap_growth,
+        goroutines.goroutine_growth,
+        gc.limit,
+        gc.pace,
+        gc.forced,
+        *_of_traces(case),
+        comparability.unlike_load,
+        comparability.processors,
+    )
+
+
+def _waits(case: Case) -> list[Finding]:
+    """Return what ops wait for; one traced run says little about the scheduler.
+
+    Scheduling latency differs between runs of one build.
+    """
+    if case.trace is None:
+        return []
+    from pprofdiff.analysis.causes.rules import blocking
+
+    return list(blocking.off_cpu(case))
+
+
+def _some(comparison: Comparison, moved: Sequence[Unit]) -> bool:
+    """Return whether benchmarks changed differently: not all, or not in one direction.
+
+    Then the cost of their mix describes none of them. If all changed one way, it is the
+    sum of their costs.
+    """
+    benchmarks = () if comparison.turns is None else comparison.turns.names
+    ways = {unit.ratio > 1 for unit in moved}
+    return len(ways) > 1 or 0 < len(moved) < len(benchmarks)
+
+
+def find(
+    comparison: Comparison,
+    verdict: OutcomeVerdict = "unknown",
+    moved: Sequence[Unit] = (),
+) -> Findings:
+    """Return the findings on a comparison, the one that explains most first.
+
+    Among equally severe causes, those that explain the outcome's `verdict` come first.
+    Where sides are split by unit of work, functions are searched in each unit that
+    `moved`, with its own operations: over several units, a function has no cost per op.
+    """
+    case = Case(comparison)
+    if comparison.measured:
+        from pprofdiff.analysis.causes.by_unit import causes_of_units
+        from pprofdiff.analysis.causes.measured import causes_of_measured
+
+        waited, _ = tree(None, _waits(case), _WAYS.get(verdict))
+        if comparison.alone is not None and _some(comparison, moved):
+            return Findings((*causes_of_units(comparison, moved), *waited), None)
+        measured = causes_of_measured(case, moved=verdict in _WAYS)
+        return measured._replace(found=(*measured.found, *waited))
+    rules = _rules(case) if comparison.apart is None else _of_processes(case)
+    drafts = [
+        with_former_names(finding, comparison.identity)
+        for rule in rules
+        for finding in rule(case)
+    ]
+    if comparison.apart is not None:
+        from pprofdiff.analysis.causes.by_unit import causes_of_units
+
+        of_units = causes_of_units(comparison, moved)
+        shared, _ = tree(case.cpu, drafts, _WAYS.get(verdict))
+        return Findings((*of_units, *shared), None)
+    found, covered = tree(case.cpu, drafts, _WAYS.get(verdict))
+    told = None
+    if case.cpu is not None and covered is not None:
+        told = explained(case.cpu, covered)
+    return Findings(found, told)

@@ -1,0 +1,142 @@
+"""What rules on traces share: tests of significance, and times in words."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from math import inf, log
+from typing import TYPE_CHECKING
+
+from pprofdiff.analysis.causes.finding import Direction, Fact
+from pprofdiff.analysis.causes.wording import arrow
+from pprofdiff.analysis.judge.calibration import SHARE, Prior
+from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judgement import Observed
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
+    from pprofdiff.analysis.traces.side import TraceSide
+    from pprofdiff.analysis.traces.tables import TableName
+
+__all__ = [
+    "beyond",
+    "collecting",
+    "cycles_tell",
+    "direction",
+    "foreign",
+    "mostly",
+    "pair_of",
+    "per",
+    "runnable_ns",
+    "scaled",
+    "sides_of",
+    "time_fact",
+    "varies",
+]
+
+
+def cycles_tell(diff: TraceDiff) -> bool:
+    """Return whether traces hold enough GC cycles to say that GC changed."""
+    base, new = (side.collections.begun for side in diff.sides)
+    return Judge.of_events().pair(base, new).mark != "unknown"
+
+
+def collecting(diff: TraceDiff) -> tuple[float, float] | None:
+    """Return GC's shares of capacity, base and new; None if they did not change.
+
+    A program that does less work collects less: where the work is unknown, a share that
+    falls mostly as goroutines run less is not a change of GC.
+    """
+    base, new = (side.collections.gc_fraction for side in diff.sides)
+    if base is None or new is None or not cycles_tell(diff):
+        return None
+    if not beyond(diff, SHARE, (base, new)) or diff.varies("gc.share"):
+        return None
+    ran = [side.processors.utilisation or 0.0 for side in diff.sides]
+    if diff.rates is not None or min(ran) <= 0:
+        return base, new
+    as_they_run = mostly((base, new), left=(base / ran[0], new / ran[1]))
+    return None if as_they_run else (base, new)
+
+
+def beyond(
+    diff: TraceDiff,
+    prior: Prior,
+    figures: tuple[float, float],
+    events: tuple[float, float] = (inf, inf),
+) -> bool:
+    """Return whether figures, base and new, differ more than runs of one build do.
+
+    `events` are how many events the figures rest on: too few show nothing, as does a
+    trace shorter than the prior asks for.
+    """
+    base, new = (
+        Observed(figure, number, side.wall_ns)
+        for figure, number, side in zip(figures, events, diff.sides, strict=True)
+    )
+    return Judge.of_figure(prior).pair(base, new).told
+
+
+def mostly(figures: tuple[float, float], *, left: tuple[float, float]) -> bool:
+    """Return whether most of a change in `figures` is gone in those that are `left`.
+
+    Both are base and new; `left` is `figures` relative to something else that changed.
+    What follows that by more than half of its log ratio is not a change of its own.
+    """
+    if min(*figures, *left) <= 0:
+        return False
+    whole, rest = (log(new / base) for base, new in (figures, left))
+    return whole * (whole - rest) > 0 and abs(rest) < abs(whole) / 2
+
+
+def varies(diff: TraceDiff, table: TableName, row: Hashable) -> bool:
+    """Return whether traces of one build may differ as much in a row as the sides do.
+
+    False with one trace a side, which cannot show it.
+    """
+    change = diff.changes(table).get(row)
+    return diff.several and not (change is not None and change.told)
+
+
+def direction(base: float, new: float) -> Direction:
+    """Return the direction of a cost that was `base` and is `new`."""
+    return "worse" if new > base else "better" if new < base else "neutral"
+
+
+def pair_of(diff: TraceDiff, base_ns: float, new_ns: float) -> tuple[float, float]:
+    """Return raw times of both sides, scaled: ns per second, or per op."""
+    return diff.normalization.scaled(base_ns, new_ns)
+
+
+def per(diff: TraceDiff) -> str:
+    """Return the unit that times are scaled by."""
+    return "per second" if diff.rates is None else "per op"
+
+
+def scaled(diff: TraceDiff, base_ns: float, new_ns: float) -> str:
+    """Return raw times as ``base → new``, scaled as in the comparison."""
+    return f"{arrow(*pair_of(diff, base_ns, new_ns), 'ns')} {per(diff)}"
+
+
+def time_fact(what: str, base_ns: float | None, new_ns: float | None) -> Fact:
+    """Return raw times of the traces as evidence."""
+    return Fact(what, "trace", base_ns, new_ns, "ns")
+
+
+def sides_of(diff: TraceDiff, pair: GroupPair) -> list[tuple[TraceSide, int]]:
+    """Return each side with the row of a group there."""
+    return list(zip(diff.sides, (pair.base, pair.new), strict=True))
+
+
+def foreign(side: TraceSide, row: int) -> bool:
+    """Return whether goroutines are not the program's; False for row -1."""
+    groups = side.groups
+    return row >= 0 and bool(groups.system[row] or groups.tracing[row])
+
+
+def runnable_ns(diff: TraceDiff, pair: GroupPair) -> tuple[int, int]:
+    """Return how long (ns) a root function's goroutines were runnable, base and new."""
+    base, new = (
+        0 if row < 0 else int(side.groups.sched_wait_ns[row])
+        for side, row in sides_of(diff, pair)
+    )
+    return base, new

@@ -1,0 +1,370 @@
+"""Which finding follows from which: causes own their consequences.
+
+`FOLLOWS` lists what follows from how Go's runtime works: more bytes allocated make GC
+run more often, which makes goroutines that allocate assist marking.
+A consequence has its cause's direction, unless one of them has none. A finding that is
+not listed becomes part of one that claims the same samples.
+
+Each sample is claimed once: by one cause and, within that, by one consequence at most.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.finding import (
+    SEVERITIES,
+    Claim,
+    Direction,
+    Finding,
+    Severity,
+)
+from pprofdiff.analysis.policy import MAJOR, MINOR, MOST, NEARLY_ALL
+
+__all__ = ["FOLLOWS", "tree"]
+
+# Characters that may begin a pattern.
+_SIGNS = "@="
+_GC_WORK = (
+    "gc-assist", "gc-life", "gc-capacity", "gc-cpu", "gc-sweeper", "blocked-assist",
+)  # fmt: skip
+_WAITS = ("sched-latency", "sched-life", "utilisation")
+_OF_ALLOCATION = ("gc-frequency", "leaf-clear", *_GC_WORK)
+
+_OF_LOCKS = ("locks", "scheduler", "@dearer*", "@cheaper*")
+# Waits for other goroutines of the program.
+_FOR_OTHERS = ("blocked-select", "blocked-receive", "blocked-send", "blocked-cond")
+_OF_CODE = ("@allocation", "@leaf-*", *_FOR_OTHERS, *_WAITS)
+
+_OF_NEW_CODE = ("@locks", "@scheduler", *_OF_CODE)
+
+FOLLOWS: dict[str, tuple[str, ...]] = {
+    "go-upgrade": (
+        "gc-*",
+        "leaf-*",
+        "scheduler",
+        "locks",
+        "stack-growth",
+        "dearer*",
+        "cheaper*",
+    ),
+    "machine*": (*_WAITS, "gomaxprocs-over"),
+    "gomaxprocs-over": ("gomaxprocs", *_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
+    "gomaxprocs": (*_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
+    "goroutine-growth": ("heap-growth", "gc-cycle-cost", "scheduler", *_GC_WORK),
+    "heap-growth": ("gc-limit", "gc-cycle-cost", *_GC_WORK),
+    "gc-pace": ("gc-cycle-cost", *_GC_WORK),
+    "gc-limit": ("gc-frequency", "gc-cycle-cost", *_GC_WORK),
+    "syscalls*": ("syscall-*", "scheduler", "locks", "blocked-*", "off-cpu*", *_WAITS),
+    "contention*": ("blocked-*", "off-cpu*", *_OF_LOCKS, *_WAITS),
+    "blocked-sync": (*_OF_LOCKS, *_WAITS),
+    "begun": ("scheduler", *_WAITS),
+    "off-cpu*": ("scheduler", "locks", *_WAITS),
+    "inlining": ("@work-*", "@dearer*", "@cheaper*", "@leaf-*"),
+    "work-*": ("=contention*", *_OF_NEW_CODE, *_OF_ALLOCATION),
+    "locks": ("@dearer*", "@cheaper*"),
+    "scheduler": ("@dearer*", "@cheaper*"),
+    "dearer-below": ("@dearer*", *_OF_CODE),
+    "cheaper-below": ("@cheaper*", *_OF_CODE),
+    "takes-*": _OF_NEW_CODE,
+    "dearer*": _OF_CODE,
+    "cheaper*": _OF_CODE,
+    "allocation": ("=heap-growth", *_OF_ALLOCATION, "leaf-copy", *_FOR_OTHERS),
+    "gc-frequency": _GC_WORK,
+    "gc-cycle-cost": _GC_WORK,
+    "gc-cpu": ("gc-assist", "gc-life", "gc-capacity"),
+}
+"""What may follow from each cause, by ids that may end in ``*``. The nearest of several
+causes is the last one listed. After ``@``, a consequence follows only if most of its
+samples are the cause's; after ``=``, only if both are about the same function and the
+cause matters as much.
+"""
+
+_MEMORY = ("heap-growth", "goroutine-growth")
+# Caveats say how far to trust other numbers, and rank below all causes.
+_CAVEATS = ("machine-busy",)
+
+
+@dataclass(eq=False)
+class _Node:
+    """A finding with its consequences."""
+
+    finding: Finding
+    below: list[_Node] = field(default_factory=list)
+
+    @property
+    def family(self) -> list[Finding]:
+        """The finding, its consequences, and theirs."""
+        return [self.finding, *(one for node in self.below for one in node.family)]
+
+
+def tree(
+    cpu: CPUComparison | None,
+    drafts: Sequence[Finding],
+    way: Direction | None = None,
+) -> tuple[tuple[Finding, ...], Claim | None]:
+    """Return the findings, largest cause first, and all samples that they claim.
+
+    Causes that go the `way` of the outcome come first, if they matter. Each precedes
+    its consequences, which have it as their parent. Findings with the same id are
+    numbered: ``work-moved``, ``work-moved-2``. Without CPU profiles nothing is claimed.
+    """
+    found = [_told(cpu, draft) for draft in _unique(drafts)]
+    nodes = {finding.id: _Node(finding) for finding in found}
+    causes = []
+    for finding in found:
+        parent = _parent(cpu, finding, found)
+        if parent is None:
+            causes.append(nodes[finding.id])
+        else:
+            nodes[parent].below.append(nodes[finding.id])
+    if cpu is None:
+        causes.sort(key=lambda node: _importance(None, node, None, way), reverse=True)
+        return tuple(one for node in causes for one in _listed(node, None)), None
+    covered = cpu.of(())
+    ordered: list[_Node] = []
+    while causes:
+        best = max(causes, key=lambda node: _importance(cpu, node, covered, way))
+        causes.remove(best)
+        owner = _owner(cpu, best, ordered, covered)
+        if owner is not None:
+            owner.below.append(best)
+            continue
+        ordered.append(best)
+        covered = covered.plus(_claim(cpu, best))
+    taken = cpu.of(())
+    for node in ordered:
+        node.finding = _claimed(cpu, node, _claim(cpu, node).without(taken))
+        taken = taken.plus(_claim(cpu, node))
+    return tuple(one for node in ordered for one in _listed(node, None)), taken
+
+
+def _unique(drafts: Sequence[Finding]) -> list[Finding]:
+    seen: Counter[str] = Counter()
+    unique = []
+    for draft in drafts:
+        seen[draft.id] += 1
+        again = seen[draft.id]
+        unique.append(draft if again == 1 else draft._replace(id=f"{draft.id}-{again}"))
+    return unique
+
+
+def _told(cpu: CPUComparison | None, finding: Finding) -> Finding:
+    """Return the finding with what its claim explains, and how much that matters.
+
+    A claim whose samples changed in the other direction is dropped.
+    """
+    if finding.claim is None:
+        return finding
+    if cpu is None:
+        return finding._replace(claim=None)
+    explains = cpu.delta(finding.claim)
+    if _contrary(finding, explains):
+        return finding._replace(claim=None)
+    mark = cpu.mark(finding.claim)
+    beyond = mark not in (None, "noise") and cpu.change(finding.claim).told
+    share = abs(explains) / cpu.whole if beyond else 0.0
+    if mark == "unknown" and cpu.in_shares:
+        # Any change elsewhere shifts every share, and runs differ on top of that.
+        share = min(share, MINOR)
+    least = finding.severity if finding.sure else "info"
+    severity = max(least, _severity(share), key=SEVERITIES.index)
+    return finding._replace(explains=explains, severity=severity)
+
+
+def _contrary(finding: Finding, explains: float) -> bool:
+    """Return whether samples changed against a finding's direction.
+
+    A finding without a direction takes that of all its samples: what other findings
+    leave of them may have changed the other way.
+    """
+    way = _way(finding) or finding.explains or 0.0
+    return explains * way < 0
+
+
+def _severity(share: float) -> Severity:
+    if share >= MAJOR:
+        return "major"
+    return "minor" if share >= MINOR else "info"
+
+
+def _parent(
+    cpu: CPUComparison | None, finding: Finding, found: Sequence[Finding]
+) -> str | None:
+    """Return the id of the nearest listed cause of a finding, None without one."""
+    nearest = None
+    for cause, consequences in FOLLOWS.items():
+        listed = _listing(consequences, finding.id)
+        if listed is None:
+            continue
+        for other in found:
+            if not _matches(other.id, cause) or not _fits(other, finding):
+                continue
+            if _follows(cpu, listed[0], other, finding):
+                nearest = other.id
+    return nearest
+
+
+def _follows(
+    cpu: CPUComparison | None, sign: str, cause: Finding, finding: Finding
+) -> bool:
+    """Return whether the condition that `sign` adds to a pattern holds."""
+    if sign == "@":
+        return _within(cpu, finding, cause)
+    if sign == "=":
+        weighs = map(SEVERITIES.index, (cause.severity, finding.severity))
+        alike = not cause.names.isdisjoint(finding.names)
+        return alike and operator.ge(*weighs)
+    return True
+
+
+def _matches(id_: str, pattern: str) -> bool:
+    """Return whether an id is the pattern, or starts with one that ends in ``*``."""
+    head = pattern.removesuffix("*")
+    return id_ == pattern if head == pattern else id_.startswith(head)
+
+
+def _listing(consequences: Sequence[str], id_: str) -> str | None:
+    """Return the pattern that matches an id, None if none does."""
+    for pattern in consequences:
+        if _matches(id_, pattern.lstrip(_SIGNS)):
+            return pattern
+    return None
+
+
+def _listed_under(cause: str, consequence: str) -> bool:
+    """Return whether `FOLLOWS` lists one id as a consequence of another."""
+    return any(
+        _matches(cause, pattern) and _listing(consequences, consequence) is not None
+        for pattern, consequences in FOLLOWS.items()
+    )
+
+
+def _fits(cause: Finding, finding: Finding) -> bool:
+    """Return whether severity and direction allow one to cause the other."""
+    if cause.id == finding.id or (cause.severity == "info" != finding.severity):
+        return False
+    ways = _way(cause), _way(finding)
+    return ways[0] * ways[1] >= 0
+
+
+def _way(finding: Finding) -> int:
+    """Return 1 where a finding's numbers rise, -1 where they fall, 0 for neither."""
+    if finding.rises is not None:
+        return 1 if finding.rises else -1
+    return {"worse": 1, "better": -1}.get(finding.direction, 0)
+
+
+def _within(cpu: CPUComparison | None, part: Finding, whole: Finding) -> bool:
+    """Return whether most of what a finding explains lies in another's samples."""
+    if cpu is None or part.claim is None or whole.claim is None:
+        return False
+    shared = abs(cpu.delta(part.claim.within(whole.claim)))
+    return shared >= MOST * abs(part.explains or 0.0) > 0
+
+
+def _claim(cpu: CPUComparison, node: _Node) -> Claim:
+    """Return all samples that a finding and its consequences claim."""
+    whole = cpu.of(())
+    for finding in node.family:
+        if finding.claim is not None:
+            whole = whole.plus(finding.claim)
+    return whole
+
+
+def _importance(
+    cpu: CPUComparison | None,
+    node: _Node,
+    covered: Claim | None,
+    way: Direction | None,
+) -> tuple[bool, bool, int, bool, float, float]:
+    """Return how much a cause matters: direction, severity, the share it adds."""
+    severity = max(SEVERITIES.index(one.severity) for one in node.family)
+    finding = node.finding
+    share = min(finding.weight, 1.0) if finding.claim is None else 0.0
+    if cpu is not None and covered is not None:
+        added = cpu.delta(_claim(cpu, node).without(covered))
+        share = max(share, abs(added) / cpu.whole)
+    explains = way is None or finding.direction in (way, "neutral")
+    # Memory is not time, unless samples show what it costs.
+    timed = finding.id not in _MEMORY or any(one.claim for one in node.family)
+    matters = severity > 0
+    causes = finding.id not in _CAVEATS
+    return causes, matters and explains, severity, timed, share, finding.weight
+
+
+def _owner(
+    cpu: CPUComparison, node: _Node, ordered: Sequence[_Node], covered: Claim
+) -> _Node | None:
+    """Return the cause that already claims most of a finding's samples, if any."""
+    finding = node.finding
+    if finding.claim is None:
+        return None
+    own = abs(finding.explains or 0.0)
+    if abs(cpu.delta(finding.claim.without(covered))) >= MOST * own:
+        return None
+    best, most = None, 0.0
+    for other in ordered:
+        if _listed_under(finding.id, other.finding.id):
+            continue
+        shared = abs(cpu.delta(finding.claim.within(_claim(cpu, other))))
+        if shared > most and _way(other.finding) in (_way(finding), 0):
+            best, most = other, shared
+    return best
+
+
+def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
+    """Give a finding, and each consequence in turn, samples that are not claimed yet.
+
+    If what is left for a finding changed the other way, it keeps only the samples of
+    its consequences. If those did too, no sample explains them, and they claim nothing.
+    """
+    left = allowed
+    for below in sorted(node.below, key=lambda one: -one.finding.weight):
+        wanted = _claim(cpu, below).within(left)
+        below.finding = _claimed(cpu, below, wanted)
+        left = left.without(wanted)
+    finding, said = node.finding, None
+    if finding.claim is not None:
+        said = finding.claim.within(allowed)
+        own = cpu.delta(said)
+        beside = abs(own) < NEARLY_ALL * abs(finding.explains or 0.0)
+        finding = finding._replace(beside=beside)
+        if own and not _contrary(finding, own):
+            finding = finding._replace(own=own, mark=cpu.mark(said))
+    for claim in (_claim(cpu, node).within(allowed), allowed.without(left)):
+        explains = cpu.delta(claim)
+        if explains and not _contrary(finding, explains):
+            if finding.own is None:
+                finding = finding._replace(mark=cpu.mark(claim))
+            return finding._replace(claim=claim, explains=explains)
+    _unclaim(node)
+    return node.finding
+
+
+def _unclaim(node: _Node) -> None:
+    """Drop the claims of a finding and of what follows from it."""
+    node.finding = node.finding._replace(claim=None, explains=None, own=None, mark=None)
+    for below in node.below:
+        _unclaim(below)
+
+
+def _listed(node: _Node, parent: str | None) -> list[Finding]:
+    """Return a finding and its consequences with their parents, largest first.
+
+    Its `explains` and its severity include its consequences.
+    """
+    severity = max((one.severity for one in node.family), key=SEVERITIES.index)
+    finding = node.finding._replace(parent=parent, severity=severity)
+    below = sorted(
+        node.below,
+        key=lambda one: (
+            -SEVERITIES.index(one.finding.severity),
+            -abs(one.finding.explains or 0.0),
+        ),
+    )
+    return [finding, *(f for one in below for f in _listed(one, finding.id))]

@@ -1,0 +1,14 @@
+"""What to know before trusting a result."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["Caveat"]
+
+
+class Caveat(NamedTuple):
+    """One caveat: a stable `id`, and `text`, a sentence for the reader."""
+
+    id: str
+    text: str

@@ -1,0 +1,1 @@
+"""What unchanged code says of work done and of the machine's speed."""

@@ -1,0 +1,138 @@
+"""Profiles at about equal work, where nothing counts how much either side did.
+
+Unchanged code shows by how much new's values are larger only because new did more, or
+ran on a slower machine (`control.estimate`). New is divided by that, so unchanged code
+has no delta. Base keeps the values that pprof shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pprofdiff.analysis.control.estimate import Control, control, keep_control
+from pprofdiff.analysis.judge.scaling import InferredWork, Normalization
+from pprofdiff.analysis.profiles.caveats import releases_apart
+from pprofdiff.analysis.profiles.chosen import of_type
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.side import counted_seconds
+from pprofdiff.model.side import Side
+from pprofdiff.units import clipped, times
+
+__all__ = ["at_about_equal_work", "by_call_sites", "shows_work"]
+
+_SITES = "call sites of both builds allocate {} as often"
+
+
+def at_about_equal_work(
+    profiles: Sequence[ProfileDiff], base: Side, new: Side
+) -> tuple[ProfileDiff, ...]:
+    """Return profiles with new at about base's work, instead of as shares.
+
+    Profiles whose unchanged code shows too little stay as they are. Waits counted since
+    process start are scaled like the allocations of the same processes.
+    """
+    scaled: dict[int, Normalization] = {}
+    compared = []
+    for diff in profiles:
+        if _waits_since_start(diff):
+            by = _of_waits(diff, profiles)
+            compared.append(diff if by is None else diff.scaled_by(by))
+            continue
+        if diff.normalization.mode != "composition":
+            compared.append(diff)
+            continue
+        # Objects are scaled like the bytes of their profile, which come first.
+        profile = id(diff.new.profile)
+        by = scaled.get(profile) or _normalization(diff, profiles, base, new)
+        if by is None:
+            compared.append(diff)
+            continue
+        scaled[profile] = by
+        compared.append(keep_control(diff, diff.scaled_by(by)))
+    return tuple(compared)
+
+
+def _waits_since_start(diff: ProfileDiff) -> bool:
+    """Return whether a profile counts waits over an unknown duration."""
+    return diff.name in ("block", "mutex") and diff.normalization.mode == "absolute"
+
+
+def _of_waits(
+    diff: ProfileDiff, profiles: Sequence[ProfileDiff]
+) -> Normalization | None:
+    """Return the scaling of waits to base's work; None if nothing shows it well.
+
+    Allocation and wait profiles cover the same time: since process start (the
+    documentation of runtime/pprof).
+    """
+    shared = _shared_sites(of_type(profiles, "alloc_space"))
+    return None if shared is None else _about(_of(shared), _SITES, diff)
+
+
+def _normalization(
+    diff: ProfileDiff, profiles: Sequence[ProfileDiff], base: Side, new: Side
+) -> Normalization | None:
+    """Return the scaling to base's work; None if nothing shows it well."""
+    found = control(diff)
+    if found is not None and found.shows_work:
+        work = _of(found)
+        takes = "takes {} the CPU" if diff.is_cpu else "allocates {} as much"
+        why = f"unchanged code {takes}"
+    else:
+        by_sites = by_call_sites(diff, profiles, base, new)
+        if by_sites is None:
+            return None
+        work, why = by_sites, _SITES
+    return _about(work, why, diff)
+
+
+def _about(work: InferredWork, why: str, diff: ProfileDiff) -> Normalization:
+    """Return the scaling to base's work; `why` has a placeholder for its ratio."""
+    name, low = clipped(diff.new.label), times(work.low).removesuffix("×")
+    told = f"{why.format(times(work.ratio))} in {name}"
+    reason = f"{told}, 95% CI {low} to {times(work.high)}"
+    return Normalization("about", 1.0, 1 / work.ratio, reason, work)
+
+
+def shows_work(diff: ProfileDiff) -> bool:
+    """Return whether unchanged code of this profile alone shows how much was done."""
+    found = control(diff)
+    return found is not None and found.shows_work
+
+
+def by_call_sites(
+    cpu: ProfileDiff, profiles: Sequence[ProfileDiff], base: Side, new: Side
+) -> InferredWork | None:
+    """Return the work during CPU profiles, as call sites of both builds show it.
+
+    They allocate as often as operations are done, counted since process start, whose
+    age comes from GC logs. None if either is missing, or if another Go release may
+    allocate differently.
+    """
+    shared = _shared_sites(of_type(profiles, "alloc_space"))
+    ages = counted_seconds(base), counted_seconds(new)
+    spans = cpu.base.profile.duration_ns, cpu.new.profile.duration_ns
+    if shared is None or not cpu.is_cpu or not all((*ages, *spans)):
+        return None
+    base_s, new_s = (
+        span / 1e9 / age for span, age in zip(spans, ages, strict=True) if span and age
+    )
+    by, work = new_s / base_s, _of(shared)
+    return work._replace(ratio=work.ratio * by, low=work.low * by, high=work.high * by)
+
+
+def _shared_sites(allocs: ProfileDiff | None) -> Control | None:
+    """Return how often call sites of both builds allocate; None if it is not work.
+
+    Another Go release may allocate differently.
+    """
+    if allocs is None or releases_apart(allocs.base, allocs.new):
+        return None
+    shared = control(allocs)
+    return shared if shared is not None and shared.of_work else None
+
+
+def _of(shared: Control) -> InferredWork:
+    """Return the control's ratio as inferred work."""
+    low, high = shared.ratio_low, shared.ratio_high
+    return InferredWork(shared.ratio, low, high, shared.sigma, shared.rows)

@@ -1,0 +1,117 @@
+"""The ratio of two sides' totals per op, computed in one place.
+
+The outcome's headline, the mark on the total and the gate's rule for it all use it, so
+that they cannot contradict each other.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pprofdiff.analysis.control.estimate import control
+from pprofdiff.analysis.judge.totals import (
+    Ratio,
+    mean_of_runs,
+    ratio_of_figure,
+    ratio_of_runs,
+    ratio_of_sums,
+)
+from pprofdiff.analysis.judge.turns import InTurns
+from pprofdiff.analysis.profiles.costs import costs_by_run
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+
+__all__ = [
+    "TotalRatio",
+    "ratio_about",
+    "ratio_of_totals",
+    "total_noise",
+    "total_of_turns",
+]
+
+_Costs = list[list[float]]
+
+
+class TotalRatio(NamedTuple):
+    """The ratio of totals per op, and how many runs each side has.
+
+    `by_run` says whether the cost per op of each run is known. `means` are each side's
+    cost per op, the geometric mean if known per run. For interleaved runs, `low` and
+    `high` of `ratio` are its 99% interval, as in the outcome.
+    """
+
+    ratio: Ratio
+    means: tuple[float, float]
+    runs: tuple[int, int]
+    by_run: bool
+
+
+def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
+    """Return the ratio of new's time per op to base's.
+
+    The time is CPU or wall time. None if the work is unknown, a side is empty, or other
+    values are compared, whose uncertainty follows from sample counts.
+    """
+    timed = diff.is_cpu or diff.is_wall
+    if diff.normalization.mode != "per_work" or not timed or min(diff.totals) <= 0:
+        return None
+    if diff.turns is not None:
+        return total_of_turns(diff.turns)
+    runs = len(diff.base.runs), len(diff.new.runs)
+    costs = _cost_by_run(diff)
+    if costs is None:
+        sides = diff.normalization.scaled(*diff.totals)
+        return TotalRatio(ratio_of_sums(*sides, runs), sides, runs, by_run=False)
+    means = mean_of_runs(costs[0]), mean_of_runs(costs[1])
+    ratio = ratio_of_runs(*costs, in_turns=diff.in_turns)
+    return TotalRatio(ratio, means, runs, by_run=True)
+
+
+def ratio_about(diff: ProfileDiff) -> TotalRatio | None:
+    """Return the ratio of new's time to base's for about the same work.
+
+    None unless the sides are compared that way.
+    """
+    by = diff.normalization
+    if by.mode != "about" or not (diff.is_cpu or diff.is_wall):
+        return None
+    sides, runs = by.scaled(*diff.totals), (len(diff.base.runs), len(diff.new.runs))
+    found = control(diff)
+    if found is not None and found.shows_work:
+        ratio = found.of_cost
+    else:
+        ratio = ratio_of_sums(*sides, runs, scale_sigma=by.sigma)
+    return TotalRatio(ratio, sides, runs, by_run=False)
+
+
+def total_of_turns(turns: InTurns) -> TotalRatio:
+    """Return the ratio of the cost per op of sides measured in interleaved rounds."""
+    base, new = turns.base, turns.new
+    ratio = ratio_of_figure(turns)
+    low, high = ratio.wide
+    means = mean_of_runs([[one] for one in base]), mean_of_runs([[one] for one in new])
+    runs = len(base), len(new)
+    return TotalRatio(ratio._replace(low=low, high=high), means, runs, by_run=True)
+
+
+def _cost_by_run(diff: ProfileDiff) -> tuple[_Costs, _Costs] | None:
+    """Return each run's total per op, None if a run's work is unknown."""
+    sides = [costs_by_run(diff, number) for number in (0, 1)]
+    if not all(sides):
+        return None
+    base, new = ([[cost] for cost in side.values()] for side in sides)
+    return (base, new) if max(len(base), len(new)) > 1 else None
+
+
+def total_noise(diff: ProfileDiff) -> bool | None:
+    """Return whether the change of the totals is within noise.
+
+    Time per op is not a sum of independent samples: the machine shifts all of it, so
+    runs of one build decide. None if not tested; shares have no total.
+    """
+    if diff.normalization.mode == "composition":
+        return None
+    told = ratio_of_totals(diff) or ratio_about(diff)
+    if told is not None:
+        return told.ratio.low <= 1 <= told.ratio.high
+    judged = diff.judge_runs(diff.whole)
+    return None if judged is None else bool(judged.noise[0])

@@ -1,0 +1,478 @@
+"""The model of sampled values: counts that vary a little more than Poisson.
+
+A sampled value v with period p rests on n = v / p samples. Counts of unchanged builds
+vary a little more than Poisson (`calibration.DISPERSION`). A change is significant if
+it exceeds `calibration.LIMIT` standard deviations and survives the correction for how
+many rows are judged (Benjamini and Hochberg, 1995). Run-to-run variation beyond
+counting is added (`run_spread`): as several runs per side show it, or as measured on
+other unchanged builds. A change that counting does not explain, but that assumed
+variation would, is unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.judge.calibration import (
+    EXPECTED_FOR_ABSENCE,
+    FALSE_DISCOVERIES,
+    LIMIT,
+    SAMPLES_FOR_ROW,
+)
+from pprofdiff.analysis.judge.discoveries import false_discovery_rates, two_sided
+from pprofdiff.analysis.judge.judgement import Change, Judgement, Runs
+from pprofdiff.analysis.judge.run_spread import ONE_RUN, RunSpread
+from pprofdiff.analysis.judge.scaling import Normalization
+from pprofdiff.analysis.judge.student import normal, student
+
+__all__ = ["CountModel"]
+
+Column = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """The components of the variance of scaled rows, float64 by row.
+
+    `own` is the (base, new) variance of each row alone, `common` what all rows of a run
+    share; the freedoms are the degrees of freedom of each.
+    """
+
+    own: tuple[Floats, Floats]
+    common: tuple[Floats, Floats]
+    own_freedom: Floats
+    common_freedom: float
+
+    @property
+    def sides(self) -> tuple[Floats, Floats]:
+        """The variance of each side."""
+        return self.own[0] + self.common[0], self.own[1] + self.common[1]
+
+    def at(self, times: float) -> tuple[Floats, Floats]:
+        """Return the deviation of new − times × base, and its degrees of freedom.
+
+        These are infinite if only counting is known, else Satterthwaite's (1946).
+        """
+        own, common = (base * times**2 + new for base, new in (self.own, self.common))
+        variance = own + common
+        # Squares of absurd sample values may overflow.
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            inverse = np.square(own) / self.own_freedom
+            inverse += np.square(common) / self.common_freedom
+            freedom = np.square(variance) / inverse
+        return np.sqrt(variance), np.where(np.isnan(freedom), np.inf, freedom)
+
+
+class CountModel(NamedTuple):
+    """How far a scaled value may change by chance.
+
+    `base_step` and `new_step` are the value of one sample on each side after scaling
+    with `by`: period × factor. Values of several runs per side are summed, and `spread`
+    says how far runs differ. `shares` means that scaled values are percent of each
+    side's total. `since_start` means that work is inferred for values counted since
+    process start: if raw values are equal they may be start-up cost, so a change per op
+    is unknown.
+    """
+
+    base_step: float
+    new_step: float
+    by: Normalization
+    spread: RunSpread = ONE_RUN
+    shares: bool = False
+    since_start: bool = False
+
+    @classmethod
+    def of(cls, worth: tuple[float, float], by: Normalization) -> CountModel:
+        """Return the model of samples worth `worth` raw values on (base, new)."""
+        return cls(*by.scaled(*worth), by, shares=by.mode == "composition")
+
+    @property
+    def sound(self) -> bool:
+        """Whether a sample has a positive value on both sides."""
+        return min(self.base_step, self.new_step, *self.by.factors) > 0
+
+    @property
+    def counting(self) -> CountModel:
+        """The model of counting alone, if run-to-run variation is only assumed."""
+        assumed = self.spread.assumed
+        return self._replace(spread=ONE_RUN) if assumed else self
+
+    @property
+    def cautious(self) -> CountModel:
+        """The model for statements in a sentence: rows are as uncertain as runs show.
+
+        Rows of a table may be wrong at a known rate; a sentence should not be. With
+        `RunSpread.certain`, 0 to 4% of 200 splits of runs of one build had a wrong one.
+        """
+        # Shares are taken to vary like costs: the larger, the more.
+        return self._replace(spread=replace(self.spread, certain=False), shares=False)
+
+    @property
+    def worth(self) -> tuple[float, float]:
+        """The raw value of one sample on each side, before scaling."""
+        return self.by.unscaled(self.base_step, self.new_step)
+
+    @property
+    def raw(self) -> CountModel:
+        """The model of the same samples without scaling."""
+        return self.scaled_by(Normalization("absolute", 1.0, 1.0, "as counted"))
+
+    def scaled_by(self, by: Normalization) -> CountModel:
+        """Return the model of the same samples with another scaling."""
+        return CountModel.of(self.worth, by)._replace(spread=self.spread)
+
+    def sigma(self, runs: Runs[Column]) -> Floats:
+        """Return the standard deviation of the scaled delta of raw int64 columns."""
+        return self._parts(runs).at(1.0)[0]
+
+    def _parts(self, runs: Runs[Column]) -> _Parts:
+        """Return the variance components of each row.
+
+        With as many runs as `spread` knows, each row shows its own run-to-run
+        variation. If only sums are known, a row varies as the trend says.
+        """
+        base, new = _sums(runs)
+        worth, spread = self.by.scaled(self.base_step, self.new_step), self.spread
+        # A negative period is corrupt data, but variances are positive.
+        old_counted = np.abs(base) * abs(worth[0])
+        new_counted = np.abs(new) * abs(worth[1])
+        # A side without samples could have had one.
+        floor = max(abs(self.base_step), abs(self.new_step)) ** 2
+        new_counted = np.maximum(new_counted, floor - old_counted)
+        old, now = self.by.scaled(base, new)
+        # The scaled value of a sample of each side.
+        steps = abs(self.base_step), abs(self.new_step)
+        mean, counting = _mean(np.abs(old), np.abs(now), steps)
+        if self.shares and not spread.several:
+            counting = counting * _left(mean)
+            old_counted = old_counted * _left(old)
+            new_counted = new_counted * _left(now)
+            new_counted = np.maximum(new_counted, floor - old_counted)
+        old_counted, new_counted = _no_less(counting, (old_counted, new_counted), steps)
+        counted = old_counted + new_counted
+        own = spread.dispersion * old_counted, spread.dispersion * new_counted
+        certain = np.full(len(counted), np.inf)
+        if not spread.several:
+            none = np.zeros(len(counted))
+            if spread.shared:
+                beyond = self._beyond_counting(base, new)
+                own = own[0] + beyond[0], own[1] + beyond[1]
+            certain = np.full(len(counted), spread.freedom)
+            inferred = np.square(self.by.sigma * mean)
+            return _Parts(own, (inferred, none), certain, np.inf)
+        squares = np.square(old) / spread.runs[0], np.square(now) / spread.runs[1]
+        between = np.square(mean) * sum(1 / count for count in spread.runs)
+        squares = _no_less(between, squares, steps)
+        own = own[0] + spread.shared * squares[0], own[1] + spread.shared * squares[1]
+        inferred = np.square(self.by.sigma * mean)
+        common = spread.common * squares[0] + inferred, spread.common * squares[1]
+        if (len(runs.base), len(runs.new)) != spread.runs:
+            return _Parts(own, common, certain, spread.freedom)
+        ratio, freedom = spread.of_rows(*self._samples(runs))
+        # Counts vary at least as much as Poisson.
+        ratio = np.maximum(ratio, counted / (own[0] + own[1]))
+        own = own[0] * ratio, own[1] * ratio
+        if spread.certain:
+            freedom = _freedom(own[0] + own[1], counted, freedom)
+        return _Parts(own, common, freedom, spread.freedom)
+
+    def _beyond_counting(self, base: Column, new: Column) -> tuple[Floats, Floats]:
+        """Return each row's variance beyond counting, as assumed for one run per side.
+
+        A row can take no more of a run than the others leave.
+        """
+        of_sides = zip(
+            self._samples(Runs.single(base, new)),
+            self.by.scaled(base, new),
+            self.spread.totals,
+            strict=True,
+        )
+        old, now = (
+            self.spread.shared
+            * np.square(scaled * (1 - np.minimum(samples[:, 0] / total[0], 1.0)))
+            for samples, scaled, total in of_sides
+        )
+        return old, now
+
+    def _samples(self, runs: Runs[Column]) -> tuple[Floats, Floats]:
+        """Return the sample counts of raw values, by row and run, for base and new."""
+        steps = self.base_step, self.new_step
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            base, new = (
+                np.abs(np.stack(side, axis=1) * factor) / np.float64(step)
+                for side, factor, step in zip(
+                    (runs.base, runs.new), self.by.factors, steps, strict=True
+                )
+            )
+        return base, new
+
+    def reach(self, runs: Runs[Column]) -> Floats:
+        """Return how far each row's scaled delta may be from 0 by chance."""
+        return self.needs(runs, LIMIT)
+
+    def needs(self, runs: Runs[Column], least: float) -> Floats:
+        """Return the smallest significant scaled |delta| of each row.
+
+        `least` is the |z| from which a change is significant, such as `Judgement.least`
+        of another table of the same samples.
+        """
+        parts, factor = self._parts(runs), self.spread.factor
+        sigma, freedom = parts.at(1.0)
+        need: Floats = student(least, freedom) * sigma
+        if self.since_start:
+            raw, (base, new) = self.raw, _sums(runs)
+            alike = np.abs(raw.by.delta(base, new)) < raw.needs(runs, least)
+            need = np.where(alike, np.inf, need)
+        if factor == 1:
+            return need
+        old, now = self.by.scaled(*_sums(runs))
+        sigma, freedom = parts.at(factor)
+        beside = np.sign(now - old) * (factor - 1) * old
+        return np.maximum(need, beside + student(least, freedom) * sigma)
+
+    def rows(self, runs: Runs[Column]) -> Judgement:
+        """Judge rows of raw int64 values, one column per run.
+
+        With as many runs as `spread` knows, each row shows its own run-to-run
+        variation.
+        """
+        base, new = _sums(runs)
+        told, parts = self._told(base, new), self._parts(runs)
+        z, low, high = self._moved(base, new, parts, 1.0)
+        if self.spread.factor != 1:
+            other, *bounds = self._moved(base, new, parts, self.spread.factor)
+            # Noise may be any factor up to this one: take the one that explains most.
+            nearer = np.where(np.abs(other) < np.abs(z), other, z)
+            z = np.where(z * other > 0, nearer, 0.0)
+            low, high = np.fmin(low, bounds[0]), np.fmax(high, bounds[1])
+        p, q, noise = _chances(z, told)
+        known = np.ones(len(z), np.bool_)
+        if self.spread.assumed:
+            sigma = self.counting.sigma(runs)
+            _, _, within = _chances(self.by.delta(base, new) / sigma, told)
+            known = ~noise | within
+        if self.since_start:
+            alike = self.raw.rows(runs).noise
+            known, noise = known & (noise | ~alike), noise | alike
+        return Judgement(
+            delta=self.by.delta(base, new),
+            low=low,
+            high=high,
+            z=z,
+            p=p,
+            q=q,
+            noise=noise,
+            known=known,
+        )
+
+    def _moved(
+        self, base: Column, new: Column, parts: _Parts, factor: float
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return new − factor × base as normal deviates, and its bounds."""
+        old, now = self.by.scaled(base, new)
+        sigma, freedom = parts.at(factor)
+        delta = now - factor * old if factor != 1 else self.by.delta(base, new)
+        reach = student(LIMIT, freedom) * sigma
+        return normal(delta / sigma, freedom), delta - reach, delta + reach
+
+    def against(
+        self, runs: Runs[Column], *, share: float = 0.0, amount: float = 0.0
+    ) -> tuple[Floats, Floats]:
+        """Bound the scaled delta of rows that are checked against a limit.
+
+        A row exceeds its limit if the lower bound does. That is a test against the
+        limit, not against 0 (McCarthy and Smyth 2009, Bioinformatics 25(6)). If the
+        limit is a share of base, bounds are those of the ratio (Fieller 1954, Journal
+        of the Royal Statistical Society B 16(2)), times base. Bounds widen with the
+        number of rows, so that at most `calibration.FALSE_DISCOVERIES` of the rows
+        beyond the limit are wrong (Benjamini and Yekutieli 2005, Journal of the
+        American Statistical Association 100(469)).
+
+        Parameters
+        ----------
+        runs
+            Raw values, int64, one column per run.
+        share, amount
+            The limit: a share of base, or a scaled amount; the other is 0.
+
+        Returns
+        -------
+        tuple
+            The lower and the upper bound of each row, float64; the upper is infinite if
+            base has too few samples to bound a ratio.
+
+        """
+        base, new = _sums(runs)
+        parts = self._parts(runs)
+        old, now = self.by.scaled(base, new)
+        times = 1 + share
+        sigma, freedom = parts.at(times)
+        z = normal((now - times * old - amount) / sigma, freedom)
+        factor = self.spread.factor
+        if factor > 1:
+            sigma_beside, _ = parts.at(times * factor)
+            z = np.minimum(z, (now - times * factor * old - amount) / sigma_beside)
+        told = self._told(base, new)
+        # Rows well within the limit must not make others look more significant.
+        p = two_sided(np.fmax(z[told], 0.0))
+        beyond = int((false_discovery_rates(p) <= FALSE_DISCOVERIES).sum())
+        level = FALSE_DISCOVERIES * max(beyond, 1) / max(len(p), 1)
+        # Importing it takes 10 ms, and only gates need it.
+        from statistics import NormalDist
+
+        least = max(LIMIT, NormalDist().inv_cdf(1 - level / 2))
+        reach = student(least, freedom)
+        if not share:
+            delta, far = now - old, reach * sigma
+            low, high = delta - far, delta + far
+            if factor != 1:
+                sigma_beside, freedom = parts.at(factor)
+                delta, far = now - factor * old, student(least, freedom) * sigma_beside
+                low, high = np.minimum(low, delta - far), np.maximum(high, delta + far)
+        else:
+            # Zero samples may mean that one was missed.
+            missed = self.spread.dispersion * self.new_step**2
+            own = parts.own[0], np.maximum(parts.own[1], missed)
+            low, high = _ratio_bounds(old, now, replace(parts, own=own), reach)
+            if factor != 1:
+                beside = (low + old) / factor - old, (high + old) / factor - old
+                low, high = np.minimum(low, beside[0]), np.maximum(high, beside[1])
+        # Rows too small to be judged are never beyond a limit.
+        low = np.where(told, low, np.minimum(low, share * old + amount))
+        # No value falls below 0.
+        counted = (old >= 0) & (now >= 0)
+        return np.where(counted, np.maximum(low, 0.0 - old), low), high
+
+    def _told(self, base: Column, new: Column) -> NDArray[np.bool_]:
+        """Return which rows have enough samples to be judged."""
+        old, now = self._samples(Runs.single(base, new))
+        # If a sample is worth nothing, no number of them is too small.
+        told: NDArray[np.bool_] = ~((old + now)[:, 0] < SAMPLES_FOR_ROW)
+        return told
+
+    def one(self, runs: Runs[Column]) -> Change:
+        """Return the change of one pair of raw values by itself: columns of one row."""
+        return self.rows(runs).change()
+
+    def of_shares(self, totals: tuple[int, int]) -> CountModel:
+        """Return the model of the same samples as percent of each side's raw total."""
+        by = self.by.of_shares(totals)
+        spread = replace(self.spread, factor=1.0)
+        return CountModel(*by.scaled(*self.worth), by, spread, shares=True)
+
+    def with_base_times(self, ratio: float) -> CountModel:
+        """Return the model with base multiplied by a ratio that most values share."""
+        by, spread = self.by.with_base_times(ratio), replace(self.spread, factor=1.0)
+        return CountModel(self.base_step * ratio, self.new_step, by, spread)
+
+    def absence_tells(self, side: int, raw: float) -> bool:
+        """Return whether a raw value expected on a side would rarely leave no sample.
+
+        `side` is 0 for base and 1 for new.
+        """
+        step = (self.base_step, self.new_step)[side]
+        return raw * self.by.factors[side] / step >= EXPECTED_FOR_ABSENCE
+
+    def lengths_needed(self, runs: Runs[Column]) -> Floats:
+        """Return how many times as long profiles must be to make rows significant.
+
+        Infinite if no length is enough: run-to-run variation does not shrink.
+        """
+        counting, whole = self.counting.sigma(runs), self.sigma(runs)
+        # The change left after the factor that all rows may share.
+        moved = np.abs(self.by.delta(*_sums(runs)))
+        moved -= self.needs(runs, 0.0)
+        rest = np.square(np.maximum(moved, 0.0) / LIMIT)
+        rest -= np.square(whole) - np.square(counting)
+        with np.errstate(divide="ignore"):
+            return np.where(rest > 0, np.square(counting) / rest, np.inf)
+
+
+def _mean(
+    old: Floats, now: Floats, steps: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """Return the mean of both sides' scaled values, and the variance of their sum.
+
+    Counts of mean μ with samples worth w have a variance of w μ: the counting variance
+    if nothing changed. The mean is weighted by how much each side measured.
+    """
+    counting = old * steps[1] + now * steps[0]
+    whole = max(steps[0] + steps[1], np.finfo(np.float64).tiny)
+    return counting / whole, counting
+
+
+def _left(percent: Floats) -> Floats:
+    """Return 1 minus shares in percent: what they leave of their total."""
+    left: Floats = 1 - np.clip(np.abs(percent) / 100, 0.0, 1.0)
+    return left
+
+
+def _no_less(
+    expected: Floats, variances: tuple[Floats, Floats], steps: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """Return variances of both sides whose sum is at least the expected one.
+
+    A side that measured less, such as 3 hosts against 40, has few samples of a row, and
+    by chance hardly any: those few vary far less than they would if nothing changed
+    (Przyborowski and Wilenski 1940, Biometrika 31(3-4)). The side whose samples are
+    worth more gets the difference. If both sides measured equally much, there is none.
+    """
+    base, new = variances
+    lacking = np.maximum(expected - (base + new), 0.0)
+    if steps[0] > steps[1]:
+        return base + lacking, new
+    return base, new + lacking
+
+
+def _freedom(variance: Floats, counted: Floats, told: Floats) -> Floats:
+    """Return the degrees of freedom of variances if only counting is known.
+
+    Variation beyond counting is estimated with `told` degrees of freedom. It is taken
+    to be one standard error of the whole variance larger than estimated: runs that show
+    none may still have some.
+    """
+    beyond = variance - counted + variance * np.sqrt(2 / told)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom: Floats = told * np.square(np.maximum(variance / beyond, 1.0))
+    return freedom
+
+
+def _chances(
+    z: Floats, told: NDArray[np.bool_]
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Return p and q of deviates, and which are noise; `told` marks rows to judge."""
+    p = two_sided(z)
+    q = np.ones(len(p))
+    q[told] = false_discovery_rates(p[told])
+    return p, q, (np.abs(z) < LIMIT) | (q > FALSE_DISCOVERIES)
+
+
+def _sums(runs: Runs[Column]) -> tuple[Column, Column]:
+    """Return both sides' sums over runs."""
+    base, new = (np.sum(side, axis=0) for side in (runs.base, runs.new))
+    return base, new
+
+
+def _ratio_bounds(
+    old: Floats, now: Floats, parts: _Parts, reach: Floats
+) -> tuple[Floats, Floats]:
+    """Bound now − old by all ratios r for which now − r × old may be 0.
+
+    They lie between the roots of a quadratic in r. If old may be 0, there is only a
+    lower bound, and only if now may not be 0. Bounds are old × (r − 1).
+    """
+    of_old, of_now = (np.square(reach) * part for part in parts.sides)
+    a, c = np.square(old) - of_old, np.square(now) - of_now
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = np.sqrt(np.maximum(of_old * np.square(now) + of_now * a, 0.0))
+        lower = np.where((a > 0) | (c > 0), c / (old * now + root), 0.0)
+        upper = np.where(a > 0, (old * now + root) / a, np.inf)
+        low, high = old * (lower - 1), old * (upper - 1)
+    # Without base there is no ratio.
+    far, plain = np.sqrt(of_old + of_now), (old <= 0) | (now < 0)
+    return np.where(plain, now - old - far, low), np.where(plain, now - old + far, high)

@@ -1,0 +1,211 @@
+"""The new/base ratio of a total such as time/op, with confidence intervals.
+
+A total is not a sum of independent samples: the clock and the machine's speed shift it
+as a whole, so what counts is how much runs of one build differ. Logarithms of runs are
+compared with a t interval on the runs' own variance. With few runs it is shrunk toward
+a prior, which is all there is with one run per side (Smyth 2004, Statistical
+Applications in Genetics and Molecular Biology 3(1), shows the form); from
+`calibration.TOTAL_FREEDOM` degrees of freedom on, only the runs count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from math import exp, hypot, inf, log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from pprofdiff.analysis.judge.calibration import (
+    LAYOUT_SIGMA,
+    SERIAL_SPREAD,
+    SERIAL_VALUES,
+    TOTAL_FREEDOM,
+    TOTAL_LEAST,
+    TOTAL_PRIOR,
+    TOTAL_SIGMA,
+    TURNS_TOGETHER,
+)
+from pprofdiff.analysis.judge.samples import median
+from pprofdiff.analysis.judge.student import reach
+from pprofdiff.analysis.judge.turns import InTurns, squares_of_runs
+
+__all__ = [
+    "Ratio",
+    "mean_of_runs",
+    "median_of_values",
+    "ratio_of",
+    "ratio_of_figure",
+    "ratio_of_medians",
+    "ratio_of_runs",
+    "ratio_of_sums",
+    "ratio_of_turns",
+]
+
+
+# With fewer blocks, Student's t is so wide that single turns are more precise.
+_BLOCKS, _LAYOUTS = 5, 3
+# Bounds for two turns ten orders of magnitude apart exceed 1.8e308, e to the 709.
+_LARGEST_LOG = 700.0
+
+
+class Ratio(NamedTuple):
+    """New ÷ base, its 95% interval, and the deviation of its logarithm.
+
+    `narrow` is its 90% interval, `wide` its 99% one; `freedom` is the deviation's
+    degrees of freedom, infinite if the deviation is known.
+    """
+
+    ratio: float
+    low: float
+    high: float
+    narrow: tuple[float, float]
+    wide: tuple[float, float]
+    sigma: float
+    freedom: float = inf
+
+    def told_as(self, ratio: float) -> Ratio:
+        """Return another estimate with these intervals, widened to include it.
+
+        Coverage is at least what it was.
+        """
+        narrow, usual, wide = (
+            (min(low, ratio), max(high, ratio))
+            for low, high in (self.narrow, (self.low, self.high), self.wide)
+        )
+        return Ratio(ratio, *usual, narrow, wide, self.sigma, self.freedom)
+
+
+def ratio_of_runs(
+    base: Sequence[Sequence[float]],
+    new: Sequence[Sequence[float]],
+    prior_sigma: float = TOTAL_SIGMA,
+    *,
+    in_turns: bool = False,
+) -> Ratio:
+    """Return the ratio of two sides' runs, each a sequence of positive values.
+
+    A run's figure is the median of its values; runs are averaged as logarithms. The
+    values of one run come from one process in sequence and are correlated, so they say
+    less about run-to-run variation than as many runs would. With few runs,
+    `prior_sigma` says how far they may differ. Runs taken `in_turns` are compared in
+    pairs.
+    """
+    sides = [[np.log(run) for run in side] for side in (base, new)]
+    figures = [
+        np.array([[log(median(run))] for run in side], np.float64)
+        for side in (base, new)
+    ]
+    ratio = float(figures[1].mean() - figures[0].mean())
+    told = squares_of_runs(*figures, in_turns=in_turns)
+    squares, freedom = float(told[0][0]), int(told[1][0])
+    runs = [run for side in sides for run in side]
+    serial = sum(float(((run - run.mean()) ** 2).sum()) for run in runs)
+    serial_freedom = sum(len(run) - 1 for run in runs) / SERIAL_VALUES
+    prior = TOTAL_PRIOR if freedom < TOTAL_FREEDOM else 0
+    squares += prior * prior_sigma**2
+    if prior:
+        squares += serial * SERIAL_SPREAD / SERIAL_VALUES
+        variance = squares / (prior + freedom + serial_freedom)
+    else:
+        variance = max(squares / freedom, TOTAL_LEAST**2)
+    sigma = sqrt(variance * sum(1 / len(side) for side in figures))
+    # The prior alone counts as known; runs add to its degrees of freedom.
+    return ratio_of(ratio, sigma, freedom + prior if freedom else inf)
+
+
+def mean_of_runs(runs: Sequence[Sequence[float]]) -> float:
+    """Return the geometric mean of a side's runs, each the median of positive values.
+
+    `ratio_of_runs` is the ratio of two such means.
+    """
+    return exp(float(np.mean([log(median(run)) for run in runs])))
+
+
+def median_of_values(runs: Sequence[Sequence[float]]) -> float:
+    """Return the median of the values of all runs, which is what benchstat prints."""
+    return median(chain.from_iterable(runs))
+
+
+def ratio_of_medians(
+    base: Sequence[Sequence[float]],
+    new: Sequence[Sequence[float]],
+    prior_sigma: float = TOTAL_SIGMA,
+    *,
+    in_turns: bool = False,
+) -> Ratio:
+    """Return the ratio of the medians of all values, as benchstat does.
+
+    Its intervals are those of `ratio_of_runs`, which has the same ratio with one run
+    per side; with several, they are widened to include the ratio of medians.
+    """
+    told = ratio_of_runs(base, new, prior_sigma, in_turns=in_turns)
+    return told.told_as(median_of_values(new) / median_of_values(base))
+
+
+def ratio_of_turns(
+    base: Sequence[float],
+    new: Sequence[float],
+    together: int = TURNS_TOGETHER,
+    *,
+    layouts: bool = False,
+) -> Ratio:
+    """Return the geometric mean over turns of new ÷ base.
+
+    Turns follow each other closely and other load lasts longer than one, so ratios of
+    neighbors are alike, as are those of one function layout. Means of the `together`
+    turns of one layout, in which each side starts equally often (ABBA BAAB), are nearly
+    independent; with fewer than five, each turn counts. For longer layouts three are
+    enough: their turns are too alike to count. If `layouts` were varied and each turn
+    counts, the deviation between layouts is taken from other programs.
+    """
+    pairs = np.log(np.asarray(new, np.float64) / np.asarray(base, np.float64))
+    if len(pairs) == 1:
+        return ratio_of_sums(float(base[0]), float(new[0]))
+    fewest = _BLOCKS if together <= TURNS_TOGETHER else _LAYOUTS
+    size = together if len(pairs) >= fewest * together else 1
+    whole = len(pairs) // size * size
+    blocks = pairs[:whole].reshape(-1, size).mean(axis=1)
+    deviation = max(float(blocks.std(ddof=1)), TOTAL_LEAST / sqrt(size))
+    sigma = deviation / sqrt(len(blocks))
+    if layouts and size == 1 < together:
+        sigma = hypot(sigma, LAYOUT_SIGMA * sqrt(2 / max(len(pairs) // together, 1)))
+    return ratio_of(float(pairs.mean()), sigma, len(blocks) - 1)
+
+
+def ratio_of_figure(figure: InTurns) -> Ratio:
+    """Return the ratio of a figure known for each turn."""
+    base, new, together, layouts = figure
+    return ratio_of_turns(base, new, together, layouts=layouts)
+
+
+def ratio_of_sums(
+    base: float,
+    new: float,
+    runs: tuple[int, int] = (1, 1),
+    prior_sigma: float = TOTAL_SIGMA,
+    scale_sigma: float = 0.0,
+) -> Ratio:
+    """Return the ratio of figures known only as sums over runs.
+
+    Nothing shows how the runs differ, so only the prior counts, for this many runs.
+    `scale_sigma` is the deviation of the logarithm of the factor that scales new to
+    base.
+    """
+    sigma = hypot(prior_sigma * sqrt(1 / runs[0] + 1 / runs[1]), scale_sigma)
+    return ratio_of(log(new / base), sigma, inf)
+
+
+def ratio_of(middle: float, sigma: float, freedom: float) -> Ratio:
+    """Return the ratio for a logarithm, its deviation and degrees of freedom."""
+    wide, usual, narrow = (
+        (_finite(middle - far * sigma), _finite(middle + far * sigma))
+        for far in reach(freedom)
+    )
+    return Ratio(exp(middle), *usual, narrow, wide, sigma, freedom)
+
+
+def _finite(logarithm: float) -> float:
+    """Return the exponential, clamped to what a float holds."""
+    return exp(max(-_LARGEST_LOG, min(_LARGEST_LOG, logarithm)))

@@ -1,0 +1,1 @@
+"""What each source line costs: lines, listings, and the frames behind them."""

@@ -1,0 +1,71 @@
+"""The goroutines that do the work, and their time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pprofdiff.analysis.policy import MOST
+from pprofdiff.analysis.traces.compare import TraceDiff
+
+__all__ = ["time_of_workers", "worker_rows", "workers"]
+
+# The goroutines with this share of active time do the work.
+_MOST = 0.95
+# Root functions of a benchmark's goroutines, and of the one that starts them.
+_BENCHMARKS, _HARNESS = "testing.(*B).", "main.main"
+_SLEEP = "sleep"
+_ACTIVE = "exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns"
+
+
+def workers(trace: TraceDiff) -> set[str]:
+    """Return the root functions of the goroutines that do the work, on either side.
+
+    They have 95% of the time running, runnable and in system calls. Goroutines that are
+    mostly in `time.Sleep` are excluded: they wait for a timer, not for work.
+    """
+    names: set[str] = set()
+    for side in trace.sides:
+        groups = side.groups
+        own = ~(groups.system | groups.tracing)
+        if any(name.startswith(_BENCHMARKS) for name in groups.names):
+            # It waits for the benchmark's goroutine and does nothing itself.
+            own &= np.array([name != _HARNESS for name in groups.names], np.bool_)
+        if _SLEEP in groups.reasons:
+            asleep = groups.block_ns[:, list(groups.reasons).index(_SLEEP)]
+            own &= asleep < MOST * groups.total_ns
+        active = np.where(own, sum(getattr(groups, name) for name in _ACTIVE), 0)
+        order = np.argsort(-active, kind="stable")
+        passed = np.cumsum(active[order])
+        if len(passed) and passed[-1]:
+            needed = int(np.searchsorted(passed, _MOST * passed[-1])) + 1
+            names.update(groups.names[i] for i in order[:needed].tolist())
+    return names
+
+
+def worker_rows(trace: TraceDiff) -> list[int] | None:
+    """Return the rows of `TraceDiff.groups` that are `workers`.
+
+    None if a side has none of them.
+    """
+    names = workers(trace)
+    rows, sides = [], [False, False]
+    for row, pair in enumerate(trace.groups):
+        marked = [
+            at >= 0 and side.groups.names[at] in names
+            for at, side in zip((pair.base, pair.new), trace.sides, strict=True)
+        ]
+        if any(marked):
+            rows.append(row)
+        sides = [known or now for known, now in zip(sides, marked, strict=True)]
+    return rows if all(sides) else None
+
+
+def time_of_workers(trace: TraceDiff) -> tuple[float, float] | None:
+    """Return the `workers`' time, running and waiting, scaled; None without them."""
+    roots = worker_rows(trace)
+    if roots is None:
+        return None
+    times = trace.time.by_state(roots).values()
+    base = sum(int(view.base[0]) for view in times)
+    new = sum(int(view.new[0]) for view in times)
+    return trace.normalization.scaled(float(base), float(new))

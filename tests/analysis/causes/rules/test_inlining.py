@@ -1,0 +1,88 @@
+"""Calls that are inlined on one side only, against the loop one would write first."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from pprofdiff.analysis.causes.table import find
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.work import counted
+from pprofdiff.model.side import Capture, Side
+from tests.building import cpu
+
+NAMES = [f"main.f{i}" for i in range(8)]
+
+
+def told(base, new):
+    """Return the finding on two profiles of equal work, None where there is none."""
+    sides = [
+        Side(label, (Capture(f"{label}.pb.gz", "profile", cpu(times)),))
+        for label, times in (("base", base), ("new", new))
+    ]
+    comparison = compare_sides(*sides, Settings(work=counted((1, 1)), pairing=False))
+    return next((f for f in find(comparison).found if f.id == "inlining"), None)
+
+
+def called(times):
+    """Return the milliseconds of each (caller, callee), inlined and called."""
+    inlined, called = Counter(), Counter()
+    for stack, ms in times.items():
+        for outer, inner in pairwise(stack.split(";")):
+            called[outer.split(">")[-1], inner.split(">")[0]] += ms
+        for place in stack.split(";"):
+            for caller, callee in pairwise(place.split(">")):
+                inlined[caller, callee] += ms
+    return inlined, called
+
+
+def changed(base, new):
+    """Return how many calls only new, and only base, has inlined, by samples of 10 ms."""
+    sides = [called(base), called(new)]
+    counts = [0, 0]
+    for key in {key for side in sides for part in side for key in part}:
+        whole = [inlined[key] + other[key] for inlined, other in sides]
+        if min(whole) >= 100:
+            parts = [s[0][key] / all_ for s, all_ in zip(sides, whole, strict=True)]
+            counts[0] += parts[0] <= 1 - 0.9 and parts[1] >= 0.9
+            counts[1] += parts[1] <= 1 - 0.9 and parts[0] >= 0.9
+    return counts
+
+
+def stacks(chance, often, at_once):
+    """Return the same stacks, each call inlined with its own probability."""
+    times = Counter()
+    for names in at_once:
+        text = names[0]
+        for caller, callee in pairwise(names):
+            text += (">" if chance.random() < often[caller, callee] else ";") + callee
+        times[text] += 10 * chance.randint(1, 40)
+    return times
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_calls_that_only_one_side_has_inlined_are_those_of_the_loop(seed):
+    chance = random.Random(seed)
+    at_once = [["main.main", *chance.choices(NAMES, k=4)] for _ in range(60)]
+    pairs = {pair for names in at_once for pair in pairwise(names)}
+    likely = {pair: chance.choice((0.0, 0.95, 1.0)) for pair in sorted(pairs)}
+    turned = {
+        pair: (1 - p if chance.random() < 0.5 else p) for pair, p in likely.items()
+    }
+    base, new = stacks(chance, likely, at_once), stacks(chance, turned, at_once)
+    gained, lost = changed(base, new)
+    assert max(gained, lost) >= 3
+    words = "inlined" if gained >= lost else "no longer inlined"
+    assert told(base, new).title.startswith(
+        f"{max(gained, lost)} calls are {words}, of "
+    )
+
+
+def test_calls_that_are_inlined_alike_are_not_told():
+    times = {"main.main;main.a>main.b": 300, "main.main;main.b>main.c": 300,
+             "main.main;main.c>main.d": 300, "main.main;main.b": 100}  # fmt: skip
+    assert told(times, times) is None

@@ -1,0 +1,189 @@
+"""Who waits, and in which system call: told of programs whose waits are planted."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from pprofdiff.analysis.causes.table import find
+from pprofdiff.analysis.causes.traces import mostly
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.traces.interval_rows import rows_in_state
+from pprofdiff.analysis.traces.on_cpu import on_cpu
+from pprofdiff.analysis.work import rated
+from pprofdiff.loaders.traces import decode
+from pprofdiff.model.side import Capture, Side
+from pprofdiff.model.traces.timeline import CPUSamples
+from pprofdiff.model.traces.trace import State
+
+from .capture import RATES, SOURCE, kept
+
+OFF_CPU = ("blocked-", "syscall-")
+
+
+@cache
+def run(kind, number=0):
+    """Return (trace, operations a second) of a run of a kind of program."""
+    trace = decode(kept(kind, number), f"{kind}.trace")
+    return trace, json.loads(RATES.read_text("utf-8"))[f"{kind}-{number}"]
+
+
+def told(base, new, *, by_operation):
+    """Return what is found of two runs, by id."""
+    sides = [
+        Side(label, (Capture("trace.out", "trace", trace),))
+        for label, (trace, _) in (("base", base), ("new", new))
+    ]
+    work = rated((base[1], new[1])) if by_operation else None
+    found = find(compare_sides(*sides, Settings(work=work))).found
+    return {f.id: f for f in found}
+
+
+def with_line(words):
+    """Return words in which code in braces is the first line of `SOURCE` that has it."""
+    before, code, after = re.split("[{}]", words)
+    number = next(
+        i for i, line in enumerate(SOURCE.read_text().splitlines(), 1) if code in line
+    )
+    return f"{before}{SOURCE.name}:{number}{after}"
+
+
+@pytest.mark.parametrize("by_operation", [True, False])
+@pytest.mark.parametrize(
+    ("more", "less", "id_", "words"),
+    [
+        ("synced", "unsynced", "syscall-fsync",
+         "syscall.Fsync, called by main.(*store).save ({s.file.Sync}),"),
+        ("locked", "shared", "blocked-sync",
+         "main.(*store).lookup ({s.mu.Lock}) waits in sync.(*Mutex).Lock"),
+        ("asked", "alone", "blocked-network",
+         "main.(*store).ask ({io.ReadFull}) waits for the network"),
+    ],
+)  # fmt: skip
+def test_what_is_gone_is_named_with_its_caller(more, less, id_, words, by_operation):
+    for base, new, way in ((more, less, "better"), (less, more, "worse")):
+        found = told(run(base), run(new), by_operation=by_operation)
+        finding = found[id_]
+        assert finding.title.startswith(with_line(words))
+        assert (finding.severity, finding.direction) == ("major", way)
+        # What explains most of the goroutines' time stands first.
+        assert next(iter(found)) == id_
+        gone = finding.evidence[0]
+        assert (gone.base == 0, gone.new == 0) == (way == "worse", way == "better")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["synced", "unsynced", "locked", "shared", "asked"])
+def test_two_runs_of_one_build_tell_nothing_that_matters(kind):
+    for base, new in permutations([run(kind, 0), run(kind, 1)]):
+        for by_operation in (True, False):
+            found = told(base, new, by_operation=by_operation)
+            assert [f.title for f in found.values() if f.severity != "info"] == []
+
+
+@pytest.mark.parametrize("by_operation", [True, False])
+def test_a_wait_that_is_new_is_told_and_not_what_happens_less_for_it(by_operation):
+    words = with_line("main.(*store).limit ({select}) waits in select for")
+    for base, new, way in (
+        ("asked", "limited", "worse"),
+        ("limited", "asked", "better"),
+    ):
+        found = told(run(base), run(new), by_operation=by_operation)
+        assert [id_ for id_ in found if id_.startswith(OFF_CPU)] == [
+            "blocked-own-select"
+        ]
+        assert next(iter(found)) == "blocked-own-select"
+        finding = found["blocked-own-select"]
+        assert (finding.title.startswith(words), finding.direction) == (True, way)
+        # Its numbers are its own: none on one side.
+        gone = finding.evidence[0]
+        assert (gone.base == 0, gone.new == 0) == (way == "worse", way == "better")
+
+
+@pytest.mark.parametrize("by_operation", [True, False])
+def test_goroutines_that_begin_more_often_for_each_of_others(by_operation):
+    each = "per op" if by_operation else r"for each of main\.answer"
+    title = (
+        r"Goroutines of main\.part begin (\S+) → (\S+) times "
+        rf"{each}, most of them under main\.\(\*store\)\.divide"
+    )
+    for base, new, way in (
+        ("parts1", "parts8", "worse"),
+        ("parts8", "parts1", "better"),
+    ):
+        found = told(run(base), run(new), by_operation=by_operation)["begun"]
+        match = re.fullmatch(title, found.title)
+        assert match is not None, found.title
+        wanted = (1, 8) if way == "worse" else (8, 1)
+        # What is counted beside a trace lasts a little longer than it.
+        assert [float(n) for n in match.groups()] == pytest.approx(wanted, rel=0.1)
+        assert found.direction == way
+
+
+def test_more_operations_begin_more_goroutines():
+    # As many an operation: which of them stands for the work, nothing tells.
+    one, other = run("parts8", 0), run("parts8", 1)
+    for by_operation in (True, False):
+        assert "begun" not in told(one, other, by_operation=by_operation)
+
+
+@pytest.mark.parametrize(
+    ("figures", "left", "is_so"),
+    [
+        ((0.20, 0.01), (0.27, 0.10), True),  # 20 times less, 7.4 times less run
+        ((0.20, 0.01), (0.27, 0.02), False),
+        ((0.05, 0.30), (0.10, 0.15), True),
+        ((0.05, 0.30), (0.05, 0.60), False),  # that moved the other way
+        ((0.20, 0.01), (0.10, 0.0), False),
+        ((0.10, 0.10), (0.10, 0.20), False),
+    ],
+)
+def test_what_goes_with_something_else(figures, left, is_so):
+    assert mostly(figures, left=left) == is_so
+    assert mostly(figures[::-1], left=left[::-1]) == is_so
+
+
+def test_idle_workers_cost_nothing():
+    # Ten times the jobs: each of the pool's goroutines waits for them less.
+    for base, new in permutations([run("5000"), run("500")]):
+        for by_operation in (True, False):
+            found = told(base, new, by_operation=by_operation)
+            assert "blocked-receive" not in found
+
+
+def sampled(trace, share):
+    """Return a trace as if a CPU profiler had found goroutines on a CPU for a share."""
+    rows = rows_in_state(trace, State.RUNNING)
+    time = np.arange(trace.start_ns, trace.end_ns, 10_000_000, np.int64)
+    # At each time, one sample for each goroutine that runs.
+    on = (rows.start_ns[None] <= time[:, None]) & (time[:, None] < rows.end_ns[None])
+    when, which = np.nonzero(on)
+    kept = np.arange(len(when)) % 10 < 10 * share
+    when, which = when[kept], which[kept]
+    none = np.full(len(when), -1, np.int32)
+    samples = CPUSamples(
+        time[when], rows.goroutine[which].astype(np.int32), none, none, none + 1
+    )
+    return replace(trace, samples=samples)
+
+
+def test_what_other_processes_took():
+    trace, rate = run("shared")
+    full, half = (sampled(trace, share) for share in (1.0, 0.5))
+    assert on_cpu(trace) is None
+    assert on_cpu(full).missing <= on_cpu(full).error
+    assert abs(on_cpu(half).missing - 0.5) <= on_cpu(half).error
+    found = told((full, rate), (half, rate), by_operation=False)["other-processes"]
+    assert found.severity == "info"
+    assert "CPU limit, took" in found.title
+    assert "other-processes" not in told((half, rate), (half, rate), by_operation=False)
+    assert "other-processes" not in told(
+        (full, rate), (trace, rate), by_operation=False
+    )

@@ -1,0 +1,288 @@
+"""Rules over traces, each on a pair that fires it and on pairs beside it that must not."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pprofdiff.analysis.causes.rules import lifetime
+from pprofdiff.analysis.causes.rules.runtime import _sweeping
+from pprofdiff.analysis.causes.table import find
+from pprofdiff.analysis.causes.traces import collecting
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.judge import calibration
+from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.work import rated
+from pprofdiff.cli.main import main
+from pprofdiff.loaders.traces import decode
+from pprofdiff.model.side import Capture, Side
+from pprofdiff.model.traces.timeline import Series
+
+STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
+IDS = {
+    "sched-latency", "sched-life", "gc-life", "gomaxprocs-over", "utilisation",
+    "gc-capacity", "blocked-sync",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def load(data_folder):
+    """Return a function: a capture's folder in, its trace out, read once."""
+
+    @cache
+    def read(folder):
+        place = f"{folder}/trace.out"
+        return decode((data_folder / place).read_bytes(), place)
+
+    return read
+
+
+@pytest.fixture(scope="module")
+def told(load):
+    """Return a function: a story in, findings of its traces alone out, by id."""
+
+    @cache
+    def find_(name, *, back=False):
+        sides = load(f"{name}/base"), load(f"{name}/new")
+        return findings(*(reversed(sides) if back else sides))
+
+    return find_
+
+
+def findings(base, new, work=None):
+    """Return what is found, by id, of two traces."""
+    sides = [
+        Side(label, (Capture("trace.out", "trace", trace),))
+        for label, trace in (("base", base), ("new", new))
+    ]
+    found = find(compare_sides(*sides, Settings(work=work))).found
+    assert len({f.id for f in found}) == len(found)
+    return {f.id: f for f in found}
+
+
+# Which story fires a rule, which way it goes, and which one beside it does not.
+FIRES = [
+    ("sched-latency", "health-check", "better", "node-pool"),
+    ("sched-life", "node-pool", "better", "health-check"),
+    ("gc-life", "zstd", "better", "node-pool"),
+    ("gomaxprocs-over", "health-check", "neutral", "node-pool"),
+    ("utilisation", "health-check", "neutral", "node-pool"),
+    ("gc-capacity", "node-pool", "better", "health-check"),
+    ("blocked-sync", "zstd", "worse", "rss-search"),
+    ("blocked-sync", "zstd", "worse", "health-check"),  # 1.9 % in one function
+]
+OPPOSITE = {"better": "worse", "worse": "better", "neutral": "neutral"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("id_", "story", "way", "beside"), FIRES)
+def test_what_fires_a_rule_and_what_does_not(told, id_, story, way, beside):
+    assert told(story)[id_].direction == way
+    assert told(story, back=True)[id_].direction == OPPOSITE[way]
+    assert id_ not in told(beside)
+
+
+def test_every_rule_is_tried():
+    assert {id_ for id_, *_ in FIRES} == IDS
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_a_trace_and_itself_tell_nothing(load, name):
+    trace = load(f"{name}/base")
+    assert findings(trace, trace) == {}
+    assert findings(trace, trace, rated((7.0, 7.0))) == {}
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_short_traces_tell_of_moments(told, name):
+    # All are 0.2 s but one.
+    severities = {f.severity for f in told(name).values()}
+    assert severities == ({"minor", "info"} if name == "node-pool" else {"info"})
+
+
+def test_as_long_ones_matter_where_runs_of_one_build_never_differ_so(load, monkeypatch):
+    monkeypatch.setattr(calibration, "LONG_NS", 0)
+    for name, ids in (
+        ("zstd", {"gc-life", "blocked-sync"}),  # GC 0.25×: too near
+        ("node-pool", {"gc-capacity"}),
+        ("health-check", set()),  # 0.49× of waits, 0.27× of locks: runs differ so
+        ("syncpool", set()),
+        ("rss-search", set()),
+    ):
+        found = findings(load(f"{name}/base"), load(f"{name}/new"))
+        assert {f.id for f in found.values() if f.severity != "info"} == ids
+
+
+def test_node_pool_is_told_by_traces_alone(told):
+    first, probe = told("node-pool").values()
+    assert first.title == "GC takes 6.1% → 0.1% of GOMAXPROCS × time"
+    assert "3 → 3 cycles in 3.20 → 3.20 s, all begun by runtime.GC in main.collect" in (
+        first.text
+    )
+    assert "Marking was on for 717 → 13 ms of that wall time" in first.text
+    assert "the longest stop of the world took 182 → 190 µs" in first.text
+    assert "waited 825 → 22 ms per second for a processor while GC was" in first.text
+    assert probe.title == (
+        "Goroutines of main.probe wait for a processor for 8.2% → 3.6% of their life, "
+        "for 6.9% → 0.4% while GC is marking"
+    )
+    assert probe.text.startswith("They wait 81.9 → 35.7 ms per second;")
+
+
+def test_health_check_is_told_by_traces_alone(told):
+    found = told("health-check")
+    wait = found["sched-latency"]
+    assert wait.title == ("p99 scheduling latency fell 29.0 → 14.2 ms (0.49×)")
+    assert "for those of checker.(*Checker).Round.func1" in wait.text
+    assert "for those just created" in wait.text
+    assert "no processor was idle for 39.8% → 20.7%" in wait.text
+    assert found["gomaxprocs-over"].title.startswith("GOMAXPROCS is 8, probably more")
+
+
+def test_at_most_two_reasons_to_block_are_told(told):
+    for name in STORIES:
+        assert sum(id_.startswith("blocked-") for id_ in told(name)) <= 2
+
+
+def test_by_operation_times_are_scaled_so(load):
+    sides = load("zstd/base"), load("zstd/new")
+    found = findings(*sides, rated((100.0, 200.0)))["blocked-sync"]
+    assert "in sync.(*Mutex).Lock for 2.14 µs → 4.14 ms per op" in found.title
+    assert found.evidence == findings(*sides)["blocked-sync"].evidence  # raw
+    # The same time a second is a tenth by operation where ten times as many are done.
+    same = findings(sides[1], sides[1], rated((100.0, 1000.0)))["blocked-sync"]
+    assert same.direction == "better"
+
+
+def limited(trace, limit):
+    """Return a trace as if GOMAXPROCS had been another."""
+    return replace(
+        trace, gomaxprocs=Series(np.array([trace.start_ns]), np.array([limit]))
+    )
+
+
+def test_gomaxprocs_that_differs_and_is_too_much(load):
+    trace = load("health-check/base")
+    found = findings(trace, limited(trace, 16))["gomaxprocs-over"]
+    assert found.title.startswith("GOMAXPROCS is 8 → 16, probably more")
+    assert (found.severity, found.direction) == ("minor", "worse")
+    back = findings(limited(trace, 16), trace)["gomaxprocs-over"]
+    assert (back.severity, back.direction) == ("minor", "better")
+    assert "gomaxprocs-over" not in findings(limited(trace, 1), limited(trace, 1))
+
+
+@pytest.mark.slow
+def test_in_bundles_nothing_is_told_twice(load_story, tmp_path):
+    path = tmp_path / "x.json"
+    found = {}
+    for name in STORIES:
+        story = load_story(name)
+        assert main([f"base={story.base}", f"new={story.new}", "-q", f"-o={path}"]) == 0
+        report = json.loads(path.read_text("utf-8"))
+        found[name] = {finding["id"]: finding for finding in report["findings"]}
+        # GC logs and CPU profiles tell more of GC than traces, and mutex profiles of locks.
+        assert "gc-capacity" not in found[name]
+        if {"blocked-sync", "contention"} <= set(found[name]):
+            assert found[name]["blocked-sync"]["parent"] == "contention"
+    health = found["health-check"]
+    # Processors held and cores of CPU have a label each.
+    assert re.search(
+        r"ran on 2\.68 → 1\.49 processors at a time; the CPU profiles "
+        r"have \d\.\d+ → \d\.\d+ cores",
+        health["gomaxprocs-over"]["text"],
+    )
+    assert "main.probe" in found["node-pool"]["sched-life"]["title"]
+
+
+def collected(base, new, *, rates=None):
+    """Return two traces of a second: GC's share, and that of running goroutines."""
+    sides = [
+        SimpleNamespace(
+            collections=SimpleNamespace(gc_fraction=fraction, begun=20),
+            processors=SimpleNamespace(utilisation=ran),
+            wall_ns=10**9,
+        )
+        for fraction, ran in (base, new)
+    ]
+    return SimpleNamespace(
+        base=sides[0], new=sides[1], sides=sides, rates=rates, varies=lambda _: False
+    )
+
+
+def test_gc_that_takes_less_as_goroutines_run_less_did_not_change():
+    less = (0.16, 0.70), (0.05, 0.22)
+    assert collecting(collected(*less)) is None
+    assert collecting(collected(*less[::-1])) is None
+    assert collecting(collected(*less, rates=(1.0, 1.0))) == (0.16, 0.05)
+    # They run as much, or more where GC takes less.
+    assert collecting(collected((0.16, 0.70), (0.05, 0.65))) == (0.16, 0.05)
+    assert collecting(collected((0.16, 0.50), (0.05, 0.90))) == (0.16, 0.05)
+    assert collecting(collected((0.128, 0.9), (0.124, 0.9))) is None
+
+
+def test_goroutines_that_hardly_run_lose_no_life(load, monkeypatch):
+    sides = load("zstd/base"), load("zstd/new")
+    assert "gc-life" in findings(*sides)
+    monkeypatch.setattr(lifetime, "MUCH", 1.0)
+    assert "gc-life" not in findings(*sides)
+
+
+def test_a_group_runs_much_that_does_so_on_both_sides(load):
+    diff = compare_sides(
+        *(
+            Side(label, (Capture("trace.out", "trace", load(f"zstd/{label}")),))
+            for label in ("base", "new")
+        ),
+        Settings(),
+    ).trace
+    much = [p.name for p in lifetime._both(diff) if lifetime._runs_much(diff, p)]
+    assert much == ["example.com/workloads/internal/capture.(*run).work"]
+
+
+def scheduled(yields, others):
+    """Return a side of a trace: yields of the sweeper, waits of main.work's."""
+    waits = Waits(yields, others)
+    names = ["runtime.bgsweep", "main.work"]
+    return SimpleNamespace(
+        waits=waits, groups=SimpleNamespace(names=names, group_of=np.array([0, 1]))
+    )
+
+
+class Waits:
+    """Waits of goroutine 0 that yielded, and of goroutine 1 that was created."""
+
+    causes = ("created", "yielded")
+
+    def __init__(self, yields, others):
+        self.goroutine = np.repeat([0, 1], [yields, others])
+        self.cause = np.repeat([1, 0], [yields, others])
+
+    def __len__(self):
+        return len(self.goroutine)
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "rates", "is_so"),
+    [
+        ((10, 40), (20_000, 100), None, True),
+        ((20_000, 100), (10, 40), None, True),
+        ((10, 40), (20_000, 30_000), None, False),  # others wait oftener, and by more
+        ((10, 40), (150, 50), None, False),  # too few
+        ((10_000, 90), (20_000, 180), (1.0, 2.0), False),  # as often by operation
+    ],
+)
+def test_when_the_sweeper_is_why_more_is_scheduled(base, new, rates, is_so):
+    by = SimpleNamespace(
+        scaled=lambda b, n: (b, n) if rates is None else (b / rates[0], n / rates[1])
+    )
+    diff = SimpleNamespace(
+        sides=[scheduled(*base), scheduled(*new)], rates=rates, normalization=by
+    )
+    found = _sweeping(diff)
+    assert found == ((base[0], new[0]) if is_so else None)

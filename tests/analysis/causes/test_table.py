@@ -1,0 +1,657 @@
+"""Each rule on a pair that fires it, and on pairs next to it that must not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pprofdiff.analysis.causes.table import find
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.control.estimate import control
+from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.work import counted, rated
+from pprofdiff.loaders.gclogs import parse
+from pprofdiff.loaders.traces import decode
+from pprofdiff.model.profiles.profile import ValueType
+from pprofdiff.model.side import Capture, Side
+from pprofdiff.report.sections.profiles.functions import owned_most
+from tests.analysis.building import compared, profile
+
+MAIN = "main.main"
+WORK = ("example.com/a.Work", "example.com/a.Serve", MAIN)
+SCHEDULE = (
+    "runtime.findRunnable",
+    "runtime.schedule",
+    "runtime.park_m",
+    "runtime.mcall",
+)
+LOCK = ("sync.(*Mutex).Lock", "example.com/a.Cache.Get", MAIN)
+COPY = ("runtime.memmove", "example.com/a.Join", MAIN)
+CLEAR = ("runtime.memclrNoHeapPointers", "example.com/a.Reset", MAIN)
+HASH = ("runtime.memhash64", "runtime.mapaccess1_fast64", "example.com/a.Find", MAIN)
+MARK = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
+ASSIST = (
+    "runtime.scanobject", "runtime.gcDrainN", "runtime.gcAssistAlloc", "runtime.mallocgc",
+    "runtime.newobject", "example.com/a.New", MAIN,
+)  # fmt: skip
+
+
+def cpu(**samples):
+    """Return a CPU profile: stacks by the names above, with numbers of samples."""
+    stacks = {
+        name.lower(): stack for name, stack in globals().items() if name.isupper()
+    }
+    return profile([(stacks[name], count) for name, count in samples.items()])
+
+
+def findings(base, new, *, logs=(None, None), work=None, others=((), ())):
+    """Return what is found, by id, of profiles and GC logs (text), and other captures."""
+    sides = []
+    for label, given, text, more in (
+        ("base", base, logs[0], others[0]),
+        ("new", new, logs[1], others[1]),
+    ):
+        runs = (Capture(label, "profile", given),) if given else ()
+        held = (Capture("log", "gctrace", parse(text.encode(), "log")),) if text else ()
+        sides.append(Side(label, (*runs, *held, *more)))
+    found = find(compare_sides(*sides, Settings(work=work))).found
+    assert len({f.id for f in found}) == len(found)
+    return {f.id: f for f in found}
+
+
+def gctrace(cycles=40, *, every=0.5, cpu_ms=20, live=100, end="", procs=4, before=""):
+    """Return a log of equal collections: the heap doubles, GOGC is 100."""
+    # No log is as regular as arithmetic: the last digits differ from line to line.
+    return "".join(
+        f"{before}gc {i} @{i * every + i % 3 / 1000:.3f}s 5%: 0.10+{cpu_ms}+0.20 ms "
+        f"clock, 0.40+1.0/{cpu_ms + i % 3}/0+0.80 ms cpu, {2 * live}->{2 * live + 4}->"
+        f"{live} MB, {2 * live} MB goal, 0 MB stacks, 0 MB globals, {procs} P{end}\n"
+        for i in range(1, cycles + 1)
+    )
+
+
+# Id, stack, what it is called, and whether its verb is of several.
+GROUPS = [
+    ("scheduler", "schedule", "Scheduling", False),
+    ("locks", "lock", "Locks and channels", True),
+    ("leaf-copy", "copy", "Copying", False),
+    ("leaf-clear", "clear", "Clearing memory", False),
+    ("leaf-hash", "hash", "Hashing", False),
+    ("gc-assist", "assist", None, False),
+    ("gc-cpu", "mark", "GC with sweeping and barriers", False),
+]
+EQUAL = counted((1, 1))
+
+
+def moves(name, *, several, more, known):
+    """Return how a title begins: what costs more, or takes more where work is unknown."""
+    word = "more" if more else "less"
+    if name is None:
+        return f"Goroutines that allocate help {word} with marking"
+    if known:
+        return f"{name} {'cost' if several else 'costs'} {word}"
+    return f"{name} {'take' if several else 'takes'} {word} of the CPU"
+
+
+@pytest.mark.parametrize(("id_", "stack", "name", "several"), GROUPS)
+@pytest.mark.parametrize("more", [True, False])
+@pytest.mark.parametrize("known", [True, False])
+def test_what_costs_more_or_less(id_, stack, name, several, more, known):
+    few, many = cpu(work=2000, **{stack: 40}), cpu(work=2000, **{stack: 400})
+    sides = (few, many) if more else (many, few)
+    found = findings(*sides, work=EQUAL if known else None)
+    told = moves(name, several=several, more=more, known=known)
+    assert found[id_].title == told
+    # A share rises where another falls: that is neither worse nor better.
+    way = ("worse" if more else "better") if known else "neutral"
+    assert (found[id_].direction, found[id_].severity) == (way, "major")
+    amount = 360 * few.period if known else 100 * 400 / 2400 - 100 * 40 / 2040
+    assert found[id_].explains == pytest.approx(amount if more else -amount, rel=1e-12)
+
+
+@pytest.mark.parametrize(("id_", "stack"), [group[:2] for group in GROUPS])
+def test_what_chance_moves_is_not_said(id_, stack):
+    assert id_ not in findings(
+        cpu(work=2000, **{stack: 100}), cpu(work=2000, **{stack: 115})
+    )
+
+
+@pytest.mark.parametrize(("id_", "stack"), [group[:2] for group in GROUPS[:2]])
+def test_what_is_under_a_hundredth_is_not_said(id_, stack):
+    base, new = cpu(work=100_000, **{stack: 100}), cpu(work=100_000, **{stack: 900})
+    assert id_ not in findings(base, new)
+
+
+def test_gc_is_not_blamed_blindly_where_logs_tell_more():
+    base, new = cpu(work=2000, mark=40), cpu(work=2000, mark=400)
+    logs = gctrace(), gctrace(every=0.05)
+    assert "gc-cpu" not in findings(base, new, logs=logs)
+    assert "gc-frequency" in findings(base, new, logs=logs)
+
+
+def contended(seconds, site="example.com/a.Store.Put"):
+    """Return a mutex profile of as many seconds of waiting, over ten seconds."""
+    types = (ValueType("contentions", "count"), ValueType("delay", "nanoseconds"))
+    stack = ("sync.(*Mutex).Unlock", site, MAIN)
+    delay = int(seconds * 1e9)
+    return profile([(stack, (100, delay))], types=types, period=None)
+
+
+def test_contention_moved():
+    found = findings(contended(0.1), contended(5))["contention"]
+    assert found.title.startswith("Goroutines wait 50.0× as long for locks")
+    assert "a.Store.Put" in found.title
+    assert found.direction == "worse"
+    assert findings(contended(5), contended(0.1))["contention"].direction == "better"
+    assert "contention" not in findings(contended(5), contended(8))
+    assert "contention" not in findings(contended(0.01), contended(0.1))
+
+
+def test_contention_that_follows_the_work_is_none():
+    assert "contention" not in findings(
+        contended(0.5), contended(5), work=rated((100.0, 1000.0))
+    )
+
+
+def blocking(lock, seconds, idle=0.0):
+    """Return a block profile of ten seconds: of a lock, and of idle workers."""
+    types = (ValueType("contentions", "count"), ValueType("delay", "nanoseconds"))
+    stacks = [
+        ((lock, "example.com/a.Store.Get", MAIN), (100, int(seconds * 1e9))),
+        (("runtime.selectgo", "example.com/a.Pool.Run"), (10, int(idle * 1e9))),
+    ]
+    return profile(stacks, types=types, period=None)
+
+
+def test_a_lock_that_is_gone_is_named_with_who_waited():
+    base = blocking("sync.(*Mutex).Lock", 6.0)
+    gone = findings(base, blocking("sync.(*RWMutex).RLock", 0.0))["contention"]
+    assert gone.title == (
+        "Goroutines no longer wait for locks, most of the change under a.Store.Get "
+        "(main.go:1), in sync.Mutex"
+    )
+    assert (gone.severity, gone.direction) == ("minor", "better")
+    other = findings(base, blocking("runtime.chansend1", 0.6))["contention"]
+    assert other.title.endswith("in sync.Mutex → channel sends")
+    back = findings(blocking("runtime.chansend1", 0.6), base)["contention"]
+    assert (back.direction, back.severity) == ("worse", "minor")
+
+
+def test_idle_workers_in_block_profiles_are_no_contention():
+    base, new = (blocking("sync.(*Mutex).Lock", 1.0, idle) for idle in (1.0, 500.0))
+    assert "contention" not in findings(base, new)
+
+
+OLD = ("example.com/a.Old", "example.com/a.Serve", MAIN)
+NEW = ("example.com/a.New", "example.com/a.Serve", MAIN)
+ELSEWHERE = ("example.com/a.New", "example.com/b.Extra", MAIN)
+
+
+@pytest.mark.parametrize("work", [EQUAL, None], ids=["known", "unknown"])
+def test_work_vanished_and_appeared(work):
+    base = profile([(WORK, 2000), (OLD, 200)])
+    new = profile([(WORK, 2000)])
+    gone = findings(base, new, work=work)["work-vanished"]
+    assert gone.title == "a.Old is gone: it was 9.1% of base's CPU"
+    assert "called by a.Serve" in gone.text
+    assert (gone.evidence[0].base, gone.evidence[0].new) == (200 * base.period, 0)
+    added = findings(new, base, work=work)["work-appeared"]
+    assert added.title == "a.Old is new: 9.1% of new's CPU"
+    amount = 100 * 200 / 2200 if work is None else 200 * base.period
+    assert -gone.explains == added.explains == pytest.approx(amount, rel=1e-12)
+    # Of shares nobody knows whether all became dearer or cheaper with it.
+    ways = ("neutral", "neutral") if work is None else ("better", "worse")
+    assert (gone.direction, added.direction) == ways
+
+
+@pytest.mark.parametrize(
+    ("base", "new"),
+    [
+        ([(WORK, 2000), (OLD, 30)], [(WORK, 2000)]),  # under 2 %
+        ([(WORK, 2000), (OLD, 200)], [(WORK, 2000), (OLD, 20)]),  # some of it is left
+        ([(WORK, 100), (OLD, 5)], [(WORK, 100)]),  # by chance
+        ([(WORK, 2000), (SCHEDULE, 200)], [(WORK, 2000)]),  # the runtime's
+    ],
+)
+def test_nothing_vanished(base, new):
+    assert "work-vanished" not in findings(profile(base), profile(new))
+
+
+GROWS = ("runtime.copystack", "runtime.newstack", "runtime.morestack")
+DEEP = ("example.com/a.Walk", "example.com/a.Render", "example.com/a.Start.func1")
+
+
+@pytest.mark.parametrize("work", [EQUAL, None], ids=["known", "unknown"])
+def test_a_stack_that_grows_is_nobody_s_own_work(work):
+    base = profile([(WORK, 2000), (DEEP[1:], 400), ((*GROWS, *DEEP[1:]), 10)])
+    more = [(WORK, 2000), (DEEP[1:], 400), ((*GROWS, *DEEP), 900)]
+    found = findings(base, profile(more), work=work)
+    told = found["stack-growth"]
+    assert told.title.startswith(
+        "Stack growth takes 0.4% → 27.3% of the CPU: "
+        if work is None
+        else "Stack growth costs 0.10 → 9.00 s/op: "
+    )
+    assert told.text == "Most are of goroutines that begin in a.Start.func1."
+    assert next(iter(found)) == "stack-growth"
+    # No sample of a.Walk itself is there; what else moved are shares of what did not.
+    assert set(found) <= {"stack-growth", "shares-moved"}
+    own = profile([*more, (DEEP, 300)])
+    assert findings(base, own, work=EQUAL)["work-appeared"].title == (
+        "a.Walk is new: 8.3% of new's CPU"
+    )
+    back = findings(profile(more), base, work=work)["stack-growth"]
+    assert (back.advice, back.rises) == ("", False)
+
+
+@pytest.mark.parametrize("grown", [12, 40])
+def test_stacks_that_grow_by_chance_or_little_are_none(grown):
+    base = profile([(WORK, 2000), ((*GROWS, *DEEP), 10)])
+    new = profile([(WORK, 2000), ((*GROWS, *DEEP), grown)])
+    assert "stack-growth" not in findings(base, new, work=EQUAL)
+
+
+def test_where_stacks_grow_is_not_said_of_those_that_are_cut():
+    deep = tuple(f"example.com/a.F{i}" for i in range(70))
+    base, new = profile([(WORK, 2000)]), profile([(WORK, 2000), ((*GROWS, *deep), 900)])
+    assert findings(base, new, work=EQUAL)["stack-growth"].text == ""
+
+
+def test_what_the_collector_makes_a_function_do_is_not_its_own():
+    helps = ("runtime.gcDrainN", "runtime.gcAssistAlloc", "runtime.mallocgc", *DEEP)
+    base, new = profile([(WORK, 2000)]), profile([(WORK, 2000), (helps, 200)])
+    assert "work-appeared" not in findings(base, new, work=EQUAL)
+
+
+SERVED = ("example.com/a.Query", "example.com/a.Handle", MAIN)
+STEP = ("example.com/lib.Step", *SERVED)
+
+
+def test_a_share_that_is_a_multiple_is_told_where_work_is_unknown():
+    rest = ("example.com/lib.Step", "example.com/a.Next", MAIN)
+    base = profile([(WORK, 1000), (STEP, 60), (SERVED, 20), (rest, 900)])
+    new = profile([(WORK, 1000), (STEP, 700), (SERVED, 20), (rest, 260)])
+    told = next(iter(findings(base, new).values()))
+    assert told.id == "takes-more"
+    assert told.title == "a.Query and what it calls take 4.04 → 36.36 % of the CPU"
+    assert told.text.startswith("Most of it is in lib.Step (in all 48.48 → 48.48 %). ")
+    assert (told.direction, told.severity) == ("neutral", "major")
+    assert "takes-less" in findings(new, base)
+    # Costs tell more than shares, where the work is known.
+    assert "takes-more" not in findings(base, new, work=EQUAL)
+
+
+def test_a_share_that_falls_because_another_rises_is_not_told():
+    base = profile([(WORK, 1000), (SERVED, 200), (COPY, 100)])
+    new = profile([(WORK, 1000), (SERVED, 200), (COPY, 4000)])
+    assert "takes-less" not in findings(base, new)
+
+
+def test_a_share_that_is_twice_as_large_is_no_multiple():
+    base = profile([(WORK, 2000), (SERVED, 200)])
+    new = profile([(WORK, 2000), (SERVED, 450)])
+    assert "takes-more" not in findings(base, new)
+
+
+def test_most_is_more_than_half():
+    parts = [(f"example.com/b.P{i}", *NEW) for i in range(2)]
+    base = profile([(WORK, 2000)])
+    halves = profile([(WORK, 2000), *((part, 200) for part in parts)])
+    assert "Most" not in findings(base, halves, work=EQUAL)["work-appeared"].text
+    one = profile([(WORK, 2000), (parts[0], 200), (parts[1], 201)])
+    told = findings(base, one, work=EQUAL)["work-appeared"].text
+    assert told.endswith("Most of it is in b.P1.")
+
+
+def test_what_its_caller_took_along_says_nothing_of_its_own():
+    # Where the caller hardly runs, as under less load, its callee is not gone.
+    base = profile([(WORK, 200), (OLD, 100), (LOCK, 3000)])
+    new = profile([(WORK, 3), (LOCK, 3000)])
+    assert "a.Old" not in findings(base, new).get("work-vanished", gone_nothing()).title
+
+
+def gone_nothing():
+    """Return a stand-in for a finding that is not there."""
+    from pprofdiff.analysis.causes.finding import Finding
+
+    return Finding("none", "", "", ())
+
+
+def test_cost_that_moved_under_one_parent_is_no_regression():
+    base, new = profile([(WORK, 2000), (OLD, 200)]), profile([(WORK, 2000), (NEW, 205)])
+    found = findings(base, new, work=EQUAL)
+    moved = found["work-moved"]
+    assert moved.title == "a.New replaces a.Old: 2.00 → 2.05 s/op (1.02×)"
+    assert moved.text.startswith("Called by a.Serve. ")
+    assert (moved.severity, moved.direction) == ("info", "neutral")
+    assert not {"work-vanished", "work-appeared"} & set(found)
+    facts = {fact.what: (fact.base, fact.new) for fact in moved.evidence}
+    assert facts == {
+        "example.com/a.Old (cum)": (200 * base.period, 0),
+        "example.com/a.New (cum)": (0, 205 * base.period),
+    }
+
+
+@pytest.mark.parametrize(
+    ("new", "ending", "direction"),
+    [(600, "2.00 → 6.00 s/op (3.00×)", "worse"), (60, "2.00 → 0.60 s/op (0.30×)", "better")],
+)  # fmt: skip
+def test_what_stands_in_at_another_cost_is_one(new, ending, direction):
+    base, other = (
+        profile([(WORK, 2000), (OLD, 200)]),
+        profile([(WORK, 2000), (NEW, new)]),
+    )
+    moved = findings(base, other, work=EQUAL)["work-moved"]
+    assert moved.title == f"a.New replaces a.Old: {ending}"
+    assert (moved.severity, moved.direction) == ("major", direction)
+    assert moved.explains == (new - 200) * base.period
+
+
+def test_what_stands_in_tells_no_cost_where_shares_are_compared():
+    base, new = profile([(WORK, 2000), (OLD, 200)]), profile([(WORK, 2000), (NEW, 600)])
+    moved = findings(base, new)["work-moved"]
+    assert moved.title == "a.New replaces a.Old: 9.09 → 23.08 %"
+    assert moved.direction == "neutral"
+
+
+def test_what_is_new_in_a_function_that_costs_no_more_is_no_added_work():
+    whole, part = ("example.com/a.Serve", MAIN), ("example.com/b.Part", *OLD[1:])
+    base, new = (
+        profile([(WORK, 2000), (whole, 200)]),
+        profile([(WORK, 2000), (part, 190)]),
+    )
+    for sides, id_ in (((base, new), "split"), ((new, base), "joined")):
+        found = findings(*sides, work=EQUAL)
+        assert not {"work-appeared", "work-vanished"} & set(found)
+        assert "b.Part is" in found[id_].title
+        assert (found[id_].direction, found[id_].advice) == ("neutral", "")
+    # Beside as much as there was, it is.
+    more = profile([(WORK, 2000), (whole, 200), (part, 190)])
+    assert "work-appeared" in findings(base, more, work=EQUAL)
+
+
+def test_closures_under_other_numbers_are_not_gone():
+    closures = [(f"example.com/a.init.run.func{i}", MAIN) for i in (98, 95)]
+    base = profile([(WORK, 2000), (closures[0], 200)])
+    assert "work-vanished" in findings(base, profile([(WORK, 2000)]), work=EQUAL)
+    new = profile([(WORK, 2000), (closures[1], 15)])
+    assert "work-vanished" not in findings(base, new, work=EQUAL)
+
+
+def test_a_caller_of_what_costs_others_far_less_may_be_too_cheap_to_be_seen():
+    library = ("example.com/b.Read", "example.com/b.Tsv", MAIN)
+    other = ("example.com/b.Read", "example.com/b.Csv", MAIN)
+    base = profile([(WORK, 2000), (library, 100), (other, 200)])
+    cheap = profile([(WORK, 2000), (other, 4)])
+    told = findings(base, cheap, work=EQUAL).get("work-vanished", gone_nothing())
+    assert "b.Tsv" not in told.title
+    same = profile([(WORK, 2000), (other, 200)])
+    assert "b.Tsv" in findings(base, same, work=EQUAL)["work-vanished"].title
+
+
+def test_work_under_another_parent_is_two_findings():
+    base = profile([(WORK, 2000), (OLD, 200)])
+    new = profile([(WORK, 2000), (ELSEWHERE, 200)])
+    assert {"work-vanished", "work-appeared"} <= set(findings(base, new))
+
+
+def test_gc_runs_more_often_because_the_heap_is_smaller():
+    found = findings(None, None, logs=(gctrace(), gctrace(every=0.25, live=50)))
+    finding = found["gc-frequency"]
+    assert finding.title == (
+        "GC runs 2.00× as often: the live heap is 0.50× as large, so the heap goal is "
+        "lower"
+    )
+    assert finding.advice.startswith("GOGC=208 restores base's cadence")
+    assert (finding.severity, finding.direction) == ("minor", "worse")
+
+
+def test_gc_runs_more_often_because_more_is_allocated():
+    found = findings(None, None, logs=(gctrace(), gctrace(every=0.25)))
+    assert found["gc-frequency"].title == (
+        "GC runs 2.00× as often: it allocates 2.00× as many bytes per second"
+    )
+    assert found["gc-frequency"].advice == ""
+
+
+def test_gc_runs_more_often_because_gogc_differs():
+    tight = gctrace(every=0.25).replace(
+        "200->204->100 MB, 200 MB", "150->154->100 MB, 150 MB"
+    )
+    found = findings(None, None, logs=(gctrace(), tight))
+    assert "the goal is 100 → 50% above the live heap" in found["gc-frequency"].title
+
+
+def test_gc_that_costs_more_by_cycle():
+    logs = gctrace(cpu_ms=20), gctrace(cpu_ms=40)
+    found = findings(None, None, logs=logs)
+    assert found["gc-cycle-cost"].title.startswith("A GC cycle costs 1.8")
+    assert "live heap of 100 → 100 MiB" in found["gc-cycle-cost"].title
+    assert "gc-frequency" not in found
+
+
+@pytest.mark.parametrize(
+    "new", [gctrace(every=0.48), gctrace(cpu_ms=21), gctrace(cycles=4, every=0.25)]
+)
+def test_gc_that_hardly_differs(new):
+    found = findings(None, None, logs=(gctrace(), new))
+    assert not {"gc-frequency", "gc-cycle-cost"} & set(found)
+
+
+def test_forced_cycles():
+    log = gctrace()
+    forced = findings(None, None, logs=(log, gctrace(end=" (forced)")))["gc-forced"]
+    assert forced.title.startswith("0 of 40 → 40 of 40 GC cycles were forced by")
+    assert (forced.severity, forced.direction) == ("minor", "worse")
+    both = findings(None, None, logs=[gctrace(end=" (forced)")] * 2)["gc-forced"]
+    assert (both.severity, both.direction) == ("info", "neutral")
+    assert "gc-forced" not in findings(None, None, logs=(log, log))
+
+
+def test_cycles_of_the_two_minute_timer():
+    timed = gctrace(every=120.0, before="GC forced\n")
+    found = findings(None, None, logs=(gctrace(), timed))["gc-timer"]
+    assert found.title == (
+        "0 of 40 → 40 of 40 GC cycles were forced after two minutes without one"
+    )
+    assert "two minutes" in found.advice
+    assert (
+        findings(None, None, logs=(timed, gctrace()))["gc-timer"].direction == "better"
+    )
+
+
+def test_gomaxprocs():
+    found = findings(None, None, logs=(gctrace(), gctrace(procs=8)))
+    assert found["gomaxprocs"].title == "GOMAXPROCS differs: 4 → 8"
+    assert "gomaxprocs" not in findings(None, None, logs=(gctrace(), gctrace()))
+
+
+PACKAGES = [(f"example.com/p{i}.F", MAIN) for i in range(6)]
+
+
+@pytest.mark.parametrize("times", [3, 6])
+def test_another_load_is_told(times):
+    base = profile([(stack, 100) for stack in PACKAGES])
+    new = profile([(stack, 100 * times) for stack in PACKAGES])
+    found = findings(base, new)["not-comparable"]
+    assert found.title == f"new probably did {times}.00× the work of base"
+    assert "--rps BASE:NEW" in found.advice
+    assert found.direction == "neutral"
+    assert "not-comparable" not in findings(base, new, work=rated((1.0, times)))
+    one = profile([(PACKAGES[0], 400), *((stack, 100) for stack in PACKAGES[1:])])
+    assert "not-comparable" not in findings(base, one)
+
+
+def test_a_longer_profile_is_no_other_load():
+    base = profile([(stack, 100) for stack in PACKAGES])
+    longer = profile([(stack, 300) for stack in PACKAGES], duration_ns=3 * 10**10)
+    assert "not-comparable" not in findings(base, longer)
+
+
+@pytest.mark.parametrize("more", [True, False])
+def test_a_smaller_share_is_no_smaller_load(more):
+    """One function that costs ten times as much takes share from all others."""
+    few, many = (
+        profile([*((stack, 300) for stack in PACKAGES), (COPY, count)])
+        for count in (300, 3000)
+    )
+    sides = (few, many) if more else (many, few)
+    assert "not-comparable" not in findings(*sides)
+
+
+def test_a_go_upgrade(load_capture, data_folder):
+    base, new = (
+        load_capture(data_folder / "versions" / f"go1.{minor}" / "cpu.pb.gz")
+        for minor in (25, 26)
+    )
+    told = findings(base, new)["go-upgrade"]
+    assert told.title.startswith("Go 1.25 → 1.26: GC ")
+    assert "the Green Tea garbage collector of Go 1.26" in told.title
+    assert "go-upgrade" not in findings(base, base)
+
+
+SPACE = (ValueType("alloc_objects", "count"), ValueType("alloc_space", "bytes"))
+
+
+def allocs(make, folder="/src"):
+    """Return an allocs profile in which one function made so much, among others."""
+    stacks = [
+        ((("example.com/a.Make", f"{folder}/make.go", 12), MAIN), make),
+        ((("example.com/a.Make of", f"{folder}/other.go", 7), MAIN), 900),
+        *(
+            (((f"example.com/a.F{i}", f"{folder}/f.go", i), MAIN), 500)
+            for i in range(4)
+        ),
+    ]
+    rows = [(stack, (n, n * 524_288)) for stack, n in stacks]
+    one = profile(rows, types=SPACE, period=524_288, duration_ns=None)
+    return replace(one, period_type=ValueType("space", "bytes"))
+
+
+@pytest.mark.parametrize("folder", ["/src/a", "/home/me/My Code/a b", "/src/v2:1 x:3"])
+def test_the_line_that_allocates_is_named_wherever_the_source_lies(folder):
+    told = findings(allocs(300, folder), allocs(3000, folder))["allocation"]
+    assert told.title.startswith("a.Make allocates")
+    assert "most of the first at make.go:12" in told.text
+
+
+@pytest.mark.parametrize(("other", "words"), [(0, "of the same work"), (120, "work")])
+def test_code_that_is_new_is_not_the_same_work(other, words):
+    """All costs half as much; where new runs other functions too, work differs."""
+    names = [f"example.com/p{i}.F" for i in range(6)]
+    base = profile([((name, MAIN), 400) for name in names] + [(MARK, 600)])
+    new = [((name, MAIN), 200 - other // 6) for name in names] + [(MARK, 300)]
+    added = [(("example.com/p9.F", MAIN), other)] if other else []
+    found = findings(base, profile(new + added), work=EQUAL)["more-of-the-same"]
+    assert found.title == f"All code costs 0.50× alike: each op does less {words}"
+
+
+def test_functions_that_cost_another_part_have_no_factor_of_all():
+    """New code does a third of the work: the others cost 0.38 times, all of it 0.50."""
+    names = [f"example.com/p{i}.F" for i in range(6)]
+    base = profile([((name, MAIN), 400) for name in names] + [(MARK, 600)])
+    new = [((name, MAIN), 150) for name in names] + [(MARK, 300)]
+    new.append((("example.com/p9.F", MAIN), 300))
+    assert "more-of-the-same" not in findings(base, profile(new), work=EQUAL)
+
+
+@pytest.mark.parametrize("stack", [
+    ("example.com/p9.F", MAIN),
+    ("example.com/p9.F", "example.com/p8.F", MAIN),
+])  # fmt: skip
+def test_one_function_is_not_all_code(stack):
+    """All costs 1.53 × as much; without one function, that is 1.22 ×."""
+    names = [f"example.com/p{i}.F" for i in range(6)]
+    base = profile([*(((n, MAIN), 500) for n in names), (MARK, 600), (stack, 1)])
+    rest = [*(((n, MAIN), 615) for n in names), (MARK, 720)]
+    found = findings(base, profile([*rest, (stack, 1118)]), work=EQUAL)
+    assert "more-of-the-same" not in found
+    whole = [*(((n, MAIN), 768) for n in names), (MARK, 918), (stack, 1)]
+    assert "more-of-the-same" in findings(base, profile(whole), work=EQUAL)
+
+
+def test_code_that_did_not_change_contradicts_a_factor_of_all():
+    """Of eight functions and more, most tell how much work was done."""
+    names = [f"example.com/p{i}.F" for i in range(12)]
+    sides = [
+        profile([*(((name, MAIN), own) for name in names), (MARK, mark)])
+        for own, mark in ((200, 2400), (265, 4200))
+    ]
+    by = control(compared(*sides))
+    assert by.holds
+    assert by.low > 1
+    assert "more-of-the-same" not in findings(*sides, work=EQUAL)
+
+
+def test_shares_are_those_of_the_table_of_owners():
+    """With what a function allocates, which counts for a group as well."""
+    render = "example.com/s.Render"
+    rest = [((f"example.com/p{i}.F", MAIN), 400) for i in range(6)]
+    base, new = (
+        profile(
+            [*rest, ((render, MAIN), own), (("runtime.mallocgc", render, MAIN), made)]
+        )
+        for own, made in ((1000, 600), (450, 250))
+    )
+    (table,) = owned_most(compared(base, new), ("base", "new"))
+    row = next(row for row in table.rows if "Render" in row.key)
+    title = findings(base, new)["shares-moved"].title
+    assert title == (
+        "The CPU is shared otherwise: "
+        f"s.Render {row.cells[0].text} → {row.cells[1].text} %"
+    )
+    assert row.cells[0].text == "40.00"
+
+
+def test_few_samples_do_not_tell_how_many_times():
+    """One sample may as well have been three; what is gone is told by itself."""
+    render, write = "example.com/s.Render", ("strings.Join", "example.com/s.Render")
+    rest = [((f"example.com/p{i}.F", MAIN), 300) for i in range(6)]
+
+    def told(before, gone=0):
+        base = [
+            *rest,
+            ((render, MAIN), before),
+            *([((*write, MAIN), gone)] if gone else []),
+        ]
+        sides = profile(base), profile([*rest, ((render, MAIN), 600)])
+        return findings(*sides, work=EQUAL)["dearer"]
+
+    assert told(100).title == "s.Render costs 6.00× as much CPU"
+    assert "(6.00×)" in told(100).text
+    # What is gone from a function that costs no less is a part of its cost.
+    assert told(1, gone=200).title == "s.Render costs 2.99× as much CPU"
+    few = told(1, gone=1300)
+    assert few.title == "s.Render costs more CPU"
+    assert "×" not in few.text
+    assert few.text.endswith("without GC, allocation and what is gone or new.")
+    assert "gone" not in told(100).text
+
+
+def test_what_gc_costs_is_not_told_by_logs_of_a_busy_machine():
+    """They count the time that marking threads wait for a CPU."""
+    both = [(Capture("allocs", "profile", allocs(n)),) for n in (300, 3000)]
+    profiles = cpu(work=800, mark=40), cpu(work=800, mark=80)
+    for cpu_ms, busy in ((20, False), (400, True)):
+        logs = gctrace(cpu_ms=cpu_ms), gctrace(every=0.25, cpu_ms=cpu_ms)
+        found = findings(*profiles, logs=logs, others=both)
+        assert ("machine-busy" in found) == busy
+        assert ("GC CPU per second is" in found["allocation"].text) != busy
+        assert " are allocated per second" in found["allocation"].text
+
+
+def test_advice_asks_for_nothing_that_is_there(data_folder):
+    sides = cpu(work=2000, schedule=40, lock=40), cpu(work=2000, schedule=400, lock=400)
+    alone = findings(*sides)
+    assert "execution trace" in alone["scheduler"].advice
+    assert "block profile" in alone["locks"].advice
+    trace = Capture(
+        "t", "trace", decode((data_folder / "zstd/base/trace.out").read_bytes(), "t")
+    )
+    mutex = Capture("m", "profile", contended(1))
+    block = Capture("b", "profile", blocking("runtime.selectgo", 1))
+    told = findings(*sides, others=((trace, mutex, block), (trace, mutex, block)))
+    assert told["scheduler"].advice == told["locks"].advice == ""
+    half = findings(*sides, others=((mutex,), (mutex,)))
+    assert half["locks"].advice == alone["locks"].advice

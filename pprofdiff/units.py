@@ -171,7 +171,7 @@ class Scale(NamedTuple):
         """Return the value rounded as it is printed."""
         return round(value / self.size, self.decimals) * self.size
 
-    def telling(self, value: float) -> Scale:
+    def with_two_digits(self, value: float) -> Scale:
         """Return this scale with enough decimals for two digits of a small value."""
         size = abs(value) / self.size
         if size == 0 or size.is_integer() or size >= 10 ** (1 - self.decimals):

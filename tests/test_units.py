@@ -191,7 +191,7 @@ def test_a_ratio_never_reads_as_nothing_nor_as_a_power_of_ten(ratio):
 )  # fmt: skip
 def test_a_small_value_beside_a_large_one_keeps_two_digits(decimals, value, written):
     scale = Scale(1, "ms", decimals)
-    assert scale.telling(value).number(value) == written
+    assert scale.with_two_digits(value).number(value) == written
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from pprofdiff.analysis.judge.calibration import BUSY_FROM, BUSY_SIGMA, TOTAL_SI
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.tables import STOPPED
 
-__all__ = ["STIRRED", "busy", "clock_sigma", "stirred"]
+__all__ = ["SCHEDULING", "busy", "clock_sigma", "scheduling_alone"]
 
-STIRRED = ("sched",)
+SCHEDULING = ("sched",)
 """Groups that a busy machine changes by itself: it stops threads, and wakes them."""
 
 
@@ -34,7 +34,7 @@ def clock_sigma(comparison: Comparison) -> float:
     return TOTAL_SIGMA if busy(comparison) is None else BUSY_SIGMA
 
 
-def stirred(comparison: Comparison) -> bool:
+def scheduling_alone(comparison: Comparison) -> bool:
     """Return whether the machine was busy, and only scheduling may have changed.
 
     One build was seen to schedule twice as much per op, with two busy processes running
@@ -43,8 +43,8 @@ def stirred(comparison: Comparison) -> bool:
     if busy(comparison) is None:
         return False
     diffs = [d for d in comparison.profiles if d.is_cpu and all(d.totals)]
-    told = [scaled_alike(diff, without=STIRRED) for diff in diffs]
-    return all(one is not None and one.alike for one in told)
+    scaled = [scaled_alike(diff, without=SCHEDULING) for diff in diffs]
+    return all(one is not None and one.alike for one in scaled)
 
 
 def _stopped(diff: ProfileDiff) -> float:

@@ -220,9 +220,9 @@ class Comparison:
         for kind in KINDS.values():
             if kind.caveats and (self.base.of(kind.id) or self.new.of(kind.id)):
                 result = self.results.get(kind.id)
-                told = resolve(kind.caveats)(self.base, self.new, result)
+                found = resolve(kind.caveats)(self.base, self.new, result)
                 # A fleet's profiles are always merged, which needs no caveat.
-                yield from (c for c in told if not self.of_fleets or c.id != _ADDED)
+                yield from (c for c in found if not self.of_fleets or c.id != _ADDED)
 
 
 def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Comparison:

@@ -53,7 +53,7 @@ def _by_stack(trace: Capture[Trace], state: State) -> Capture[Profile]:
 
         profile = named_for_state(trace.content, state)
     return Capture(
-        trace.path, "profile", profile, trace.run, trace.told, trace.saved_to
+        trace.path, "profile", profile, trace.run, trace.run_known, trace.saved_to
     )
 
 

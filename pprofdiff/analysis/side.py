@@ -66,7 +66,7 @@ def numbered(side: Side) -> Side:
     their names (`cpu2.pb.gz` and `allocs2.pb.gz` are of one); else captures of one
     measure are of runs 0, 1, 2 … in the order given.
     """
-    if side.captures and all(capture.told for capture in side.captures):
+    if side.captures and all(capture.run_known for capture in side.captures):
         return side
     if (by_name := _numbered_by_name(side)) is not None:
         return by_name

@@ -130,7 +130,7 @@ def load(source: Loadable, *, label: str | None = None) -> Loaded:
         raise FormatError(
             f"{name}: neither a profile, trace, GC log nor benchmark output"
         )
-    kind = _telling(named)
+    kind = _kind_named(named)
     # A folder is loaded completely or not at all.
     named = named._replace(
         inputs=tuple(replace(one, of_folder=False) for one in named.inputs)
@@ -151,7 +151,7 @@ def _taken(file: BinaryIO, name: str) -> tuple[Input, ...]:
     )
 
 
-def _telling(named: SideInputs) -> KindId:
+def _kind_named(named: SideInputs) -> KindId:
     """Return the kind to load: profile, else trace, else that of the first text."""
     there = {one.kind for one in named.inputs}
     binary = (kind.id for kind in KINDS.values() if not kind.is_text)

@@ -10,7 +10,7 @@ from pprofdiff.analysis.series.judged import JudgedSeries
 from pprofdiff.api.reported import Path, delivered
 from pprofdiff.api.shown import Shown
 from pprofdiff.report.series.model import SeriesReport, series_report
-from pprofdiff.report.series.told import series_parts
+from pprofdiff.report.series.sentences import series_parts
 from pprofdiff.report.text.plain import render
 
 if TYPE_CHECKING:

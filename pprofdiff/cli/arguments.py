@@ -21,7 +21,7 @@ from pprofdiff.cli.options import (
 )
 from pprofdiff.errors import UsageError
 
-__all__ = ["flags_help", "folded", "help_text", "parse", "parse_beside"]
+__all__ = ["flags_help", "folded", "help_text", "parse", "parse_with"]
 
 # Flags about pprofdiff itself, and the view that answers each.
 _ASKING = {"help": "help", "h": "help", "version": "version", "V": "version"}
@@ -46,7 +46,7 @@ def parse(argv: list[str]) -> Options:
     return options if options.view in _ANSWERS else _with_sides(options, places)
 
 
-def parse_beside(
+def parse_with(
     argv: list[str], own: Sequence[Flag]
 ) -> tuple[Options, dict[str, object], list[str]]:
     """Return options, the values of a command's own flags by field, and the arguments.
@@ -75,7 +75,7 @@ def _options(flags: list[tuple[str, str, str]], places: list[str]) -> Options:
         _store(chosen, _flag(typed, name), value)
     if chosen.get("explain") and chosen.get("view"):
         raise UsageError(f"-explain and -{chosen['view']} are two views: give one")
-    _no_gate_beside(chosen)
+    _no_gate_with(chosen)
     options = Options(**chosen)  # type: ignore[arg-type]
     if options.work and options.rps:
         raise UsageError("--work and --rps say the same in two ways: give one")
@@ -91,7 +91,7 @@ def _options(flags: list[tuple[str, str, str]], places: list[str]) -> Options:
     return options
 
 
-def _no_gate_beside(chosen: dict[str, object]) -> None:
+def _no_gate_with(chosen: dict[str, object]) -> None:
     """Refuse report-only flags with another view, which shows no verdict."""
     view = "explain" if chosen.get("explain") else chosen.get("view")
     for flag in FLAGS:

@@ -14,7 +14,7 @@ from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.settings import Settings
-from pprofdiff.cli.arguments import flags_help, folded, parse_beside
+from pprofdiff.cli.arguments import flags_help, folded, parse_with
 from pprofdiff.cli.options import MEASURE_FLAGS, Options
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.run import compared, refuse_early, run
@@ -41,7 +41,7 @@ _QUICK_ROUNDS, _QUICK_S, _QUICK_RUN_S = 3, 12.0, 0.5
 def run_measure(words: list[str], screen: Screen) -> int:
     """Measure two refs and report; return the exit status."""
     own, go_words = _parted(words)
-    options, chosen, refs = parse_beside(own, MEASURE_FLAGS)
+    options, chosen, refs = parse_with(own, MEASURE_FLAGS)
     if options.view == "help":
         screen.write(folded(_help(), screen.width()))
         return 0
@@ -60,8 +60,8 @@ def run_measure(words: list[str], screen: Screen) -> int:
         ):
             listener.over(it)
             if chosen.get("quick"):
-                told = _so_far(it.out, it.sources, request, options, screen)
-                screen.say(_least(told))
+                outcome = _so_far(it.out, it.sources, request, options, screen)
+                screen.say(_least(outcome))
             if request.keep:
                 screen.say(f"again: {_again(it, options)}")
             return run(_report(it, options), screen, it.sources)
@@ -71,9 +71,9 @@ def run_measure(words: list[str], screen: Screen) -> int:
         raise
 
 
-def _least(told: Outcome) -> str:
+def _least(outcome: Outcome) -> str:
     """Return the smallest change that a quick measurement can detect, as a message."""
-    first = told.headline
+    first = outcome.headline
     if first is None or not 0 < first.low <= first.high < float("inf"):
         return "--quick: too little was measured to find a change"
     reach = max(first.high / first.ratio, first.ratio / first.low) - 1

@@ -33,7 +33,7 @@ def run_over(options: Options, screen: Screen) -> int:
     from pprofdiff.cli.fleets import fleet_options
     from pprofdiff.fleets.over import load_series
     from pprofdiff.report.series.model import series_report
-    from pprofdiff.report.series.told import series_parts
+    from pprofdiff.report.series.sentences import series_parts
 
     need_ruptures()
     failed: list[PprofDiffError] = []

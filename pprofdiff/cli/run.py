@@ -82,11 +82,11 @@ def run(options: Options, screen: Screen, sources: Sources | None = None) -> int
     # A reader (head, less) may leave early; the verdict stays.
     with suppress(BrokenPipeError):
         draw(shown, options.color, screen)
-        _tell(report, options, screen, free=not shown)
+        _say(report, options, screen, free=not shown)
     if report.comparison.of_fleets and (options.explain or options.listed):
         notes = (one.text for one in report.warnings if one.id == "input")
-        _tell_left_out(notes, screen)
-    _tell_failed(failed, screen)
+        _say_left_out(notes, screen)
+    _say_failed(failed, screen)
     if failed or report.verdict.unread:
         return 2
     return 1 if report.verdict.outcome == "fail" else 0
@@ -108,13 +108,13 @@ def _write(
     return failed
 
 
-def _tell_left_out(notes: Iterable[str], screen: Screen) -> None:
+def _say_left_out(notes: Iterable[str], screen: Screen) -> None:
     """Report what was left out of a fleet, for a view that has no place for it."""
     for note in notes:
         screen.say(f"pprofdiff: {printable(note)}")
 
 
-def _tell_failed(failed: Sequence[Exception], screen: Screen) -> None:
+def _say_failed(failed: Sequence[Exception], screen: Screen) -> None:
     """Report why outputs could not be made; re-raise errors that are not the user's."""
     for error in failed:
         if isinstance(error, PprofDiffError):
@@ -124,7 +124,7 @@ def _tell_failed(failed: Sequence[Exception], screen: Screen) -> None:
             raise error
 
 
-def _tell(report: ReportModel, options: Options, screen: Screen, *, free: bool) -> None:
+def _say(report: ReportModel, options: Options, screen: Screen, *, free: bool) -> None:
     """Report rules that tripped or had no data; `free`: no report was printed.
 
     GitHub's runner reads commands from both streams of a step. They go to standard
@@ -264,7 +264,7 @@ def _pprof_view(options: Options, screen: Screen) -> int:
             normalize=options.normalize,
         )
         if loaded.new.fleet is not None:
-            _tell_left_out(loaded.notes, screen)
+            _say_left_out(loaded.notes, screen)
         kind = cast("ViewKind", options.view)
         shaped = _view_options(options)
         data = view_bytes(profile, kind, shaped, pattern=options.peek, warn=screen.say)
@@ -277,7 +277,7 @@ def _pprof_view(options: Options, screen: Screen) -> int:
         raise UsageError("-proto writes binary data, not for a terminal: add -o FILE")
     else:
         screen.write_bytes(data)
-    _tell_failed(failed, screen)
+    _say_failed(failed, screen)
     return 2 if failed or loaded.unread else 0
 
 
@@ -306,10 +306,10 @@ def _must_have_profiles(options: Options, loaded: Loaded) -> None:
     """Refuse a side without profiles: pprof's views need them."""
     for side, names in ((loaded.base, options.base), (loaded.new, options.new)):
         if side is not None and not side.of("profile"):
-            told = ", ".join(map(displayed, names))
+            listed = ", ".join(map(displayed, names))
             instead = "; --state running makes one of a trace: running, runnable, …"
             traces = instead if side.of("trace") else ""
-            raise UsageError(f"{told}: there is no pprof profile in it{traces}")
+            raise UsageError(f"{listed}: there is no pprof profile in it{traces}")
 
 
 def compared(
@@ -377,12 +377,12 @@ def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
         progress=waiting.say,
     )
     if not options.state:
-        return _told(load_sides(options.base, options.new, how), screen)
+        return _with_notes(load_sides(options.base, options.new, how), screen)
     from pprofdiff.analysis.derived import State, by_state
 
     state = cast("State", options.state)
     loaded = load_sides(options.base, options.new, how, kinds=_TRACES)
-    loaded = _told(loaded, screen)
+    loaded = _with_notes(loaded, screen)
     return replace(
         loaded,
         base=None if loaded.base is None else by_state(loaded.base, state),
@@ -411,7 +411,7 @@ def _fleets(options: Options, waiting: Waiting) -> Loaded:
     return replace(loaded, base=base, new=without_paths(loaded.new))
 
 
-def _told(loaded: Loaded, screen: Screen) -> Loaded:
+def _with_notes(loaded: Loaded, screen: Screen) -> Loaded:
     """Report which files could not be read; return `loaded`."""
     for line in loaded.unread:
         screen.say(f"pprofdiff: {line}")

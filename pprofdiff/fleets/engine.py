@@ -167,7 +167,7 @@ def _read_there(
     quiet = _without_logs("distributed")
     # Users that share a scheduler see only their own tasks.
     topic = f"pprofdiff-{uuid4()}"
-    reading = delayed(partial(_read_and_tell, read, topic), pure=False)
+    reading = delayed(partial(_read_and_report, read, topic), pure=False)
     joined = delayed(partial(_joined, join), pure=False)
     with quiet, _client(where.scheduler, where.workers) as client:
         client.subscribe_topic(topic, lambda event: progress.ended(event[1]))
@@ -185,11 +185,11 @@ def _read_there(
                 "there too, or find the object with fewer of them"
             ) from None
         except (CancelledError, OSError):
-            name = _told(where.scheduler)
+            name = _shown(where.scheduler)
             raise ClusterError(f"{name}: went away while reading") from None
         except (ImportError, RuntimeError) as error:
             # Raised if a scheduler or worker cannot deserialise tasks.
-            name, kind = _told(where.scheduler), type(error).__name__
+            name, kind = _shown(where.scheduler), type(error).__name__
             raise ClusterError(
                 f"{name}: has other software than this machine ({kind}): install "
                 f"pprofdiff[fleet] {__version__} with the same Dask there"
@@ -215,7 +215,7 @@ def _wait(client: Any, futures: list[Any], where: Where) -> None:  # noqa: ANN40
                 continue
             began = began or monotonic()
             if monotonic() - began >= _PATIENCE:
-                name = _told(where.scheduler)
+                name = _shown(where.scheduler)
                 raise ClusterError(
                     f"{name}: no worker for {_PATIENCE} s; start some, where this "
                     "pprofdiff is installed too"
@@ -224,7 +224,7 @@ def _wait(client: Any, futures: list[Any], where: Where) -> None:  # noqa: ANN40
             return
 
 
-def _read_and_tell(read: Callable[[T], P], topic: str, number: int, task: T) -> P:
+def _read_and_report(read: Callable[[T], P], topic: str, number: int, task: T) -> P:
     """Read a task's objects on a worker, and notify the client."""
     from distributed import get_worker
 
@@ -241,7 +241,7 @@ def _joined(join: Callable[[Sequence[P]], P], parts: Sequence[P]) -> P:
     return part
 
 
-def _told(scheduler: str) -> str:
+def _shown(scheduler: str) -> str:
     return printable(without_login(scheduler)) if scheduler else "the workers here"
 
 
@@ -276,7 +276,7 @@ def _client(scheduler: str, workers: int | None) -> Iterator[Any]:
             client = Client(scheduler, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise ClusterError(
-                f"{_told(scheduler)}: no Dask scheduler answers there "
+                f"{_shown(scheduler)}: no Dask scheduler answers there "
                 f"({type(error).__name__})"
             ) from None
         with client:

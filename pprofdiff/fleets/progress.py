@@ -25,7 +25,7 @@ class Progress:
         self._ended: set[int] = set()
         self._done = 0
         self._began = monotonic()
-        self._tell()
+        self._report()
 
     def ended(self, task: int) -> None:
         """Count the objects of a finished task."""
@@ -33,9 +33,9 @@ class Progress:
             return
         self._ended.add(task)
         self._done += self._sizes[task]
-        self._tell()
+        self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         text = f"reading: {self._done:,} of {self._count:,} objects"
         passed = monotonic() - self._began
         left = self._count - self._done

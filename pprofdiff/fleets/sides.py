@@ -105,7 +105,7 @@ def load_fleets(
         workers=options.workers,
         progress=options.progress,
     )
-    told = [
+    notes = [
         noted(source, part, word, options)
         for source, part, word in zip(sources, parts, ("base", "new"), strict=True)
     ]
@@ -115,7 +115,7 @@ def load_fleets(
         _side(source, part, word, numbers, options)
         for source, part, word in zip(sources, parts, ("base", "new"), strict=True)
     )
-    return Loaded(first, second, tuple(note for note in told if note))
+    return Loaded(first, second, tuple(note for note in notes if note))
 
 
 def _must_have_groups(parts: Sequence[Part], options: FleetOptions) -> None:
@@ -180,18 +180,18 @@ def noted(source: Source, part: Read, word: str, options: FleetOptions) -> str:
             part.skipped.items(), key=lambda item: (-item[1], item[0])
         )
     )
-    told = f"{label}: {left:,} of {len(source):,} objects left out: {reasons}"
+    text = f"{label}: {left:,} of {len(source):,} objects left out: {reasons}"
     if not options.anonymous:
         reason = max(part.skipped, key=lambda one: (part.skipped[one], one))
-        told += f" (such as {printable(part.first[reason])})"
+        text += f" (such as {printable(part.first[reason])})"
     if not part.profiles:
         most = max(part.skipped, key=lambda one: (part.skipped[one], one))
-        raise FormatError(f"{told}{_remedy(most)}")
+        raise FormatError(f"{text}{_remedy(most)}")
     if left > options.max_skipped * len(source):
         raise FormatError(
-            f"{told}: more than --max-skipped {100 * options.max_skipped:g}%"
+            f"{text}: more than --max-skipped {100 * options.max_skipped:g}%"
         )
-    return told
+    return text
 
 
 def _remedy(reason: str) -> str:
@@ -246,7 +246,7 @@ def _side(
                 "profile",
                 several[0] if len(several) == 1 else merge(several),
                 run_of[unit],
-                told=True,
+                run_known=True,
             )
             for (unit, _), several in sorted(
                 by_kind.items(),

@@ -132,7 +132,7 @@ def _listed(target: str) -> Iterator[tuple[Any, list[str]]]:
     except FileNotFoundError:
         return
     except Exception as error:  # noqa: BLE001 - each store has its own errors
-        raise FetchError(f"{_told(target)}: {_reason(error)}") from None
+        raise FetchError(f"{_shown(target)}: {_reason(error)}") from None
 
 
 def _is_file(store: Any, path: str) -> bool:  # noqa: ANN401 - an fsspec store
@@ -186,15 +186,15 @@ def _opened(target: str) -> tuple[Any, str]:
     try:
         store, path = url_to_fs(target)
     except ImportError as error:
-        raise UsageError(f"{_told(target)}: {_reason(error)}") from None
+        raise UsageError(f"{_shown(target)}: {_reason(error)}") from None
     except FileNotFoundError:
-        raise FetchError(f"{_told(target)}: no such file") from None
+        raise FetchError(f"{_shown(target)}: no such file") from None
     except Exception as error:  # noqa: BLE001 - each store has its own errors
-        raise UsageError(f"{_told(target)}: {_reason(error)}") from None
+        raise UsageError(f"{_shown(target)}: {_reason(error)}") from None
     return store, path
 
 
-def _told(target: str) -> str:
+def _shown(target: str) -> str:
     return printable(without_login(target))
 
 

@@ -59,8 +59,8 @@ class StepRule:
         A window is its start in Unix seconds.
         """
         if self.builds is not None:
-            told = shares_by(profile, path, self.builds)
-            return None if told is None else [*told]
+            shares = shares_by(profile, path, self.builds)
+            return None if shares is None else [*shares]
         if profile.time_ns is None or profile.time_ns <= 0:
             return None
         width = self.width_s or WIDTHS[0]

@@ -99,11 +99,11 @@ def _shares(
         return []
     steps: list[tuple[str | int, Profile]] = [("", profile)]
     if task.steps is not None:
-        told = task.steps.shares(profile, path)
-        if told is None:
+        by_step = task.steps.shares(profile, path)
+        if by_step is None:
             left.count(task.steps.lacking, path)
             return []
-        steps = told
+        steps = by_step
     return [
         (step, host, share)
         for step, own in steps

@@ -67,7 +67,7 @@ def distinct_names(names: Iterable[str]) -> list[str]:
     """
     whole = list(names)
     known = {name: short(name) for name in whole}
-    _tell_apart(known)
+    _disambiguate(known)
     return [known[name] for name in whole]
 
 
@@ -162,7 +162,7 @@ def _words(rest: str) -> list[str]:
     return [w[1:-1] if w.startswith("(*") and w.endswith(")") else w for w in words]
 
 
-def _tell_apart(known: dict[str, str]) -> None:
+def _disambiguate(known: dict[str, str]) -> None:
     """Lengthen names until no two are equal."""
     for group in [group for group in _groups(known) if len(group) > 1]:
         left = group
@@ -300,12 +300,12 @@ def _argument(text: str) -> str:
     """Return a type argument without its packages and shape prefix."""
     if text == "...":
         return _LEFT_OUT
-    told = _of_type(text, _qualifier, _argument)
-    if len(told) > _LONG:
-        told = _of_type(text, _qualifier, lambda _: _LEFT_OUT)
-    if len(told) <= _LONG:
-        return told
-    pointers = _POINTERS.match(told)
+    written = _of_type(text, _qualifier, _argument)
+    if len(written) > _LONG:
+        written = _of_type(text, _qualifier, lambda _: _LEFT_OUT)
+    if len(written) <= _LONG:
+        return written
+    pointers = _POINTERS.match(written)
     return f"{pointers[0] if pointers else ''}{_LEFT_OUT}"
 
 
@@ -348,5 +348,5 @@ def _literal(text: str) -> str:
     if text.startswith("struct "):
         return f"struct{{{_LEFT_OUT}}}"
     methods = ",".join(_METHOD.findall(text[len("interface { ") :]))
-    told = f"interface{{{methods}}}"
-    return told if methods and len(told) <= _LONG else f"interface{{{_LEFT_OUT}}}"
+    written = f"interface{{{methods}}}"
+    return written if methods and len(written) <= _LONG else f"interface{{{_LEFT_OUT}}}"

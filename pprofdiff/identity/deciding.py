@@ -584,9 +584,9 @@ class _Shifts:
     ) -> None:
         self.sides = sides
         self.anchors: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-        told = partner >= 0
-        told[[row for row, _ in symbols.closures]] = False
-        rows = np.flatnonzero(told)
+        paired = partner >= 0
+        paired[[row for row, _ in symbols.closures]] = False
+        rows = np.flatnonzero(paired)
         others = partner[rows]
         lines = sides[0].start[rows], sides[1].start[others]
         known = (lines[0] > 0) & (lines[1] > 0)

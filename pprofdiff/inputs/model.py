@@ -69,9 +69,9 @@ def not_read(path: str, error: PprofDiffError) -> Skipped:
     The reason begins with the path, and says "damaged" for a damaged file.
     """
     reason = str(error)
-    told = reason.removeprefix(f"{path}: ")
-    if isinstance(error, DamagedError) and not told.startswith("damaged"):
-        reason = f"{path}: damaged: {told}"
+    why = reason.removeprefix(f"{path}: ")
+    if isinstance(error, DamagedError) and not why.startswith("damaged"):
+        reason = f"{path}: damaged: {why}"
     return Skipped(path, reason, unread=True)
 
 

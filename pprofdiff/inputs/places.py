@@ -137,8 +137,8 @@ def _sort(target: str) -> tuple[Sort, str] | None:
     if scheme:
         if scheme[1].lower() in ("http", "https"):
             return Sort.URL, target
-        told = printable(without_login(target))
-        msg = f"{told}: only http:// and https:// can be fetched"
+        shown = printable(without_login(target))
+        msg = f"{shown}: only http:// and https:// can be fetched"
         raise UsageError(msg)
     return (Sort.URL, f"http://{target}") if _HOST_PORT.match(target) else None
 
@@ -168,14 +168,14 @@ def unreadable(path: str, error: OSError) -> str:
 
 def _missing(path: str) -> str:
     folder, name = os.path.split(path)
-    told = displayed(path)
-    if told == printable(path):
+    shown = displayed(path)
+    if shown == printable(path):
         if folder and _mode(folder) is None:
-            return f"{told}: no such file, and no folder {printable(folder)}"
+            return f"{shown}: no such file, and no folder {printable(folder)}"
         near = _nearest(folder, name)
         if near:
-            return f"{told}: no such file; did you mean {printable(near)}?"
-    return f"{told}: no such file (a URL begins with http:// or has a port)"
+            return f"{shown}: no such file; did you mean {printable(near)}?"
+    return f"{shown}: no such file (a URL begins with http:// or has a port)"
 
 
 def _nearest(folder: str, name: str) -> str | None:

@@ -84,15 +84,15 @@ def without_secrets(words: Sequence[str]) -> list[str]:
 
     A URL keeps its scheme, host and path: its query may hold a token.
     """
-    told: list[str] = []
+    kept: list[str] = []
     for place, word in enumerate(words):
         before = words[place - 1] if place else ""
         if before.startswith("-") and _FLAGS.fullmatch(before):
-            told.append("…")
+            kept.append("…")
             continue
         plain = _ADDRESS.sub(_bare_address, word)
-        told.append(_SECRET.sub(r"\1\2…", plain))
-    return told
+        kept.append(_SECRET.sub(r"\1\2…", plain))
+    return kept
 
 
 def _bare_address(match: re.Match[str]) -> str:

@@ -98,8 +98,8 @@ def signals_later() -> Iterator[None]:
     finally:
         for caught_by, handler in handlers.items():
             signal.signal(caught_by, handler)
-        for told, frame in caught:
-            handlers[told](told, frame)
+        for came, frame in caught:
+            handlers[came](came, frame)
 
 
 class Ended(NamedTuple):
@@ -165,5 +165,5 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
 def first_lines(*texts: bytes) -> tuple[str, ...]:
     """Return the first non-empty lines of a program's output, made printable."""
     lines = (line for text in texts for line in text[:_BYTES].splitlines())
-    told = (printable(line.decode("utf-8", "replace").expandtabs(4)) for line in lines)
-    return tuple([line for line in told if line.strip()][:_LINES])
+    shown = (printable(line.decode("utf-8", "replace").expandtabs(4)) for line in lines)
+    return tuple([line for line in shown if line.strip()][:_LINES])

@@ -59,7 +59,7 @@ def failed(
     if not reason:
         reason = lines[0] if lines and status > 0 else _ended(status)
     return MeasureError(
-        f"{tree.checkout.told}: the benchmarks of {printable(package)} fail: "
+        f"{tree.checkout.label}: the benchmarks of {printable(package)} fail: "
         f"{reason.strip()}",
         lines,
     )

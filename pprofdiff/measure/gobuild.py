@@ -95,13 +95,13 @@ def go(tree: Tree, words: Sequence[str], failure: str) -> bytes:
         program = Program(["go", *words], tree.folder, tree.environment)
         status = run(program, out, errors).status
         out.seek(0)
-        told = out.read(_MOST)
+        output = out.read(_MOST)
         if status == 0:
-            return told
+            return output
         errors.seek(0)
-        lines = here(tree, first_lines(errors.read(_MOST), told))
+        lines = here(tree, first_lines(errors.read(_MOST), output))
     reason = next((line for line in lines if not _HEADING.match(line)), "no reason")
-    raise MeasureError(f"{tree.checkout.told}: {failure}: {reason.strip()}", lines)
+    raise MeasureError(f"{tree.checkout.label}: {failure}: {reason.strip()}", lines)
 
 
 def compiled(tree: Tree, words: Sequence[str]) -> None:
@@ -201,7 +201,7 @@ def linked(asked: GoTest, wanted: Sequence[Link], flags: str) -> None:
             if process.wait():
                 said.seek(0)
                 lines = here(tree, first_lines(said.read(_MOST)))
-                raise MeasureError(f"{tree.checkout.told}: cannot be linked", lines)
+                raise MeasureError(f"{tree.checkout.label}: cannot be linked", lines)
 
 
 def test_binary(path: str) -> tuple[str, ...]:
@@ -231,13 +231,13 @@ def workspace(tree: Tree, path: str, top: str) -> str:
     if place.startswith(os.pardir):
         return (
             f"the workspace {printable(path)} is outside of the repository: "
-            f"{tree.checkout.told} is built without it"
+            f"{tree.checkout.label} is built without it"
         )
     if os.path.exists(os.path.join(tree.root, place)):
         return ""
     return (
         f"{printable(place)} is in .gitignore, or is not committed: "
-        f"{tree.checkout.told} is built without it"
+        f"{tree.checkout.label} is built without it"
     )
 
 
@@ -248,20 +248,20 @@ def workspace_here(variables: Mapping[str, str]) -> str:
         program = Program(["go", "env", "GOWORK"], os.getcwd(), variables)
         status = run(program, out, errors).status
         out.seek(0)
-        told = out.read(_MOST).decode("utf-8", "surrogateescape").strip()
-    return "" if status else told
+        output = out.read(_MOST).decode("utf-8", "surrogateescape").strip()
+    return "" if status else output
 
 
 def toolchain(tree: Tree) -> str:
     """Return the Go release that builds a side, such as ``go1.26.0``."""
-    told = go(tree, ["env", "GOVERSION"], "Go cannot be run")
-    return told.decode("utf-8", "replace").strip()
+    output = go(tree, ["env", "GOVERSION"], "Go cannot be run")
+    return output.decode("utf-8", "replace").strip()
 
 
 def go_mod_lines(tree: Tree) -> dict[str, str]:
     """Return the ``go`` and ``toolchain`` lines that a side's go.mod has."""
-    told = go(tree, ["env", "GOMOD"], "Go cannot be run")
-    path = told.decode("utf-8", "surrogateescape").strip()
+    output = go(tree, ["env", "GOMOD"], "Go cannot be run")
+    path = output.decode("utf-8", "surrogateescape").strip()
     if not path or path == os.devnull:
         return {}
     try:

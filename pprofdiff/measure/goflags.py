@@ -112,11 +112,11 @@ def go_test(words: list[str]) -> GoTest:
 
 def _refuse(name: str, word: str) -> None:
     """Raise UsageError for flags that pprofdiff sets, and for unknown ones."""
-    told = printable(word.partition("=")[0])
+    flag = printable(word.partition("=")[0])
     if name in _OURS:
-        raise UsageError(f"{told} is not for pprofdiff measure: {_OURS[name]}")
+        raise UsageError(f"{flag} is not for pprofdiff measure: {_OURS[name]}")
     if name not in {*_BUILD, *_TEST, *_PARTS, "vet"}:
-        raise UsageError(f"{told}: no flag of go test that can be measured with")
+        raise UsageError(f"{flag}: no flag of go test that can be measured with")
 
 
 def _cpus(value: str) -> tuple[int, ...]:

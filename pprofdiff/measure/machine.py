@@ -80,49 +80,49 @@ def warnings_of(
     `toolchains` has the Go release that builds each side, `modules` the ``go`` and
     ``toolchain`` lines of its go.mod.
     """
-    told = []
+    notes = []
     # With half of the processors busy, what runs on the others shares caches and heat.
     if here.load is not None and here.load > here.cpus / 2:
-        told.append(
+        notes.append(
             f"the load average is {here.load:g} on {here.cpus} "
             f"CPU{'s' if here.cpus > 1 else ''}: other programs take time and make "
             "runs differ; end them, or measure longer"
         )
     slow = [governor for governor in here.governors if governor == "powersave"]
     if slow:
-        told.append(
+        notes.append(
             "the frequency governor is powersave: the clock follows the load, and "
             "figures follow the clock; performance keeps it"
         )
     if toolchains["base"] != toolchains["new"]:
-        told.append(
+        notes.append(
             f"base is built by {toolchains['base']}, new by {toolchains['new']}: what "
             "the compiler and the runtime changed is part of the difference"
         )
     for line in ("go", "toolchain"):
         first, last = modules["base"].get(line, ""), modules["new"].get(line, "")
         if first != last:
-            told.append(
+            notes.append(
                 f"go.mod has {line} {first or '(none)'} in base, {last or '(none)'} in "
                 "new: the language and the runtime's settings may differ with it"
             )
-    return told
+    return notes
 
 
 def throttling(before: Throttled, after: Throttled) -> list[str]:
     """Return warnings about throttling between two counts."""
-    told = []
+    notes = []
     if after.heat > before.heat:
-        told.append(
+        notes.append(
             f"processors were slowed down for heat {after.heat - before.heat:,} times "
             "meanwhile: figures depend on the weather; cool the machine"
         )
     if after.quota > before.quota:
-        told.append(
+        notes.append(
             f"the container's CPU quota stopped it {after.quota - before.quota:,} "
             "times meanwhile: times have gaps; give it more, or lower GOMAXPROCS"
         )
-    return told
+    return notes
 
 
 def _model() -> str:

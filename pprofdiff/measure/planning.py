@@ -223,12 +223,12 @@ def _none(
     for side, tree in trees.items():
         if not binaries[side]:
             return (
-                f"measure: {tree.checkout.told}: no package of {packages} has tests; "
+                f"measure: {tree.checkout.label}: no package of {packages} has tests; "
                 "name some after --, such as -- ./..."
             )
         if not found[side]:
             return (
-                f"measure: {tree.checkout.told}: no benchmark of {packages} matches "
+                f"measure: {tree.checkout.label}: no benchmark of {packages} matches "
                 f"-bench={printable(asked.pattern)}"
             )
     return (

@@ -119,7 +119,7 @@ class Commands:
                 raise self._failed(side, self.words, status, folder)
         if not os.listdir(folder):
             raise MeasureError(
-                f"{self._trees[side].checkout.told}: {printable(self.words[0])} wrote "
+                f"{self._trees[side].checkout.label}: {printable(self.words[0])} wrote "
                 f"nothing to the folder that {_OUT} names, in its environment"
             )
 
@@ -155,7 +155,7 @@ class Commands:
         with open(paths[0], "wb") as out, open(paths[1], "wb") as errors:
             yield out, errors
         for path in paths:
-            _keep_if_told(path)
+            _keep_if_asked(path)
 
     def _failed(
         self, side: SideName, words: Sequence[str], status: int, folder: str
@@ -169,13 +169,13 @@ class Commands:
         ended = f"signal {-status}" if status < 0 else f"exit status {status}"
         reason = f": {lines[0].strip()}" if lines else ""
         return MeasureError(
-            f"{self._trees[side].checkout.told}: {printable(words[0])} fails: "
+            f"{self._trees[side].checkout.label}: {printable(words[0])} fails: "
             f"{ended}{reason}",
             lines,
         )
 
 
-def _keep_if_told(path: str) -> None:
+def _keep_if_asked(path: str) -> None:
     """Remove a file that is not readable evidence."""
     try:
         read([path])
@@ -255,7 +255,7 @@ class Served(Commands):
                     read([os.path.join(folder, "allocs.pb.gz")])
                 except PprofDiffError:
                     raise MeasureError(
-                        f"{tree.checkout.told}: {self._shown}/allocs: is no profile; "
+                        f"{tree.checkout.label}: {self._shown}/allocs: is no profile; "
                         "--url is where the program serves net/http/pprof, such as "
                         "http://localhost:6060/debug/pprof"
                     ) from None
@@ -279,7 +279,7 @@ class Served(Commands):
                     raise self._failed(side, self.words, server.wait(), folder)
                 if time.monotonic() > until:
                     raise MeasureError(
-                        f"{self._trees[side].checkout.told}: "
+                        f"{self._trees[side].checkout.label}: "
                         f"{printable(self.words[0])} does not answer at "
                         f"{self._shown} within {_START_S:.0f} s: {refused}"
                     )
@@ -304,7 +304,7 @@ class Served(Commands):
             load.wait()
         if load.returncode:
             raise self._failed(side, self._load, load.returncode, folder)
-        _keep_if_told(path)
+        _keep_if_asked(path)
 
     def _refused(self) -> str:
         """Return why the URL does not answer, "" if it does."""

@@ -21,12 +21,12 @@ def rewritten(base: str, new: str, names: Iterable[str]) -> list[str]:
     Their callees are not compared. A benchmark whose source is not found is left out.
     """
     before, after = _tests(base), _tests(new)
-    told = []
+    rewritten_names = []
     for name in names:
         texts = _text(before, name), _text(after, name)
         if None not in texts and texts[0] != texts[1]:
-            told.append(name)
-    return told
+            rewritten_names.append(name)
+    return rewritten_names
 
 
 def _tests(folder: str) -> _Files:

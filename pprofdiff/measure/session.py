@@ -127,7 +127,7 @@ def measured(
         os.mkdir(variables["GOTMPDIR"])
         trees: dict[SideName, Tree] = {}
         for side in sides:
-            listener.doing(f"writing out {side.told}")
+            listener.doing(f"writing out {side.label}")
             folder = os.path.join(root, _FOLDERS[side.side])
             ours = checked_out(repository, side, folder, notes.warn)
             tree = Tree(side, folder, ours, variables)
@@ -183,7 +183,7 @@ def _sources(
         try:
             repository, own = repository.with_work_tree(os.path.join(root, "git"))
         except GitError as error:
-            raise MeasureError(f"{sides[1].told}: git: {error}") from None
+            raise MeasureError(f"{sides[1].label}: git: {error}") from None
         commits = [commit or own for commit in commits]
     return sources_at(repository, *commits)
 
@@ -237,7 +237,7 @@ def _benchmarks(
     """Build both sides' test binaries and fix the benchmarks' iterations."""
     binaries = {}
     for side, tree in trees.items():
-        notes.listener.doing(f"building {tree.checkout.told}")
+        notes.listener.doing(f"building {tree.checkout.label}")
         folder = os.path.join(root, "bin", _FOLDERS[side])
         binaries[side] = test_binaries(tree, request.asked, folder)
     notes.listener.doing("finding out how long the benchmarks take")
@@ -250,7 +250,7 @@ def _commands(
     """Build both sides' programs."""
     folders: dict[SideName, str] = {}
     for side, tree in trees.items():
-        notes.listener.doing(f"building {tree.checkout.told}")
+        notes.listener.doing(f"building {tree.checkout.label}")
         folders[side] = os.path.join(root, "bin", _FOLDERS[side])
         programs(tree, request.asked, folders[side])
     warning = same_for_both(request.command, folders)
@@ -283,19 +283,19 @@ def _traced(
 
 
 def _trace_what_waits(
-    workload: Workload, told: Outcome, out: str, notes: Notes
+    workload: Workload, outcome: Outcome, out: str, notes: Notes
 ) -> None:
     """Trace both sides if CPU does not explain the time; else suggest what to trace.
 
     With several benchmarks, a trace of one does not represent the mix. If other
     programs ran, they may explain the time.
     """
-    if workload.traceable and unexplained(told):
+    if workload.traceable and unexplained(outcome):
         folders = {side: os.path.join(out, side, "traced") for side in SIDES}
         _traced(workload, folders, notes.listener)
     if workload.doubts():
         return
-    for name in to_trace(told)[:_TO_TRACE]:
+    for name in to_trace(outcome)[:_TO_TRACE]:
         notes.warn(
             f"CPU explains less than half of how the time of Benchmark{name} changed; "
             "to see what it waits for, measure it alone: "

@@ -31,7 +31,7 @@ class Checkout(NamedTuple):
     changed: int = 0
 
     @property
-    def told(self) -> str:
+    def label(self) -> str:
         """The side as messages name it."""
         if not self.commit:
             return f"{self.side} (the working tree)"
@@ -109,17 +109,17 @@ def checked_out(
         else:
             _copied(repository, side, folder, warn)
     except GitError as error:
-        raise MeasureError(f"{side.told}: git: {error}") from None
+        raise MeasureError(f"{side.label}: git: {error}") from None
     except OSError as error:
         # shutil.Error has no strerror.
         reason = error.strerror or str(error)
-        raise FetchError(f"{side.told}: cannot be written out: {reason}") from None
+        raise FetchError(f"{side.label}: cannot be written out: {reason}") from None
     prefix = repository.prefix()
     ours = os.path.join(folder, prefix) if prefix else folder
     if not os.path.isdir(ours):
         raise UsageError(
-            f"{_ASKING}: {side.told} has no folder {printable(prefix)}: go to one that "
-            "both have"
+            f"{_ASKING}: {side.label} has no folder {printable(prefix)}: go to one "
+            "that both have"
         )
     return ours
 
@@ -198,6 +198,6 @@ def _submodule(repository: Repository, path: str) -> Repository | None:
 
 def _empty(side: Checkout, path: str) -> str:
     return (
-        f"{side.told}: the submodule {printable(path)} is left empty, as that commit "
+        f"{side.label}: the submodule {printable(path)} is left empty, as that commit "
         "of it is not here; git submodule update --init --recursive brings it"
     )

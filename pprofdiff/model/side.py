@@ -34,7 +34,7 @@ class Capture(Generic[Content_co]):
     run
         The index of its run, from 0. Captures taken together form a run; two captures
         of one side that measure the same thing belong to two runs.
-    told
+    run_known
         Whether the inputs determine the run, as a folder per run does.
     saved_to
         Path of the copy of a fetched input, None for a local one.
@@ -47,7 +47,7 @@ class Capture(Generic[Content_co]):
     kind: KindId
     content: Content_co
     run: int = 0
-    told: bool = False
+    run_known: bool = False
     saved_to: str | None = None
     unit: str = ""
 

@@ -79,7 +79,7 @@ class Sources(Protocol):
         """Whether the builds are known to be made from this source."""
 
     @property
-    def told(self) -> tuple[str, str] | None:
+    def revisions(self) -> tuple[str, str] | None:
         """The commits of base and new (full ids), None without a repository.
 
         "" is a work tree with uncommitted changes.

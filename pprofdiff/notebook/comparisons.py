@@ -71,11 +71,11 @@ _Labels = tuple[str, str]
 def comparison_card(report: ReportModel) -> Card:
     """Return the card of a report on one comparison."""
     shown = list(sections(report))
-    section, told = shown[0], why(report)
-    first = answer(report, told, shown)
-    listed = told.reasons[:_FINDINGS] if first.reason is not None else ()
+    section, reasons = shown[0], why(report)
+    first = answer(report, reasons, shown)
+    listed = reasons.reasons[:_FINDINGS] if first.reason is not None else ()
     more = len(report.findings.found) - len(listed)
-    below = f"{more} more in .findings" if told.reasons and more > 0 else ""
+    below = f"{more} more in .findings" if reasons.reasons and more > 0 else ""
     make = KINDS[section.kind].diff_card
     card: Card = (resolve(make) if make else _first_table)(section, report.labels)
     return card._replace(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pprofdiff.notebook import ROWS, Card
 from pprofdiff.report.rows import Sentence, Table
 from pprofdiff.report.series.model import SeriesReport
-from pprofdiff.report.series.told import (
+from pprofdiff.report.series.sentences import (
     headline,
     kind_tables,
     over_words,
-    steps_told,
+    step_sentences,
 )
 from pprofdiff.units import printable
 
@@ -29,5 +29,5 @@ def series_card(report: SeriesReport) -> Card:
         lead=headline(report),
         table=tables[-1],
         below=" ".join([over_words(series), *warnings]),
-        findings=tuple((0, printable(words)) for words in steps_told(report)),
+        findings=tuple((0, printable(words)) for words in step_sentences(report)),
     )

@@ -197,7 +197,7 @@ def curves_in_words(
         return f"{head}: none changed."
     spelled = distinct_names([curve.key for curve in changed])
     labels = spelled if which == "functions" else [curve.label for curve in changed]
-    told = "; ".join(
+    listed = "; ".join(
         f"{label} "
         + ", ".join(
             f"{_POINTS.text(one.delta, signed=True)} at {names[one.step]}"
@@ -205,7 +205,7 @@ def curves_in_words(
         )
         for curve, label in zip(changed, labels, strict=True)
     )
-    return f"{head}. Changed: {told}."
+    return f"{head}. Changed: {listed}."
 
 
 def _kind(judged: JudgedSeries, name: str) -> KindCurves:

@@ -257,12 +257,12 @@ def _span(ax: Axes, sides: _Sides) -> tuple[float, float]:
     if halves and most:
         # Moving one end moves the other.
         for _ in range(_ENDS):
-            low = min(low, _room_beside(ax, "p50", min(halves), high))
-            high = max(high, _room_beside(ax, "p99", max(most), low))
+            low = min(low, _room_for_label(ax, "p50", min(halves), high))
+            high = max(high, _room_for_label(ax, "p99", max(most), low))
     return low, high
 
 
-def _room_beside(ax: Axes, name: str, ns: int, other: float) -> float:
+def _room_for_label(ax: Axes, name: str, ns: int, other: float) -> float:
     """Return the end of a time axis that leaves room there for a quantile's text.
 
     `other` is the axis's other end.

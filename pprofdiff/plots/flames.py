@@ -184,12 +184,12 @@ def flamegraph_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
         if delta[i] and (judged is None or not judged.noise[i])
     ][:_TOLD]
     names = distinct_names(table.names[i] for i in moved)
-    told = [
+    changes = [
         f"{shortened(name)} {value_words(scale, float(delta[i]), signed=True)}"
         for i, name in zip(moved, names, strict=True)
     ]
     totals = f"{shortened(diff.base.label)} {base}, {shortened(diff.new.label)} {new}"
-    rest = "; ".join(told) or "nothing moved beyond noise"
+    rest = "; ".join(changes) or "nothing moved beyond noise"
     return f"Flame graph of {diff.name}. {totals}; cum: {rest}."
 
 

@@ -220,7 +220,7 @@ def _add_bars(
     return handles
 
 
-def _told(times: Floats) -> str:
+def _words(times: Floats) -> str:
     """Return the sum of a bar, with blocked time listed separately if it is drawn."""
     awake, blocked = float(times[: len(_STATES)].sum()), times[len(_STATES) :].sum()
     words = scaled(awake, "ns") if awake else "0"
@@ -236,7 +236,7 @@ def _add_sums(
         for times, shift, name, label in zip(
             root.times, _SHIFTS, SIDES, labels, strict=True
         ):
-            total, words = float(times.sum()), f"{label} {_told(times)}"
+            total, words = float(times.sum()), f"{label} {_words(times)}"
             y, shade = row + shift, colour(name, theme)
             add_note(ax, words, (total, y), (4, 0), size="x-small", color=shade)
             edge = y - _HEIGHT / 2, y + _HEIGHT / 2

@@ -199,8 +199,8 @@ def moment_in_words(
     pair = diff if isinstance(diff, MomentPair) else moment_pair(data_of(diff), which)
     if pair is None:
         return f"{TITLES[which]}: none in either trace."
-    told = [_told(pair, side) for side in pair.sides if side is not None]
-    words = f"{TITLES[pair.id]}: {'; '.join(told)}."
+    parts = [_words(pair, side) for side in pair.sides if side is not None]
+    words = f"{TITLES[pair.id]}: {'; '.join(parts)}."
     left = [
         f"{PROCESSORS} of {side.processors} processors of {shortened(side.label, 20)}"
         for side in pair.sides
@@ -222,7 +222,7 @@ def moment_in_short(pair: MomentPair) -> str:
     return f"{TITLES[pair.id][:1].lower()}{TITLES[pair.id][1:]} {' → '.join(figures)}"
 
 
-def _told(pair: MomentPair, side: Moment) -> str:
+def _words(pair: MomentPair, side: Moment) -> str:
     """Return one side's moment in words: how long, whose, what the Ps did."""
     label = shortened(side.label, 20)
     if pair.id == "mutator":
@@ -234,10 +234,10 @@ def _told(pair: MomentPair, side: Moment) -> str:
     name = side.name
     if pair.id == "wait":
         (name,) = distinct_names([name])
-    told = f"{label} {time_words(side.duration_ns)} ({shortened(name, 60)})"
+    text = f"{label} {time_words(side.duration_ns)} ({shortened(name, 60)})"
     shares = ((side.program, "the program"), (side.gc, "GC"), (side.other, "others"))
     known = [f"{percent(share, 1)} {who}" for share, who in shares if share]
-    return f"{told}, meanwhile processors: {', '.join(known)}" if known else told
+    return f"{text}, meanwhile processors: {', '.join(known)}" if known else text
 
 
 def _rows(pair: MomentPair) -> tuple[list[_Row], float]:
@@ -285,9 +285,9 @@ def _add_sides(ax: Axes, pair: MomentPair, rows: list[_Row], theme: Theme) -> No
                     line = [top, bottom]
                     ax.plot([at, at], line, color=edge, linewidth=0.8, zorder=0)
         top = bottom + _GAP
-        told = [row for row in own if row.name]
-        names = distinct_names([row.name for row in told])
-        for row, name in zip(told, names, strict=True):
+        named = [row for row in own if row.name]
+        names = distinct_names([row.name for row in named])
+        for row, name in zip(named, names, strict=True):
             y = row.y - _LANE / 2 - _LINE / 2
             text = shortened(name, letters)
             _write(ax, pair.low_ns, y, text, colour("faint", theme))

@@ -104,8 +104,8 @@ def _moment_chart(pair: MomentPair, prefix: str) -> Chart:
 
 def run_charts(comparison: Comparison) -> tuple[Chart, ...]:
     """Return the chart of both sides' runs if a side has several, else nothing."""
-    told = headline_runs(comparison)
-    if not told:
+    figures = headline_runs(comparison)
+    if not figures:
         return ()
     words = runs_in_words(comparison)
     title = "Run by run"
@@ -114,7 +114,7 @@ def run_charts(comparison: Comparison) -> tuple[Chart, ...]:
         title=title,
         description=words,
         prefix="runs",
-        size=(_RUNS_WIDTH, _RUNS_HEIGHT * len(told)),
+        size=(_RUNS_WIDTH, _RUNS_HEIGHT * len(figures)),
     )
     return (Chart("runs", title, words, drawn),)
 

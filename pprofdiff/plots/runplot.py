@@ -166,9 +166,9 @@ def runs_of(
     compared: Comparison, drawing: Figure | SubFigure, theme: Theme = "light"
 ) -> list[Axes]:
     """Draw all figures that are known per run, one below the other."""
-    told = headline_runs(compared)
-    axes = drawing.subplots(len(told), 1, squeeze=False)[:, 0].tolist()
-    for one, ax in zip(told, axes, strict=True):
+    figures = headline_runs(compared)
+    axes = drawing.subplots(len(figures), 1, squeeze=False)[:, 0].tolist()
+    for one, ax in zip(figures, axes, strict=True):
         runs(compared, ax, figure=one.id, theme=theme)
     return list(axes)
 
@@ -180,22 +180,22 @@ def _shown(
     comparison = compared
     if not isinstance(comparison, Comparison):
         comparison = comparison.comparison
-    told = [one for one in headline_runs(comparison) if figure in (None, one.id)]
-    if not told:
+    figures = [one for one in headline_runs(comparison) if figure in (None, one.id)]
+    if not figures:
         what = "time or CPU" if figure is None else figure
         raise UsageError(
             f"no {what} per op of several runs: give folders of runs, each with "
             "benchmarks and a CPU profile"
         )
     of = {measure.id: measure for measure in measures(comparison)}
-    return [_one(comparison, one, of.get(one.id)) for one in told]
+    return [_one(comparison, one, of.get(one.id)) for one in figures]
 
 
-def _one(comparison: Comparison, told: RunValues, measure: Measure | None) -> _Shown:
-    apart = outliers(told.sides)
+def _one(comparison: Comparison, runs: RunValues, measure: Measure | None) -> _Shown:
+    apart = outliers(runs.sides)
     sides = []
     for number, (side, values) in enumerate(
-        zip((comparison.base, comparison.new), told.sides, strict=True)
+        zip((comparison.base, comparison.new), runs.sides, strict=True)
     ):
         names, order = run_names(numbered(side)), list(values)
         named = {
@@ -206,8 +206,8 @@ def _one(comparison: Comparison, told: RunValues, measure: Measure | None) -> _S
         sides.append(_Side(side.label, tuple(values.values()), named))
     largest = max(max(side.values) for side in sides)
     return _Shown(
-        told.figure.capitalize() if told.id == "time" else told.figure,
-        told.source,
+        runs.figure.capitalize() if runs.id == "time" else runs.figure,
+        runs.source,
         (sides[0], sides[1]),
         measure,
         scale_for((largest,), "s"),
@@ -281,11 +281,11 @@ def _in_words(shown: _Shown) -> str:
         words = f"{_whose(side)}{span}, mean {value_words(shown.scale, side.mean)}"
         apart = [f"run {run}" for run in side.apart.values()]
         parts.append(words + (f" ({listed(apart)} apart)" if apart else ""))
-    told = f"{shown.figure}, run by run (each a dot). {'; '.join(parts)}"
+    head = f"{shown.figure}, run by run (each a dot). {'; '.join(parts)}"
     if shown.interval is None or shown.measure is None:
-        return f"{told}."
+        return f"{head}."
     low, high = (value_words(shown.scale, end) for end in shown.interval)
     percent = shown.measure.confidence
     return (
-        f"{told}; by the {percent}% interval of the ratio, new is at {low} to {high}."
+        f"{head}; by the {percent}% interval of the ratio, new is at {low} to {high}."
     )

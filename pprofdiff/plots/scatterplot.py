@@ -153,9 +153,9 @@ def scatter_in_words(
     """Return how many functions changed, and how many did not, in a sentence."""
     diff = data_of(diff)
     counts = _dots(diff, by).counts()
-    told = ", ".join(f"{count:,} {words}" for words, count in counts.items())
+    listed = ", ".join(f"{count:,} {words}" for words, count in counts.items())
     labels = f"{shortened(diff.base.label)} against {shortened(diff.new.label)}"
-    return f"{diff.name}: functions by {by}, {labels}: {told}."
+    return f"{diff.name}: functions by {by}, {labels}: {listed}."
 
 
 def _dots(diff: ProfileDiff, by: By) -> _Dots:

@@ -129,7 +129,7 @@ def report_of(
     `unread` has a line for each input that could not be read. With `sources`, findings
     name the changed lines behind them.
     """
-    told: dict[str, Caveat] = {}
+    unique: dict[str, Caveat] = {}
     lost = (Caveat("unread", line) for line in unread)
     of_sides = [*comparison.caveats()]
     if comparison.of_fleets:
@@ -140,7 +140,7 @@ def report_of(
         of_sides = [one for one in of_sides if one.id not in _OF_CAPTURES]
     caveats = (*of_sides, *_of_runs(comparison))
     for caveat in (*lost, *warnings, *caveats):
-        told.setdefault(caveat.text, caveat)
+        unique.setdefault(caveat.text, caveat)
     decided = outcome(comparison)
     if comparison.measured:
         # Most reports are not measured and need not load how benchmarks are compared.
@@ -161,12 +161,12 @@ def report_of(
         for caveat in of_source:
             if comparison.measured:
                 continue
-            told.setdefault(caveat.text, caveat)
+            unique.setdefault(caveat.text, caveat)
     report = ReportModel(
         labels=(comparison.base.label, comparison.new.label),
         inputs=(_inputs(given[0]), _inputs(given[1], _paired(comparison))),
         comparison=comparison,
-        warnings=tuple(told.values()),
+        warnings=tuple(unique.values()),
         filters=tuple(filters),
         outcome=decided,
         account=account(comparison),
@@ -195,10 +195,10 @@ def judged(report: ReportModel, gate: Gate) -> ReportModel:
     if unread:
         outcome = "none" if verdict.outcome == "pass" else verdict.outcome
         verdict = verdict._replace(outcome=outcome, unread=unread)
-    told = {caveat.text: caveat for caveat in report.warnings}
+    unique = {caveat.text: caveat for caveat in report.warnings}
     for caveat in verdict_caveats(verdict):
-        told.setdefault(caveat.text, caveat)
-    return report._replace(verdict=verdict, warnings=tuple(told.values()))
+        unique.setdefault(caveat.text, caveat)
+    return report._replace(verdict=verdict, warnings=tuple(unique.values()))
 
 
 def _of_runs(comparison: Comparison) -> Iterator[Caveat]:

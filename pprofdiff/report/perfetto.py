@@ -189,8 +189,8 @@ def _goroutines(pid: int, side: TraceSide, until: int) -> Iterator[bytes]:
             for one, text in _STATES.items():
                 words[state[at] == one] = _quoted(text)
             why = rows.reason[whole][at]
-            told = (state[at] == State.WAITING) & (why > 0)
-            words[told] = reasons[why[told]]
+            known = (state[at] == State.WAITING) & (why > 0)
+            words[known] = reasons[why[known]]
             yield _slices(
                 (pid, np.full(len(at), tid)),
                 (start[at] - trace.start_ns, (end - start)[at]),

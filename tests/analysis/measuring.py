@@ -59,7 +59,7 @@ def made(label, *units, runs=RUNS, turns=TURNS):
         captures.append(_bench(label, units, run, turns))
         for unit in units:
             folder = f"{label}/{run + 1}/Benchmark{unit.name}"
-            where = {"run": run, "told": True, "unit": f"Benchmark{unit.name}"}
+            where = {"run": run, "run_known": True, "unit": f"Benchmark{unit.name}"}
             cpu = _covering(profile(list(unit.cpu.items())), unit, unit.operations)
             captures.append(Capture(f"{folder}/cpu.pb.gz", "profile", cpu, **where))
             if run == 0:
@@ -96,7 +96,7 @@ def _bench(label, units, run, turns):
             )
     path = f"{label}/{run + 1}/bench.txt"
     content = parse("\n".join([*lines, ""]).encode(), path)
-    return Capture(path, "benchmark", content, run=run, told=True)
+    return Capture(path, "benchmark", content, run=run, run_known=True)
 
 
 def _allocs(unit):

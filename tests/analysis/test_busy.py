@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pprofdiff.analysis.busy import busy, clock_sigma, stirred
+from pprofdiff.analysis.busy import busy, clock_sigma, scheduling_alone
 from pprofdiff.analysis.causes.finding import Findings
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.gate.judging import judge
@@ -17,7 +17,7 @@ from pprofdiff.analysis.judge.calibration import (
 )
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.work import counted
-from pprofdiff.report.sections.outcome import told_outcome
+from pprofdiff.report.sections.outcome import outcome_text
 from tests.analysis.outcome.evidence import PACKAGES, bench, cpu, told
 
 STOPPED = ("runtime.asyncPreempt", PACKAGES[0], "main.main")
@@ -61,9 +61,9 @@ def test_twice_the_time_on_a_busy_machine_is_no_news():
     assert loud.busy == pytest.approx(96 / 960, rel=0.1)
     clock = next(m for m in loud.measures if m.id == "time")
     assert clock.low < 1 / 3
-    said = [sentence.text for sentence in told_outcome(loud).below]
+    said = [sentence.text for sentence in outcome_text(loud).below]
     assert sum("machine was busy" in text for text in said) == 1
-    assert not any("busy" in s.text for s in told_outcome(quiet).below)
+    assert not any("busy" in s.text for s in outcome_text(quiet).below)
 
 
 def test_cpu_decides_where_it_is_plain():
@@ -110,7 +110,11 @@ def test_scheduling_alone_on_a_busy_machine_is_the_machines():
         )
 
     quiet, loud, changed = compared(20), compared(300), compared(300, grown=10)
-    assert [stirred(one) for one in (quiet, loud, changed)] == [False, True, False]
+    assert [scheduling_alone(one) for one in (quiet, loud, changed)] == [
+        False,
+        True,
+        False,
+    ]
     named = [{f.id for f in find(one).found} for one in (quiet, loud, changed)]
     assert ["scheduler" in ids for ids in named] == [True, False, True]
     assert outcome(quiet).verdict == "slower"

@@ -12,7 +12,7 @@ from pprofdiff.analysis.hosts import fleet_caveats
 from pprofdiff.analysis.run_order import began_first, taken_in_turns
 from pprofdiff.model.side import Fleet, Side
 from pprofdiff.report.model import report_of
-from pprofdiff.report.sections.outcome import told_outcome
+from pprofdiff.report.sections.outcome import outcome_text
 from tests.analysis.outcome.evidence import bench, cpu, told
 
 PAIRS = [(0, 1), (3, 2), (5, 4), (6, 7), (9, 8)]
@@ -27,10 +27,10 @@ def side(label, times, values=None):
         (profile,) = cpu({"main.f": 100})
         time_ns = None if at is None else (100 + at) * 10**9
         content = replace(profile.content, time_ns=time_ns)
-        captures.append(replace(profile, content=content, run=run, told=True))
+        captures.append(replace(profile, content=content, run=run, run_known=True))
         if values is not None:
             (text,) = bench({"Parse": values[run]})
-            captures.append(replace(text, run=run, told=True))
+            captures.append(replace(text, run=run, run_known=True))
     return Side(label, tuple(captures))
 
 
@@ -97,7 +97,7 @@ def test_outcome_and_gate_take_the_drift_out():
     gate = Gate.of(["bench:ns/op:+1%"])
     both = report_of(told(*(s.captures for s in sides)), gate=gate)
     assert both.outcome.verdict == "slower"
-    (basis,) = told_outcome(both.outcome).below
+    (basis,) = outcome_text(both.outcome).below
     assert (
         basis.text == "From BenchmarkParse, 5 runs a side in turns, compared in pairs."
     )

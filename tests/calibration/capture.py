@@ -80,7 +80,7 @@ def added(before: float, after: float) -> float:
 
 
 @contextmanager
-def beside(count: int) -> Iterator[None]:
+def competing(count: int) -> Iterator[None]:
     """Have so many busy processes run meanwhile."""
     busy = [subprocess.Popen(["sh", "-c", _BUSY]) for _ in range(count)]
     try:
@@ -180,7 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             place, workload = asked.folder / name, WORKLOADS[name]
             planned = plan(workload, place, asked.seconds)
             print(f"{name}, {condition}: {planned}", flush=True)
-            with beside(CONDITIONS[condition]):
+            with competing(CONDITIONS[condition]):
                 for build, number in order(asked.runs, asked.sizes):
                     if time.monotonic() > until:
                         return

@@ -75,10 +75,10 @@ def test_no_two_parts_are_called_alike(case):
     account = report(case).account
     if account is None:
         pytest.skip("nothing adds up to the change")
-    for rows in (account.parts, account.within, account.beside):
+    for rows in (account.parts, account.within, account.outside):
         labels = Counter(part.label for part in rows)
         assert [label for label, number in labels.items() if number > 1] == []
-    ids = Counter(p.id for p in (*account.parts, *account.within, *account.beside))
+    ids = Counter(p.id for p in (*account.parts, *account.within, *account.outside))
     assert [id_ for id_, number in ids.items() if number > 1] == []
 
 
@@ -90,7 +90,7 @@ def test_what_is_measured_is_never_negative(case):
     if account is None:
         pytest.skip("nothing adds up to the change")
     measured_ones = [p for p in account.parts if p.id != "off-cpu"]
-    for part in (*measured_ones, *account.within, *account.beside):
+    for part in (*measured_ones, *account.within, *account.outside):
         assert min(part.amount) >= 0, part
     for part in account.parts:
         if part.id != "off-cpu" or min(part.amount) >= 0:

@@ -9,7 +9,7 @@ import pytest
 
 from pprofdiff.analysis.causes.case import Case as Evidence
 from pprofdiff.report.sections.findings import why
-from pprofdiff.report.sections.outcome import told_outcome
+from pprofdiff.report.sections.outcome import outcome_text
 from tests.field.cases import CASES, each, report
 
 ALL = tuple(chain.from_iterable((case, case.swapped) for case in CASES))
@@ -316,7 +316,7 @@ def test_the_headline_has_the_ratio_and_its_interval(case):
     """
     outcome = report(case).outcome
     first = outcome.headline
-    headline = told_outcome(outcome).headline
+    headline = outcome_text(outcome).headline
     if first is None or not first.more_is:
         return
     rest = headline.partition(": ")[2]
@@ -381,7 +381,7 @@ def test_the_outcome_says_what_its_figures_say(case):
     first = outcome.headline
     if outcome.verdict != "unknown":
         assert first.verdict == outcome.verdict
-    words = told_outcome(outcome)
+    words = outcome_text(outcome)
     headline = words.headline
     if first is None or not first.more_is:
         assert outcome.verdict == "unknown"

@@ -85,7 +85,7 @@ def test_the_account_is_negated(case):
     assert there.of == back.of
     if mixed(case):
         pytest.skip("an operation is another mix")
-    for rows, others in ((there.parts, back.parts), (there.within, back.within), (there.beside, back.beside)):  # fmt: skip
+    for rows, others in ((there.parts, back.parts), (there.within, back.within), (there.outside, back.outside)):  # fmt: skip
         swapped = {part.id: part.amount[::-1] for part in others}
         assert {part.id for part in rows} == swapped.keys()
         for part in rows:

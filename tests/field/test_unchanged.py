@@ -13,7 +13,7 @@ from pprofdiff.api.comparison import compare_paths
 from pprofdiff.report.markdown import comment as markdown
 from pprofdiff.report.model import judged
 from pprofdiff.report.sections.findings import why
-from pprofdiff.report.sections.outcome import told_outcome
+from pprofdiff.report.sections.outcome import outcome_text
 from pprofdiff.units import percent
 from tests.field.cases import DATA, UNCHANGED, each, report
 
@@ -48,7 +48,7 @@ def test_there_are_enough_of_them():
 def test_there_is_no_verdict(case):
     outcome = report(case).outcome
     assert outcome.verdict in ("same", "unknown"), outcome.measures
-    assert told_outcome(outcome).headline.startswith(
+    assert outcome_text(outcome).headline.startswith(
         ("No outcome", "Can't tell", "The same within")
     )
     assert outcome.contrary == ()

@@ -30,7 +30,7 @@ def side(label, profiles):
     names = [f"h{n}" for n in range(len(profiles))]
     fleet = Fleet("made", {(name, "cpu"): HostSums(1, 1, 1) for name in names}, {})
     captures = (
-        Capture(name, "profile", profile, run, told=True)
+        Capture(name, "profile", profile, run, run_known=True)
         for run, (name, profile) in enumerate(zip(names, profiles, strict=True))
     )
     return Side(label, tuple(captures), fleet)

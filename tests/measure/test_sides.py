@@ -45,7 +45,7 @@ def test_two_refs_are_two_commits(repo):
     (base, new), warnings = sides("HEAD~1", "main")
     assert base.commit == repo.run("rev-parse", "HEAD~1").strip()
     assert new.commit == repo.run("rev-parse", "HEAD").strip()
-    assert (base.told, new.told, warnings) == (
+    assert (base.label, new.label, warnings) == (
         f"base (HEAD~1, {base.commit[:9]})",
         f"new (main, {new.commit[:9]})",
         (),
@@ -61,7 +61,7 @@ def test_base_is_where_the_branch_left(repo):
     repo.run("checkout", "-q", "topic")
     (base, new), _ = sides()
     assert (base.commit, base.ref) == (parted, "main")
-    assert (new.commit, new.told) == ("", "new (the working tree)")
+    assert (new.commit, new.label) == ("", "new (the working tree)")
 
 
 def test_origins_default_branch_comes_before_main(repo, tmp_path, monkeypatch):

@@ -149,7 +149,7 @@ def _of_benchmark(
         "time per operation, of all goroutines" if several else "time per operation",
         "ns",
         (*parts, Part("off-cpu", "not on a CPU", rest, source)),
-        beside=tuple(part._replace(id=f"beside.{part.id}") for part in off),
+        outside=tuple(part._replace(id=f"beside.{part.id}") for part in off),
         gaps=tuple(gaps),
         medians=(medians[0] * 1e9, medians[1] * 1e9)
         if not several and apart > log(1 + SAME_WITHIN)

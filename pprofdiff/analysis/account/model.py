@@ -53,12 +53,12 @@ class Part(NamedTuple):
     bounds: Bounds | None = None
 
 
-def in_part(parts: Sequence[Part], beside: Sequence[Part]) -> tuple[Part, ...]:
-    """Return parts, labelled "(in part)" where `beside` has more under the same label.
+def in_part(parts: Sequence[Part], outside: Sequence[Part]) -> tuple[Part, ...]:
+    """Return parts, labelled "(in part)" where `outside` has more under the same label.
 
     Tables of the same groups show the whole under the plain label.
     """
-    more = {part.label for part in beside if any(part.amount)}
+    more = {part.label for part in outside if any(part.amount)}
     return tuple(
         part._replace(label=f"{part.label} (in part)") if part.label in more else part
         for part in parts
@@ -79,7 +79,7 @@ class Account:
         A partition of what was measured; `total` is their exact sum.
     within
         Time inside parts, such as mark assist inside running: in no sum.
-    beside
+    outside
         What was measured off the path of an operation: in no sum.
     gaps
         What could not be measured, in words.
@@ -92,7 +92,7 @@ class Account:
     unit: str
     parts: tuple[Part, ...]
     within: tuple[Part, ...] = ()
-    beside: tuple[Part, ...] = ()
+    outside: tuple[Part, ...] = ()
     gaps: tuple[str, ...] = ()
     medians: tuple[float, float] | None = None
 

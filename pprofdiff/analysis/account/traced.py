@@ -25,8 +25,8 @@ _LABELS = {
     "unknown": "before the trace shows a state",
 }
 # CPU that the runtime spends outside user goroutines: background workers, scheduling.
-_BESIDE_GROUPS = {"sched"}
-_BESIDE = {*BACKGROUND_MARK, "gc.sweep.bg", "gc.scavenge.bg"}
+_OUTSIDE_GROUPS = {"sched"}
+_OUTSIDE = {*BACKGROUND_MARK, "gc.sweep.bg", "gc.scavenge.bg"}
 # Standard deviations that sample counts may be off before CPU contradicts running time.
 _DEVIATIONS = 3
 
@@ -49,7 +49,7 @@ def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
         return Amount(by[0] * base, by[1] * new)
 
     running = amount("running")
-    parts, beside, gaps = _running(comparison.cpu, running)
+    parts, outside, gaps = _running(comparison.cpu, running)
     for state, label in _LABELS.items():
         parts.append(Part(state, label, amount(state), _TRACE))
     for state in times:
@@ -74,7 +74,7 @@ def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
         "ns",
         shown,
         tuple(within),
-        tuple(beside),
+        tuple(outside),
         tuple(gaps),
     )
 
@@ -95,7 +95,7 @@ def _running(
             [
                 rules().categories.index(c)
                 for c in group.categories
-                if (c in _BESIDE or group.id in _BESIDE_GROUPS) == outside
+                if (c in _OUTSIDE or group.id in _OUTSIDE_GROUPS) == outside
             ],
         )
         for group in rules().groups
@@ -105,7 +105,7 @@ def _running(
     runs = each_together(every, [members for *_, members in split])
     base, new = (side.tolist() for side in merged(runs))
     inside: list[Part] = []
-    beside: list[Part] = []
+    others: list[Part] = []
     for (group, outside, _), old, now, bounds in zip(
         split, base, new, intervals(diff, runs), strict=True
     ):
@@ -113,7 +113,7 @@ def _running(
         if any(amount):
             prefix = "beside.cpu" if outside else "cpu"
             part = Part(f"{prefix}.{group.id}", group.label, amount, _CPU, bounds)
-            (beside if outside else inside).append(part)
+            (others if outside else inside).append(part)
     off = running.less(Amount.sum(part.amount for part in inside))
     reach = _reach(diff, running)
     if off.base < -reach[0] or off.new < -reach[1]:
@@ -122,14 +122,14 @@ def _running(
             "times, and running is not split"
         )
         return whole, [], [gap]
-    parts = list(in_part(inside, beside))
+    parts = list(in_part(inside, others))
     gaps = []
     if parts != inside:
         gaps = ["CPU of the runtime's own workers, which the table of CPU has too"]
     # By chance there may be more samples than running time.
     label = "running, but not on a CPU" if min(off) >= 0 else "running less CPU"
     parts.append(Part("off-cpu", label, off, "trace less the CPU profile"))
-    return parts, beside, gaps
+    return parts, others, gaps
 
 
 def _reach(diff: ProfileDiff, running: Amount) -> tuple[float, float]:

@@ -86,7 +86,7 @@ class CPUComparison:
         return group in self.groups and self.groups[group].noise is False
 
     @cached_property
-    def beside_others(self) -> CountModel:
+    def relative(self) -> CountModel:
         """The model of changes beyond the load."""
         if self.load is None:
             return self.model
@@ -327,6 +327,6 @@ class CPUComparison:
         judged = self.diff.judge_runs(self.runs(claim))
         return "unknown" if judged is None else judged.change().mark
 
-    def change_beside_others(self, claim: Claim) -> Change:
+    def change_relative(self, claim: Claim) -> Change:
         """Judge how the claimed samples changed beyond the load."""
-        return self.beside_others.one(self.runs(claim))
+        return self.relative.one(self.runs(claim))

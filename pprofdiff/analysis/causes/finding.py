@@ -82,7 +82,7 @@ class Finding(NamedTuple):
     claims, None without one: no sample counts for two causes. `own` is the part that
     the finding's own sentence covers, without its consequences, None if there is none.
     `mark` is the tables' mark of `own`, or of `explains` without it, None for fewer
-    samples than a row needs. `beside` says that earlier causes claim a part of what its
+    samples than a row needs. `shared` says that earlier causes claim a part of what its
     own numbers show. `weight` is what a finding without a claim explains of its own
     measure, from 0 to 1; with a claim it breaks ties. `sure` says that its severity
     rests on other evidence than its claim's CPU, which may be within noise. `rises` is
@@ -104,7 +104,7 @@ class Finding(NamedTuple):
     explains: float | None = None
     own: float | None = None
     mark: Mark | None = None
-    beside: bool = False
+    shared: bool = False
     parent: str | None = None
     weight: float = 0.0
     sure: bool = False

@@ -76,11 +76,11 @@ def _costs_more(
     cpu: CPUComparison, side: int, function: Runs[Column], value: int
 ) -> bool:
     """Return whether a function costs more on the side with `value` as extra work."""
-    for model in (cpu.model, cpu.beside_others):
+    for model in (cpu.model, cpu.relative):
         change = model.one(function)
         more = change.delta if side else -change.delta
         work = model.by.factors[side] * value
-        if more >= _LITTLE * work or (change.told and more > 0):
+        if more >= _LITTLE * work or (change.significant and more > 0):
             return True
     return False
 

@@ -115,17 +115,17 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
     for finding in found:
         if finding.claim is not None and finding.severity != "info":
             taken = taken.plus(finding.claim)
-    told = explained(cpu, taken)
+    explains = explained(cpu, taken)
     of_operations = any(
         group.id not in _BY_ITSELF
         or not _of_process(
             view, cpu, cpu.of_groups(group.id), collected=group.id != "sched"
         )
-        for group in told.left
+        for group in explains.left
     )
     # List all that is unexplained, or nothing if it is the process's own work.
-    left = told.left if of_operations else ()
-    return Findings(tuple(found), told._replace(left=left))
+    left = explains.left if of_operations else ()
+    return Findings(tuple(found), explains._replace(left=left))
 
 
 _Drafts = list[tuple[float, Finding, list[Finding]]]
@@ -138,7 +138,7 @@ def _ranked(view: _View) -> Iterator[Finding]:
     taken = word = None
     if view.cpu is not None and view.program is not None:
         taken, word = _add_places(view, view.cpu, view.program, drafts, named)
-    sites = _worth_telling(view, named)
+    sites = _worth_reporting(view, named)
     for number, site in enumerate(sites, 1):
         finding = _of_site(view, site, taken, number, alone=len(sites) == 1)
         if taken is not None and finding.claim is not None:
@@ -227,9 +227,10 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         *_mechanisms(cpu, place, {amount for _, amount in resources}),
     ]
     share = abs(delta) / cpu.whole
-    told = view.moved and (cpu.change(place.claim).told or _is_all(cpu, place))
-    told &= not _by_chance(view, cpu, place, known=known)
-    if not told:
+    change = cpu.change(place.claim)
+    significant = view.moved and (change.significant or _is_all(cpu, place))
+    significant &= not _by_chance(view, cpu, place, known=known)
+    if not significant:
         return Finding(
             "place" if number == 1 else f"place-{number}",
             _largest(view, cpu, place),
@@ -264,7 +265,7 @@ def _is_all(cpu: CPUComparison, place: Place) -> bool:
     """
     whole = cpu.scaled_delta(*cpu.diff.totals)
     counting = cpu.model._replace(spread=ONE_RUN)
-    if not counting.one(cpu.runs(place.claim)).told:
+    if not counting.one(cpu.runs(place.claim)).significant:
         return False
     return abs(cpu.scaled_delta(place.base, place.new) - whole) <= _REST * abs(whole)
 
@@ -278,7 +279,7 @@ def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
     whole = cpu.scaled_delta(*cpu.diff.totals)
     if view.moved and delta * whole > 0 and abs(delta) >= MOST * abs(whole):
         return f"Most of the change is in {who}: {amount}, not significant by itself"
-    if cpu.change(place.claim).told:
+    if cpu.change(place.claim).significant:
         return f"The largest difference is in {who}: {amount}"
     return f"Within noise, the largest difference is in {who}: {amount}"
 
@@ -434,14 +435,14 @@ def _mechanisms(cpu: CPUComparison, place: Place, said: set[str]) -> list[str]:
             continue
         if delta * moved < 0 or scale_of(cpu.diff).number(delta, signed=True) in said:
             continue
-        if cpu.change(claim).told:
+        if cpu.change(claim).significant:
             label = table.category_labels.get(category, category)
             amount = cpu.words(base, new)
             found.append((abs(delta), f"Of the CPU, {label}: {amount}"))
     return [text for _, text in sorted(found, reverse=True)[:1]]
 
 
-def _worth_telling(view: _View, named: set[str]) -> list[Site]:
+def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     """Return the changed sites that no place covers."""
     if view.sites is None:
         return []
@@ -516,7 +517,7 @@ def _of_runtime(
     With `collects`, GC work changed too and wakes its workers more or less often.
     """
     claim = cpu.of_groups(*what.groups).without(taken)
-    if not cpu.change(claim).told:
+    if not cpu.change(claim).significant:
         return None
     if not collects and _of_process(view, cpu, claim, collected=what.id == _GC_WORK):
         return None
@@ -564,7 +565,7 @@ def _of_process(
     if abs(log(of_op[0] * new / (of_op[1] * base))) < log(SIMILAR):
         return False
     by = Normalization("absolute", base, new, "per run")
-    return not cpu.model.scaled_by(by).one(cpu.runs(claim)).told
+    return not cpu.model.scaled_by(by).one(cpu.runs(claim)).significant
 
 
 def _severity(share: float) -> Severity:

@@ -119,14 +119,14 @@ def _families(
 def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
     """Return which functions of the union are all but gone, and which are new."""
     table, (base_total, new_total) = cpu.table, cpu.diff.totals
-    told = ~cpu.beside_others.rows(table.runs("cum")).noise
-    for row in np.flatnonzero(told).tolist():
-        told[row] = _tells(cpu, table.names[row])
+    significant = ~cpu.relative.rows(table.runs("cum")).noise
+    for row in np.flatnonzero(significant).tolist():
+        significant[row] = _significant(cpu, table.names[row])
     base, new = table.base_cum / base_total, table.new_cum / new_total
     at = cpu.diff.paired_functions.tabled
     gone, added = (np.zeros(len(cpu.names), np.bool_) for _ in range(2))
-    gone[at[told & (base >= NOTICED) & (new <= _LEFT * base)]] = True
-    added[at[told & (new >= NOTICED) & (base <= _LEFT * new)]] = True
+    gone[at[significant & (base >= NOTICED) & (new <= _LEFT * base)]] = True
+    added[at[significant & (new >= NOTICED) & (base <= _LEFT * new)]] = True
     renumbered = _renumbered(cpu)
     gone[renumbered] = added[renumbered] = False
     # The other side does their work in the function that they are part of.
@@ -174,7 +174,7 @@ def _least(cpu: CPUComparison, side: int, share: float) -> float:
     return max(share, SAMPLES_FOR_ROW * cpu.model.worth[side])
 
 
-def _tells(cpu: CPUComparison, name: str) -> bool:
+def _significant(cpu: CPUComparison, name: str) -> bool:
     """Return whether it is news that a function is gone or new.
 
     Functions of the standard library come and go between Go releases.
@@ -258,9 +258,9 @@ def _passed_on(
     side without the root that this is at least half of its cost below the root. `below`
     are the sums below the root, `there` those of the other side below the parent.
     """
-    beside = _below(cpu, side, root.parent, left_out=_with(cpu, side, root))
+    around = _below(cpu, side, root.parent, left_out=_with(cpu, side, root))
     factors = cpu.diff.normalization.factors
-    moved = there * factors[1 - side] - beside * factors[side]
+    moved = there * factors[1 - side] - around * factors[side]
     least = NOTICED / 2 * cpu.diff.totals[side]
     same = (below >= least) & (moved >= MOST * below * factors[side])
     same &= ~cpu.of_runtime
@@ -339,7 +339,9 @@ def _expected(cpu: CPUComparison, side: int, root: Root, below: Column) -> bool:
     here, there = (cpu.cum[side], cpu.cum[1 - side])
     if root.parent >= 0:
         part = here[root.row] / here[root.parent]
-        if not cpu.model.absence_tells(1 - side, float(part * there[root.parent])):
+        if not cpu.model.absence_significant(
+            1 - side, float(part * there[root.parent])
+        ):
             return False
     return not _fell_with_others(cpu, side, root, below)
 
@@ -351,15 +353,15 @@ def _fell_with_others(cpu: CPUComparison, side: int, root: Root, below: Column) 
     costs them so much less on the other side, it may cost the root less too, and only
     chance would sample it.
     """
-    beside = _below(cpu, side, -1, left_out=_with(cpu, side, root))
-    here, there = beside, cpu.cum[1 - side]
+    around = _below(cpu, side, -1, left_out=_with(cpu, side, root))
+    here, there = around, cpu.cum[1 - side]
     shared = (below >= NEARLY_ALL * root.value) & (there > 0) & (here > 0)
     for row in np.flatnonzero(shared).tolist():
         left = float(root.value / here[row] * there[row])
         if (
             not is_runtime_like(cpu.names[row])
-            and cpu.model.absence_tells(side, float(here[row]))
-            and not cpu.model.absence_tells(1 - side, left)
+            and cpu.model.absence_significant(side, float(here[row]))
+            and not cpu.model.absence_significant(1 - side, left)
         ):
             return True
     return False

@@ -301,7 +301,7 @@ def _with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
         alone[place.row] = 0
         best = int(np.argmax(alone))
         claim = place.claim.within(cpu.under(cpu.only(best)))
-        sides.append(best if alone[best] and cpu.change(claim).told else -1)
+        sides.append(best if alone[best] and cpu.change(claim).significant else -1)
     return place._replace(gone=sides[0], added=sides[1])
 
 

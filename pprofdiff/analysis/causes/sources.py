@@ -197,7 +197,7 @@ class _Carriers:
             )
         return self.diff.runs_of((base, new), len(self.changed))
 
-    def told(self, i: int, base: int, new: int) -> ChangedLines:
+    def with_cost(self, i: int, base: int, new: int) -> ChangedLines:
         """Return a hunk with the cost it carries and the commits that made it."""
         one = self.changed[i]
         hunk, places = one.hunk, one.places
@@ -287,7 +287,7 @@ class _Carriers:
         related = sorted(nearest.values(), key=lambda pair: pair[1].steps)[:_RELATED]
         return tuple(
             RelatedLines(
-                self.told(i, 0, 0),
+                self.with_cost(i, 0, 0),
                 names[of],
                 one.calls,
                 names[one.through] if one.through >= 0 else "",
@@ -326,9 +326,9 @@ class _Carriers:
 
     def _build(self, text: SourceText | None, *, gone: bool) -> str:
         """Return the commit that a text belongs to, or ""."""
-        if text is None or text.origin != "git" or self.sources.told is None:
+        if text is None or text.origin != "git" or self.sources.revisions is None:
             return ""
-        return self.sources.told[0 if gone else 1]
+        return self.sources.revisions[0 if gone else 1]
 
 
 class Behind(NamedTuple):
@@ -371,7 +371,7 @@ def with_source(
     case = Case(comparison)
     carriers = [_Carriers(diff, sources) for diff in comparison.profiles]
     of_cpu = [c for c in carriers if case.cpu is not None and c.diff is case.cpu.diff]
-    told = []
+    carried = []
     for finding in findings.found:
         source = None
         # CPU within noise gives no lines; allocation is counted by line.
@@ -384,13 +384,13 @@ def with_source(
             # Samples of all units together give no amounts of this one.
             source = source.without_amounts()
         if source is not None and any(source[:3]):
-            told.append(finding._replace(source=source))
+            carried.append(finding._replace(source=source))
         else:
-            told.append(finding)
-    known = any(one.severity != "info" or one.source is not None for one in told)
+            carried.append(finding)
+    known = any(one.severity != "info" or one.source is not None for one in carried)
     if decided and not known:
         changed = _changed_alone((of_cpu or carriers)[0].diff, sources)
-        told = told if changed is None else [changed, *told]
+        carried = carried if changed is None else [changed, *carried]
     first = carriers[0]
     movement = own_movement(first.diff)
     movers = np.argsort(-np.abs(movement), kind="stable")[:_LISTED].tolist()
@@ -399,7 +399,7 @@ def with_source(
     movers = [row for row in movers if movement[row] and cum[0][row] and cum[1][row]]
     others = _with_others(first, movers, ())
     return Behind(
-        findings._replace(found=tuple(told)),
+        findings._replace(found=tuple(carried)),
         _all_lines(first),
         others.unchanged,
         tuple(_caveats(first)),
@@ -510,7 +510,7 @@ def _all_lines(carriers: _Carriers) -> tuple[ChangedLines, ...]:
     judged = model.rows(runs.map(lambda run: run[some]))
     order = np.argsort(-np.abs(judged.delta), kind="stable")
     loud = some[order[~judged.noise[order]]][:_LISTED].tolist()
-    return tuple(carriers.told(i, int(base[i]), int(new[i])) for i in loud)
+    return tuple(carriers.with_cost(i, int(base[i]), int(new[i])) for i in loud)
 
 
 def _caveats(carriers: _Carriers) -> Iterator[Caveat]:
@@ -553,8 +553,8 @@ def _of_claim(
     claim = finding.claim
     if claim is None:
         return None
-    whole = cpu.beside_others.by.delta(*cpu.sums(claim))
-    lines = _lines(carriers, cpu.beside_others, carriers.sums(claim.sides), whole)
+    whole = cpu.relative.by.delta(*cpu.sums(claim))
+    lines = _lines(carriers, cpu.relative, carriers.sums(claim.sides), whole)
     rows = _rows(carriers.diff, finding) or _owners(cpu, finding)
     source = _with_others(carriers, rows, tuple(lines))
     source = source._replace(diff=all_carriers.index(carriers))
@@ -649,7 +649,7 @@ def _lines(
     loud = ~judged.noise & (delta * np.sign(whole) >= _PART * abs(whole))
     order = np.argsort(-np.abs(delta), kind="stable")
     for i in some[order[loud[order]]][:NAMED].tolist():
-        yield carriers.told(i, int(base[i]), int(new[i]))
+        yield carriers.with_cost(i, int(base[i]), int(new[i]))
 
 
 def _rows(diff: ProfileDiff, finding: Finding) -> list[int]:
@@ -712,17 +712,17 @@ def _with_others(
     Functions of `rows` without a differing line are named.
     """
     names, of_row = carriers.diff.paired_functions.names, carriers.by_row
-    told = {one.place for one in lines}
+    listed = {one.place for one in lines}
     carrying = {one.function for one in lines}
     named = [*rows, *(row for row in of_row if names[row] in carrying)]
     near = (
-        carriers.told(i, 0, 0)
+        carriers.with_cost(i, 0, 0)
         for row in dict.fromkeys(named)
         for i in of_row.get(row, ())
     )
     return SourceOfFinding(
         lines,
-        tuple(one for one in near if one.place not in told),
+        tuple(one for one in near if one.place not in listed),
         tuple(
             names[row] for row in rows if row in carriers.known and row not in of_row
         ),

@@ -15,7 +15,7 @@ from pprofdiff.analysis.causes.finding import (
     Finding,
     Findings,
 )
-from pprofdiff.analysis.causes.formerly import with_former_names
+from pprofdiff.analysis.causes.former_names import with_former_names
 from pprofdiff.analysis.causes.rules import (
     allocation,
     comparability,
@@ -182,7 +182,7 @@ def find(
         shared, _ = tree(case.cpu, drafts, _WAYS.get(verdict))
         return Findings((*of_units, *shared), None)
     found, covered = tree(case.cpu, drafts, _WAYS.get(verdict))
-    told = None
+    explains = None
     if case.cpu is not None and covered is not None:
-        told = explained(case.cpu, covered)
-    return Findings(found, told)
+        explains = explained(case.cpu, covered)
+    return Findings(found, explains)

@@ -29,15 +29,15 @@ _OF_OTHERS = ("gc", "gc_tax")
 _NAMED = 2
 
 
-def taken(cpu: CPUComparison, told: Claim) -> Iterator[tuple[int, Finding]]:
+def taken(cpu: CPUComparison, explained: Claim) -> Iterator[tuple[int, Finding]]:
     """Yield functions whose share, with all they call, changed many times over.
 
-    The changes are significant by the tables' model, in samples that `told` does not
-    claim. Each item is a row of `CPUComparison.names` and its finding.
+    The changes are significant by the tables' model, in samples that `explained` does
+    not claim. Each item is a row of `CPUComparison.names` and its finding.
     """
     free = cpu.all
     for _ in range(_NAMED):
-        row = _next(cpu, free.without(told))
+        row = _next(cpu, free.without(explained))
         if row is None:
             return
         chosen = np.zeros(len(cpu.names), np.bool_)
@@ -57,7 +57,7 @@ def _next(cpu: CPUComparison, free: Claim) -> int | None:
     loud = np.zeros(len(names), np.bool_)
     # Beyond what runs differ by, and beyond the load.
     beyond = np.isin(judged.mark, ("more", "less"))
-    loud[at[beyond & ~cpu.beside_others.rows(table.runs("cum")).noise]] = True
+    loud[at[beyond & ~cpu.relative.rows(table.runs("cum")).noise]] = True
     loud &= owned(names)
     # Of what is left: where one function takes much more, all others take less.
     rest = [float(total) for total in cpu.sums(free)]

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = [
     "beyond",
     "collecting",
-    "cycles_tell",
     "direction",
+    "enough_cycles",
     "foreign",
     "mostly",
     "pair_of",
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-def cycles_tell(diff: TraceDiff) -> bool:
+def enough_cycles(diff: TraceDiff) -> bool:
     """Return whether traces hold enough GC cycles to say that GC changed."""
     base, new = (side.collections.begun for side in diff.sides)
     return Judge.of_events().pair(base, new).mark != "unknown"
@@ -47,7 +47,7 @@ def collecting(diff: TraceDiff) -> tuple[float, float] | None:
     falls mostly as goroutines run less is not a change of GC.
     """
     base, new = (side.collections.gc_fraction for side in diff.sides)
-    if base is None or new is None or not cycles_tell(diff):
+    if base is None or new is None or not enough_cycles(diff):
         return None
     if not beyond(diff, SHARE, (base, new)) or diff.varies("gc.share"):
         return None
@@ -73,7 +73,7 @@ def beyond(
         Observed(figure, number, side.wall_ns)
         for figure, number, side in zip(figures, events, diff.sides, strict=True)
     )
-    return Judge.of_figure(prior).pair(base, new).told
+    return Judge.of_figure(prior).pair(base, new).significant
 
 
 def mostly(figures: tuple[float, float], *, left: tuple[float, float]) -> bool:
@@ -94,7 +94,7 @@ def varies(diff: TraceDiff, table: TableName, row: Hashable) -> bool:
     False with one trace a side, which cannot show it.
     """
     change = diff.changes(table).get(row)
-    return diff.several and not (change is not None and change.told)
+    return diff.several and not (change is not None and change.significant)
 
 
 def direction(base: float, new: float) -> Direction:

@@ -113,7 +113,7 @@ def tree(
     its consequences, which have it as their parent. Findings with the same id are
     numbered: ``work-moved``, ``work-moved-2``. Without CPU profiles nothing is claimed.
     """
-    found = [_told(cpu, draft) for draft in _unique(drafts)]
+    found = [_weighed(cpu, draft) for draft in _unique(drafts)]
     nodes = {finding.id: _Node(finding) for finding in found}
     causes = []
     for finding in found:
@@ -153,7 +153,7 @@ def _unique(drafts: Sequence[Finding]) -> list[Finding]:
     return unique
 
 
-def _told(cpu: CPUComparison | None, finding: Finding) -> Finding:
+def _weighed(cpu: CPUComparison | None, finding: Finding) -> Finding:
     """Return the finding with what its claim explains, and how much that matters.
 
     A claim whose samples changed in the other direction is dropped.
@@ -166,7 +166,7 @@ def _told(cpu: CPUComparison | None, finding: Finding) -> Finding:
     if _contrary(finding, explains):
         return finding._replace(claim=None)
     mark = cpu.mark(finding.claim)
-    beyond = mark not in (None, "noise") and cpu.change(finding.claim).told
+    beyond = mark not in (None, "noise") and cpu.change(finding.claim).significant
     share = abs(explains) / cpu.whole if beyond else 0.0
     if mark == "unknown" and cpu.in_shares:
         # Any change elsewhere shifts every share, and runs differ on top of that.
@@ -332,8 +332,8 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
     if finding.claim is not None:
         said = finding.claim.within(allowed)
         own = cpu.delta(said)
-        beside = abs(own) < NEARLY_ALL * abs(finding.explains or 0.0)
-        finding = finding._replace(beside=beside)
+        shared = abs(own) < NEARLY_ALL * abs(finding.explains or 0.0)
+        finding = finding._replace(shared=shared)
         if own and not _contrary(finding, own):
             finding = finding._replace(own=own, mark=cpu.mark(said))
     for claim in (_claim(cpu, node).within(allowed), allowed.without(left)):

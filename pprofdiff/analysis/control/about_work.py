@@ -89,8 +89,8 @@ def _normalization(
 def _about(work: InferredWork, why: str, diff: ProfileDiff) -> Normalization:
     """Return the scaling to base's work; `why` has a placeholder for its ratio."""
     name, low = clipped(diff.new.label), times(work.low).removesuffix("×")
-    told = f"{why.format(times(work.ratio))} in {name}"
-    reason = f"{told}, 95% CI {low} to {times(work.high)}"
+    text = f"{why.format(times(work.ratio))} in {name}"
+    reason = f"{text}, 95% CI {low} to {times(work.high)}"
     return Normalization("about", 1.0, 1 / work.ratio, reason, work)
 
 

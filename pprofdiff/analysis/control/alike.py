@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 # Groups with fewer expected samples on a side are judged together.
 _EXPECTED = 10
 # With 30 samples per side, a ratio is off by 26%: a 50% change is two deviations.
-_TELLING, _SEVERAL = 30, 3
+_ENOUGH, _SEVERAL = 30, 3
 # From this share of a side on, readers notice a group that scales differently.
 _SEEN = 0.05
 # Findings name functions from _NEAR on: they, and groups, did not scale as all did.
@@ -81,7 +81,7 @@ def scaled_alike(
     if len(counts) < 2:
         return None
     p = _chance(counts, totals)
-    several = int((counts.min(axis=1) >= _TELLING).sum()) > 1
+    several = int((counts.min(axis=1) >= _ENOUGH).sum()) > 1
     ratio = float(totals[1] * worth[1] / (totals[0] * worth[0]))
     sigma = sqrt(DISPERSION * float((1 / totals).sum()))
     factor = exp(reach(inf).of_95 * sigma)
@@ -116,7 +116,7 @@ def functions_alike(diff: ProfileDiff) -> bool:
     table = diff.table("functions")
     counts = np.stack(table.raw("flat"), axis=1) / worth
     own = np.array([not is_runtime_like(name) for name in table.names], np.bool_)
-    counts = counts[own & (counts.min(axis=1) >= _TELLING)]
+    counts = counts[own & (counts.min(axis=1) >= _ENOUGH)]
     if len(counts) < _SEVERAL:
         return False
     common = diff.totals[1] / worth[1] / (diff.totals[0] / worth[0])

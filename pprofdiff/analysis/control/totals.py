@@ -110,8 +110,8 @@ def total_noise(diff: ProfileDiff) -> bool | None:
     """
     if diff.normalization.mode == "composition":
         return None
-    told = ratio_of_totals(diff) or ratio_about(diff)
-    if told is not None:
-        return told.ratio.low <= 1 <= told.ratio.high
+    total = ratio_of_totals(diff) or ratio_about(diff)
+    if total is not None:
+        return total.ratio.low <= 1 <= total.ratio.high
     judged = diff.judge_runs(diff.whole)
     return None if judged is None else bool(judged.noise[0])

@@ -163,8 +163,8 @@ def _chance(
     positive = min(*base, *new) > 0
     if positive and tidy(row.unit).unit in _TIMES:
         in_turns = all_paired(*row.runs, known.pairs)
-        told = ratio_of_medians(*row.runs, known.sigma, in_turns=in_turns)
-        bounds = old * (told.low - 1), old * (told.high - 1)
+        ratio = ratio_of_medians(*row.runs, known.sigma, in_turns=in_turns)
+        bounds = old * (ratio.low - 1), old * (ratio.high - 1)
         return _Chance(medians, bounds, by_ratio=True, runs=min(map(len, row.runs)))
     relative = relative and positive
     between = shift_bounds(base, new, ratio=relative)

@@ -40,7 +40,7 @@ def verdict_caveats(verdict: Verdict) -> list[Caveat]:
 
     Rules with the same need are listed together.
     """
-    told = [
+    caveats = [
         Caveat("gate-no-data", f"{ruling.rule} judged nothing: {ruling.measured}")
         for ruling in verdict.rules
         if not ruling.matched or ruling.outcome == "no data"
@@ -49,7 +49,7 @@ def verdict_caveats(verdict: Verdict) -> list[Caveat]:
     for ruling in verdict.rules:
         if ruling.needs:
             needed.setdefault(ruling.needs, []).append(ruling.rule)
-    return told + [
+    return caveats + [
         Caveat("gate-cannot-tell", f"{', '.join(named)} cannot tell: {needs}")
         for needs, named in needed.items()
     ]
@@ -68,7 +68,7 @@ class _Checked(NamedTuple):
     between: bool
 
     @property
-    def untold(self) -> bool:
+    def untested(self) -> bool:
         """Whether it is over the limit but its significance is unknown."""
         without = self.figure.bounds is None and self.figure.noise is None
         return self.over and not self.trips and without
@@ -77,7 +77,7 @@ class _Checked(NamedTuple):
     def rank(self) -> tuple[bool, bool, bool, float]:
         """Sort key: certain failures, then possible ones, then the largest change."""
         sure = self.trips and not self.between
-        return sure, self.untold or self.between, self.over, self.figure.change
+        return sure, self.untested or self.between, self.over, self.figure.change
 
 
 def _ruling(asked: Asked, gate: Gate, judged: Judged) -> Ruling:
@@ -120,7 +120,7 @@ def _outcome(checked: list[_Checked], worst: _Checked) -> Outcome:
     """Return the outcome of a rule with data."""
     if any(one.trips for one in checked):
         return "fail"
-    if worst.untold:
+    if worst.untested:
         return "no data"
     return "cannot tell" if any(one.between for one in checked) else "pass"
 
@@ -150,19 +150,19 @@ def _checked(figure: Figure, limit: Limit, *, strict: bool) -> _Checked:
 def _words(worst: _Checked, checked: list[_Checked]) -> str:
     """Return the worst figure as text, with its caveat and the number of others."""
     figure = worst.figure
-    told = figure.text
-    if worst.untold:
-        told += f", but {figure.unsure}"
+    text = figure.text
+    if worst.untested:
+        text += f", but {figure.unsure}"
     elif figure.bounds is None and figure.noise and worst.over:
-        told += ", may be noise"
+        text += ", may be noise"
     elif figure.bounds is None and figure.noise and figure.change:
-        told += ", within noise"
+        text += ", within noise"
     tripped = sum(one.trips for one in checked)
     between = sum(one.between for one in checked)
     if tripped > 1:
-        told += f"; over it too: {tripped - 1:,} more"
+        text += f"; over it too: {tripped - 1:,} more"
     elif worst.between and between > 1:
-        told += f"; not sure of {between - 1:,} more"
+        text += f"; not sure of {between - 1:,} more"
     elif len(checked) > 1:
-        told += f"; the worst of {len(checked):,}"
-    return told
+        text += f"; the worst of {len(checked):,}"
+    return text

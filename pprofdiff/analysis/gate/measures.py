@@ -139,14 +139,14 @@ class Figure(NamedTuple):
         """
         if self.words:
             return self.words
-        base, new = (self.scale.telling(side) for side in (self.base, self.new))
+        base, new = (self.scale.with_two_digits(side) for side in (self.base, self.new))
         sides = f"{base.number(self.base)} → {new.text(self.new)}"
         if self.unit == "pp":
             points = self.scale.number(self.delta, signed=True)
             return f"{sides}, {points} points{self._span(self._amount)}"
         if self.base == 0:
-            told = f"{sides}, new" if self.new else sides
-            return f"{told}{self._span(self._amount)}"
+            head = f"{sides}, new" if self.new else sides
+            return f"{head}{self._span(self._amount)}"
         if self._vague:
             return f"{sides}, can't tell by how much"
         if 1 + self.delta / self.base >= _MANY:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.busy import STIRRED, stirred
+from pprofdiff.analysis.busy import SCHEDULING, scheduling_alone
 from pprofdiff.analysis.control.totals import (
     TotalRatio,
     ratio_about,
@@ -108,22 +108,22 @@ def _total(asked: Asked, judged: Judged) -> Measured:
         return figures
     if diff.normalization.mode in _SHARES:
         return _only_shares(diff)
-    told = ratio_of_totals(diff) or ratio_about(diff)
-    if told is None:
+    total = ratio_of_totals(diff) or ratio_about(diff)
+    if total is None:
         return figures
-    return [_with_ratio(figure, told) for figure in figures]
+    return [_with_ratio(figure, total) for figure in figures]
 
 
-def _with_ratio(figure: Figure, told: TotalRatio) -> Figure:
+def _with_ratio(figure: Figure, total: TotalRatio) -> Figure:
     """Return a figure with the outcome's ratio and its interval."""
-    ratio, (base, new) = told.ratio, told.means
+    ratio, (base, new) = total.ratio, total.means
     return figure._replace(
         base=base,
         new=new,
         noise=ratio.low <= 1 <= ratio.high,
         bounds=(base * (ratio.low - 1), base * (ratio.high - 1)),
         by_ratio=True,
-        runs=min(told.runs) if told.by_run else 1,
+        runs=min(total.runs) if total.by_run else 1,
     )
 
 
@@ -149,7 +149,7 @@ def _named(
     figures = _figures(asked, diff, _Rows(table.names, table.runs(column)), matching)
     if isinstance(figures, Missing):
         return figures
-    if diff.is_cpu and stirred(judged.comparison):
+    if diff.is_cpu and scheduling_alone(judged.comparison):
         # A busy machine makes the runtime schedule more, regardless of the build.
         figures = [
             figure._replace(noise=True, bounds=None)
@@ -181,9 +181,12 @@ def _of_runtime(
     if sums is None:
         return Missing(f"{diff.name} has no runtime {asked.kind}: that takes CPU time")
     figures = _figures(asked, diff, sums, [list(sums.names).index(asked.subject)])
-    if isinstance(figures, Missing) or asked.subject.partition(".")[0] not in STIRRED:
+    if (
+        isinstance(figures, Missing)
+        or asked.subject.partition(".")[0] not in SCHEDULING
+    ):
         return figures
-    if not (diff.is_cpu and stirred(judged.comparison)):
+    if not (diff.is_cpu and scheduling_alone(judged.comparison)):
         return figures
     return [figure._replace(noise=True, bounds=None) for figure in figures]
 
@@ -315,12 +318,16 @@ def _of_goroutines(diff: ProfileDiff, rows: _Rows, limit: Limit) -> _Chance:
         return judge.pair(*sides)
 
     def bounds(row: int) -> tuple[float, float] | None:
-        told = change(row)
+        changed = change(row)
         if limit.unit == "pp" or diff.normalization.mode != "absolute":
             return None
-        return None if told.low is None or told.high is None else (told.low, told.high)
+        return (
+            None
+            if changed.low is None or changed.high is None
+            else (changed.low, changed.high)
+        )
 
-    return _Chance(lambda row: not change(row).told, bounds)
+    return _Chance(lambda row: not change(row).significant, bounds)
 
 
 def _example(diff: ProfileDiff) -> str:

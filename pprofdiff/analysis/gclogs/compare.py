@@ -174,17 +174,17 @@ class GCDiff:
         Frequency is counted per second, per op or per byte allocated.
         """
         names = "cycles_per_second", "heap.per_cycle"
-        if any(self.changes[name].told for name in names):
+        if any(self.changes[name].significant for name in names):
             return True
         if self.factors is None or not self.per_work:
             return False
         sides = np.ones(1), np.array([self.factors.cycles])
-        return Judge.of_ratios((GC_WORK,)).pair(*sides).told
+        return Judge.of_ratios((GC_WORK,)).pair(*sides).significant
 
     @property
     def cycle_cpu_beyond_runs(self) -> bool:
         """Whether CPU per cycle changed by more than runs of one build differ."""
-        return self.changes["gc_cpu_us_per_cycle"].told
+        return self.changes["gc_cpu_us_per_cycle"].significant
 
 
 def _intervals_ms(side: GCSide) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from pprofdiff.model.gclogs import Cycles
 __all__ = ["CycleTimes", "GCFigures", "HeapFigures", "figures"]
 
 # Smaller heaps say too little: gctrace rounds to whole MiB.
-_TELLING_MB = 20
+_LEAST_MB = 20
 _P99 = 0.99
 
 
@@ -205,9 +205,9 @@ def _effective_gogc(cycles: Cycles, followed: NDArray[np.integer]) -> float | No
     for more in (cycles.stacks_mb, cycles.globals_mb):
         if more is not None:
             scanned = scanned + more[followed]
-    telling = live >= _TELLING_MB
+    large = live >= _LEAST_MB
     # A few large heaps do not represent the window.
-    if 2 * telling.sum() < max(len(live), 1):
+    if 2 * large.sum() < max(len(live), 1):
         return None
     grown = cycles.goal_mb[followed + 1] - live
-    return float(np.median(100 * grown[telling] / scanned[telling]))
+    return float(np.median(100 * grown[large] / scanned[large]))

@@ -253,8 +253,8 @@ def _by_run(
     """Return the processes of each run, in log order."""
     by_name: dict[str, dict[tuple[bool, int], list[_Process]]] = {}
     for number, entry, run in processes:
-        name = "" if entry.told else re.sub(r"\d+", "#", entry.path)
-        key = (entry.told, entry.run if entry.told else number)
+        name = "" if entry.run_known else re.sub(r"\d+", "#", entry.path)
+        key = (entry.run_known, entry.run if entry.run_known else number)
         by_name.setdefault(name, {}).setdefault(key, []).append((entry, run))
     most = max(
         by_name.values(),

@@ -232,8 +232,8 @@ class CountModel(NamedTuple):
             return need
         old, now = self.by.scaled(*_sums(runs))
         sigma, freedom = parts.at(factor)
-        beside = np.sign(now - old) * (factor - 1) * old
-        return np.maximum(need, beside + student(least, freedom) * sigma)
+        by_factor = np.sign(now - old) * (factor - 1) * old
+        return np.maximum(need, by_factor + student(least, freedom) * sigma)
 
     def rows(self, runs: Runs[Column]) -> Judgement:
         """Judge rows of raw int64 values, one column per run.
@@ -242,7 +242,7 @@ class CountModel(NamedTuple):
         variation.
         """
         base, new = _sums(runs)
-        told, parts = self._told(base, new), self._parts(runs)
+        tested, parts = self._tested(base, new), self._parts(runs)
         z, low, high = self._moved(base, new, parts, 1.0)
         if self.spread.factor != 1:
             other, *bounds = self._moved(base, new, parts, self.spread.factor)
@@ -250,11 +250,11 @@ class CountModel(NamedTuple):
             nearer = np.where(np.abs(other) < np.abs(z), other, z)
             z = np.where(z * other > 0, nearer, 0.0)
             low, high = np.fmin(low, bounds[0]), np.fmax(high, bounds[1])
-        p, q, noise = _chances(z, told)
+        p, q, noise = _chances(z, tested)
         known = np.ones(len(z), np.bool_)
         if self.spread.assumed:
             sigma = self.counting.sigma(runs)
-            _, _, within = _chances(self.by.delta(base, new) / sigma, told)
+            _, _, within = _chances(self.by.delta(base, new) / sigma, tested)
             known = ~noise | within
         if self.since_start:
             alike = self.raw.rows(runs).noise
@@ -315,11 +315,11 @@ class CountModel(NamedTuple):
         z = normal((now - times * old - amount) / sigma, freedom)
         factor = self.spread.factor
         if factor > 1:
-            sigma_beside, _ = parts.at(times * factor)
-            z = np.minimum(z, (now - times * factor * old - amount) / sigma_beside)
-        told = self._told(base, new)
+            sigma_at, _ = parts.at(times * factor)
+            z = np.minimum(z, (now - times * factor * old - amount) / sigma_at)
+        tested = self._tested(base, new)
         # Rows well within the limit must not make others look more significant.
-        p = two_sided(np.fmax(z[told], 0.0))
+        p = two_sided(np.fmax(z[tested], 0.0))
         beyond = int((false_discovery_rates(p) <= FALSE_DISCOVERIES).sum())
         level = FALSE_DISCOVERIES * max(beyond, 1) / max(len(p), 1)
         # Importing it takes 10 ms, and only gates need it.
@@ -331,8 +331,11 @@ class CountModel(NamedTuple):
             delta, far = now - old, reach * sigma
             low, high = delta - far, delta + far
             if factor != 1:
-                sigma_beside, freedom = parts.at(factor)
-                delta, far = now - factor * old, student(least, freedom) * sigma_beside
+                sigma_at, freedom = parts.at(factor)
+                delta, far = (
+                    now - factor * old,
+                    student(least, freedom) * sigma_at,
+                )
                 low, high = np.minimum(low, delta - far), np.maximum(high, delta + far)
         else:
             # Zero samples may mean that one was missed.
@@ -340,20 +343,23 @@ class CountModel(NamedTuple):
             own = parts.own[0], np.maximum(parts.own[1], missed)
             low, high = _ratio_bounds(old, now, replace(parts, own=own), reach)
             if factor != 1:
-                beside = (low + old) / factor - old, (high + old) / factor - old
-                low, high = np.minimum(low, beside[0]), np.maximum(high, beside[1])
+                by_factor = (low + old) / factor - old, (high + old) / factor - old
+                low, high = (
+                    np.minimum(low, by_factor[0]),
+                    np.maximum(high, by_factor[1]),
+                )
         # Rows too small to be judged are never beyond a limit.
-        low = np.where(told, low, np.minimum(low, share * old + amount))
+        low = np.where(tested, low, np.minimum(low, share * old + amount))
         # No value falls below 0.
         counted = (old >= 0) & (now >= 0)
         return np.where(counted, np.maximum(low, 0.0 - old), low), high
 
-    def _told(self, base: Column, new: Column) -> NDArray[np.bool_]:
+    def _tested(self, base: Column, new: Column) -> NDArray[np.bool_]:
         """Return which rows have enough samples to be judged."""
         old, now = self._samples(Runs.single(base, new))
         # If a sample is worth nothing, no number of them is too small.
-        told: NDArray[np.bool_] = ~((old + now)[:, 0] < SAMPLES_FOR_ROW)
-        return told
+        tested: NDArray[np.bool_] = ~((old + now)[:, 0] < SAMPLES_FOR_ROW)
+        return tested
 
     def one(self, runs: Runs[Column]) -> Change:
         """Return the change of one pair of raw values by itself: columns of one row."""
@@ -370,7 +376,7 @@ class CountModel(NamedTuple):
         by, spread = self.by.with_base_times(ratio), replace(self.spread, factor=1.0)
         return CountModel(self.base_step * ratio, self.new_step, by, spread)
 
-    def absence_tells(self, side: int, raw: float) -> bool:
+    def absence_significant(self, side: int, raw: float) -> bool:
         """Return whether a raw value expected on a side would rarely leave no sample.
 
         `side` is 0 for base and 1 for new.
@@ -429,26 +435,26 @@ def _no_less(
     return base, new + lacking
 
 
-def _freedom(variance: Floats, counted: Floats, told: Floats) -> Floats:
+def _freedom(variance: Floats, counted: Floats, known: Floats) -> Floats:
     """Return the degrees of freedom of variances if only counting is known.
 
-    Variation beyond counting is estimated with `told` degrees of freedom. It is taken
+    Variation beyond counting is estimated with `known` degrees of freedom. It is taken
     to be one standard error of the whole variance larger than estimated: runs that show
     none may still have some.
     """
-    beyond = variance - counted + variance * np.sqrt(2 / told)
+    beyond = variance - counted + variance * np.sqrt(2 / known)
     with np.errstate(divide="ignore", invalid="ignore"):
-        freedom: Floats = told * np.square(np.maximum(variance / beyond, 1.0))
+        freedom: Floats = known * np.square(np.maximum(variance / beyond, 1.0))
     return freedom
 
 
 def _chances(
-    z: Floats, told: NDArray[np.bool_]
+    z: Floats, tested: NDArray[np.bool_]
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Return p and q of deviates, and which are noise; `told` marks rows to judge."""
+    """Return p and q of deviates, and which are noise; `tested` marks rows to judge."""
     p = two_sided(z)
     q = np.ones(len(p))
-    q[told] = false_discovery_rates(p[told])
+    q[tested] = false_discovery_rates(p[tested])
     return p, q, (np.abs(z) < LIMIT) | (q > FALSE_DISCOVERIES)
 
 

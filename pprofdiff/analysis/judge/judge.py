@@ -146,4 +146,4 @@ class Judge(Generic[V]):
 
 def beyond_runs(prior: Prior, base: float, new: float) -> bool:
     """Return whether a figure changed by more than runs of one build do."""
-    return Judge.of_figure(prior).pair(Observed(base), Observed(new)).told
+    return Judge.of_figure(prior).pair(Observed(base), Observed(new)).significant

@@ -82,7 +82,7 @@ class Change(NamedTuple):
         return "more" if self.delta > 0 else "less"
 
     @property
-    def told(self) -> bool:
+    def significant(self) -> bool:
         """Whether new differs significantly from base."""
         return self.mark in ("more", "less")
 
@@ -146,8 +146,8 @@ class Judgement:
         """Whether each row's change is within noise, None if unknown."""
         noise, known = self.noise.tolist(), self.known.tolist()
         return [
-            by_chance if told else None
-            for by_chance, told in zip(noise, known, strict=True)
+            by_chance if tested else None
+            for by_chance, tested in zip(noise, known, strict=True)
         ]
 
     @property

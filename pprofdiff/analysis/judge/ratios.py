@@ -47,11 +47,11 @@ class RatioModel:
         side has the figure.
         """
         base, new = _side(runs.base), _side(runs.new)
-        known = (base.told > 0) & (new.told > 0)
+        known = (base.runs > 0) & (new.runs > 0)
         delta = new.mean - base.mean
         one, freedom = _deviation(base, new, self.spreads, in_turns=runs.in_turns)
         with np.errstate(divide="ignore", invalid="ignore"):
-            sigma = one * np.sqrt(1 / base.told + 1 / new.told)
+            sigma = one * np.sqrt(1 / base.runs + 1 / new.runs)
         return _judged(delta, sigma, freedom, known)
 
 
@@ -70,8 +70,8 @@ class LevelModel:
         base, new = _side(runs.base), _side(runs.new)
         one, freedom = _deviation(base, new, (self.spread,))
         with np.errstate(divide="ignore", invalid="ignore"):
-            sigma = one * np.sqrt(1 / new.told)
-        return _judged(new.mean - log(self.limit), sigma, freedom, new.told > 0)
+            sigma = one * np.sqrt(1 / new.runs)
+        return _judged(new.mean - log(self.limit), sigma, freedom, new.runs > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class _Side:
     """Per figure: logarithms by run, how many runs have it, and their mean."""
 
     logs: Floats
-    told: NDArray[np.int64]
+    runs: NDArray[np.int64]
     mean: Floats
 
 

@@ -261,12 +261,12 @@ def _residuals(
     squares, freedom, count = np.zeros(rows), np.zeros(rows), np.zeros(rows)
     for counts, total in zip(sides, totals, strict=True):
         sums = counts.sum(axis=1)
-        told = sums >= _LEAST
-        mean = sums[told, None] * (total / max(total.sum(), 1.0))
+        counted = sums >= _LEAST
+        mean = sums[counted, None] * (total / max(total.sum(), 1.0))
         equal = _equal_runs(total)
-        parts = np.square(counts[told] - mean).sum(axis=1) / sums[told]
-        squares[told] += equal * parts
-        freedom[told] += equal - 1
+        parts = np.square(counts[counted] - mean).sum(axis=1) / sums[counted]
+        squares[counted] += equal * parts
+        freedom[counted] += equal - 1
         count += sums
     mean = count / sum(map(len, totals))
     if pairs is not None:
@@ -274,8 +274,8 @@ def _residuals(
         both = np.flatnonzero(
             (base.sum(axis=1) >= _LEAST) & (new.sum(axis=1) >= _LEAST)
         )
-        told = _paired((base[both], new[both]), totals, pairs)
-        squares[both], freedom[both], mean[both] = told
+        counted = _paired((base[both], new[both]), totals, pairs)
+        squares[both], freedom[both], mean[both] = counted
     return squares, freedom, mean
 
 

@@ -65,7 +65,7 @@ class Ratio(NamedTuple):
     sigma: float
     freedom: float = inf
 
-    def told_as(self, ratio: float) -> Ratio:
+    def widened_to(self, ratio: float) -> Ratio:
         """Return another estimate with these intervals, widened to include it.
 
         Coverage is at least what it was.
@@ -98,8 +98,8 @@ def ratio_of_runs(
         for side in (base, new)
     ]
     ratio = float(figures[1].mean() - figures[0].mean())
-    told = squares_of_runs(*figures, in_turns=in_turns)
-    squares, freedom = float(told[0][0]), int(told[1][0])
+    by_runs = squares_of_runs(*figures, in_turns=in_turns)
+    squares, freedom = float(by_runs[0][0]), int(by_runs[1][0])
     runs = [run for side in sides for run in side]
     serial = sum(float(((run - run.mean()) ** 2).sum()) for run in runs)
     serial_freedom = sum(len(run) - 1 for run in runs) / SERIAL_VALUES
@@ -140,8 +140,8 @@ def ratio_of_medians(
     Its intervals are those of `ratio_of_runs`, which has the same ratio with one run
     per side; with several, they are widened to include the ratio of medians.
     """
-    told = ratio_of_runs(base, new, prior_sigma, in_turns=in_turns)
-    return told.told_as(median_of_values(new) / median_of_values(base))
+    by_runs = ratio_of_runs(base, new, prior_sigma, in_turns=in_turns)
+    return by_runs.widened_to(median_of_values(new) / median_of_values(base))
 
 
 def ratio_of_turns(

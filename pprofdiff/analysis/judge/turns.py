@@ -76,9 +76,9 @@ def squares_of_runs(
     """
     squares, freedom = np.zeros(base.shape[1]), np.zeros(base.shape[1])
     for side in (base, new):
-        told, apart = _apart(side)
+        runs, apart = _apart(side)
         squares += apart
-        freedom += np.maximum(told - 1, 0)
+        freedom += np.maximum(runs - 1, 0)
     if in_turns and len(base) == len(new):
         pairs = new - base
         whole = ~np.isnan(pairs).any(axis=0)
@@ -92,7 +92,7 @@ def squares_of_runs(
 def _apart(logs: Floats) -> tuple[NDArray[np.int64], Floats]:
     """Return how many runs have each figure, and squares about their mean."""
     there = ~np.isnan(logs)
-    told = there.sum(axis=0)
+    runs = there.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(there, logs, 0.0).sum(axis=0) / told
-    return told, np.where(there, np.square(logs - mean), 0.0).sum(axis=0)
+        mean = np.where(there, logs, 0.0).sum(axis=0) / runs
+    return runs, np.where(there, np.square(logs - mean), 0.0).sum(axis=0)

@@ -273,9 +273,9 @@ def listing(sources: Sources, places: Places) -> Listing:
     if base is not None and new is not None and why in ("", "today"):
         return Listing(places, tuple(_merged(sources, base, new)), whole, why)
     mark: Mark = "" if not places.absent else "-" if new is None else "+"
-    told = [side for side in places.sides if side.extent is not None]
+    alone = [side for side in places.sides if side.extent is not None]
     rest = [side for side in places.sides if side.extent is None]
-    lines = [line for side in told for line in _alone(places, side, mark)]
+    lines = [line for side in alone for line in _alone(places, side, mark)]
     lines += [line for side in rest for line in _numbers(places, side)]
     return Listing(places, tuple(lines), whole, why)
 

@@ -97,16 +97,16 @@ def _timed(
     """Return a row of time/op, CPU/op or B/s with the figures of the turns."""
     if unit in figures:
         one = figures[unit][at]
-        told = OfTurns(one.ratio.ratio, one.low, one.high)
+        shown = OfTurns(one.ratio.ratio, one.low, one.high)
         sides = one.base, one.new
     elif unit == _SPEED and (speeds := _means(row)) is not None:
         one = figures[_TIME][at]
-        told = OfTurns(1 / one.ratio.ratio, 1 / one.high, 1 / one.low)
+        shown = OfTurns(1 / one.ratio.ratio, 1 / one.high, 1 / one.low)
         sides = speeds
     else:
         return row
     sure = not one.low <= 1 <= one.high
-    return _with(row, sides, told, noise=not (moved and sure))
+    return _with(row, sides, shown, noise=not (moved and sure))
 
 
 def _means(row: BenchmarkRow) -> tuple[float, float] | None:
@@ -126,7 +126,7 @@ def _counted(turns: Turns, unit: str, row: BenchmarkRow, at: int) -> BenchmarkRo
 
 
 def _with(
-    row: BenchmarkRow, sides: tuple[float, float], told: OfTurns, *, noise: bool
+    row: BenchmarkRow, sides: tuple[float, float], shown: OfTurns, *, noise: bool
 ) -> BenchmarkRow:
     factor = tidy(row.unit).factor
     count = [0 if side is None else side.n for side in (row.base, row.new)]
@@ -146,5 +146,5 @@ def _with(
         tidy_new=tidied[1],
         change=change,
         notes=(),
-        of_turns=told,
+        of_turns=shown,
     )

@@ -21,29 +21,29 @@ def units_by_label(comparison: Comparison) -> LabelUnits | None:
     None if no label splits the work or the operation count is unknown: a share of one
     side is not a cost.
     """
-    diff, told = comparison.cpu, comparison.by_label
-    if diff is None or told is None or told.judged is None:
+    diff, labelled = comparison.cpu, comparison.by_label
+    if diff is None or labelled is None or labelled.judged is None:
         return None
     second, unit = scale(1, diff.unit, "seconds")
     if unit != "s" or diff.normalization.mode != "per_work":
         return None
-    sums = zip(*(side.tolist() for side in merged(told.runs)), strict=True)
+    sums = zip(*(side.tolist() for side in merged(labelled.runs)), strict=True)
     units = []
-    for i, (value, (old, now)) in enumerate(zip(told.values, sums, strict=True)):
+    for i, (value, (old, now)) in enumerate(zip(labelled.values, sums, strict=True)):
         if not (value and old > 0 and now > 0):
             continue
         base, new = (one * second for one in diff.normalization.scaled(old, now))
         low, high = (
             max(1 + float(bound[i]) * second / base, 0.0)
-            for bound in (told.judged.low, told.judged.high)
+            for bound in (labelled.judged.low, labelled.judged.high)
         )
         verdict = verdict_between(
             new / base, (low, high), (low, high), comparison.same_within
         )
-        if told.judged.noise[i] and verdict in ("slower", "faster"):
+        if labelled.judged.noise[i] and verdict in ("slower", "faster"):
             verdict = "unknown"
         units.append(Unit(value, new / base, low, high, "cpu", base, new, verdict))
-    return LabelUnits(told.key, tuple(units)) if units else None
+    return LabelUnits(labelled.key, tuple(units)) if units else None
 
 
 def units_by_task(comparison: Comparison) -> LabelUnits | None:

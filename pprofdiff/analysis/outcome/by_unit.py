@@ -73,7 +73,7 @@ def units_of(
     units = []
     for i, (name, shown) in enumerate(zip(names, unit_names(names), strict=True)):
         base, new = values[i]
-        ratio = judged[i].told_as(new / base)
+        ratio = judged[i].widened_to(new / base)
         low, high = min(bounds[i][0], ratio.ratio), max(bounds[i][1], ratio.ratio)
         of_cpu = cpu.get(name)
         unit = Unit(

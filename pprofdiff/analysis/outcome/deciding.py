@@ -10,7 +10,7 @@ import numpy as np
 
 from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.benchmarks.units import ALLOCATED, tidy
-from pprofdiff.analysis.busy import busy, stirred
+from pprofdiff.analysis.busy import busy, scheduling_alone
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.control.alike import ScaledAlike, scaled_alike
 from pprofdiff.analysis.judge.calibration import TOTAL_FREEDOM, TOTAL_SIGMA
@@ -87,17 +87,17 @@ def outcome(comparison: Comparison) -> Outcome:
     narrower, as it cancels the machine's speed. Contradicting figures give no verdict.
     On a busy machine CPU/op ranks before wall-clock figures.
     """
-    told = list(measures(comparison))
+    figures = list(measures(comparison))
     if comparison.measured:
-        return _of_turns(comparison, told)
+        return _of_turns(comparison, figures)
     diff = comparison.cpu
     # The load that hosts get says nothing about their build.
     alike = None if diff is None or comparison.of_fleets else scaled_alike(diff)
-    speeds = [m for m in told if m.more_is]
+    speeds = [m for m in figures if m.more_is]
     benchmarks = timed(comparison)
     factor = rate = None
     if diff is not None and alike is not None:
-        factor = _factor(diff, alike, told)
+        factor = _factor(diff, alike, figures)
         rate = None if speeds or factor is not None else _rate(diff, alike)
     if not speeds:
         needs = _NOTHING if diff is None else _WORK
@@ -106,7 +106,7 @@ def outcome(comparison: Comparison) -> Outcome:
         shares = diff is not None and diff.normalization.mode == "composition"
         return Outcome(
             "unknown",
-            tuple(told),
+            tuple(figures),
             (),
             factor,
             needs,
@@ -118,8 +118,8 @@ def outcome(comparison: Comparison) -> Outcome:
     share = busy(comparison) if first.id in _CLOCK else None
     if share is not None:
         # CPU time excludes what other processes use.
-        told.sort(key=lambda measure: measure.id != "cpu")
-        speeds = [m for m in told if m.more_is]
+        figures.sort(key=lambda measure: measure.id != "cpu")
+        speeds = [m for m in figures if m.more_is]
     if not _by_prior(first):
         share = None
     first, verdict = _decided(speeds)
@@ -128,16 +128,20 @@ def outcome(comparison: Comparison) -> Outcome:
     moved = {unit.figure for unit in units if unit.moved}
     by_mean = not moved
     # The mean of the figure that the units were judged by ranks second.
-    first = next((m for m in told if m.id in moved), first)
+    first = next((m for m in figures if m.id in moved), first)
     needs = ""
-    if by_mean and _code_alike(comparison, alike) and _machine(comparison, first, told):
+    if (
+        by_mean
+        and _code_alike(comparison, alike)
+        and _machine(comparison, first, figures)
+    ):
         verdict, needs = "unknown", _MACHINE
     elif by_mean and verdict == "unknown":
         first = _tightest(first, speeds)
         noun: Literal["runs", "hosts"] = "hosts" if comparison.of_fleets else "runs"
-        beside = _unsure(speeds)
-        needs = _more_runs(first, noun) if beside is None else _surer(beside, noun)
-    ordered = (first, *(m for m in told if m is not first))
+        other = _unsure(speeds)
+        needs = _more_runs(first, noun) if other is None else _surer(other, noun)
+    ordered = (first, *(m for m in figures if m is not first))
     return Outcome(
         verdict,
         ordered,
@@ -173,13 +177,13 @@ def _of_units(
     return verdict, ()
 
 
-def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
+def _of_turns(comparison: Comparison, figures: list[Measure]) -> Outcome:
     """Return the outcome of interleaved benchmarks.
 
     Time/op decides, or CPU/op if time/op does not; a busy machine reverses the order,
     as other programs take time but no CPU of this one. `_holds` has the criteria.
     """
-    kept = [m for m in told if m.id in ("time", "cpu")]
+    kept = [m for m in figures if m.id in ("time", "cpu")]
     is_busy = busy(comparison) is not None
     if is_busy:
         kept.sort(key=lambda measure: measure.id != "cpu")
@@ -363,11 +367,11 @@ def machine_moved_time(comparison: Comparison) -> bool:
     diff = comparison.cpu
     if diff is None or comparison.of_fleets or busy(comparison) is None:
         return False
-    told = list(measures(comparison))
-    clock = next((m for m in told if m.id in _CLOCK), None)
+    figures = list(measures(comparison))
+    clock = next((m for m in figures if m.id in _CLOCK), None)
     if clock is None or not _code_alike(comparison, scaled_alike(diff)):
         return False
-    return _machine(comparison, clock, told)
+    return _machine(comparison, clock, figures)
 
 
 def _by_prior(measure: Measure) -> bool:
@@ -418,7 +422,9 @@ def _wanted(
     return f"to decide, compare about {wanted} {noun} a side{turns}"
 
 
-def _factor(diff: ProfileDiff, alike: ScaledAlike, told: list[Measure]) -> float | None:
+def _factor(
+    diff: ProfileDiff, alike: ScaledAlike, figures: list[Measure]
+) -> float | None:
     """Return the factor that all groups' CPU per second scaled by, or None.
 
     None if a function scaled differently, if samples do not show the factor for several
@@ -427,7 +433,9 @@ def _factor(diff: ProfileDiff, alike: ScaledAlike, told: list[Measure]) -> float
     """
     if not (alike.shown and alike.several):
         return None
-    if any(m.id in _COSTS or (m.id == "control" and m.verdict in _MOVED) for m in told):
+    if any(
+        m.id in _COSTS or (m.id == "control" and m.verdict in _MOVED) for m in figures
+    ):
         return None
     moved = _moved_together(diff, alike)
     return None if moved is None else moved[0]
@@ -471,16 +479,16 @@ def _moved_together(
 
 def _code_alike(comparison: Comparison, alike: ScaledAlike | None) -> bool:
     """Return whether all groups changed by one factor, apart from machine effects."""
-    return alike is not None and (alike.alike or stirred(comparison))
+    return alike is not None and (alike.alike or scheduling_alone(comparison))
 
 
-def _machine(comparison: Comparison, first: Measure, told: list[Measure]) -> bool:
+def _machine(comparison: Comparison, first: Measure, figures: list[Measure]) -> bool:
     """Return whether other load on the machine explains the change in time as well.
 
     CPU/op is then the same. If there is a trace, it shows the time that ops wait inside
     the program, so the machine is not blamed.
     """
-    cpu = next((m for m in told if m.id == "cpu"), None)
+    cpu = next((m for m in figures if m.id == "cpu"), None)
     if cpu is None or first.id not in _CLOCK:
         return False
     if cpu.verdict in ("slower", "faster") or comparison.trace is not None:
@@ -505,7 +513,7 @@ def _decided(speeds: list[Measure]) -> tuple[Measure, Verdict]:
     first = speeds[0]
     if first.verdict in _MOVED:
         return first, first.verdict
-    for measure in _beside(speeds):
+    for measure in _secondary(speeds):
         moved = measure.verdict in _MOVED
         if moved and _sure(measure) and _point_alike(first, measure):
             return measure, measure.verdict
@@ -525,7 +533,7 @@ def _tightest(first: Measure, speeds: list[Measure]) -> Measure:
     return min((first, *contrary), key=lambda measure: round(measure.width, 6))
 
 
-def _beside(speeds: list[Measure]) -> Iterator[Measure]:
+def _secondary(speeds: list[Measure]) -> Iterator[Measure]:
     """Yield the figures that may decide if the first one shows no change.
 
     On a busy machine with the same CPU/op, those are the wall-clock figures.
@@ -546,7 +554,7 @@ def _sure(measure: Measure) -> bool:
 
 def _unsure(speeds: list[Measure]) -> Measure | None:
     """Return a changed figure that would decide if it ranked first, or None."""
-    for measure in _beside(speeds):
+    for measure in _secondary(speeds):
         if measure.verdict in _MOVED and _point_alike(speeds[0], measure):
             return measure
     return None

@@ -90,9 +90,9 @@ def timed(comparison: Comparison) -> Timed | None:
         bounds(*first.narrow),
         bounds(*first.wide),
         sigma,
-    ).told_as(now / old)
+    ).widened_to(now / old)
     each = {
-        written(name): ratio.told_as(after / before)
+        written(name): ratio.widened_to(after / before)
         for name, ratio, before, after in zip(names, by_run, *medians, strict=True)
     }
     whole = Measure(
@@ -192,8 +192,8 @@ def _cpu_per_operation(comparison: Comparison) -> Measure | None:
 
 def _of_turns(what: _Figure, seconds: InTurns, source: str) -> Measure:
     """Return a cost per op measured in interleaved turns."""
-    told = total_of_turns(seconds)
-    figure = _figure(what, told.means, told.ratio, source, told.runs)
+    total = total_of_turns(seconds)
+    figure = _figure(what, total.means, total.ratio, source, total.runs)
     return figure._replace(in_turns=True, confidence=TURNS_CONFIDENCE)
 
 
@@ -208,14 +208,14 @@ def _wall_per_operation(comparison: Comparison) -> Measure | None:
 
 def _per_operation(diff: ProfileDiff, what: _Figure, source: str) -> Measure | None:
     """Return a profile's total per op, or None if the operation count is unknown."""
-    told = ratio_of_totals(diff)
-    if told is None:
+    total = ratio_of_totals(diff)
+    if total is None:
         return None
-    base, new = told.means
-    if told.by_run:
+    base, new = total.means
+    if total.by_run:
         source = source.replace("profile", "profiles") + ", run by run"
-    figure = _figure(what, (base / 1e9, new / 1e9), told.ratio, source, told.runs)
-    return figure._replace(in_turns=told.by_run and diff.in_turns)
+    figure = _figure(what, (base / 1e9, new / 1e9), total.ratio, source, total.runs)
+    return figure._replace(in_turns=total.by_run and diff.in_turns)
 
 
 def _unchanged_code(comparison: Comparison) -> Measure | None:

@@ -78,8 +78,8 @@ def releases_apart(base: ProfileSide, new: ProfileSide) -> tuple[Span, Span] | N
     None if the ranges overlap, or if the functions do not identify a release.
     """
     base_span, new_span = base.releases, new.releases
-    told = format_go_version(*base_span) and format_go_version(*new_span)
-    return (base_span, new_span) if told and apart(base_span, new_span) else None
+    known = format_go_version(*base_span) and format_go_version(*new_span)
+    return (base_span, new_span) if known and apart(base_span, new_span) else None
 
 
 def _versions(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:

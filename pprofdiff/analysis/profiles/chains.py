@@ -37,8 +37,8 @@ def chains(
     if column == "flat":
         return [[row] for group in groups.values() for row in group]
 
-    def telling(row: int) -> tuple[bool, bool, int]:
+    def rank(row: int) -> tuple[bool, bool, int]:
         name = table.names[row]
         return name.startswith("runtime."), ".func" in name, len(name)
 
-    return [sorted(group, key=telling) for group in groups.values()]
+    return [sorted(group, key=rank) for group in groups.values()]

@@ -84,10 +84,10 @@ def _codes(
         lock[start:stop][some] = ids[locks[some]]
         line[start:stop][some] = frames.line[caller[some]]
     rows, at = np.unique(line[line >= 0], return_inverse=True)
-    told = [
+    rows_of = [
         places.setdefault(_line(profile, row), len(places)) for row in rows.tolist()
     ]
-    line[line >= 0] = np.array(told, np.int64)[at]
+    line[line >= 0] = np.array(rows_of, np.int64)[at]
     return waiter, lock, line
 
 

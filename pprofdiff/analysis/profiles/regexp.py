@@ -104,7 +104,7 @@ class Pattern:
             ) from error
         self.names = reader.names
         self.groups = reader.groups
-        self._told = f"{option}: {_shown(pattern)}"
+        self._option = f"{option}: {_shown(pattern)}"
         self._left = _SECONDS
 
     def search(self, text: str) -> tuple[str | None, ...] | None:
@@ -120,7 +120,7 @@ class Pattern:
         except TimeoutError:
             self._left = 0.0
             raise UsageError(
-                f"{self._told} takes too long to search for; give alternatives that "
+                f"{self._option} takes too long to search for; give alternatives that "
                 "repeat, as in (a|aa)+, no common beginning"
             ) from None
         self._left = min(left - (thread_time() - started), _SECONDS)

@@ -151,11 +151,11 @@ def _judged(
     base, new = merged(whole)
     split = (
         merged(alone)[side][0] > 0
-        and fell.told
-        and grew.told
+        and fell.significant
+        and grew.significant
         and (fell.delta > 0) == (grew.delta < 0)
         and abs(grew.delta) >= _MOST * abs(fell.delta)
-        and not model.one(whole).told
+        and not model.one(whole).significant
     )
     if not split:
         return None

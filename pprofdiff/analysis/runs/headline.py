@@ -35,10 +35,10 @@ class RunValues(NamedTuple):
 
 def headline_runs(comparison: Comparison) -> list[RunValues]:
     """Return time/op, then CPU/op, of those for which a side has several runs."""
-    told: tuple[RunValues | None, ...] = _of_turns(comparison)
-    if not told:
-        told = _times(comparison), _cpu(comparison)
-    return [one for one in told if one is not None and max(map(len, one.sides)) > 1]
+    figures: tuple[RunValues | None, ...] = _of_turns(comparison)
+    if not figures:
+        figures = _times(comparison), _cpu(comparison)
+    return [one for one in figures if one is not None and max(map(len, one.sides)) > 1]
 
 
 def _of_turns(comparison: Comparison) -> tuple[RunValues, ...]:

@@ -37,12 +37,12 @@ def run_names(side: Side) -> dict[int, RunName]:
         captures.setdefault(capture.run, []).append(capture)
     places = {run: _place(of_run) for run, of_run in captures.items()}
     numbers = [number_in(_SEPARATOR.split(places[run])[-1]) for run in captures]
-    told = [number for number in numbers if number is not None]
-    if len(set(told)) < len(captures):
-        told = list(range(1, len(captures) + 1))
+    stated = [number for number in numbers if number is not None]
+    if len(set(stated)) < len(captures):
+        stated = list(range(1, len(captures) + 1))
     return {
         run: RunName(number, places[run])
-        for run, number in zip(captures, told, strict=True)
+        for run, number in zip(captures, stated, strict=True)
     }
 
 
@@ -51,6 +51,6 @@ def _place(captures: Sequence[Capture[Any]]) -> str:
     profiles = (c for c in captures if c.kind == "profile" and is_cpu(c.content))
     first = next(profiles, captures[0])
     parts = _SEPARATOR.split(first.path)
-    if not first.told or len(parts) == 1:
+    if not first.run_known or len(parts) == 1:
         return first.path
     return first.path[: -len(parts[-1]) - 1]

@@ -68,10 +68,10 @@ def outlying_runs(comparison: Comparison) -> Iterator[Caveat]:
     sides = [numbered(side) for side in (comparison.base, comparison.new)]
     for figure in figures:
         for one in outliers(figure.sides):
-            yield Caveat("outlying-run", _told(one, figure, sides[one.side]))
+            yield Caveat("outlying-run", _words(one, figure, sides[one.side]))
 
 
-def _told(one: Outlier, figure: RunValues, side: Side) -> str:
+def _words(one: Outlier, figure: RunValues, side: Side) -> str:
     cause = "something else ran" if one.ratio > 1 else "it did the same work"
     return (
         f"{side.label}: {run_names(side)[one.run].place} took {times(one.ratio)} "

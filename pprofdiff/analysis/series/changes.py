@@ -111,9 +111,9 @@ def proposed(shares: Shares, moderated: Moderation) -> list[Proposed]:
             _cut(shares.shares[row], 1 / variance[row], least),
             moderated,
         )
-        if told
+        if seen
         else none
-        for row, told in enumerate(worth.tolist())
+        for row, seen in enumerate(worth.tolist())
     ]
 
 
@@ -186,13 +186,13 @@ def _judged(
     ways = comb(count - 1, len(steps))
     chances = []
     for first, middle, end in _runs(steps, count):
-        told = between(shares, row, slice(first, middle), slice(middle, end))
-        if not told.freedom:
+        seen = between(shares, row, slice(first, middle), slice(middle, end))
+        if not seen.freedom:
             chances.append(1.0)
             continue
-        deviation, freedom = moderated.deviation(told)
+        deviation, freedom = moderated.deviation(seen)
         deviation *= float(shares.shaken[row])
-        t = told.even * (told.after - told.before) / deviation if deviation else 0.0
+        t = seen.even * (seen.after - seen.before) / deviation if deviation else 0.0
         z = normal(np.array([t]), np.array([freedom]))
         chances.append(min(float(two_sided(z)[0]) * ways, 1.0))
     return Proposed(tuple(steps), tuple(chances))
@@ -215,12 +215,12 @@ def changes_at(
     changes = []
     runs = _runs(steps, shares.shares.shape[1])
     for (first, middle, end), rate in zip(runs, rates, strict=True):
-        told = between(shares, row, slice(first, middle), slice(middle, end))
-        deviation, freedom = moderated.deviation(told)
+        seen = between(shares, row, slice(first, middle), slice(middle, end))
+        deviation, freedom = moderated.deviation(seen)
         far = float(student(_KNOWN, np.array([freedom]))[0]) * deviation
         far *= float(shares.shaken[row])
-        delta = told.after - told.before
+        delta = seen.after - seen.before
         changes.append(
-            Change(middle, told.before, told.after, delta - far, delta + far, rate)
+            Change(middle, seen.before, seen.after, delta - far, delta + far, rate)
         )
     return tuple(changes)

@@ -139,8 +139,8 @@ class JudgedSeries:
             for curve in kind.functions:
                 for change in curve.changes:
                     at.setdefault(change.step, []).append((kind, curve, change))
-        for told in at.values():
-            told.sort(key=lambda one: -abs(one[2].delta))
+        for changes in at.values():
+            changes.sort(key=lambda one: -abs(one[2].delta))
         return dict(sorted(at.items()))
 
 
@@ -159,7 +159,7 @@ class _Tried:
     """A block, the possible changes of its rows, and how much units vary."""
 
     block: _Block
-    told: list[Proposed]
+    proposals: list[Proposed]
     moderated: Moderation
 
 
@@ -198,14 +198,14 @@ def _rates(blocks: Sequence[Sequence[_Tried]], sort: CurveSort) -> list[float]:
     less evidence than hundreds of functions. A row with no proposed step still counts
     as a test.
     """
-    told = [
+    proposals = [
         proposal
         for own in blocks
         for tried in own
         if tried.block.sort == sort
-        for proposal in tried.told
+        for proposal in tried.proposals
     ]
-    chances = [p for one in told for p in one.p or (1.0,)]
+    chances = [p for one in proposals for p in one.p or (1.0,)]
     rates = false_discovery_rates(np.array(chances, np.float64)) * len(_SORTS)
     return [min(float(rate), 1.0) for rate in rates]
 
@@ -278,13 +278,13 @@ def _curves(
     block = tried.block
     present = _present(measured)
     count = measured.totals.shape[1]
-    for row, ((key, label), told) in enumerate(
-        zip(block.names, tried.told, strict=True)
+    for row, ((key, label), proposal) in enumerate(
+        zip(block.names, tried.proposals, strict=True)
     ):
-        own = [next(rates) for _ in told.p or (1.0,)]
+        own = [next(rates) for _ in proposal.p or (1.0,)]
         kept = [
             (step, rate)
-            for step, rate in zip(told.steps, own, strict=False)
+            for step, rate in zip(proposal.steps, own, strict=False)
             if rate <= ALARMS and key != STOPPED
         ]
         changes = changes_at(
@@ -330,9 +330,9 @@ def _blocks(measured: Measured) -> Iterator[_Block]:
         yield from _of_categories(measured.categories, block)
     whole = totals.sum(axis=0)
     share = measured.by_step(measured.flat)[:, present] / whole
-    told = np.flatnonzero(share.max(axis=1) >= LEAST)
-    for start in range(0, len(told), _AT_ONCE):
-        rows = told[start : start + _AT_ONCE]
+    large = np.flatnonzero(share.max(axis=1) >= LEAST)
+    for start in range(0, len(large), _AT_ONCE):
+        rows = large[start : start + _AT_ONCE]
         names = [(measured.functions[i], measured.functions[i]) for i in rows.tolist()]
         yield block("function", names, measured.flat_of(rows))
 

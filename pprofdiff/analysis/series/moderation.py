@@ -30,19 +30,19 @@ class Moderation(NamedTuple):
     scale: float
     freedom: float
 
-    def deviation(self, told: Between) -> tuple[float, float]:
+    def deviation(self, seen: Between) -> tuple[float, float]:
         """Return the deviation of a difference, and its degrees of freedom.
 
         It is never below the row's own, since units may respond differently.
         """
         if not self.freedom:
-            return told.deviation, float(told.freedom)
-        expected = self.scale * told.expected**2
-        own = told.deviation**2
-        both = self.freedom + told.freedom
+            return seen.deviation, float(seen.freedom)
+        expected = self.scale * seen.expected**2
+        own = seen.deviation**2
+        both = self.freedom + seen.freedom
         part = 1.0 if isinf(both) else self.freedom / both
         variance = max(part * expected + (1 - part) * own, own)
-        return variance**0.5, max(min(both, told.expected_freedom), 1.0)
+        return variance**0.5, max(min(both, seen.expected_freedom), 1.0)
 
 
 ALONE = Moderation(1.0, 0.0)
@@ -56,10 +56,10 @@ def moderation(several: Sequence[Shares]) -> Moderation:
         rows, steps = shares.shares.shape
         half = slice(0, steps // 2), slice(steps // 2, steps)
         for row in range(rows):
-            told = between(shares, row, *half)
-            if told.freedom and told.deviation > 0 and told.expected > 0:
-                freedom = told.freedom
-                logs.append(2 * log(told.deviation / told.expected))
+            seen = between(shares, row, *half)
+            if seen.freedom and seen.deviation > 0 and seen.expected > 0:
+                freedom = seen.freedom
+                logs.append(2 * log(seen.deviation / seen.expected))
     if len(logs) < _SEVERAL:
         return ALONE
     from scipy.special import digamma, polygamma

@@ -28,10 +28,10 @@ def hunks_within(
     (old, before), (now, after) = base, new
     if old.key == now.key and before == after:
         return ()
-    told = sources.hunks(old, now)
-    if told is not None:
-        inside = [hunk for hunk in (_clipped(h, before, after) for h in told) if hunk]
-        whole = matched(told, Extent(1, len(old.lines)), None)
+    known = sources.hunks(old, now)
+    if known is not None:
+        inside = [hunk for hunk in (_clipped(h, before, after) for h in known) if hunk]
+        whole = matched(known, Extent(1, len(old.lines)), None)
         pairs = {i: j for i, j in whole.items() if before.has(i) or after.has(j)}
         within = all(before.has(i) and after.has(j) for i, j in pairs.items())
         if pairs and within and pairs == matched(inside, before, after):

@@ -295,7 +295,9 @@ class TraceDiff:
 
         False without several runs.
         """
-        return any(not one.told for one in self.run_ratios if one.figure == figure)
+        return any(
+            not one.significant for one in self.run_ratios if one.figure == figure
+        )
 
     @property
     def latency_intervals(self) -> dict[str, tuple[int, int] | None]:

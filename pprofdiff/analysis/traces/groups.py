@@ -143,12 +143,12 @@ def _creators(trace: Trace) -> NDArray[np.int32]:
     return names
 
 
-def _roots_that(trace: Trace, tells: Callable[[str], bool]) -> NDArray[np.bool_]:
+def _roots_that(trace: Trace, matches: Callable[[str], bool]) -> NDArray[np.bool_]:
     """Mark goroutines (bool) whose root function's name satisfies a predicate."""
     names = trace.goroutines.name
     answers = np.zeros(len(trace.strings), np.bool_)
     for name in np.flatnonzero(np.bincount(names)).tolist():
-        answers[name] = tells(trace.strings[name])
+        answers[name] = matches(trace.strings[name])
     return answers[names]
 
 

@@ -57,7 +57,7 @@ class BusyTotals(NamedTuple):
     """
 
     busy_ns: int
-    beside_idle_ns: int
+    while_idle_ns: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,14 +133,14 @@ class Waits:
         (trace,) = self.traces
         times = busy_times(trace)
         stopped = _times_of(trace, RangeKind.STOP_THE_WORLD)
-        busy = beside = 0
+        busy = idle = 0
         for here in slices(len(self)):
             start, lasts = self.start_ns[here], self.duration_ns[here]
             none_idle = times.overlap(start, start + lasts)
             busy += int(none_idle.sum())
             rest = lasts - none_idle - stopped.overlap(start, start + lasts)
-            beside += int(np.maximum(rest, 0).sum())
-        return BusyTotals(busy, beside)
+            idle += int(np.maximum(rest, 0).sum())
+        return BusyTotals(busy, idle)
 
     @cached_property
     def during_ns(self) -> dict[str, int]:

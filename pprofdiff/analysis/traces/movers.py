@@ -147,7 +147,8 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
                 now.number,
                 old.lone_ns,
                 now.lone_ns,
-                changes is not None and not (key in changes and changes[key].told),
+                changes is not None
+                and not (key in changes and changes[key].significant),
             )
         )
     by = diff.normalization

@@ -221,5 +221,5 @@ def informative_stacks(trace: Trace) -> Column:
     """
     table = trace.stacks
     named = (table.function > 0) | (table.file > 0) | (table.line > 0)
-    tells = count_in_row(named[table.frame], table.offsets) > 0
-    return np.where(tells, np.arange(len(table)), 0)
+    has_name = count_in_row(named[table.frame], table.offsets) > 0
+    return np.where(has_name, np.arange(len(table)), 0)

@@ -39,9 +39,9 @@ class RunRatio(NamedTuple):
     ratio: RowChange
 
     @property
-    def told(self) -> bool:
+    def significant(self) -> bool:
         """Whether the figure changed significantly."""
-        return self.ratio.told
+        return self.ratio.significant
 
 
 def _wait(field: str, above: float) -> TraceFigure:
@@ -79,8 +79,10 @@ def run_ratios(runs: TraceRuns, *, in_turns: bool = False) -> tuple[RunRatio, ..
     if min(map(len, runs)) < 1 or max(map(len, runs)) == 1:
         return ()
     sides = [[_figures(trace) for trace in side.values()] for side in runs]
-    told = [name for name in FIGURES if all(name in run for s in sides for run in s)]
-    base, new = ([{name: run[name] for name in told} for run in side] for side in sides)
+    names = [name for name in FIGURES if all(name in run for s in sides for run in s)]
+    base, new = (
+        [{name: run[name] for name in names} for run in side] for side in sides
+    )
     changes = changes_of(base, new, in_turns=in_turns)
     return tuple(
         RunRatio(name, FIGURES[name].unit, _mean(base, name), _mean(new, name), change)

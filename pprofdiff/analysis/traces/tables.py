@@ -48,7 +48,7 @@ class RowChange(NamedTuple):
     mark: Mark
 
     @property
-    def told(self) -> bool:
+    def significant(self) -> bool:
         """Whether the row changed significantly."""
         return self.mark in ("more", "less")
 

@@ -111,13 +111,13 @@ class Repository:
         if not ref or ref.startswith("-") or "\0" in ref:
             raise UsageError(f"{self._asking}: {named!r} is no ref")
         try:
-            told = self._run(
+            output = self._run(
                 *("rev-parse", "--verify", "--quiet", "--end-of-options"),
                 f"{ref}^{{commit}}",
             )
         except GitError:
             raise UsageError(self._no_ref(named)) from None
-        return told.decode("ascii", "replace").split()[-1]
+        return output.decode("ascii", "replace").split()[-1]
 
     def _no_ref(self, named: str) -> str:
         if self._run("rev-parse", "--is-shallow-repository").strip() == b"true":
@@ -133,21 +133,21 @@ class Repository:
     def top(self) -> str:
         """Return the root of the work tree; raises UsageError in a bare repository."""
         try:
-            told = self._run("rev-parse", "--show-toplevel")
+            output = self._run("rev-parse", "--show-toplevel")
         except GitError as error:
             raise UsageError(f"{self._asking}: {error}") from None
-        return told.decode("utf-8", "surrogateescape").removesuffix("\n")
+        return output.decode("utf-8", "surrogateescape").removesuffix("\n")
 
     def prefix(self) -> str:
         """Return the folder's path from the root of the work tree, "" for the root."""
-        told = self._run("rev-parse", "--show-prefix")
-        return told.decode("utf-8", "surrogateescape").strip("\n").rstrip("/")
+        output = self._run("rev-parse", "--show-prefix")
+        return output.decode("utf-8", "surrogateescape").strip("\n").rstrip("/")
 
     def default_branch(self) -> str | None:
         """Return the full name of the default branch, if there is one."""
         with suppress(GitError):
-            told = self._run("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")
-            name = told.decode("utf-8", "surrogateescape").strip()
+            output = self._run("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")
+            name = output.decode("utf-8", "surrogateescape").strip()
             if self._has(name):
                 return name
         return next((name for name in _DEFAULTS if self._has(name)), None)
@@ -172,8 +172,8 @@ class Repository:
 
     def changed(self) -> int:
         """Return how many files of the work tree differ from the last commit."""
-        told = self._run("status", "--porcelain", "-z", "--no-renames")
-        return sum(1 for entry in told.split(b"\0") if entry)
+        output = self._run("status", "--porcelain", "-z", "--no-renames")
+        return sum(1 for entry in output.split(b"\0") if entry)
 
     def files(self) -> tuple[str, ...]:
         """Return the paths of the work tree's files from its root, except ignored ones.
@@ -181,8 +181,8 @@ class Repository:
         They include submodules and tracked files that were deleted.
         """
         words = "ls-files", "-z", "--cached", "--others", "--exclude-standard"
-        told = self._run("-C", self.top(), *words)
-        paths = (path for path in told.split(b"\0") if path)
+        output = self._run("-C", self.top(), *words)
+        paths = (path for path in output.split(b"\0") if path)
         return tuple(dict.fromkeys(p.decode("utf-8", "surrogateescape") for p in paths))
 
     def submodules(self, commit: str) -> tuple[tuple[str, str], ...]:
@@ -206,8 +206,8 @@ class Repository:
         target = os.path.join(os.path.abspath(folder), "")
         os.makedirs(target)
         # In the parent folder, which the caller cleans up.
-        beside = os.path.dirname(os.path.dirname(target))
-        with tempfile.TemporaryDirectory(dir=beside) as own:
+        siblings = os.path.dirname(os.path.dirname(target))
+        with tempfile.TemporaryDirectory(dir=siblings) as own:
             index = {"GIT_INDEX_FILE": os.path.join(own, "index")}
             top = self.top()
             self._run("-C", top, "read-tree", commit, more=index)
@@ -222,8 +222,8 @@ class Repository:
         """
         objects = os.path.join(os.path.abspath(folder), "objects")
         os.makedirs(objects)
-        told = self._run("rev-parse", "--git-path", "objects")
-        own = told.decode("utf-8", "surrogateescape").removesuffix("\n")
+        output = self._run("rev-parse", "--git-path", "objects")
+        own = output.decode("utf-8", "surrogateescape").removesuffix("\n")
         own = os.path.abspath(os.path.join(self.folder, own))
         known = os.environ.get("GIT_ALTERNATE_OBJECT_DIRECTORIES")
         found = copy(self)
@@ -260,10 +260,10 @@ class Repository:
     def hunks(self, base: str, new: str) -> tuple[Hunk, ...]:
         """Return the differences between two blobs, given by id."""
         words = "-U0", "--inter-hunk-context=0", "--text"
-        told = self._run("diff", *_PLAIN, *words, base, new)
+        output = self._run("diff", *_PLAIN, *words, base, new)
         return tuple(
             Hunk(*(1 if part is None else int(part) for part in found.groups()))
-            for found in _HUNK.finditer(told)
+            for found in _HUNK.finditer(output)
         )
 
     @cached_property
@@ -287,8 +287,8 @@ class Repository:
     def _newest(self, most: int, *of: str) -> tuple[Commit, ...]:
         """Return the newest commits that ``git log`` lists, at most `most`."""
         words = "log", *_PLAIN, "-s", "--format=%H %s", f"-{most + 1}"
-        told = self._run(*self._at_root, *words, *of).decode("utf-8", "replace")
-        pairs = (line.partition(" ")[::2] for line in told.splitlines())
+        output = self._run(*self._at_root, *words, *of).decode("utf-8", "replace")
+        pairs = (line.partition(" ")[::2] for line in output.splitlines())
         found = (Commit(*pair) for pair in pairs if pair[0] != self.not_committed)
         return tuple(found)[:most]
 
@@ -302,7 +302,7 @@ class Repository:
         """
         lines = f"{start},+{count}"
         try:
-            told = self._run(
+            output = self._run(
                 *self._at_root,
                 *("blame", "--no-textconv", "--porcelain"),
                 *("-L", lines, "..".join(span), "--", path),
@@ -311,19 +311,19 @@ class Repository:
             words = *("log", *_PLAIN, "-s", "--format=%H"), "..".join(span)
             touched = self._run(*self._at_root, *words, f"-L{lines}:{path}")
             return self._described(span, touched.decode("ascii").split())
-        ids = re.findall(r"^([0-9a-f]{40,64}) \d+ \d+", told, re.MULTILINE)
-        before = set(_boundaries(told))
+        ids = re.findall(r"^([0-9a-f]{40,64}) \d+ \d+", output, re.MULTILINE)
+        before = set(_boundaries(output))
         return self._described(span, (i for i in ids if i not in before))
 
     def commits_without(
         self, span: tuple[str, str], paths: tuple[str, ...], text: str
     ) -> tuple[Commit, ...]:
         """Return the commits of a span that changed the count of `text` in `paths`."""
-        told = self._run(
+        output = self._run(
             *(*self._at_root, "log", *_PLAIN, "-s", "--format=%H", f"-S{text}"),
             *("..".join(span), "--", *paths),
         )
-        return self._described(span, told.decode("ascii", "replace").split())
+        return self._described(span, output.decode("ascii", "replace").split())
 
     def _described(
         self, span: tuple[str, str], ids: Iterable[str]
@@ -332,13 +332,13 @@ class Repository:
         wanted = set(ids) - {self.not_committed}
         if not wanted:
             return ()
-        told = self._run(
+        output = self._run(
             *("log", "--topo-order", "-s", "--format=%H %s"),
             *(*sorted(wanted), f"^{span[0]}", "--"),
         )
         pairs = (
             line.partition(" ")[::2]
-            for line in told.decode("utf-8", "replace").split("\n")
+            for line in output.decode("utf-8", "replace").split("\n")
         )
         return tuple(Commit(id_, subject) for id_, subject in pairs if id_ in wanted)
 
@@ -355,11 +355,11 @@ class Repository:
         }
         read: dict[str, bytes] = {}
         for some in _parts(sizes, max(_MOST // 2, most)):
-            told, at = self._asked("--batch=", some), 0
+            output, at = self._asked("--batch=", some), 0
             for blob in some:
                 # Skip the rest of the header line, and the newline after the bytes.
                 at += 1
-                read[blob] = told[at : at + sizes[blob]]
+                read[blob] = output[at : at + sizes[blob]]
                 at += sizes[blob] + 1
         return [read.get(blob) for blob in blobs]
 
@@ -412,8 +412,8 @@ class Repository:
                 timer.daemon = True
                 try:
                     timer.start()
-                    told = process.stdout.read(_MOST + 1) if process.stdout else b""
-                    if len(told) > _MOST:
+                    output = process.stdout.read(_MOST + 1) if process.stdout else b""
+                    if len(output) > _MOST:
                         process.kill()
                     process.wait()
                 except BaseException:
@@ -422,8 +422,8 @@ class Repository:
                     raise
                 finally:
                     timer.cancel()
-            if process.returncode == 0 and len(told) <= _MOST:
-                return told
+            if process.returncode == 0 and len(output) <= _MOST:
+                return output
             complaints.seek(0)
             lines = complaints.read(4_000).decode("utf-8", "replace").splitlines()
         raise GitError(printable(lines[0]) if lines else f"git {words[0]} failed")
@@ -512,7 +512,7 @@ class GitTree:
             folders.setdefault(posixpath.dirname(path), []).append(path)
         return folders
 
-    def beside(self, path: str) -> tuple[str, ...]:
+    def siblings(self, path: str) -> tuple[str, ...]:
         """Return the files in the folder of `path`, including `path`."""
         return tuple(self._folders.get(posixpath.dirname(path), ()))
 

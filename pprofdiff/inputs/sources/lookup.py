@@ -100,7 +100,7 @@ class FoundSources:
         self._texts: dict[SourceFile, SourceText | None] = {}
 
     @property
-    def told(self) -> tuple[str, str] | None:
+    def revisions(self) -> tuple[str, str] | None:
         """Return the commits of both builds, "" for uncommitted work."""
         if self._repository is None or self._commits is None:
             return None
@@ -140,7 +140,7 @@ class FoundSources:
             tree = self._places[file][0]
         else:
             return ()
-        paths = sorted(path for path in tree.beside(file.path) if _is_source(path))
+        paths = sorted(path for path in tree.siblings(file.path) if _is_source(path))
         return tuple(self._file(file.origin, tree, path) for path in paths)
 
     def _file(
@@ -228,7 +228,7 @@ class FoundSources:
                     span, new.path, hunk.new_start, hunk.new_count
                 )
             else:
-                found = repository.commits_without(span, paths, _telling(base, hunk))
+                found = repository.commits_without(span, paths, _pattern_of(base, hunk))
             if not found and self._onward:
                 touching = repository.touching(span, paths, 2)
                 found = touching if len(touching) == 1 else ()
@@ -258,7 +258,7 @@ class FoundSources:
         return found[0] if len(found) == 1 else None
 
 
-def _telling(base: SourceText, hunk: Hunk) -> str:
+def _pattern_of(base: SourceText, hunk: Hunk) -> str:
     """Return a line of a hunk's base by which to search for its deletion."""
     start = hunk.base_start - 1
     gone = [line.strip() for line in base.lines[start : start + hunk.base_count]]

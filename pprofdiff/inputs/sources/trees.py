@@ -32,7 +32,7 @@ class Tree(Hashable, Protocol):
     def modules(self) -> tuple[str, ...]:
         """The folders known to have a go.mod, "" for the root."""
 
-    def beside(self, path: str) -> tuple[str, ...]:
+    def siblings(self, path: str) -> tuple[str, ...]:
         """Return the files in the folder of `path`, including `path`."""
 
     def key(self, path: str) -> str:
@@ -69,17 +69,17 @@ class FolderTree:
         """
         place = self._place(path)
         try:
-            told = None if place is None else os.stat(place)
+            found = None if place is None else os.stat(place)
         except OSError:
             return False
-        return told is not None and stat.S_ISREG(told.st_mode) and told.st_size > 0
+        return found is not None and stat.S_ISREG(found.st_mode) and found.st_size > 0
 
     @property
     def modules(self) -> tuple[str, ...]:
         """The root, if it has a go.mod; folders below are not searched."""
         return ("",) if self.has("go.mod") else ()
 
-    def beside(self, path: str) -> tuple[str, ...]:
+    def siblings(self, path: str) -> tuple[str, ...]:
         """Return the files in the folder of `path`, including `path`."""
         folder = posixpath.dirname(path)
         place = self._place(folder)
@@ -140,10 +140,10 @@ def place_in(tree: Tree, function: str, file: str) -> str | None:
 def _of_modules(tree: Tree, package: str, name: str) -> Iterator[str]:
     """Yield where a package's file would be by the paths of the tree's modules."""
     for root in tree.modules:
-        told = _module_of(tree, root)
-        if told is None:
+        found = _module_of(tree, root)
+        if found is None:
             continue
-        folder = package.removeprefix(told[1])
+        folder = package.removeprefix(found[1])
         if folder != package and folder[:1] in ("", "/"):
             yield posixpath.normpath(f"{root or '.'}/{folder.strip('/')}/{name}")
 
@@ -154,11 +154,11 @@ def _is_of(tree: Tree, path: str, package: str) -> bool:
     _, vendored, rest = f"/{folder}".rpartition("/vendor/")
     if vendored:
         return rest == package
-    told = _module_of(tree, folder)
-    if told is None or package in ("", "main"):
+    found = _module_of(tree, folder)
+    if found is None or package in ("", "main"):
         # Without modules a package is its folder below GOPATH, wherever that was.
         return package in ("", "main") or f"{package}/".endswith(f"/{folder}/")
-    root, module = told
+    root, module = found
     inside = posixpath.relpath(folder or ".", root or ".")
     inside = "" if inside == "." else inside
     if module in _UNNAMED:

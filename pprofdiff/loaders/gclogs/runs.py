@@ -48,7 +48,7 @@ def split(cycles: Cycles, torn: _Flags) -> tuple[tuple[GCRun, ...], bool]:
     lines = _once(lines)
     for tried in dict.fromkeys((_in_order(lines), lines)):
         fitting = _fitting(tried)
-        owner, mixed, alternate = _told_apart(fitting)
+        owner, mixed, alternate = _separated(fitting)
         if not (mixed or alternate):
             break
     order = np.argsort(owner, kind="stable")
@@ -155,7 +155,7 @@ def _in_order(lines: _Lines) -> _Lines:
     return replace(lines, swapped=swapped, rows=rows)
 
 
-def _told_apart(lines: _Lines) -> tuple[_Counts, bool, bool]:
+def _separated(lines: _Lines) -> tuple[_Counts, bool, bool]:
     """Return the process of each of `rows`, numbered in the order they begin.
 
     Also return whether a row may belong to either of two processes, and whether

@@ -64,6 +64,6 @@ function show({ rows, filter, few, all, more, count }) {
   const seen = Math.min(found, few);
   more.hidden = found <= seen;
   more.textContent = all ? `Show ${seen}` : `Show all ${found}`;
-  const told = filter || all ? found : seen;
-  count.textContent = told < rows.length ? `${told} of ${rows.length} rows` : "";
+  const shown = filter || all ? found : seen;
+  count.textContent = shown < rows.length ? `${shown} of ${rows.length} rows` : "";
 }

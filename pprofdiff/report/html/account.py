@@ -9,8 +9,8 @@ from pprofdiff.plots.axes import shortened
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.sections.account import (
     account_scale,
-    beside,
     largest_parts,
+    outside_notes,
 )
 from pprofdiff.units import printable
 
@@ -86,5 +86,5 @@ def account_steps(report: ReportModel) -> Account | None:
             )
         )
     base, new = (shortened(label, _LABEL) for label in report.labels)
-    notes = printable(" ".join(beside(account)))
+    notes = printable(" ".join(outside_notes(account)))
     return Account(account.of, scale.unit, (base, new), tuple(steps), notes)

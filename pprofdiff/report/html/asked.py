@@ -19,14 +19,14 @@ _TABLES = ("payers", "goroutines.runnable")
 class Asked(NamedTuple):
     """A table's title, its place on the page, and what it shows in one line.
 
-    `lead` states the section's totals; `anchor` is the table's id. `told` names rows,
+    `lead` states the section's totals; `anchor` is the table's id. `names` names rows,
     which are looked up first in the flame graph whose address begins with `view`.
     """
 
     lead: str
     title: str
     anchor: str
-    told: str
+    names: str
     view: str
 
 
@@ -43,12 +43,12 @@ def asked(sections: Sequence[Section], anchors: Iterable[str]) -> Iterator[Asked
                     lead=_totals(section) if section.diff is None else "",
                     title=table.heading,
                     anchor=f"{anchor}-{table.key}",
-                    told=_told(most, furthest),
+                    names=_names(most, furthest),
                     view="" if section.diff is None else section.diff.name,
                 )
 
 
-def _told(most: str, furthest: str) -> str:
+def _names(most: str, furthest: str) -> str:
     if most == furthest:
         return f"most, and moved furthest: {most}"
     return f"most: {most}" + (f"; moved furthest: {furthest}" if furthest else "")
@@ -56,7 +56,7 @@ def _told(most: str, furthest: str) -> str:
 
 def _totals(section: Section) -> str:
     """Return a section's totals as sentences: name, base → new, change."""
-    told = (
+    sentences = (
         f"{one.name} {one.values} ({signed(one.change)})." for one in tiles(section)
     )
-    return " ".join(f"{text[:1].upper()}{text[1:]}" for text in told)
+    return " ".join(f"{text[:1].upper()}{text[1:]}" for text in sentences)

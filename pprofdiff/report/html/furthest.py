@@ -26,7 +26,7 @@ def moved_furthest(table: Table) -> str:
         rows.sort(key=lambda row: -_factor(row.cells[ratio].value))
     else:
         rows = []
-    return _told(table, rows[0]) if rows else ""
+    return _words(table, rows[0]) if rows else ""
 
 
 def largest(table: Table) -> str:
@@ -37,10 +37,10 @@ def largest(table: Table) -> str:
         return max(abs(row.cells[side].value or 0.0) for side in sides)
 
     rows = [row for row in table.rows if not row.strong]
-    return _told(table, max(rows, key=size)) if rows and min(sides) >= 0 else ""
+    return _words(table, max(rows, key=size)) if rows and min(sides) >= 0 else ""
 
 
-def _told(table: Table, row: Row) -> str:
+def _words(table: Table, row: Row) -> str:
     """Return a row as ``name base → new unit``, "" if it lacks one of these."""
     name, base, new = (table.place(role) for role in ("name", "base", "new"))
     if min(name, base, new) < 0:

@@ -14,7 +14,7 @@ from pprofdiff.report.html.account import account_steps
 from pprofdiff.report.html.asked import asked
 from pprofdiff.report.html.flame import address, budgets, embedded, packed
 from pprofdiff.report.html.furthest import has_moved, moved_furthest
-from pprofdiff.report.html.parts import Chunk, drawn, split, told_of, view_of
+from pprofdiff.report.html.parts import Chunk, drawn, reason_text, split, view_of
 from pprofdiff.report.html.room import heights, opened, text_height
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.report.model import ReportModel, Scope
@@ -57,7 +57,7 @@ _SHOWN = frozenset(
 class Comparison(NamedTuple):
     """One section: its anchor, title, mode, first sentence, and the rest.
 
-    `short` is the text of links to it. `told` says whether the rest is visible at
+    `short` is the text of links to it. `is_open` says whether the rest is visible at
     first; if not, only the title and first sentence are. `folded` are charts that open
     with a click. `view` is the address of its flame graph, "" if it has none.
     """
@@ -68,7 +68,7 @@ class Comparison(NamedTuple):
     mode: str
     lead: str
     chunks: list[Chunk]
-    told: bool
+    is_open: bool
     charts: tuple[Chart, ...] = ()
     folded: tuple[Chart, ...] = ()
     view: str = ""
@@ -160,16 +160,16 @@ class ShownTile(NamedTuple):
 
 def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
     shown = list(sections(report, Scope(rows=rows)))
-    told = why(report)
-    first = answer(report, told, shown)
-    others = [reason for reason in told.reasons if reason is not first.reason]
+    explained = why(report)
+    first = answer(report, explained, shown)
+    others = [reason for reason in explained.reasons if reason is not first.reason]
     news = _with_news(shown)
     anchors = [f"part{number}" for number in range(len(shown))]
     listings = _listings(report)
-    findings = drawn([*others, *told.rest])
+    findings = drawn([*others, *explained.rest])
     changed = drawn(changed_parts(report))
     parts = [
-        _comparison(section, anchor, told=section in news)
+        _comparison(section, anchor, is_open=section in news)
         for section, anchor in zip(shown, anchors, strict=True)
     ]
     below = text_height([*findings, *changed])
@@ -183,10 +183,10 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         answer=printable(first.outcome).strip(),
         basis=[printable(sentence.text) for sentence in first.below],
         cause=printable(first.title).strip(),
-        cause_below=() if first.reason is None else told_of(first.reason),
+        cause_below=() if first.reason is None else reason_text(first.reason),
         cause_view="" if first.reason is None else view_of(first.reason),
         account=account_steps(report),
-        cautions=drawn([*unread_warnings(report.verdict), *told.warnings]),
+        cautions=drawn([*unread_warnings(report.verdict), *explained.warnings]),
         units=drawn(unit_parts(report, rows)),
         findings=findings,
         changed=changed,
@@ -219,8 +219,10 @@ def _with_room(parts: Sequence[Comparison], others: int) -> list[Comparison]:
     `others` is the height of everything else below the flame graph.
     """
     high = [heights(p.chunks, len(p.charts), len(p.folded)) for p in parts]
-    answers = opened([part.told for part in parts], high, others)
-    return [p._replace(told=told) for p, told in zip(parts, answers, strict=True)]
+    answers = opened([part.is_open for part in parts], high, others)
+    return [
+        p._replace(is_open=is_open) for p, is_open in zip(parts, answers, strict=True)
+    ]
 
 
 def _with_news(shown: Sequence[Section]) -> list[Section]:
@@ -250,7 +252,7 @@ def _tile(tile: Tile) -> ShownTile:
     return ShownTile(tile.name, tile.values, signed(change), change.tone)
 
 
-def _comparison(section: Section, anchor: str, *, told: bool) -> Comparison:
+def _comparison(section: Section, anchor: str, *, is_open: bool) -> Comparison:
     """Return one section as the template draws it."""
     parts = drawn(section.parts)
     lead = printable(section.lead or _in_short(section))
@@ -265,7 +267,7 @@ def _comparison(section: Section, anchor: str, *, told: bool) -> Comparison:
         mode=printable(section.mode),
         lead=f"{lead[:1].upper()}{lead[1:]}",
         chunks=split(parts, shown=keys, title=printable(section.measure)),
-        told=told,
+        is_open=is_open,
         charts=tuple(chart for chart in every if not chart.brief),
         folded=tuple(chart for chart in every if chart.brief),
         view="" if section.diff is None else address(section.diff),

@@ -37,8 +37,8 @@ __all__ = [
     "Square",
     "Text",
     "drawn",
+    "reason_text",
     "split",
-    "told_of",
     "view_of",
 ]
 
@@ -199,10 +199,10 @@ def _reason(reason: Reason) -> Text:
     """Return a finding: its title, the numbers behind it, and the advice."""
     style, view = _OF_DIRECTION[reason.finding.direction], view_of(reason)
     paragraphs = [Paragraph(printable(reason.title), reason.lead, style, view)]
-    return Text((*paragraphs, *told_of(reason, advice="faint")))
+    return Text((*paragraphs, *reason_text(reason, advice="faint")))
 
 
-def told_of(reason: Reason, *, advice: str = "") -> tuple[Paragraph, ...]:
+def reason_text(reason: Reason, *, advice: str = "") -> tuple[Paragraph, ...]:
     """Return what is below a finding's title; `advice` is the class of its advice."""
     finding, view = reason.finding, view_of(reason)
     below = []

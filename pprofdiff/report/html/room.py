@@ -34,15 +34,18 @@ def heights(chunks: Iterable[Chunk], charts: int, folded: int) -> int:
     return _SECTION + drawn + (_CHARTS if charts else 0) + (_FOLD if folded else 0)
 
 
-def opened(told: Sequence[bool], high: Sequence[int], others: int) -> tuple[bool, ...]:
+def opened(
+    changed: Sequence[bool], high: Sequence[int], others: int
+) -> tuple[bool, ...]:
     """Return which sections are open: those with changes, in order, while they fit.
 
-    `told` says which have changes, `high` is each one's height when open, and `others`
-    that of the rest below the flame graph. The first with changes is always open.
+    `changed` says which have changes, `high` is each one's height when open, and
+    `others` that of the rest below the flame graph. The first with changes is always
+    open.
     """
-    left = _PAGE - _ABOVE - _BELOW - others - _CLOSED * len(told)
+    left = _PAGE - _ABOVE - _BELOW - others - _CLOSED * len(changed)
     answers: list[bool] = []
-    for news, height in zip(told, high, strict=True):
+    for news, height in zip(changed, high, strict=True):
         more = height - _CLOSED
         fits = news and (more <= left or not any(answers))
         left -= more if fits else 0

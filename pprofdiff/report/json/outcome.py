@@ -101,7 +101,7 @@ def account_row(account: Account | None) -> Row | None:
         "total": _amount(account.total),
         "parts": [_part(part) for part in account.parts],
         "within": [_part(part) for part in account.within],
-        "beside": [_part(part) for part in account.beside],
+        "beside": [_part(part) for part in account.outside],
         "gaps": list(account.gaps),
     }
 

@@ -51,14 +51,14 @@ def _command(level: str, ruling: Ruling, changed: ChangedLines | None) -> str:
         properties["file"] = path
         if ruling.line:
             properties["line"] = str(ruling.line)
-    told = ",".join(
+    listed = ",".join(
         f"{name}={_escaped(printable(value), in_property=True)}"
         for name, value in properties.items()
     )
     limit = f"; limit {ruling.limit}" if ruling.limit else ""
     needs = f"; {ruling.needs}" if ruling.needs else ""
     message = printable(f"{ruling.measured}{limit}{needs}")[:_LONGEST]
-    return f"::{level} {told}::{_escaped(message)}"
+    return f"::{level} {listed}::{_escaped(message)}"
 
 
 def _escaped(text: str, *, in_property: bool = False) -> str:

@@ -55,10 +55,10 @@ def _module() -> str:
         return ""
     try:
         with open("go.mod", encoding="utf-8", errors="replace") as file:
-            told = _MODULE.search(file.read(_MOST_OF_MODULE))
+            found = _MODULE.search(file.read(_MOST_OF_MODULE))
     except OSError:
         return ""
-    return told[1] if told else ""
+    return found[1] if found else ""
 
 
 def _from_repository(path: str) -> str:

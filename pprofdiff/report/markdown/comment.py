@@ -24,7 +24,7 @@ from pprofdiff.report.sections.answer import Answer, answer
 from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import Why, why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
-from pprofdiff.report.sections.marks import marks_told
+from pprofdiff.report.sections.marks import marks_legend
 from pprofdiff.report.sections.profiles.section import repeats_a_cause
 from pprofdiff.report.sections.units import unit_parts
 from pprofdiff.report.sections.verdict import rulings, unread_warnings, verdict_lines
@@ -75,13 +75,13 @@ def render(report: ReportModel) -> str:
 def _pieces(report: ReportModel) -> Iterator[_Piece]:
     """Yield the comment in reading order."""
     shown_sections = list(sections(report))
-    told = why(report)
-    first = answer(report, told, shown_sections)
-    if _still(report, told):
-        yield from _quiet(report, shown_sections, told, first)
+    explained = why(report)
+    first = answer(report, explained, shown_sections)
+    if _still(report, explained):
+        yield from _quiet(report, shown_sections, explained, first)
         return
     yield _Piece("", "the labels", f"### {_title(report)}", 0)
-    warnings = (*unread_warnings(report.verdict), *told.warnings)
+    warnings = (*unread_warnings(report.verdict), *explained.warnings)
     before = [markup.render(warning) for warning in warnings]
     outcome = "\n\n".join([*before, _outcome(first)])
     yield _Piece("", "the outcome", outcome, 0)
@@ -93,8 +93,8 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     totals = _totals(report, shown_sections, first)
     if totals:
         yield _Piece("", "totals", totals, 0)
-    others = [reason for reason in told.reasons if reason is not first.reason]
-    short = _in_short(others, told.rest)
+    others = [reason for reason in explained.reasons if reason is not first.reason]
+    short = _in_short(others, explained.rest)
     if short:
         yield _Piece("", "other findings", short, 0)
     account = list(account_parts(report))
@@ -118,7 +118,7 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     yield _Piece(title, "", inputs, 1)
 
 
-def _still(report: ReportModel, told: Why) -> bool:
+def _still(report: ReportModel, explained: Why) -> bool:
     """Return whether nothing needs attention: all is read, and nothing changed.
 
     If the metric is too noisy for a verdict, the comment only says so.
@@ -127,13 +127,16 @@ def _still(report: ReportModel, told: Why) -> bool:
     passed = not report.verdict.rules or report.verdict.outcome == "pass"
     if not decided or not passed or report.verdict.unread:
         return False
-    if told.warnings or report.outcome.contrary or any(changed_parts(report)):
+    if explained.warnings or report.outcome.contrary or any(changed_parts(report)):
         return False
     return not changed(report.comparison, report.findings)
 
 
 def _quiet(
-    report: ReportModel, shown_sections: Sequence[Section], told: Why, first: Answer
+    report: ReportModel,
+    shown_sections: Sequence[Section],
+    explained: Why,
+    first: Answer,
 ) -> Iterator[_Piece]:
     """Yield the outcome, and below it one fold with everything that did not change."""
     strong = markup.emphasis(first.outcome, markup.LONGEST_PARAGRAPH)
@@ -148,8 +151,8 @@ def _quiet(
     for name, text in (("basis", _drawn(below)), ("totals", totals)):
         if text:
             yield _Piece(fold, name, text, 0)
-    if told.reasons:
-        yield _Piece(fold, "findings", _listed(told.reasons), 1)
+    if explained.reasons:
+        yield _Piece(fold, "findings", _listed(explained.reasons), 1)
     for section in shown_sections:
         heading = markup.emphasis(section.heading, 2 * _LONGEST_LABEL)
         for parts in _cut(section.parts):
@@ -170,8 +173,8 @@ def _nothing(shown_sections: Sequence[Section]) -> str:
         if name not in judged[known]:
             judged[known].append(name)
     said = ("Nothing moved beyond noise", judged[True]), ("no finding", judged[False])
-    told = "; ".join(f"{words}: {', '.join(names)}" for words, names in said if names)
-    return f"{told[:1].upper()}{told[1:]}."
+    text = "; ".join(f"{words}: {', '.join(names)}" for words, names in said if names)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _rules(report: ReportModel, fold: str) -> Iterator[_Piece]:
@@ -275,12 +278,12 @@ def _verdict(report: ReportModel) -> Iterator[_Piece]:
     """Yield the gate's verdict, with each rule that did not pass."""
     verdict = rulings(report.verdict)
     if verdict is not None:
-        told = f"**Verdict** {markup.inline(verdict.summary)}\n\n"
-        told += "\n".join(
+        text = f"**Verdict** {markup.inline(verdict.summary)}\n\n"
+        text += "\n".join(
             f"- {markup.inline(rule, _LONGEST_LINE)}"
             for rule in verdict_lines(report.verdict)
         )
-        yield _Piece("", "verdict", told.rstrip(), 0)
+        yield _Piece("", "verdict", text.rstrip(), 0)
 
 
 def _totals(
@@ -364,7 +367,7 @@ def _tops(
             for table in tables:
                 yield _Piece("", _name_of([table]), markup.table(table, urls), 0)
             before = [part for part in above if isinstance(part, Table)]
-            legend = _drawn(marks_told([*before, *tables]))
+            legend = _drawn(marks_legend([*before, *tables]))
             if legend:
                 yield _Piece("", "what the marks mean", legend, 0)
             return

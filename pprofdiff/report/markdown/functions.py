@@ -61,9 +61,9 @@ def _declared(names: Iterable[str], diff: ProfileDiff) -> Iterable[_Declared]:
 
 
 def _url(one: _Declared, sources: Sources | None) -> str:
-    if sources is not None and sources.told is not None:
+    if sources is not None and sources.revisions is not None:
         text = sources.text(one.side, one.name, one.file)
-        commit = sources.told[one.side]
+        commit = sources.revisions[one.side]
         if text is None or text.origin != "git" or not commit:
             return ""
         return line_url(commit, text.path, one.line)

@@ -60,8 +60,8 @@ def line_url(commit: str, path: str, start: int, end: int = 0) -> str:
 
 def revision() -> str:
     """Return the full id of the commit that a CI job checked out, "" outside a job."""
-    told = os.environ.get("GITHUB_SHA", "") or os.environ.get("CI_COMMIT_SHA", "")
-    return told if _REVISION.match(told) else ""
+    commit = os.environ.get("GITHUB_SHA", "") or os.environ.get("CI_COMMIT_SHA", "")
+    return commit if _REVISION.match(commit) else ""
 
 
 def commit_url(commit: Commit) -> str:

@@ -18,7 +18,7 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.units import Scale, scale_for
 
-__all__ = ["account_parts", "account_scale", "beside", "largest_parts"]
+__all__ = ["account_parts", "account_scale", "largest_parts", "outside_notes"]
 
 # Parts below this share of the larger side's total are shown as one.
 _SMALL = 0.005
@@ -36,10 +36,10 @@ def account_parts(
     if account is None or all(part.id.startswith("cpu.") for part in account.parts):
         return
     yield _table(account, report.labels, most)
-    yield from map(Sentence, beside(account))
+    yield from map(Sentence, outside_notes(account))
 
 
-def beside(account: Account) -> Iterator[str]:
+def outside_notes(account: Account) -> Iterator[str]:
     """Yield what the account leaves out, and how its total relates to medians.
 
     Costs per op add up as means, but benchmarks report medians.

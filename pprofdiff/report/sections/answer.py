@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import Reason, Section, Sentence
 from pprofdiff.report.sections.findings import Why
-from pprofdiff.report.sections.outcome import told_outcome
+from pprofdiff.report.sections.outcome import outcome_text
 
 __all__ = ["Answer", "answer"]
 
@@ -25,16 +25,16 @@ class Answer(NamedTuple):
     reason: Reason | None = None
 
 
-def answer(report: ReportModel, told: Why, sections: Sequence[Section]) -> Answer:
+def answer(report: ReportModel, explained: Why, sections: Sequence[Section]) -> Answer:
     """Return the outcome with the first cause that matters, or what stands in for it.
 
-    `told` are the findings as reported, `sections` all sections of the report.
+    `explained` are the findings as reported, `sections` all sections of the report.
     """
-    outcome, below = told_outcome(report.outcome)
+    outcome, below = outcome_text(report.outcome)
     matters = any(f.severity != "info" for f in report.findings.found)
     lead = sections[0].lead if sections else ""
-    if told.reasons and (matters or not lead):
-        return Answer(outcome, below, told.reasons[0].title, told.reasons[0])
+    if explained.reasons and (matters or not lead):
+        return Answer(outcome, below, explained.reasons[0].title, explained.reasons[0])
     instead = next((section.instead for section in sections if section.instead), "")
     why = lead or instead or "No finding: the figures are in the tables."
     return Answer(outcome, below, why)

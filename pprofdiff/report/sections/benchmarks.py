@@ -131,13 +131,13 @@ def benchmark_sections(
 def _measure(diff: BenchmarkDiff, *, several: bool) -> str:
     """Return what the numbers of the tables are."""
     medians = "medians ± 95% interval"
-    told = {row.of_turns is not None for row in diff.rows if row.change is not None}
-    if True not in told:
+    words = {row.of_turns is not None for row in diff.rows if row.change is not None}
+    if True not in words:
         return medians
     turns = "geometric means of turns, 99% CI"
     if several:
         turns = "geometric means of turns, judged together (false discovery rate 1%)"
-    return f"{turns}; other units: {medians}" if False in told else turns
+    return f"{turns}; other units: {medians}" if False in words else turns
 
 
 class Counts(NamedTuple):
@@ -166,8 +166,12 @@ class Counts(NamedTuple):
 
         It follows the unit's name.
         """
-        told = ((self.worse, "worse"), (self.better, "better"), (self.moved, "changed"))
-        changed = [(count, word) for count, word in told if count]
+        words = (
+            (self.worse, "worse"),
+            (self.better, "better"),
+            (self.moved, "changed"),
+        )
+        changed = [(count, word) for count, word in words if count]
         if changed and self.all == 1:
             return f" {changed[0][1]}"
         if changed:
@@ -227,11 +231,11 @@ def _by_words(counts: Iterable[Counts]) -> list[str]:
     alike: dict[str, list[str]] = {}
     for one in counts:
         alike.setdefault(one.words, []).append(one.unit)
-    told = [f"{_listed(units)}{words}" for words, units in alike.items()]
-    if len(told) > _UNITS:
+    listed = [f"{_listed(units)}{words}" for words, units in alike.items()]
+    if len(listed) > _UNITS:
         left = sum(len(units) for units in list(alike.values())[_UNITS:])
-        told = [*told[:_UNITS], f"{left} more unit{'' if left == 1 else 's'}"]
-    return told
+        listed = [*listed[:_UNITS], f"{left} more unit{'' if left == 1 else 's'}"]
+    return listed
 
 
 def _listed(units: list[str]) -> str:
@@ -244,8 +248,8 @@ def _listed(units: list[str]) -> str:
 
 def _sentence(diff: BenchmarkDiff) -> str:
     """Return what changed and what did not, in one line."""
-    told = _between(_counts(diff)).join(filter(None, _in_words(diff)))
-    return f"{told or 'none on both sides'}."
+    words = _between(_counts(diff)).join(filter(None, _in_words(diff)))
+    return f"{words or 'none on both sides'}."
 
 
 def _too_few(row: BenchmarkRow) -> bool:
@@ -489,14 +493,14 @@ def _last(table: BenchmarkTable, notes: dict[str, str], widths: Sequence[int]) -
         "" if mean is None else _number(_scale((mean,), table.unit), mean) + " " * width
         for mean, width in zip((means.base, means.new), widths, strict=True)
     ]
-    told = "" if means.ratio is None else _percent(means.ratio - 1)
+    words = "" if means.ratio is None else _percent(means.ratio - 1)
     if means.ratio is not None and _in_turns(table):
-        told = change(means.ratio) if means.ratio != 1 else ""
+        words = change(means.ratio) if means.ratio != 1 else ""
     cells = (
         Cell("geomean"),
         Cell(texts[0], means.base, table.unit),
         Cell(texts[1], means.new, table.unit),
-        Cell(told, means.ratio),
+        Cell(words, means.ratio),
         Cell(""),
         Cell(_marks(means.notes, notes), tone="faint"),
     )
@@ -534,8 +538,8 @@ def _left_out(
 
 
 def _difference(difference: ConfigDifference, labels: tuple[str, str]) -> str:
-    told = [
+    words = [
         f"{' and '.join(value or 'none' for value in values)} in {label}"
         for values, label in zip((difference.base, difference.new), labels, strict=True)
     ]
-    return f"{difference.key} differs: {told[0]}, {told[1]}."
+    return f"{difference.key} differs: {words[0]}, {words[1]}."

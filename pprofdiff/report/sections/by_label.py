@@ -27,12 +27,12 @@ def label_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]
     not ask.
     """
     comparison = report.comparison
-    diff, told = comparison.cpu, comparison.by_label
-    if diff is None or told is None:
+    diff, by_label = comparison.cpu, comparison.by_label
+    if diff is None or by_label is None:
         return
     shares = diff.normalization.mode == "composition"
-    old, now = (side.tolist() for side in merged(told.runs))
-    noise = [None] * len(old) if told.judged is None else told.judged.chance
+    old, now = (side.tolist() for side in merged(by_label.runs))
+    noise = [None] * len(old) if by_label.judged is None else by_label.judged.chance
     if most is not None and not comparison.by and False not in noise:
         return
     deltas = [diff.normalization.delta(*pair) for pair in zip(old, now, strict=True)]
@@ -41,8 +41,8 @@ def label_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]
     )
     rows = []
     for i in order[:most]:
-        name = printable(told.values[i])
-        shown = Cell(name) if name else Cell(f"no {told.key}", tone="faint")
+        name = printable(by_label.values[i])
+        shown = Cell(name) if name else Cell(f"no {by_label.key}", tone="faint")
         cells: tuple[Cell, ...] = (
             shown,
             *value_cells(diff, old[i], now[i]),
@@ -54,7 +54,7 @@ def label_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]
         rows.append(Row(name, "figure", cells))
     unit = scale_of(diff).unit
     columns: tuple[Column, ...] = (
-        name_column(printable(told.key)),
+        name_column(printable(by_label.key)),
         *sides(report.labels, unit),
         Column("Δ", "delta", unit=unit),
         Column("ratio", "ratio"),
@@ -65,7 +65,7 @@ def label_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]
         "labels",
         columns,
         tuple(rows),
-        title=f"{diff.title} by {printable(told.key)}, in {unit}",
+        title=f"{diff.title} by {printable(by_label.key)}, in {unit}",
         total=len(order) if len(order) > len(rows) else 0,
         one_unit=True,
         code=True,

@@ -39,15 +39,15 @@ def changed_parts(report: ReportModel) -> Iterator[Table | Sentence]:
     costs something itself, and would look like a regression in a table.
     """
     sources = [f.source for f in report.findings.found if f.source is not None]
-    told = {one.place for source in sources for one in (*source.lines, *source.near)}
-    rest = [lines for lines in report.changed if lines.place not in told]
+    listed = {one.place for source in sources for one in (*source.lines, *source.near)}
+    rest = [lines for lines in report.changed if lines.place not in listed]
     if rest:
         yield _changed_table(report, rest, other=len(rest) < len(report.changed))
     named = {name for source in sources for name in source.unchanged}
     unchanged = [name for name in report.unchanged if name not in named]
     if unchanged:
-        told_of = listed_functions(unchanged)
-        yield Sentence(f"Cost changed, source did not: {told_of}.")
+        names = listed_functions(unchanged)
+        yield Sentence(f"Cost changed, source did not: {names}.")
 
 
 def _changed_table(

@@ -40,19 +40,19 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
     """Return what changed and why: up to `most` causes, and the titles of the rest."""
     findings = report.findings
     cpu = report.comparison.cpu
-    told = [f for f in findings.found if f.id != _FIRST]
-    shown = _shown(findings, told, most)
+    found = [f for f in findings.found if f.id != _FIRST]
+    shown = _shown(findings, found, most)
     rest = []
-    others = [_clause(f) for f in told if f not in shown]
+    others = [_clause(f) for f in found if f not in shown]
     if others:
         rest.append(Sentence(f"{'; '.join(others)}.", "also"))
     claimed = any(f.explains for f in shown if f.severity != "info")
     adds_up = cpu is not None and cpu.normalization.mode != "composition"
     if findings.explained is not None and cpu is not None and adds_up and claimed:
-        whole = len(shown) == len(_shown(findings, told, len(told)))
+        whole = len(shown) == len(_shown(findings, found, len(found)))
         ids = _ids(shown)
         causes = [f for f in shown if f.parent not in ids]
-        alone = _alone(causes, told)
+        alone = _alone(causes, found)
         they = whole and sum(bool(f.explains) for f in causes) > 1
         who = "Together they explain" if they else "All causes together explain"
         if alone is not None:
@@ -80,9 +80,9 @@ def _clause(finding: Finding) -> str:
     return f"{first.lower()} {rest}"
 
 
-def _shown(findings: Findings, told: Sequence[Finding], most: int) -> list[Finding]:
+def _shown(findings: Findings, found: Sequence[Finding], most: int) -> list[Finding]:
     """Return the first causes with their consequences; severity info only if alone."""
-    matter = [f for f in told if f.severity != "info"] or list(told)
+    matter = [f for f in found if f.severity != "info"] or list(found)
     causes = [f for f in matter if f.parent is None or f.parent not in _ids(matter)]
     kept = _ids(causes[:most])
     for finding in findings.found:
@@ -99,7 +99,7 @@ def _reasons(
     report: ReportModel, shown: Sequence[Finding], cpu: ProfileDiff | None
 ) -> Iterator[Reason]:
     """Yield findings with their place in the tree; causes are numbered."""
-    number, levels, told = 0, dict[str, int](), set[object]()
+    number, levels, printed = 0, dict[str, int](), set[object]()
     wholes = dict[str, float]()
     for finding in shown:
         level = levels.get(finding.parent or "", -1) + 1
@@ -114,8 +114,8 @@ def _reasons(
         wholes[finding.id] = (whole or finding.explains or 0.0) if amount else 0.0
         reason = Reason(number if cause or level else 0, finding, amount, level)
         notes = [(_key(number, n), n) for n in source_notes(report, finding)]
-        yield reason._replace(notes=tuple(n for key, n in notes if key not in told))
-        told |= {key for key, _ in notes}
+        yield reason._replace(notes=tuple(n for key, n in notes if key not in printed))
+        printed |= {key for key, _ in notes}
 
 
 def _key(number: int, note: SourceNote) -> tuple[object, ...]:
@@ -151,7 +151,7 @@ def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int)
     family = scale.text(finding.explains, signed=True)
     follows = family != scale.text(own, signed=True)
     family = scale.number(finding.explains, signed=True)
-    if finding.beside:
+    if finding.shared:
         text = f"{text} besides the above"
     return f"{text}, with what follows {family}" if follows else text
 
@@ -161,10 +161,10 @@ def _own(finding: Finding) -> float:
     return (finding.explains or 0.0) if finding.own is None else finding.own
 
 
-def _alone(causes: Sequence[Finding], told: Sequence[Finding]) -> Finding | None:
+def _alone(causes: Sequence[Finding], found: Sequence[Finding]) -> Finding | None:
     """Return the only finding that explains anything, if it is a cause, else None."""
-    ids = _ids(told)
-    amounts = [f for f in told if f.explains and f.parent not in ids]
+    ids = _ids(found)
+    amounts = [f for f in found if f.explains and f.parent not in ids]
     return amounts[0] if len(amounts) == 1 and amounts[0] in causes else None
 
 
@@ -177,14 +177,14 @@ def _together(
     title of the only cause, which is not repeated.
     """
     scale = scale_of(cpu)
-    told = scale.text(explained.explained, signed=True)
+    amount = scale.text(explained.explained, signed=True)
     total = scale.text(explained.total, signed=True)
     # From the numbers as printed, so that the three add up for the reader.
     whole, part = map(scale.rounded, (explained.total, explained.explained))
     rest = scale.number(whole - part, signed=True)
     parts = f"{scale.number(explained.explained, signed=True)} of {total}"
     if whole == 0:
-        parts = told
+        parts = amount
     if explained.left:
         groups = "; ".join(
             f"{group.label} {scale.text(group.delta, signed=True)}"
@@ -194,8 +194,8 @@ def _together(
     if scale.rounded(whole - part) == 0:
         return f"{who} all of the {total}."
     # Only a total that is printed in the same unit compares with `seen`.
-    if seen is not None and change_scale_of(cpu).text(seen, signed=True) == told:
+    if seen is not None and change_scale_of(cpu).text(seen, signed=True) == amount:
         return f"The rest of the {total} ({rest}) is within noise."
     if abs(part) > abs(whole) > 0:
-        return f"{who} {told}; with {rest} within noise the total is {total}."
+        return f"{who} {amount}; with {rest} within noise the total is {total}."
     return f"{who} {parts}; the rest ({rest}) is within noise."

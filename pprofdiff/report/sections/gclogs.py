@@ -343,7 +343,7 @@ def _ratio(base: Value, new: Value, change: Change | None, *, worse: bool) -> Ce
         return Cell("")
     ratio = new / base
     text = times(ratio)
-    if not worse or change is None or not change.told or abs(ratio - 1) < _ALIKE:
+    if not worse or change is None or not change.significant or abs(ratio - 1) < _ALIKE:
         return Cell(text, ratio)
     mark: Mark = "more" if ratio > 1 else "less"
     return Cell(text, ratio, mark=mark, tone="worse" if ratio > 1 else "better")
@@ -396,8 +396,8 @@ def gc_tiles(section: Section) -> Iterator[Tile]:
     if base and new and min(gc.base.steady.cycles, gc.new.steady.cycles) >= _SOME:
         *both, unit = often.words(base, new)
         change = _ratio(base, new, gc.changes.get(often.path), worse=often.worse)
-        told = f"{' → '.join(both)} {unit}".rstrip()
-        yield Tile("GC cycles per second, under load", told, change)
+        values = f"{' → '.join(both)} {unit}".rstrip()
+        yield Tile("GC cycles per second, under load", values, change)
         return
     counts = gc.base.whole.cycles, gc.new.whole.cycles
     change = Cell(times(counts[1] / counts[0]) if counts[0] else "")

@@ -67,8 +67,8 @@ def _row(section: Section) -> Row:
     if diff is not None:
         name = section.short
         base, new = diff.normalization.scaled(*diff.totals)
-        told = total_change(base, new)
-        change = replace(change, text=told)
+        text = total_change(base, new)
+        change = replace(change, text=text)
         if diff.normalization.mode == "composition":
             values, change = Cell(""), Cell("")
     moved = _moved_most(section)

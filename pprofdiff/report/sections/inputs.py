@@ -37,7 +37,7 @@ def inputs_table(
     `folders`, the folder of a side's files has a row, and they are below it.
     """
     texts: list[tuple[str, tuple[str, ...], int]] = []
-    releases = _releases_tell(report)
+    releases = _releases_shown(report)
     for side, label, given in zip(
         ("base", "new"), report.labels, report.inputs, strict=True
     ):
@@ -70,7 +70,7 @@ def inputs_in_short(report: ReportModel) -> Iterator[tuple[str, str]]:
 
     For fleets, what they hold comes first: places in a store are long.
     """
-    releases = _releases_tell(report)
+    releases = _releases_shown(report)
     for label, entries in zip(report.labels, report.inputs, strict=True):
         if not entries:
             continue
@@ -84,15 +84,15 @@ def inputs_in_short(report: ReportModel) -> Iterator[tuple[str, str]]:
         alike = len(counts) == 1 and max(counts) > 1
         if alike:
             words.append(f"{max(counts)} runs")
-        told = [
+        parts = [
             _kind_in_words(kind, several, count=not alike)
             for kind, several in kinds.items()
         ]
         if report.comparison.of_fleets:
-            yield label, "; ".join([*told, *versions, place])
+            yield label, "; ".join([*parts, *versions, place])
             continue
-        rich = [text for text in told if " " in text]
-        plain = ", ".join(text for text in told if " " not in text)
+        rich = [text for text in parts if " " in text]
+        plain = ", ".join(text for text in parts if " " not in text)
         yield label, "; ".join(filter(None, ["  ".join(words), *rich, plain]))
 
 
@@ -101,7 +101,7 @@ def _versions(entries: Sequence[Input]) -> dict[str, None]:
     return dict.fromkeys(e.go_version for e in entries if e.go_version)
 
 
-def _releases_tell(report: ReportModel) -> bool:
+def _releases_shown(report: ReportModel) -> bool:
     """Return whether the sides' Go releases can be shown side by side.
 
     They are inferred from the functions that happen to have samples: for one release,
@@ -175,8 +175,8 @@ def _of_runs(entries: Sequence[Input]) -> Iterator[Input]:
             yield from several
             continue
         spans = [entry.duration_ns for entry in several]
-        told = _amount(several)
-        amount = f"{len(several)} runs{f', {told}' if told else ''}"
+        size = _amount(several)
+        amount = f"{len(several)} runs{f', {size}' if size else ''}"
         yield first._replace(
             path=path,
             duration_ns=sum(span or 0 for span in spans) if all(spans) else None,

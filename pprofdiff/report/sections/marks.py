@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from pprofdiff.report.rows import MARKS, Mark, Sentence, Table
 
-__all__ = ["marks_told"]
+__all__ = ["marks_legend"]
 
 
-def marks_told(tables: Iterable[Table]) -> Iterator[Sentence]:
+def marks_legend(tables: Iterable[Table]) -> Iterator[Sentence]:
     """Yield a sentence on the marks of changes, and on changes without one.
 
     Nothing is yielded if the tables have no changes.

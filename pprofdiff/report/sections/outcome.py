@@ -29,7 +29,7 @@ from pprofdiff.report.sections.changes import (
 from pprofdiff.report.sections.units import label_sentence, unit_headline
 from pprofdiff.units import percent, times
 
-__all__ = ["Told", "told_outcome"]
+__all__ = ["OutcomeText", "outcome_text"]
 
 _VERDICTS = {
     "slower": "Slower",
@@ -45,7 +45,7 @@ _NOUNS = {
     "about": "CPU/op, about",
     "control": "CPU against the code that did not change",
 }
-_BESIDE = 2
+_OTHERS = 2
 # Maximum units named in a sentence of counts.
 _NAMED = 3
 # This many benchmarks are "both".
@@ -55,14 +55,14 @@ _NONE = ("0 B", "0", "0.00")
 _ESTIMATES = ("control", "about")
 
 
-class Told(NamedTuple):
+class OutcomeText(NamedTuple):
     """The first sentence of a report, and its caveats."""
 
     headline: str
     below: tuple[Sentence, ...] = ()
 
 
-def told_outcome(outcome: Outcome) -> Told:
+def outcome_text(outcome: Outcome) -> OutcomeText:
     """Return the outcome as sentences."""
     first = outcome.headline
     if first is None:
@@ -72,14 +72,14 @@ def told_outcome(outcome: Outcome) -> Told:
     elif not first.more_is:
         headline = f"No outcome: {_amount(first)}"
     elif outcome.units:
-        return _told_units(outcome, first)
+        return _units_text(outcome, first)
     else:
         headline = f"{_verdict(outcome, first)}: {', '.join(_figures(outcome, first))}"
     below = list(_below(outcome, first)) if first is None or not first.of_turns else []
-    if outcome.by_label is not None and (told := label_sentence(outcome.by_label)):
-        below.insert(0, told)
+    if outcome.by_label is not None and (by_label := label_sentence(outcome.by_label)):
+        below.insert(0, by_label)
     needs = (_sentence(outcome.needs),) if outcome.needs else ()
-    return Told(f"{headline}.", tuple(map(Sentence, (*below, *needs))))
+    return OutcomeText(f"{headline}.", tuple(map(Sentence, (*below, *needs))))
 
 
 _ABOUT = (
@@ -105,7 +105,7 @@ def _figures(outcome: Outcome, first: Measure) -> list[str]:
     ]
 
 
-def _told_units(outcome: Outcome, first: Measure) -> Told:
+def _units_text(outcome: Outcome, first: Measure) -> OutcomeText:
     """Return the outcome of several units of work: which changed, then their mean."""
     many, figures = len(outcome.units), ", ".join(_figures(outcome, first))
     every = "both" if many == _BOTH else f"all {many}"
@@ -138,12 +138,12 @@ def _told_units(outcome: Outcome, first: Measure) -> Told:
             below.append(_ABOUT)
     if outcome.needs:
         below.append(_sentence(outcome.needs))
-    return Told(f"{headline}.", tuple(map(Sentence, below)))
+    return OutcomeText(f"{headline}.", tuple(map(Sentence, below)))
 
 
 def _allocating(outcome: Outcome) -> list[str]:
     """Return which units allocate more or fewer objects, by exact counts."""
-    told = []
+    sentences = []
     for word, more in (("More", True), ("Fewer", False)):
         names = [
             f"{unit.name} {counts(one)}"
@@ -156,8 +156,8 @@ def _allocating(outcome: Outcome) -> list[str]:
         ]
         if names:
             rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            told.append(f"{word} allocs/op: {', '.join(names[:_NAMED])}{rest}.")
-    return told
+            sentences.append(f"{word} allocs/op: {', '.join(names[:_NAMED])}{rest}.")
+    return sentences
 
 
 def _sentence(words: str) -> str:
@@ -268,10 +268,10 @@ def _both_ways(outcome: Outcome, first: Measure) -> Iterator[str]:
 def _others(outcome: Outcome, first: Measure) -> list[Measure]:
     """Return the metrics shown next to the first one, without their intervals."""
     others = (m for m in outcome.measures if m is not first)
-    return [m for m in others if _tells(m, first)][:_BESIDE]
+    return [m for m in others if _adds(m, first)][:_OTHERS]
 
 
-def _tells(measure: Measure, first: Measure) -> bool:
+def _adds(measure: Measure, first: Measure) -> bool:
     """Return whether a metric is shown next to the first one, without its interval.
 
     A metric that may be unchanged and points the other way is left out if it is an

@@ -49,19 +49,19 @@ def unit_headline(units: Sequence[Unit], moved: Sequence[Unit]) -> str:
         return ""
     slower = [unit for unit in moved if unit.verdict == "slower"]
     faster = [unit for unit in moved if unit.verdict == "faster"]
-    told = _told(slower or faster, units)
+    title = _moved_words(slower or faster, units)
     if slower and faster:
-        told = f"{len(slower)} of {len(units)} benchmarks slower{_named(slower)}"
-        told += f"; {len(faster)} faster{_named(faster)}"
+        title = f"{len(slower)} of {len(units)} benchmarks slower{_named(slower)}"
+        title += f"; {len(faster)} faster{_named(faster)}"
     left = [unit for unit in units if not unit.moved]
     if left:
         same = all(unit.verdict == "same" for unit in left)
         what = "unchanged" if same else "within noise"
-        told += f"; {_others(len(left))} {what}"
-    return told
+        title += f"; {_others(len(left))} {what}"
+    return title
 
 
-def _told(moved: Sequence[Unit], units: Sequence[Unit]) -> str:
+def _moved_words(moved: Sequence[Unit], units: Sequence[Unit]) -> str:
     """Return the units that changed in one direction: one by name, several counted."""
     if len(moved) == 1:
         return _change(moved[0])

@@ -50,8 +50,8 @@ def verdict_lines(verdict: Verdict) -> list[str]:
 def verdict_comments(verdict: Verdict) -> list[str]:
     """Return one line for the verdict, for each rule, and for what was not read."""
     lines = [f"Not read: {line}" for line in verdict.unread]
-    told = rulings(verdict)
-    if told is not None:
-        lines.append(f"Verdict: {told.summary}")
+    judged = rulings(verdict)
+    if judged is not None:
+        lines.append(f"Verdict: {judged.summary}")
         lines += [f"{rule.outcome}: {rule.text}" for rule in verdict.rules]
     return [printable(line) for line in lines]

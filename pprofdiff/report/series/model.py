@@ -23,8 +23,8 @@ class SeriesReport(NamedTuple):
 
 def series_report(judged: JudgedSeries, notes: Sequence[str] = ()) -> SeriesReport:
     """Return the report of a series; `notes` say what was left out."""
-    told = [Caveat("input", note) for note in notes]
-    return SeriesReport(judged, (*told, *_caveats(judged)))
+    caveats = [Caveat("input", note) for note in notes]
+    return SeriesReport(judged, (*caveats, *_caveats(judged)))
 
 
 def _caveats(judged: JudgedSeries) -> Iterator[Caveat]:
@@ -52,8 +52,8 @@ def _caveats(judged: JudgedSeries) -> Iterator[Caveat]:
         )
     if any(
         0 in (change.before, change.after)
-        for told in judged.steps.values()
-        for _, _, change in told
+        for changes in judged.steps.values()
+        for _, _, change in changes
     ):
         yield Caveat(
             "names",

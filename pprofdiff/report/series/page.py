@@ -13,11 +13,11 @@ from pprofdiff.report.html.parts import Drawn, drawn
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.report.rows import Sentence
 from pprofdiff.report.series.model import SeriesReport
-from pprofdiff.report.series.told import (
+from pprofdiff.report.series.sentences import (
     headline,
     kind_tables,
     over_words,
-    steps_told,
+    step_sentences,
 )
 from pprofdiff.units import printable
 
@@ -53,7 +53,7 @@ def render(report: SeriesReport) -> str:
         **shell(),
         ends=[printable(series.steps[i].name) for i in (0, -1)],
         answer=printable(headline(report)),
-        told=[printable(words) for words in steps_told(report)],
+        sentences=[printable(words) for words in step_sentences(report)],
         kinds=[
             KindPart(
                 f"part{i}",

@@ -11,15 +11,15 @@ __all__ = [
     "broken",
     "clipped",
     "columns",
+    "distinct_within",
     "middle_cut",
     "named_short",
-    "told_apart",
 ]
 
 _ELLIPSIS = "…"
 _NUMBER = frozenset("0123456789.,")
 # Names in titles are not cut below this, which distinguishes most functions.
-_TELLING = 30
+_ENOUGH = 30
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Þ0-9])")
 _CLAUSE = re.compile(r"(?<=[;,])\s+")
 _WORD = re.compile(r"\s+")
@@ -72,7 +72,7 @@ def middle_cut(text: str, room: int) -> str:
     return f"{text[:head]}{_ELLIPSIS}{text[tail:]}"
 
 
-def told_apart(texts: Sequence[str], room: int) -> list[str]:
+def distinct_within(texts: Sequence[str], room: int) -> list[str]:
     """Return texts cut to `room` columns by `middle_cut`, unlike ones still unlike.
 
     Texts that would look alike lose more before the position where they differ.
@@ -140,10 +140,10 @@ def named_short(text: str, fits: Callable[[str], bool]) -> str:
     """Return a text with long names cut in the middle until it fits, if it can."""
     while not fits(text):
         word = max(text.split(), key=columns, default="")
-        if columns(word) <= _TELLING:
+        if columns(word) <= _ENOUGH:
             break
         # Half of the excess at a time, so that no more is cut than necessary.
-        room = max(_TELLING, columns(word) - max(1, (columns(word) - _TELLING) // 2))
+        room = max(_ENOUGH, columns(word) - max(1, (columns(word) - _ENOUGH) // 2))
         text = text.replace(word, middle_cut(word, room))
     return text
 

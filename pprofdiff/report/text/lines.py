@@ -15,9 +15,9 @@ from pprofdiff.report.text.fitting import (
     broken,
     clipped,
     columns,
+    distinct_within,
     middle_cut,
     named_short,
-    told_apart,
 )
 from pprofdiff.report.text.layout import (
     Block,
@@ -86,14 +86,14 @@ def _stripped(line: Line) -> Line:
 def _paragraph(block: Paragraph, page: Page) -> Iterator[Line]:
     room = max(page.width - columns(block.lead), _NAME)
 
-    def told(text: str) -> list[str]:
+    def split(text: str) -> list[str]:
         return broken(text, room, whole=not page.fit)
 
     text = block.text
     if block.most:
         shorten = named_short if block.title else clipped
-        text = shorten(text, lambda some: len(told(some)) <= block.most)
-    for i, line in enumerate(told(text)):
+        text = shorten(text, lambda some: len(split(some)) <= block.most)
+    for i, line in enumerate(split(text)):
         lead = " " * columns(block.lead) if i else block.lead
         yield ((f"{lead}{line}", block.style),)
 
@@ -195,8 +195,8 @@ def _names(block: Grid, room: int) -> list[str]:
     # Rows of several levels are distinguished by what they are part of.
     for indent in {words[i].indent for i in cut}:
         places = [i for i in cut if words[i].indent == indent]
-        told = told_apart([words[i].text for i in places], room - indent)
-        for i, text in zip(places, told, strict=True):
+        shortened = distinct_within([words[i].text for i in places], room - indent)
+        for i, text in zip(places, shortened, strict=True):
             names[i] = f"{' ' * indent}{text}"
     return names
 
@@ -208,8 +208,8 @@ def _fitting(word: Word, room: int) -> str:
     if left < 0:
         return f"{indent}{middle_cut(word.text, room - word.indent)}"
     aside = begun(word.aside, left - _GAP)
-    told = columns(aside) >= _ASIDE
-    return f"{indent}{word.text}{' ' * _GAP}{aside}" if told else f"{indent}{word.text}"
+    fits = columns(aside) >= _ASIDE
+    return f"{indent}{word.text}{' ' * _GAP}{aside}" if fits else f"{indent}{word.text}"
 
 
 def _row(cells: Sequence[Span], align: str, widths: Sequence[int]) -> Line:
@@ -229,16 +229,18 @@ def _headings(
     headings: Sequence[str], align: str, widths: Sequence[int]
 ) -> Iterator[Line]:
     """Yield headings, on several lines if a column is narrower."""
-    told = []
+    columns_of = []
     for heading, width in zip(headings, widths, strict=True):
         words = [middle_cut(word, width) for word in heading.split()]
         fits = columns(heading) <= width
-        told.append([heading] if fits else broken(" ".join(words), width, whole=True))
-    tall = max(map(len, told))
+        columns_of.append(
+            [heading] if fits else broken(" ".join(words), width, whole=True)
+        )
+    tall = max(map(len, columns_of))
     for i in range(tall):
         cells: list[Span] = [
             ("" if i < tall - len(texts) else texts[i - tall + len(texts)], "strong")
-            for texts in told
+            for texts in columns_of
         ]
         if any(text for text, _ in cells):
             yield _row(cells, align, widths)

@@ -12,7 +12,7 @@ from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.next_steps import next_steps
-from pprofdiff.report.sections.outcome import told_outcome
+from pprofdiff.report.sections.outcome import outcome_text
 from pprofdiff.report.sections.units import unit_parts
 from pprofdiff.report.sections.verdict import rulings
 from pprofdiff.report.text.layout import Block
@@ -35,7 +35,7 @@ def report_parts(
 
 def _whole(report: ReportModel, scope: Scope) -> Iterator[Part]:
     """Yield the whole report."""
-    outcome = told_outcome(report.outcome)
+    outcome = outcome_text(report.outcome)
     base, new = report.labels
     yield Sentence(f"{base} → {new}   {outcome.headline}", "outcome")
     yield from outcome.below
@@ -67,9 +67,9 @@ def _title(report: ReportModel, section: Section) -> str:
 
 def _why(report: ReportModel) -> Iterator[Part]:
     """Yield the findings under their heading."""
-    told = why(report)
-    if told:
+    explained = why(report)
+    if explained:
         yield Heading("Why")
-        yield from told.warnings
-        yield from told.reasons
-        yield from told.rest
+        yield from explained.warnings
+        yield from explained.reasons
+        yield from explained.rest

@@ -26,9 +26,9 @@ from pprofdiff.report.sections.findings import Why, why
 from pprofdiff.report.sections.gc_price import gc_price_brief
 from pprofdiff.report.sections.glance import at_a_glance
 from pprofdiff.report.sections.inputs import cautions, inputs_in_short
-from pprofdiff.report.sections.marks import marks_told
+from pprofdiff.report.sections.marks import marks_legend
 from pprofdiff.report.sections.next_steps import next_steps
-from pprofdiff.report.sections.outcome import told_outcome
+from pprofdiff.report.sections.outcome import outcome_text
 from pprofdiff.report.sections.units import covered_by_units, unit_parts
 from pprofdiff.report.sections.verdict import rulings
 from pprofdiff.report.text.layout import (
@@ -104,29 +104,31 @@ def short_parts(
     inputs, and what to type for the rest.
     """
     page = page or PAGE
-    told = list(sections(report, scope))
+    shown = list(sections(report, scope))
     # A report of interleaved benchmarks is short: nothing in it needs to be cut.
     room = _FIRST._replace(numbers=_IN_FULL) if report.comparison.measured else _FIRST
-    parts = list(_parts(report, told, room, page))
+    parts = list(_parts(report, shown, room, page))
     for less in _LESS:
         if sum(1 for _ in lines(laid_out(parts), page)) <= MOST:
             break
         room = room._replace(**less)
-        parts = list(_parts(report, told, room, page))
+        parts = list(_parts(report, shown, room, page))
     return parts
 
 
 def _parts(
-    report: ReportModel, told: Sequence[Section], room: _Room, page: Page
+    report: ReportModel, of_report: Sequence[Section], room: _Room, page: Page
 ) -> Iterator[Part | Block]:
     yield from _answer(report)
     verdict = rulings(report.verdict)
     if verdict is not None:
         yield from _verdict(verdict, room)
-    names = list(dict.fromkeys(section.short for section in told))
-    told = [section for section in told if not covered_by_units(report, section)]
+    names = list(dict.fromkeys(section.short for section in of_report))
+    of_report = [
+        section for section in of_report if not covered_by_units(report, section)
+    ]
     units = list(unit_parts(report, room.units, brief=True))
-    legend = [] if told else list(marks_told(units))
+    legend = [] if of_report else list(marks_legend(units))
     yield from _with_legend(list(_close(units)), legend)
     account = list(account_parts(report, room.account))
     yield from _close(account)
@@ -134,21 +136,23 @@ def _parts(
     yield from _causes(reasons, room, page)
     if not report.comparison.measured:
         yield from _changed(report, room)
-    if told:
-        moved = _moved(told[0], room)
+    if of_report:
+        moved = _moved(of_report[0], room)
         # What measured benchmarks and allocs profiles say is in the headline.
-        others = [] if report.comparison.measured else _chosen(told[1:], room.others)
+        others = (
+            [] if report.comparison.measured else _chosen(of_report[1:], room.others)
+        )
         glance = list(at_a_glance(report, others))
         gc = list(gc_price_brief(report)) if room.gc else []
         parts = (*units, *account, *moved, *gc, *glance)
         shown = [part for part in parts if isinstance(part, Table)]
         yield from _with_legend(
             [
-                *_first_section(report, told[0], moved),
+                *_first_section(report, of_report[0], moved),
                 *_close(gc),
                 *_close(glance),
             ],
-            list(marks_told(shown)),
+            list(marks_legend(shown)),
         )
     yield from _warnings(report, room)
     yield from _inputs(report)
@@ -163,7 +167,7 @@ def _chosen(others: Sequence[Section], most: int) -> list[Section]:
 
 def _answer(report: ReportModel) -> Iterator[Part | Block]:
     """Yield the outcome, and its caveats."""
-    outcome = told_outcome(report.outcome)
+    outcome = outcome_text(report.outcome)
     base, new = report.labels
     headline = f"{base} → {new}   {outcome.headline}"
     below = [sentence_block(sentence) for sentence in outcome.below]
@@ -180,8 +184,8 @@ def _verdict(verdict: Rulings, room: _Room) -> Iterator[Block]:
     )
     blocks = list(laid_out([few]))
     if left := Counter(rule.outcome for rule in rules[room.rules :]):
-        told = ", ".join(f"{count} {outcome}" for outcome, count in left.items())
-        blocks.append(Paragraph(f"and {told}, with --full", "faint"))
+        left_over = ", ".join(f"{count} {outcome}" for outcome, count in left.items())
+        blocks.append(Paragraph(f"and {left_over}, with --full", "faint"))
     yield Close(tuple(b for b in blocks if not isinstance(b, Close)))
 
 
@@ -192,15 +196,15 @@ def _close(parts: Iterator[Part] | Sequence[Part]) -> Iterator[Block]:
         yield Close(tuple(blocks))
 
 
-def _causes(told: Why, room: _Room, page: Page) -> Iterator[Block]:
+def _causes(explained: Why, room: _Room, page: Page) -> Iterator[Block]:
     """Yield causes: title, numbers, consequences, and advice."""
-    paragraphs = [Paragraph("Why", "strong")] if told else []
-    paragraphs += [sentence_block(sentence, most=2) for sentence in told.warnings]
-    for cause in (reason for reason in told.reasons if not reason.level):
-        below = [r for r in told.reasons if r.level and r.number == cause.number]
+    paragraphs = [Paragraph("Why", "strong")] if explained else []
+    paragraphs += [sentence_block(sentence, most=2) for sentence in explained.warnings]
+    for cause in (reason for reason in explained.reasons if not reason.level):
+        below = [r for r in explained.reasons if r.level and r.number == cause.number]
         paragraphs += _cause(cause, below, room, page)
     if room.also:
-        paragraphs += [sentence_block(rest, most=room.also) for rest in told.rest]
+        paragraphs += [sentence_block(rest, most=room.also) for rest in explained.rest]
     if paragraphs:
         yield Stanza(tuple(paragraphs))
 
@@ -259,10 +263,10 @@ def _with_legend(
 ) -> Iterator[Block]:
     """Yield blocks, with the meaning of their marks right below the last one."""
     yield from blocks[:-1]
-    told = [sentence_block(sentence) for sentence in legend]
+    legends = [sentence_block(sentence) for sentence in legend]
     for last in blocks[-1:]:
         inside = last.blocks if isinstance(last, Close) else (last,)
-        yield Close((*inside, *told))
+        yield Close((*inside, *legends))
 
 
 def _first_section(
@@ -282,9 +286,9 @@ def _first_section(
 def _warnings(report: ReportModel, room: _Room) -> Iterator[Block]:
     """Yield what to know before trusting the rest; minor warnings come last."""
     ranked = sorted(report.warnings, key=lambda caveat: caveat.id in _MINOR)
-    told = list(cautions(report._replace(warnings=tuple(ranked))))
-    shown = [sentence_block(sentence, most=2) for sentence in told[: room.warnings]]
-    left = len(told) - len(shown)
+    every = list(cautions(report._replace(warnings=tuple(ranked))))
+    shown = [sentence_block(sentence, most=2) for sentence in every[: room.warnings]]
+    left = len(every) - len(shown)
     if left:
         more = f"{left} more with --full."
         shown.append(sentence_block(Sentence(more, "warning")))
@@ -294,11 +298,11 @@ def _warnings(report: ReportModel, room: _Room) -> Iterator[Block]:
 
 def _inputs(report: ReportModel) -> Iterator[Block]:
     """Yield one line per side."""
-    told = list(inputs_in_short(report))
-    wide = max((len(label) for label, _ in told), default=0)
+    listed = list(inputs_in_short(report))
+    wide = max((len(label) for label, _ in listed), default=0)
     rows = (
         Paragraph(text, "faint", f"{label.ljust(wide)}  ", most=1)
-        for label, text in told
+        for label, text in listed
     )
-    if told:
+    if listed:
         yield Stanza(tuple(rows))

@@ -40,9 +40,9 @@ def render(parts: Iterable[Part | Block], *, color: bool, page: Page) -> str:
         no_color=False,
         force_terminal=True,
     )
-    told = list(lines(laid_out(parts), page))
-    console.width = max(page.width, *map(_width, told))
-    _print(told, console)
+    printed = list(lines(laid_out(parts), page))
+    console.width = max(page.width, *map(_width, printed))
+    _print(printed, console)
     return drawn.getvalue()
 
 
@@ -51,8 +51,8 @@ def draw(blocks: Iterable[Block], console: Console) -> None:
     _print(lines(blocks, Page(console.width, fit=True)), console)
 
 
-def _print(told: Iterable[Line], console: Console) -> None:
-    for line in told:
+def _print(printed: Iterable[Line], console: Console) -> None:
+    for line in printed:
         text = Text(no_wrap=True, overflow="ignore")
         for words, style in line:
             text.append(words, _STYLES[style])

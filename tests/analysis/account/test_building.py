@@ -13,7 +13,7 @@ from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.work import counted
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.side import Capture
-from pprofdiff.report.sections.account import beside
+from pprofdiff.report.sections.account import outside_notes
 from tests.analysis.building import profiles
 from tests.analysis.growing import goroutines, heap
 from tests.analysis.outcome.evidence import bench, cpu, swapped, told
@@ -112,7 +112,7 @@ def test_time_of_a_benchmark_is_cpu_on_its_path_and_the_rest(benchmarked):
     # The collector works beside it, on processors of its own.
     beside = {
         id_: [float(side) for side in amount]
-        for id_, amount in by_id(whole.beside).items()
+        for id_, amount in by_id(whole.outside).items()
     }
     assert beside == {"beside.cpu.gc": pytest.approx([50e3, 300e3])}
     assert any("why it was not on a CPU" in gap for gap in whole.gaps)
@@ -176,7 +176,7 @@ def test_what_adds_up_is_a_mean_and_says_so_where_medians_differ():
     whole = account(told(*sides))
     assert [float(side) for side in whole.total] == pytest.approx([1.5e6, 2e6])
     assert whole.medians == pytest.approx((1e6, 2e6))
-    assert [*beside(whole)][-1].endswith("the medians are 1.00 → 2.00 ms/op.")
+    assert [*outside_notes(whole)][-1].endswith("the medians are 1.00 → 2.00 ms/op.")
     side = (*cpu({ON_PATH: 600}), *bench({"Work": (1_000_000, 1_010_000)}))
     assert account(told(side, side)).medians is None
 

@@ -23,7 +23,9 @@ def side(label, *texts):
     return Side(
         label,
         tuple(
-            Capture("b", "benchmark", parse(text.encode(), "b"), run=run, told=True)
+            Capture(
+                "b", "benchmark", parse(text.encode(), "b"), run=run, run_known=True
+            )
             for run, text in reversed(runs)
         ),
     )

@@ -129,7 +129,7 @@ def test_no_sample_is_claimed_twice(drafts, way, known):
 def test_the_first_cause_leaves_nothing_to_others(drafts, way, known):
     """Its amount is that of its own numbers, or of what follows from it as well."""
     found, _ = tree(cpu(known), drafts, way)
-    assert not any(finding.beside for finding in found[:1])
+    assert not any(finding.shared for finding in found[:1])
 
 
 @pytest.mark.slow
@@ -163,11 +163,11 @@ def test_what_others_claim_is_told_beside_them():
 
     drafts = [draft("one", range(6, 12)), draft("two", (4, 5, 6))]
     first, second = tree(cpu(), drafts)[0]
-    assert (first.id, first.beside) == ("one", False)
-    assert (second.id, second.beside) == ("two", True)
+    assert (first.id, first.shared) == ("one", False)
+    assert (second.id, second.shared) == ("two", True)
     assert second.explains < cpu().delta(drafts[1].claim)
     apart = [drafts[0], draft("two", (3, 4, 5))]
-    assert not any(finding.beside for finding in tree(cpu(), apart)[0])
+    assert not any(finding.shared for finding in tree(cpu(), apart)[0])
 
 
 @pytest.mark.slow

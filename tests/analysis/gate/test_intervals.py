@@ -129,7 +129,7 @@ def of_runs(base, new):
     """Return the comparison of runs, each (samples, operations a second), as told."""
     captures = [
         tuple(
-            replace(one, run=number, told=True)
+            replace(one, run=number, run_known=True)
             for number, (samples, _) in enumerate(side)
             for one in cpu({"main.f": samples})
         )

@@ -139,7 +139,7 @@ def test_whatever_the_log_holds_all_figures_are_numbers(base, new, work):
     row = gc_row(gc)
     assert all(isfinite(leaf) for leaf in leaves(row))
     for change in (gc.interval_change, gc.cycle_cpu_change):
-        assert change.told in (True, False)
+        assert change.significant in (True, False)
         known = change.mark != "unknown"
         assert known == (change.low is not None) == (change.high is not None)
     text = render(gc_parts(gc))
@@ -151,5 +151,5 @@ def test_whatever_the_log_holds_all_figures_are_numbers(base, new, work):
 def test_factors_of_a_run_and_itself_are_one(rows):
     gc = compare_logs((("a", [log_of(rows)]), ("b", [log_of(rows)])))
     assert gc.factors is None or set(gc.factors) == {1.0}
-    assert not gc.interval_change.told
-    assert not gc.cycle_cpu_change.told
+    assert not gc.interval_change.significant
+    assert not gc.cycle_cpu_change.significant

@@ -104,6 +104,6 @@ def test_one_of_these_runs_a_side_is_not_enough_for_a_small_change(pauses):
     for base in logs:
         for new in logs:
             gc = compare_logs((("a", [base]), ("b", [new])))
-            assert {change.told for change in gc.changes.values()} == {False}
+            assert {change.significant for change in gc.changes.values()} == {False}
     gc = compare_logs((("a", logs), ("b", [replace(log, path="x") for log in logs])))
-    assert not any(change.told for change in gc.changes.values())
+    assert not any(change.significant for change in gc.changes.values())

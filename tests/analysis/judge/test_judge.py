@@ -137,7 +137,7 @@ def test_more_samples_of_one_ratio_never_widen_the_relative_interval(base, new, 
     width = (short.high - short.low) / base, (long.high - long.low) / (base * times)
     assert width[1] <= width[0]
     assert width[1] == pytest.approx(width[0] / sqrt(times))
-    assert long.told or not short.told
+    assert long.significant or not short.significant
 
 
 @given(ROWS)
@@ -145,7 +145,7 @@ def test_a_change_told_has_an_interval_without_0(rows):
     judged = counts().rows(runs(rows))
     for row in range(len(rows)):
         change = judged.change(row)
-        if change.told:
+        if change.significant:
             assert change.low > 0 or change.high < 0
             assert change.mark == ("more" if change.delta > 0 else "less")
         # Among many rows less is told than the interval of one row alone would.
@@ -176,7 +176,7 @@ def test_several_runs_of_other_measures_are_pooled():
     for judge in (Judge.of_mean(), Judge.of_benchmark()):
         whole = judge.pair(base, new)
         apart = judge.one(Runs((base[:15], base[15:]), (new[:1], new[1:50], new[50:])))
-        assert whole.told
+        assert whole.significant
         assert apart == whole
     times = [(side * 1e6).astype(np.int64) for side in (base, new)]
     blocks = np.arange(40) // 4, np.arange(60) // 4
@@ -210,7 +210,7 @@ def test_the_vocabulary_is_closed():
     assert Change(1.0, *none, noise=None).noise is None
     assert Change(0.0, *none, noise=False).mark == "noise"
     assert Change(-1.0, *none, noise=False).mark == "less"
-    assert not Change(1.0, *none, noise=True).told
+    assert not Change(1.0, *none, noise=True).significant
 
 
 # One run a side: each model's numbers, worked out another way.
@@ -254,7 +254,7 @@ def test_means_by_hand(base, new):
     assert change.delta == pytest.approx(delta, **near)
     assert change.high - change.delta == pytest.approx(reach, **near)
     if abs(abs(delta) - reach) > 1e-6:
-        assert change.told == (abs(delta) > reach)
+        assert change.significant == (abs(delta) > reach)
 
 
 @given(DRAWS, DRAWS)
@@ -290,7 +290,7 @@ def test_the_interval_of_a_figure_is_what_its_mark_says(base, new, prior):
     reach = change.high - change.delta
     # Rounding decides where the change is as large as the prior allows.
     assume(abs(reach - abs(change.delta)) > 1e-9 * max(base, new, 1.0))
-    assert change.told == (not change.low <= 0 <= change.high)
+    assert change.significant == (not change.low <= 0 <= change.high)
 
 
 @pytest.mark.parametrize("side", [0, 1])
@@ -331,8 +331,8 @@ def test_latencies_in_few_blocks_are_unknown():
 def test_a_sample_that_is_missing_tells_from_seven_expected_on():
     model = counts().model
     assert exp(-calibration.EXPECTED_FOR_ABSENCE) < 0.001
-    assert model.absence_tells(0, 7 * PERIOD)
-    assert not model.absence_tells(1, 6.99 * PERIOD)
+    assert model.absence_significant(0, 7 * PERIOD)
+    assert not model.absence_significant(1, 6.99 * PERIOD)
 
 
 def test_marks_of_many_rows_are_those_of_each():

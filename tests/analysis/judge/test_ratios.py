@@ -47,7 +47,7 @@ def test_one_run_a_side_has_the_spread_alone(base, new):
     change = told([base], [new])
     reach = stats.norm.ppf(0.975) * 0.5 * sqrt(2)
     assert change.high - change.delta == pytest.approx(reach, rel=1e-6)
-    assert change.told == (abs(log(new) - log(base)) > reach)
+    assert change.significant == (abs(log(new) - log(base)) > reach)
 
 
 def test_from_enough_runs_on_it_is_students_t():
@@ -63,14 +63,14 @@ def test_from_enough_runs_on_it_is_students_t():
 
 def test_of_two_runs_that_happen_to_agree_nothing_is_sure():
     """Their spread is drawn to the prior: 20 % is no change where runs differ by 50."""
-    assert not told([1.0, 1.0], [1.2, 1.2]).told
-    assert told([1.0, 1.0, 1.0], [1.2, 1.2, 1.2]).told
-    assert told([1.0, 1.0], [20.0, 20.0]).told
+    assert not told([1.0, 1.0], [1.2, 1.2]).significant
+    assert told([1.0, 1.0, 1.0], [1.2, 1.2, 1.2]).significant
+    assert told([1.0, 1.0], [20.0, 20.0]).significant
 
 
 def test_runs_are_never_surer_than_the_log_is_exact():
     coarse = Spread(0.5, 0.2)
-    assert not told([1.0] * 3, [1.2] * 3, coarse).told
+    assert not told([1.0] * 3, [1.2] * 3, coarse).significant
 
 
 @given(sides, sides, values)

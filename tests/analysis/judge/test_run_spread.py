@@ -125,7 +125,7 @@ def one_of(base, new):
 def test_two_runs_of_one_build_are_told_apart_in_few_draws(length):
     """Rows' shares differ by 7 %, the machine's speed by 15 %, as was measured."""
     chance = np.random.default_rng(length)
-    alarms = counted = untold = 0
+    alarms = counted = untested = 0
     for _ in range(200):
         base, new = (
             chance.poisson(
@@ -139,11 +139,11 @@ def test_two_runs_of_one_build_are_told_apart_in_few_draws(length):
         spread = one_of(base, new)
         alarms += bool(told(base, new, spread))
         counted += bool(told(base, new, ONE_RUN))
-        untold += not judged(base, new, spread).known.all()
+        untested += not judged(base, new, spread).known.all()
     assert alarms <= 19
     assert counted > 100 or length == 1
     # Nothing is hidden: where counting would tell, no row is called noise.
-    assert untold >= counted - alarms
+    assert untested >= counted - alarms
 
 
 def judged(base, new, spread):

@@ -38,7 +38,7 @@ def test_pairs_leave_the_drift_out_that_hides_a_change():
     runs = [tuple(side[:, None]) for side in (base, new)]
     judge = Judge.of_ratios((SPREAD,))
     assert judge.one(Runs(*runs)).noise
-    assert judge.one(Runs(*runs, in_turns=True)).told
+    assert judge.one(Runs(*runs, in_turns=True)).significant
 
 
 def test_a_figure_that_a_run_lacks_is_not_compared_in_pairs():

@@ -208,7 +208,9 @@ def kept(name, *kinds):
             data = gzip.decompress(data) if file.endswith(".gz") else data
             read = parse if kind == "benchmark" else decode
             if file in kinds:
-                captures.append(Capture(file, kind, read(data, file), run, told=True))
+                captures.append(
+                    Capture(file, kind, read(data, file), run, run_known=True)
+                )
     return Side(name, tuple(captures))
 
 

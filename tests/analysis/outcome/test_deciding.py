@@ -14,7 +14,7 @@ from pprofdiff.analysis.outcome.model import Measure, Outcome
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.model.side import Capture
-from pprofdiff.report.sections.outcome import told_outcome
+from pprofdiff.report.sections.outcome import outcome_text
 from tests.examples import examples
 
 from .evidence import PACKAGES, bench, cpu, load, swapped, told
@@ -126,7 +126,7 @@ def test_one_group_alone_does_not_tell_the_machine_from_the_code():
     """Nearly all is the program's own code: it may as well cost three times as much."""
 
     def words(said):
-        return told_outcome(said).below[0].text
+        return outcome_text(said).below[0].text
 
     stacks = dict.fromkeys(PACKAGES[:3], 300) | {MARK: 4}
     more = {stack: count * 3 for stack, count in stacks.items()}
@@ -162,7 +162,7 @@ def test_groups_are_said_to_scale_alike_where_their_samples_show_it():
         ratio, low, high = one.cpu_a_second
         assert 1 < low < ratio < high
         assert (
-            "no group's share changed beyond noise" in told_outcome(one).below[0].text
+            "no group's share changed beyond noise" in outcome_text(one).below[0].text
         )
     # One share moved beyond noise, or the factor may as well be none.
     for one in (said({SCHEDULE: 0.5}), said(dict.fromkeys(groups, 1.12), 0.3)):
@@ -184,9 +184,9 @@ def test_of_figures_that_contradict_each_other_and_are_not_sure_one_is_told():
     # One that is sure is told beside it, and so is one that agrees.
     for other in (figure("cpu", 0.82, 0.8, 0.84), figure("cpu", 1.1, 0.9, 1.2)):
         assert _tightest(wide, [wide, other]) is wide
-        headline = told_outcome(Outcome("unknown", (wide, other))).headline
+        headline = outcome_text(Outcome("unknown", (wide, other))).headline
         assert "CPU/op" in headline
-    headline = told_outcome(Outcome("unknown", (narrow, wide))).headline
+    headline = outcome_text(Outcome("unknown", (narrow, wide))).headline
     assert headline == "Can't tell: −18% CPU/op (−33% to +8.0%)."
 
 
@@ -194,13 +194,13 @@ def test_figures_that_surely_contradict_each_other_are_said_to():
     both = figure("time", 0.8, 0.7, 0.9), figure("cpu", 1.2, 1.1, 1.3)
     (said,) = (
         one.text
-        for one in told_outcome(Outcome("faster", both)).below
+        for one in outcome_text(Outcome("faster", both)).below
         if "ways" in one.text
     )
     assert said == ("Time/op and CPU/op moved opposite ways, both significantly.")
     alike = both[1], figure("time", 1.2, 1.1, 1.3)
     assert not any(
-        "ways" in s.text for s in told_outcome(Outcome("slower", alike)).below
+        "ways" in s.text for s in outcome_text(Outcome("slower", alike)).below
     )
 
 
@@ -220,7 +220,7 @@ def test_what_may_be_none_is_not_told_against_what_was_measured(way):
         ((1.22, 0.95, 1.43), False), ((0.8, 0.6, 1.1), True), ((1.3, 1.2, 1.4), True)
     ):  # fmt: skip
         both = (time, figure("control", *control))
-        said = told_outcome(Outcome("faster" if way > 0 else "slower", both))
+        said = outcome_text(Outcome("faster" if way > 0 else "slower", both))
         assert ("did not change" in said.headline) is there
 
 
@@ -331,7 +331,7 @@ def test_benchmarks_that_a_machine_may_have_slowed_say_so():
     said = outcome(told(base, _text(_ALIKE, B=more, allocs=_COUNTS)))
     assert said.verdict == "slower"
     assert said.together[0] == 3
-    text = " ".join(sentence.text for sentence in told_outcome(said).below)
+    text = " ".join(sentence.text for sentence in outcome_text(said).below)
     assert (
         "All 3 benchmarks slowed alike (2.20 to 3.00×) and allocate as before: a busy or "
         "throttled machine does that too. Measure in turns to tell them apart: "
@@ -339,7 +339,7 @@ def test_benchmarks_that_a_machine_may_have_slowed_say_so():
     )
     back = outcome(told(_text(_ALIKE, B=more, allocs=_COUNTS), base))
     assert back.verdict == "faster"
-    text = " ".join(sentence.text for sentence in told_outcome(back).below)
+    text = " ".join(sentence.text for sentence in outcome_text(back).below)
     assert "sped up alike (2.20 to 3.00×)" in text
     assert "under base does that too" in text
     # Nothing is said of allocation that was not counted.

@@ -142,8 +142,8 @@ def test_load_generators_count_operations_a_second():
     comparison = told((*load(50.0), *cpu({"main.f": 7})), cpu({"main.f": 7}))
     assert by_run(comparison, "load.per_second") == {("base", 1): 50.0}
     # Whether two of one run went at once, or one after the other, is not known.
-    both = tuple(replace(one, told=True) for one in (*load(50.0), *load(9.0)))
-    base = (*both, replace(cpu({"main.f": 7})[0], told=True))
+    both = tuple(replace(one, run_known=True) for one in (*load(50.0), *load(9.0)))
+    base = (*both, replace(cpu({"main.f": 7})[0], run_known=True))
     comparison = told(base, cpu({"main.f": 7}))
     assert by_run(comparison, "load.per_second") == {}
 

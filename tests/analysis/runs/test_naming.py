@@ -20,11 +20,11 @@ def names(*captures):
     ]
 
 
-def of(path, run=0, *, told=False):
+def of(path, run=0, *, run_known=False):
     """Return a capture of a path: a CPU profile, or benchmarks where it ends in txt."""
     text = path.endswith("txt")
     kind, content = ("benchmark", OUTPUT) if text else ("profile", PROFILE)
-    return Capture(path, kind, content, run, told)
+    return Capture(path, kind, content, run, run_known)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def of(path, run=0, *, told=False):
 def test_folders_are_runs(folders, numbers):
     """Numbers in names count where each run has its own."""
     captures = [
-        of(f"out/{folder}/{file}", run, told=True)
+        of(f"out/{folder}/{file}", run, run_known=True)
         for run, folder in enumerate(folders)
         for file in ("bench.txt", "cpu.pb.gz")
     ]
@@ -63,5 +63,8 @@ def test_other_files_are_runs_in_their_order():
 
 def test_a_folder_without_a_name_is_called_by_its_file():
     """Names without paths, as ``--no-paths`` leaves them."""
-    captures = of("cpu.pb.gz", 0, told=True), of("cpu.pb.gz (2)", 1, told=True)
+    captures = (
+        of("cpu.pb.gz", 0, run_known=True),
+        of("cpu.pb.gz (2)", 1, run_known=True),
+    )
     assert names(*captures) == [(1, "cpu.pb.gz"), (2, "cpu.pb.gz (2)")]

@@ -12,7 +12,7 @@ shows. `as_go_has_it` undoes what we correct, so that all else can be compared w
    `syscall_block_ns` for us is syscall time there.
 3. Of a goroutine that is in a system call without a processor when the trace begins, the
    time after its first event, which may be at the trace's end, is syscall time there;
-   in formats up to 1.21 (`told_by_chance`) more of it, and some of it twice: Go's reader
+   in formats up to 1.21 (`marked_by_chance`) more of it, and some of it twice: Go's reader
    gives it the processor on which the list of what there was is written, and takes that
    away when that processor stops.
 """
@@ -29,9 +29,9 @@ from pprofdiff.model.traces.trace import State, Trace
 __all__ = [
     "as_go_has_it",
     "calls_entered_before",
+    "marked_by_chance",
     "miscounted_by_go",
     "open_calls",
-    "told_by_chance",
 ]
 
 Column = NDArray[np.int64]
@@ -71,7 +71,7 @@ def calls_entered_before(trace):
     return entered, offsets[entered]
 
 
-def told_by_chance(trace):
+def marked_by_chance(trace):
     """Return the goroutines whose times in system calls Go gives by chance.
 
     In formats up to 1.21 they are those of deviation 3; in all, those of deviation 2

@@ -32,9 +32,9 @@ from . import built
 from .deviations import (
     as_go_has_it,
     calls_entered_before,
+    marked_by_chance,
     miscounted_by_go,
     open_calls,
-    told_by_chance,
 )
 from .real import CAPTURES, DATA, SIDES
 from .ties import Ties
@@ -105,7 +105,7 @@ def differences(trace, held, told, ties):
     places = {g: i for i, g in enumerate(trace.goroutines.id.tolist())}
     assert set(places) == {g["id"] for g in told}
     rows, spans = ties.of_goroutines(trace)
-    again, by_chance = returning(trace), told_by_chance(trace)
+    again, by_chance = returning(trace), marked_by_chance(trace)
     for theirs in told:
         g = theirs["id"]
         i = places[g]

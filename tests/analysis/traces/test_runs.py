@@ -22,7 +22,7 @@ STORIES = ("health-check", "node-pool", "syncpool")
 def captures(*numbered):
     """Return traces as captures, from (run, trace) pairs."""
     return tuple(
-        Capture(f"{i}/trace.out", "trace", trace, run, told=True)
+        Capture(f"{i}/trace.out", "trace", trace, run, run_known=True)
         for i, (run, trace) in enumerate(numbered)
     )
 

@@ -189,7 +189,7 @@ def test_waits_that_runs_differ_in_are_not_marked():
 
 
 def test_what_every_run_shows_is_marked(apart):
-    told = {(one.table, one.row) for one in apart.row_changes if one.change.told}
+    told = {(one.table, one.row) for one in apart.row_changes if one.change.significant}
     marked = {
         (part.key, row.key)
         for part in trace_parts(apart)

@@ -109,9 +109,9 @@ def test_what_is_outside_of_a_folder_is_not_there(escaping, path):
 
 def test_what_a_link_leads_to_inside_is_there(escaping):
     assert escaping.read(["again/a.go"], 1000) == [b"package own\n"]
-    assert escaping.beside("linked/secret.go") == ()
-    assert escaping.beside("own/../../outside/secret.go") == ()
-    assert escaping.beside("again/a.go") == ("again/a.go",)
+    assert escaping.siblings("linked/secret.go") == ()
+    assert escaping.siblings("own/../../outside/secret.go") == ()
+    assert escaping.siblings("again/a.go") == ("again/a.go",)
 
 
 @pytest.mark.parametrize(

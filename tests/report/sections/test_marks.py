@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pprofdiff.report.rows import Cell, Column, Mark, Row, Table, name_column
-from pprofdiff.report.sections.marks import marks_told
+from pprofdiff.report.sections.marks import marks_legend
 
 SAID: dict[Mark, str] = {"more": "▲", "less": "▼", "noise": "~", "": "o mark"}
 
@@ -19,7 +19,7 @@ def table(*cells: Cell, signs: bool = True, role="delta") -> Table:
 
 def told(*tables: Table) -> str:
     """Return what is said of tables."""
-    return " ".join(sentence.text for sentence in marks_told(tables))
+    return " ".join(sentence.text for sentence in marks_legend(tables))
 
 
 @pytest.mark.parametrize("marks", [("more",), ("less", "noise"), ("", "more"), ("",)])

@@ -10,7 +10,7 @@ import pytest
 
 from pprofdiff.report.json.document import render
 from pprofdiff.report.model import report_of
-from pprofdiff.report.sections.outcome import told_outcome
+from pprofdiff.report.sections.outcome import outcome_text
 from pprofdiff.report.text.plain import render as as_text
 from pprofdiff.report.text.report import report_parts
 from tests.analysis.measuring import Unit, compared, path
@@ -26,7 +26,7 @@ def of(base, new):
 
 def told(base, new):
     """Return the headline, and the sentences below it."""
-    told = told_outcome(of(base, new).outcome)
+    told = outcome_text(of(base, new).outcome)
     return told.headline, [sentence.text for sentence in told.below]
 
 

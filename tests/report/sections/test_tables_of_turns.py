@@ -133,7 +133,7 @@ def test_units_that_benchmarks_report_stay_as_benchstat_has_them():
                         "benchmark",
                         parse("\n".join([*text, ""]).encode(), one.path),
                         run=one.run,
-                        told=True,
+                        run_known=True,
                     )
                 )
             else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import pprofdiff
-from pprofdiff.report.sections.outcome import told_outcome
+from pprofdiff.report.sections.outcome import outcome_text
 from tests.report.golden import check
 
 CASES = {
@@ -50,7 +50,7 @@ def test_as_it_was_last_looked_at(cli, data_folder, monkeypatch, name):
     assert above.startswith("main → pr   ")
     sentences = above.removeprefix("main → pr   ").rstrip("\n").split("\n\n")
     compared = pprofdiff.compare(*sides)
-    told = told_outcome(compared.report().outcome)
+    told = outcome_text(compared.report().outcome)
     words = [told.headline, *(sentence.text for sentence in told.below)]
     assert [" ".join(some.split()) for some in sentences] == words
     # The rules change nothing of that.

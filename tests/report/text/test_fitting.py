@@ -13,9 +13,9 @@ from pprofdiff.report.text.fitting import (
     broken,
     clipped,
     columns,
+    distinct_within,
     middle_cut,
     named_short,
-    told_apart,
 )
 from pprofdiff.report.text.layout import Grid, Word
 from pprofdiff.report.text.lines import Page, lines
@@ -130,7 +130,7 @@ def test_a_table_has_every_number_in_any_width(rows, width, first):
 
 @given(st.lists(names, min_size=2, max_size=6, unique=True), st.integers(8, 40))
 def test_names_that_become_alike_are_cut_elsewhere(texts, room):
-    told = told_apart(texts, room)
+    told = distinct_within(texts, room)
     assert all(columns(short) <= room for short in told)
     plain = [middle_cut(text, room) for text in texts]
     for short, cut in zip(told, plain, strict=True):
@@ -152,7 +152,7 @@ def test_unlike_names_stay_unlike():
         ),
     ]:
         assert middle_cut(one, 20) == middle_cut(other, 20)
-        assert len(set(told_apart([one, other], 20))) == 2
+        assert len(set(distinct_within([one, other], 20))) == 2
 
 
 @pytest.mark.slow

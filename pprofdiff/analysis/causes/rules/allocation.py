@@ -187,7 +187,9 @@ def _total(case: Case, diff: ProfileDiff, model: CountModel) -> _Total | None:
     counted = objects is not None and objects_moved(objects, diff.values, rates, by)
     exact = bool(diff.new.profile.duration_ns) or (work is not None and work.is_whole)
     total = _Total(
-        _ratio(by, *diff.totals, exact=exact) if model.one(diff.whole).told else None,
+        _ratio(by, *diff.totals, exact=exact)
+        if model.one(diff.whole).significant
+        else None,
         None
         if objects is None or not counted
         else _ratio(by, *(int(side.sum()) for side in objects), exact=exact),
@@ -219,13 +221,13 @@ def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
     before whatever the others do is process startup: it did not change.
     """
     load = None if _by_operation(diff) else load_of(diff)
-    beside = model if load is None else model.with_base_times(load.ratio)
+    relative = model if load is None else model.with_base_times(load.ratio)
     leaves, names = by_leaf(diff.ledger), diff.paired_functions.names
     places = by_place(diff)
     owners, base, new, runs = places["place"], places.base, places.new, places.runs
-    judged = beside.rows(runs)
+    judged = relative.rows(runs)
     delta = judged.delta
-    whole = max(beside.by.scaled(float(base.sum()), float(new.sum())))
+    whole = max(relative.by.scaled(float(base.sum()), float(new.sum())))
     loud = ~judged.noise & ~_raw(model).rows(runs).noise
     loud &= np.abs(delta) >= MAJOR * whole
     sites = [
@@ -234,7 +236,9 @@ def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
             names[int(owners[i])],
             tuple(
                 names[leaf]
-                for leaf in _moved_most(leaves, leaves["place"] == owners[i], beside.by)
+                for leaf in _moved_most(
+                    leaves, leaves["place"] == owners[i], relative.by
+                )
             ),
             int(base[i]),
             int(new[i]),
@@ -243,7 +247,7 @@ def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
         for i in np.argsort(-np.abs(delta), kind="stable").tolist()
         if loud[i]
     ]
-    return _without_moved(beside, sites, runs)
+    return _without_moved(relative, sites, runs)
 
 
 def _raw(model: CountModel) -> CountModel:
@@ -259,7 +263,7 @@ def _without_moved(
     came = [site for site in sites if site.base < LITTLE * site.new]
     for gone in [site for site in sites if site.new < LITTLE * site.base]:
         for other in came:
-            if not model.one(together(runs, [gone.row, other.row])).told:
+            if not model.one(together(runs, [gone.row, other.row])).significant:
                 moved.append((gone, other))
                 came.remove(other)
                 break
@@ -339,8 +343,8 @@ def _amount(total: _Total) -> str:
     if total.bytes_ is None:
         if total.objects is None:
             return ""
-        beside = ", in as many bytes" if total.as_many else ""
-        return f"{factor(total.objects, 'objects')}{beside}"
+        in_bytes = ", in as many bytes" if total.as_many else ""
+        return f"{factor(total.objects, 'objects')}{in_bytes}"
     text = factor(total.bytes_, "bytes")
     if total.objects is None:
         return text
@@ -396,10 +400,10 @@ def _text(
     if name and name != sites[0].owner:
         parts.append(f"most of the change below {short(name)}")
     text = f"{'; '.join(parts)}."
-    return f"{text}{_gc_words(case, bytes_told=_by_operation(diff))}"
+    return f"{text}{_gc_words(case, bytes_given=_by_operation(diff))}"
 
 
-def _gc_words(case: Case, *, bytes_told: bool) -> str:
+def _gc_words(case: Case, *, bytes_given: bool) -> str:
     """Return the GC log's allocation rate, unless the profile has it, and GC CPU.
 
     On a busy machine the log counts more CPU than GC used, so GC CPU is left out.
@@ -412,7 +416,7 @@ def _gc_words(case: Case, *, bytes_told: bool) -> str:
         return ""
     per = "per op" if gc.per_work else "per second"
     parts = []
-    if not bytes_told:
+    if not bytes_given:
         works = gc.rates or (1.0, 1.0)
         base, new = rates[0] * (1 << 20) / works[0], rates[1] * (1 << 20) / works[1]
         parts.append(f"In all {arrow(base, new, 'bytes')} are allocated {per}")

@@ -83,13 +83,13 @@ def begun(case: Case) -> Iterator[Finding]:
     if by is not None:
         counts += f", and {by.numbers[0]:,} → {by.numbers[1]:,} of those"
         facts.append(_fact(by))
-    beside = f" Others: {listed(others)}." if others else ""
+    also = f" Others: {listed(others)}." if others else ""
     yield Finding(
         "begun",
         f"Goroutines of {short(kind.name)} begin {before} → {after} times "
         + ("per op" if by is None else f"for each of {short(by.name)}")
         + (f", most of them under {short(where)}" if where else ""),
-        f"In the traces {counts}.{beside}",
+        f"In the traces {counts}.{also}",
         tuple(facts),
         direction=direction(*each),
         weight=_WEIGHT,

@@ -443,8 +443,8 @@ def _who(off: _Off) -> str:
     Line and caller only if all places that matter share them.
     """
     least = MUCH * max(max(p.base_ns, p.new_ns) for p in off.places)
-    told = [p for p in off.places if max(p.base_ns, p.new_ns) >= least]
-    lines, callers = ({p.at for p in told}, {p.under for p in told})
+    large = [p for p in off.places if max(p.base_ns, p.new_ns) >= least]
+    lines, callers = ({p.at for p in large}, {p.under for p in large})
     line = lines.pop() if len(lines) == 1 else ""
     caller = callers.pop() if len(callers) == 1 else ""
     at = f" ({line})" if line else ""
@@ -472,13 +472,13 @@ def _finding(
         more = f"That is {amount}, added up over goroutines"
     else:
         title, more = amount, f"That is {before} → {after} of the goroutines' time"
-    beside = sorted(
+    alike = sorted(
         (row for row in rows if row.what == off.what and row is not off),
         key=lambda row: -lives.part(row.times_ns),
     )
     others = [
         f"{_who(row)} {scaled(diff, *row.times_ns)}"
-        for row in beside[:_MOST]
+        for row in alike[:_MOST]
         if lives.part(row.times_ns) >= NOTICED / _MOST
     ]
     sentences = [
@@ -493,7 +493,7 @@ def _finding(
         sentences.append(instead)
     facts = [
         time_fact(f"{words.fact}, in {row.places[0].function}", *row.times_ns)
-        for row in (off, *beside[:_MOST])
+        for row in (off, *alike[:_MOST])
     ]
     return Finding(
         words.id,

@@ -49,7 +49,7 @@ def overcommitted(case: Case) -> Iterator[Finding]:
     limits = [_limit(side) for side in diff.sides]
     if late < _TOO_LONG_NS or max(limits) < 2:
         return
-    base, new = (_waiting_beside_idle(side) for side in diff.sides)
+    base, new = (_waiting_while_idle(side) for side in diff.sides)
     differ = limits[0] != limits[1]
     same = abs(new - base) < NOTICED and not differ
     if max(base, new) < MOST or same:
@@ -68,7 +68,7 @@ def overcommitted(case: Case) -> Iterator[Finding]:
         f"For {percent(base, 1)} → {percent(new, 1)} of the time that goroutines "
         "waited for a processor, one was idle: the operating system had not yet run "
         "its thread."
-        f"{_beside_cpu(case)}",
+        f"{_cpu_note(case)}",
         (
             Fact("waiting while a processor was idle", "trace", base, new, "ratio"),
             Fact("GOMAXPROCS", "trace", limits[0], limits[1], "processors"),
@@ -101,18 +101,18 @@ def _cores(cpu: CPUComparison) -> tuple[float, float] | None:
     return cpu.diff.totals[0] / spans[0], cpu.diff.totals[1] / spans[1]
 
 
-def _waiting_beside_idle(side: TraceSide) -> float:
+def _waiting_while_idle(side: TraceSide) -> float:
     """Return the share of runnable time with an idle P, outside stop-the-world."""
     waits = side.waits
     whole = int(waits.duration_ns.sum())
-    return waits.busy_totals.beside_idle_ns / whole if whole else 0.0
+    return waits.busy_totals.while_idle_ns / whole if whole else 0.0
 
 
 def _limit(side: TraceSide) -> int:
     return int(side.processors.gomaxprocs.value.max(initial=0))
 
 
-def _beside_cpu(case: Case) -> str:
+def _cpu_note(case: Case) -> str:
     """Return how many goroutines ran at once, and the CPU profiles' cores."""
     diff, cpu = case.trace, case.cpu
     cores = None if cpu is None else _cores(cpu)

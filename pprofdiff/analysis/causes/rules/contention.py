@@ -34,7 +34,7 @@ def contention(case: Case) -> Iterator[Finding]:
     precedence: they show how much of the goroutines' time it is.
     """
     diff = _profile(case)
-    if diff is None or _told_by_trace(case):
+    if diff is None or _in_trace(case):
         return
     waits, names = lock_waits(diff), diff.paired_functions.names
     view = waits.waiters
@@ -143,13 +143,13 @@ def _profile(case: Case) -> ProfileDiff | None:
     return None
 
 
-def _told_by_trace(case: Case) -> bool:
+def _in_trace(case: Case) -> bool:
     if case.trace is None:
         return False
     from pprofdiff.analysis.causes.rules import blocking
 
-    told = blocking.off_cpu(case)
-    return any(f.id == "blocked-sync" and f.severity != "info" for f in told)
+    waits = blocking.off_cpu(case)
+    return any(f.id == "blocked-sync" and f.severity != "info" for f in waits)
 
 
 def _rates(

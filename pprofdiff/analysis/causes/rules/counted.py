@@ -69,7 +69,7 @@ def _profiled(case: Case) -> bool:
     profile = case.comparison.of_type("alloc_space")
     if profile is not None and profile.normalization.mode == "per_work":
         return True
-    return any(told.severity != "info" for told in allocation(case))
+    return any(finding.severity != "info" for finding in allocation(case))
 
 
 def _rows(diff: BenchmarkDiff) -> Iterator[BenchmarkRow]:
@@ -107,16 +107,16 @@ def _finding(case: Case, moved: list[_Moved], measured: int, *, more: bool) -> F
             f"{len(moved)} of {measured} benchmarks {verb} {word} per op: "
             f"{first.name} {_amounts(first)}"
         )
-    told = [
+    clauses = [
         f"{_values(one)}{'' if measured == 1 else f' in {one.name}'}"
         for one in moved[:NAMED]
     ]
-    if len(moved) > len(told):
-        told.append(f"and {len(moved) - len(told)} more")
+    if len(moved) > len(clauses):
+        clauses.append(f"and {len(moved) - len(clauses)} more")
     return Finding(
         "allocation",
         title,
-        f"Per op {'; '.join(told)}.",
+        f"Per op {'; '.join(clauses)}.",
         tuple(_fact(one, row) for one in moved for row in one.rows),
         "" if case.comparison.of_type("alloc_space") else _ADVICE,
         severity="minor",

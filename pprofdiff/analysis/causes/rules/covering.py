@@ -54,10 +54,10 @@ def below(case: Case) -> Iterator[Finding]:
     cpu, alone = case.cpu, case.one_sided
     if cpu is None or alone is None or cpu.other_release or cpu.in_shares:
         return
-    told = alone.claim.plus(cpu.bookkeeping).plus(cpu.lent)
-    kept = Claim(~told.base, ~told.new)
-    change = cpu.change_beside_others(kept)
-    if not change.told or abs(change.delta) < MAJOR * cpu.whole:
+    claimed = alone.claim.plus(cpu.bookkeeping).plus(cpu.lent)
+    kept = Claim(~claimed.base, ~claimed.new)
+    change = cpu.change_relative(kept)
+    if not change.significant or abs(change.delta) < MAJOR * cpu.whole:
         return
     row = covering(cpu.diff, kept)
     if row is None:
@@ -66,7 +66,7 @@ def below(case: Case) -> Iterator[Finding]:
     chosen[row] = True
     claim = cpu.under(chosen).within(kept)
     base, new = cpu.sums(claim)
-    scaled = cpu.beside_others.by.scaled(base, new)
+    scaled = cpu.relative.by.scaled(base, new)
     ratio = scaled[1] / scaled[0] if scaled[0] else 0.0
     if not ratio > 0 or max(ratio, 1 / ratio) < CLEARLY:
         return

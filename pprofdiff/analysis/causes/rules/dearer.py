@@ -49,11 +49,11 @@ def own_cost(case: Case) -> Iterator[Finding]:
     cpu, alone = case.cpu, case.one_sided
     if cpu is None or alone is None or cpu.other_release:
         return
-    told = alone.claim.plus(cpu.bookkeeping).plus(cpu.lent)
+    claimed = alone.claim.plus(cpu.bookkeeping).plus(cpu.lent)
     whole = cpu.whole_of.copy()
     for root, host in alone.hosts.items():
         whole[root] = host
-    owners = _owner(cpu, whole, told, 0), _owner(cpu, whole, told, 1)
+    owners = _owner(cpu, whole, claimed, 0), _owner(cpu, whole, claimed, 1)
     movers = _movers(cpu, owners)
     if cpu.in_shares:
         named = []
@@ -124,16 +124,16 @@ def _shares(cpu: CPUComparison, movers: list[_Mover]) -> Finding:
 
 
 def _owner(
-    cpu: CPUComparison, whole: NDArray[np.int64], told: Claim, side: int
+    cpu: CPUComparison, whole: NDArray[np.int64], claimed: Claim, side: int
 ) -> NDArray[np.int64]:
     """Return each sample's innermost function of the program, by row, -1 for none.
 
     A function that is part of another on one side alone counts as that one: `whole`
-    maps the rows. Samples in `told` have none.
+    maps the rows. Samples in `claimed` have none.
     """
     owner = cpu.sides[side].owner
     rows = whole[cpu.diff.paired_functions.union[side]]
-    return np.where(told.sides[side], -1, np.append(rows, -1)[owner])
+    return np.where(claimed.sides[side], -1, np.append(rows, -1)[owner])
 
 
 def _movers(cpu: CPUComparison, owners: _Pair) -> list[_Mover]:
@@ -142,9 +142,9 @@ def _movers(cpu: CPUComparison, owners: _Pair) -> list[_Mover]:
     base, new = merged(runs)
     rows = np.flatnonzero((base > 0) & (new > 0))
     base, new, runs = base[rows], new[rows], runs.map(lambda run: run[rows])
-    judged = cpu.beside_others.rows(runs)
+    judged = cpu.relative.rows(runs)
     delta, plain = judged.delta, cpu.diff.normalization.delta(base, new)
-    scaled = cpu.beside_others.by.scaled(base, new)
+    scaled = cpu.relative.by.scaled(base, new)
     ratio = scaled[1] / scaled[0]
     # Plain values are shown: the control is an estimate, not a reason on its own.
     loud = ~judged.noise & ~cpu.model.rows(runs).noise
@@ -169,8 +169,8 @@ def _one_sided(cpu: CPUComparison, owners: _Pair, movers: list[_Mover]) -> bool:
     """Return whether these functions call code that only one side runs."""
     rows = [m.row for m in movers]
     nothing = cpu.of(())
-    for side, told in enumerate(owners):
-        own = np.isin(_owner(cpu, cpu.whole_of, nothing, side), rows) & (told < 0)
+    for side, owner in enumerate(owners):
+        own = np.isin(_owner(cpu, cpu.whole_of, nothing, side), rows) & (owner < 0)
         if (own & ~cpu.bookkeeping.sides[side]).any():
             return True
     return False

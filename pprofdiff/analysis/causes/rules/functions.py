@@ -151,14 +151,14 @@ def _replaced(
     )
     claim = _claim(cpu, changes[0], roots[0]).plus(_claim(cpu, changes[1], roots[1]))
     base, new = cpu.sums(claim)
-    change = cpu.change_beside_others(claim)
-    scaled = cpu.beside_others.by.scaled(base, new)
+    change = cpu.change_relative(claim)
+    scaled = cpu.relative.by.scaled(base, new)
     verb = "replace" if len(roots[1]) > 1 else "replaces"
     cost = cpu.words(base, new)
     if not cpu.in_shares:
         cost += f" ({times(scaled[1] / scaled[0])})"
     direction: Direction = "neutral"
-    if change.told and not cpu.in_shares:
+    if change.significant and not cpu.in_shares:
         direction = "worse" if change.delta > 0 else "better"
     callers = list(
         dict.fromkeys(cpu.names[r.parent] for rs in roots for r in rs if r.parent >= 0)

@@ -162,7 +162,7 @@ def held_back(gc: GCDiff) -> bool:
     from pprofdiff.analysis.gclogs.pace import pace_of
 
     moved = gc.changes["heap.mean_live"]
-    if not moved.told or not moved.delta:
+    if not moved.significant or not moved.delta:
         return False
     pace = pace_of(gc.new if moved.delta > 0 else gc.base)
     return pace is not None and pace.held
@@ -174,12 +174,14 @@ def _mb(size: float) -> str:
 
 def _cadence_moved(gc: GCDiff) -> bool:
     """Return whether GC frequency changed significantly (one run: within the run)."""
-    return gc.cadence_beyond_runs if gc.several_runs else gc.interval_change.told
+    return gc.cadence_beyond_runs if gc.several_runs else gc.interval_change.significant
 
 
 def _cost_moved(gc: GCDiff) -> bool:
     """Return whether CPU per cycle changed significantly (one run: within the run)."""
-    return gc.cycle_cpu_beyond_runs if gc.several_runs else gc.cycle_cpu_change.told
+    return (
+        gc.cycle_cpu_beyond_runs if gc.several_runs else gc.cycle_cpu_change.significant
+    )
 
 
 def _claim(case: Case, factor: float) -> Claim | None:
@@ -382,7 +384,7 @@ def _cost_sure(gc: GCDiff) -> bool:
     build's and not the machine's.
     """
     cost, live = (gc.changes[f] for f in ("gc_cpu_us_per_cycle", "heap.mean_live"))
-    return cost.told or (live.told and live.delta * cost.delta > 0)
+    return cost.significant or (live.significant and live.delta * cost.delta > 0)
 
 
 def _marking_reason(

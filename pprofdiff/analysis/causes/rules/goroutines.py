@@ -90,12 +90,12 @@ def goroutine_growth(case: Case) -> Iterator[Finding]:
         return
     everywhere = _places(diff)
     pace = _pace(case)
-    all_moved = _told(*diff.totals, pace)
+    all_moved = _differs(*diff.totals, pace)
     total = diff.totals[1] - diff.totals[0]
     places = [
         place
         for place in everywhere
-        if _told(place.base, place.new, pace)
+        if _differs(place.base, place.new, pace)
         and (place.delta > 0) == (total > 0)
         and abs(place.delta) >= MAJOR * max(diff.totals)
         and (all_moved or _stands_out(diff, place))
@@ -120,7 +120,7 @@ def goroutine_growth(case: Case) -> Iterator[Finding]:
     )
 
 
-def _told(base: int, new: int, pace: float) -> bool:
+def _differs(base: int, new: int, pace: float) -> bool:
     """Return whether a count changed more than snapshots of one build differ.
 
     It must also do so relative to the work done: a count may just follow the load.
@@ -222,10 +222,10 @@ def _keys(diff: ProfileDiff, side: int, names: list[str]) -> tuple[Column, ...]:
     return function, root, wait, *counts
 
 
-def _alike(diff: ProfileDiff, everywhere: list[_Place], told: list[_Place]) -> bool:
+def _alike(diff: ProfileDiff, everywhere: list[_Place], named: list[_Place]) -> bool:
     """Return whether several places changed, and all by the ratio of the totals."""
     ratio = diff.totals[1] / diff.totals[0]
-    return len(told) >= SEVERAL and not any(
+    return len(named) >= SEVERAL and not any(
         beyond_runs(GOROUTINES, place.base * ratio, place.new)
         for place in everywhere
         if max(place.base * ratio, place.new) >= MAJOR * diff.totals[1]

@@ -106,7 +106,7 @@ def heap_growth(case: Case) -> Iterator[Finding]:
 def _by_log(case: Case) -> Finding | None:
     """Return the finding that the live heap's mean over cycles changed, by GC log."""
     gc = case.gc
-    if gc is None or not gc.changes["heap.mean_live"].told or held_back(gc):
+    if gc is None or not gc.changes["heap.mean_live"].significant or held_back(gc):
         return None
     sides = gc.base.steady, gc.new.steady
     live = sides[0].heap.mean_live, sides[1].heap.mean_live
@@ -183,12 +183,12 @@ def _by_profile(case: Case) -> Iterator[Finding]:
     whole = diff.model.one(diff.whole)
     live = by_place(diff)
     sites = _moved(diff, diff.model, live)
-    if whole.told:
+    if whole.significant:
         sites = [site for site in sites if (site.delta > 0) == (whole.delta > 0)]
     sites = [site for site in sites if not site.few] or sites
     rows = [site.row for site in sites]
-    if not sites or not diff.model.one(together(live.runs, rows)).told:
-        if whole.told:
+    if not sites or not diff.model.one(together(live.runs, rows)).significant:
+        if whole.significant:
             yield _without_a_site(diff, 1.0)
         return
     base, new = _sum(sites)
@@ -196,12 +196,12 @@ def _by_profile(case: Case) -> Iterator[Finding]:
     sites = [site for site in sites if (site.delta > 0) == grew]
     pace = _shared_pace(diff, diff.model, live, sites)
     if pace is not None:
-        if whole.told:
+        if whole.significant:
             yield _without_a_site(diff, pace)
         return
     yield Finding(
         "heap-growth",
-        _title(diff, sites, total=whole.told),
+        _title(diff, sites, total=whole.significant),
         _text(case, diff, sites),
         _evidence(diff, sites),
         _advice(case) if grew else "",
@@ -267,8 +267,8 @@ def _moved(diff: ProfileDiff, model: CountModel, live: View) -> list[_Site]:
         for i, row in enumerate(rows.tolist())
     ]
     whole = beyond_runs(IN_FLIGHT, *diff.totals)
-    told = [site for site in sites if _told(site, weighs=site.own or whole)]
-    return sorted(told, key=lambda site: -abs(site.delta))
+    changed = [site for site in sites if _matters(site, weighs=site.own or whole)]
+    return sorted(changed, key=lambda site: -abs(site.delta))
 
 
 def _held_variance(diff: ProfileDiff) -> tuple[Column, Column] | None:
@@ -314,7 +314,7 @@ def _loud(model: CountModel, runs: Runs[Column]) -> Bools:
     return ~model.rows(runs).noise
 
 
-def _told(site: _Site, *, weighs: bool) -> bool:
+def _matters(site: _Site, *, weighs: bool) -> bool:
     """Return whether a site holds more than what comes and goes with requests.
 
     Memory that the standard library allocates on its own is that of connections, whose

@@ -154,7 +154,7 @@ def _finding(cpu: CPUComparison, keys: Column, *, more: bool) -> Iterator[Findin
     )
     change = cpu.change(claim)
     way: Direction = "neutral"
-    if change.told and not cpu.in_shares:
+    if change.significant and not cpu.in_shares:
         way = "worse" if change.delta > 0 else "better"
     yield Finding(
         "inlining",

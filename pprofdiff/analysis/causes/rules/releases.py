@@ -114,7 +114,7 @@ def collectors(cpu: CPUComparison) -> str:
 
 def _moved(cpu: CPUComparison, subject: _Subject) -> bool:
     change = cpu.change(subject.claim)
-    return change.told and abs(change.delta) >= MINOR * cpu.whole
+    return change.significant and abs(change.delta) >= MINOR * cpu.whole
 
 
 def _words(

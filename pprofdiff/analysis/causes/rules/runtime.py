@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pprofdiff.analysis.busy import stirred
+from pprofdiff.analysis.busy import scheduling_alone
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
@@ -48,7 +48,7 @@ def scheduler(case: Case) -> Iterator[Finding]:
 
     Not where nothing else changed and the machine was busy with other work.
     """
-    if stirred(case.comparison):
+    if scheduling_alone(case.comparison):
         return
     subject = _Subject(
         "scheduler",
@@ -131,9 +131,12 @@ def stack_growth(case: Case) -> Iterator[Finding]:
     if cpu is None:
         return
     claim = cpu.of(("stack",))
-    change, (base, new) = cpu.change_beside_others(claim), cpu.sums(claim)
+    change, (base, new) = cpu.change_relative(claim), cpu.sums(claim)
     delta = cpu.scaled_delta(base, new)
-    if not (change.told and cpu.change(claim).told) or change.delta * delta <= 0:
+    if (
+        not (change.significant and cpu.change(claim).significant)
+        or change.delta * delta <= 0
+    ):
         return
     if abs(delta) < NOTICED * cpu.whole or cpu.follows_load(delta):
         return

@@ -31,7 +31,7 @@ __all__ = ["latency"]
 
 _UNSURE = " Runs of one build may differ as much, by what else the machine does."
 # Shorter waits do no harm.
-_TELLING_NS = 100_000
+_LEAST_NS = 100_000
 _CAUSES = {
     "created": "just created",
     "preempted": "that were preempted",
@@ -52,7 +52,7 @@ def latency(case: Case) -> Iterator[Finding]:
     if not base.p99_ns or not new.p99_ns:
         return
     pair, waits = (base.p99_ns, new.p99_ns), (base.count, new.count)
-    if not beyond(diff, LATENCY, pair, waits) or max(pair) < _TELLING_NS:
+    if not beyond(diff, LATENCY, pair, waits) or max(pair) < _LEAST_NS:
         return
     if diff.latency_changes["p99"].mark == "noise" or diff.varies("wait.p99"):
         return
@@ -92,11 +92,11 @@ def _whose(diff: TraceDiff) -> str:
         if not any(foreign(side, row) for side, row in sides_of(diff, pair))
     }
     whose = max(groups, key=lambda name: _moved(diff, groups[name]), default="")
-    told = ""
+    of_group = ""
     if whose:
-        told = f" for those of {short(whose)} ({scaled(diff, *groups[whose])}) and"
+        of_group = f" for those of {short(whose)} ({scaled(diff, *groups[whose])}) and"
     return (
-        f"Added up over goroutines, waiting changed most{told} for those "
+        f"Added up over goroutines, waiting changed most{of_group} for those "
         f"{_cause(cause)} ({scaled(diff, *amounts[cause])})."
     )
 

@@ -67,11 +67,11 @@ def intern_stacks(
         ]
         frame_bytes, at = np.array(frames, np.int32)[which].tobytes(), 0
         # Like Go's tools, drop a stack if no frame has a function or file.
-        tells = (np.array(functions) + np.array(files) > 0)[which]
+        named = (np.array(functions) + np.array(files) > 0)[which]
         for id_, numbers in stacks.items():
             # A frame is four numbers in the file, and four bytes here.
             end = at + len(numbers)
-            some = tells[at // FRAME_NUMBERS : end // FRAME_NUMBERS].any()
+            some = named[at // FRAME_NUMBERS : end // FRAME_NUMBERS].any()
             indices[id_] = interner.stack(frame_bytes[at:end]) if some else 0
             at = end
     return IdMap.of(indices)

@@ -195,8 +195,8 @@ def _put_exits(events: V1Events, transitions: Transitions) -> None:
     rows = transitions.row[at]
     place = np.where(transitions.type[at] == V1Type.GO_SYSEXIT, 2, 1)
     real = np.where(place == 2, events.argument(2, rows), events.argument(1, rows))
-    told = real != 0
-    rows, at, real = rows[told], at[told], real[told]
+    known = real != 0
+    rows, at, real = rows[known], at[known], real[known]
     events.tick[rows] = real
     near = np.concatenate((at, at - 1))
     after = np.minimum(near + 1, len(transitions.row) - 1)

@@ -46,8 +46,8 @@ class Incarnations:
         self._bits = int(len(events.type) + NUMBERED).bit_length()
         self.mask = (1 << self._bits) - 1 if len(self._creations) else -1
         # A status after a creation in this generation adds nothing.
-        tells = creates | (self._ordinal(owners, rows) == 0)
-        self.rows, self.owners = rows[tells], owners[tells]
+        first = creates | (self._ordinal(owners, rows) == 0)
+        self.rows, self.owners = rows[first], owners[first]
 
     def key(
         self,

@@ -238,9 +238,9 @@ def _effects_of(
     more = mentioned_syscalls(events, context)
     said = processors.require(events.argument(0, says))
     # A status that differs from the last state comes after what changed it.
-    known, told = states.state[said], events.argument(1, says)
-    expected = np.take(_NEXT, _STATUS_EFFECT + np.clip(told, 0, 4))
-    calls = (known == P.SYSCALL) & (told == ProcStatus.SYSCALL_ABANDONED)
+    known, stated = states.state[said], events.argument(1, says)
+    expected = np.take(_NEXT, _STATUS_EFFECT + np.clip(stated, 0, 4))
+    calls = (known == P.SYSCALL) & (stated == ProcStatus.SYSCALL_ABANDONED)
     after = (known != UNKNOWN) & (known != expected) & ~calls
     taken = processors.require(events.argument(0, named))
     return [

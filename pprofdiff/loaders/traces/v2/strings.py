@@ -142,11 +142,11 @@ def read_stacks(
     frame_bytes = np.array(known, np.int32)[which].tobytes()
     # The runtime writes a frame without function and file where it cannot unwind a
     # stack. Go's tools drop a stack that has only such frames.
-    telling = np.array([any(strings[place] for place in r[1:3]) for r in rows], bool)
+    has_name = np.array([any(strings[place] for place in r[1:3]) for r in rows], bool)
     offsets = offsets_of(counts)
-    told = count_in_row(telling[which], offsets).tolist()
+    named = count_in_row(has_name[which], offsets).tolist()
     stops = (offsets * 4).tolist()
-    for name, begin, end, some in zip(names, stops, stops[1:], told, strict=False):
+    for name, begin, end, some in zip(names, stops, stops[1:], named, strict=False):
         if name in indices:
             raise Damage("two stacks of one number")
         indices[name] = interner.stack(frame_bytes[begin:end]) if some else 0

@@ -100,8 +100,8 @@ function partsOf(view) {
   }
   for (const filter of view.filters) {
     const { key, values } = filter, kind = `label ${printable(key)}`;
-    const told = (value) => printable(value ? `${key}: ${value}` : "without " + key);
-    values.forEach((value, at) => parts.push({ id: `${key}=${value}`, kind, text: told(value), filter, at }));
+    const words = (value) => printable(value ? `${key}: ${value}` : "without " + key);
+    values.forEach((value, at) => parts.push({ id: `${key}=${value}`, kind, text: words(value), filter, at }));
   }
   return parts;
 }

@@ -57,7 +57,7 @@ function ratio(from, to) {
 // How large a change would have been beyond noise by a mark, 0 if none would.
 const needsOf = ({ reach }, mark) => (mark > 1 ? reach * 10 ** ((mark - 2) / 24) : 0);
 
-// What the judge said of a row, and how large a change would have been told.
+// The judgement of a row, and how large a change would have been significant.
 function chance(view, { delta, beyond, mark }) {
   if (beyond === null) return !delta ? "no change" : view.marks ? "in part or merged here: not judged" : "chance unknown";
   if (beyond) return "beyond noise";

@@ -97,8 +97,8 @@ function offerParts({ part, tree: { view }, state: { x } }) {
 function legend(app) {
   const { tree: { view }, theme, state, legend } = app, match = state.q || (state.f && !state.p);
   const of = [view, theme, state.c, state.w, state.x, !!match];
-  if (of.every((part, at) => part === app.told?.[at])) return;
-  app.told = of;
+  if (of.every((part, at) => part === app.shownParts?.[at])) return;
+  app.shownParts = of;
   const key = (...parts) => el("span", {}, ...parts);
   const about = (list, id) => list.find((option) => option[0] === id)[2];
   const whole = (value) => withUnit(view, number(view, value, true)), { delta } = moveOf(view.tree, 0);
@@ -120,9 +120,9 @@ function legend(app) {
 // What moved of the functions that a search found, as links to them.
 function listMoves({ moves, hits, tree: { view } }) {
   const list = hits?.moves?.[1] ? hits.moves : [];
-  const told = ([name, move], at) => [at ? "; " : "Furthest: ", linkTo(view, view.names[name], view.short[name]), ` ${signOf(move)}${valuesOf(view, move)}`];
+  const furthest = ([name, move], at) => [at ? "; " : "Furthest: ", linkTo(view, view.names[name], view.short[name]), ` ${signOf(move)}${valuesOf(view, move)}`];
   moves.hidden = !list[0];
-  moves.replaceChildren(...list.flatMap(told));
+  moves.replaceChildren(...list.flatMap(furthest));
 }
 
 const valuesOf = (view, { from, to }) => `${number(view, from)} → ${withUnit(view, number(view, to))}`;
@@ -140,8 +140,8 @@ function tooltip(tree, i) {
   const values = (head, { from, to, delta }) =>
     line(head, number(view, from), number(view, to), number(view, delta, true));
   const points = 100 * (tree.new[i] / totals[1] - tree.base[i] / totals[0]) || 0, size = Math.abs(points);
-  const own = ratio(move.from, move.to), told = (list) => list.filter(Boolean);
-  const moved = told([
+  const own = ratio(move.from, move.to), present = (list) => list.filter(Boolean);
+  const moved = present([
     change(view, move).replace(/\s?~/, ""), own !== "–" && "ratio " + own, chance(view, move),
   ]);
   return [
@@ -150,7 +150,7 @@ function tooltip(tree, i) {
       line("share", ...sharesOf(view, tree.base[i], tree.new[i]),
         (points < 0 ? "−" : "+") + size.toFixed(size < 1 ? 2 : 1) + " pp"),
       values("self", selfMoveOf(tree, i))),
-    ...told([old && clipped(printable(old), 300), kindOf(tree, i), moved.join(" · ")])
+    ...present([old && clipped(printable(old), 300), kindOf(tree, i), moved.join(" · ")])
       .map((text) => el("p", {}, text)),
   ];
 }

@@ -68,15 +68,15 @@ def movers(
     shown = False
     for dearer in (True, False):
         moved = (delta > 0) if dearer else (delta < 0)
-        telling = chains(table, order[(moved & kept)[order]], column)
-        if telling:
+        chosen = chains(table, order[(moved & kept)[order]], column)
+        if chosen:
             shown = True
             yield Table(
                 column,
                 _columns(diff, labels, table),
-                _rows(diff, table, column, telling[:most]),
+                _rows(diff, table, column, chosen[:most]),
                 title=_title(diff, column, dearer=dearer),
-                total=len(telling),
+                total=len(chosen),
                 code=True,
                 one_unit=True,
             )
@@ -133,15 +133,15 @@ def moved_most(
     kept = _moved(diff, table, "cum") & (delta > 0)
     if brief:
         kept = kept & _of_program(diff, table)
-    telling = chains(table, order[kept[order]], "cum")
-    if not telling:
+    chosen = chains(table, order[kept[order]], "cum")
+    if not chosen:
         return _nothing(diff, table, "cum")
     return Table(
         "cum",
         _columns(diff, labels, table),
-        _rows(diff, table, "cum", telling[:rows]),
+        _rows(diff, table, "cum", chosen[:rows]),
         title="What moved most (cum: with all it calls)",
-        total=len(telling),
+        total=len(chosen),
         code=True,
         one_unit=True,
     )

@@ -29,7 +29,7 @@ def noise_sentence(
     within = [row for row, group in enumerate(groups) if group.noise]
     if model is None or not groups or 0 in diff.totals:
         return
-    if model.spread.assumed and _some_untold(diff):
+    if model.spread.assumed and _some_untested(diff):
         yield Sentence(
             "A number without a mark is beyond what chance makes of samples, but runs "
             "of one build may differ by as much: take several runs a side.",
@@ -64,7 +64,7 @@ def noise_sentence(
     yield Sentence(f"{text}.", "noise")
 
 
-def _some_untold(diff: ProfileDiff) -> bool:
+def _some_untested(diff: ProfileDiff) -> bool:
     """Return whether the significance of any row is unknown."""
     if any(group.noise is None for group in judged_groups(diff)):
         return True

@@ -49,11 +49,11 @@ def group_table(
     labels: tuple[str, str],
     most: int | None = None,
     *,
-    telling: bool = False,
+    brief: bool = False,
 ) -> Table:
     """Return the groups of runtime costs with their larger categories, and the total.
 
-    A `telling` table leaves out the sum of small groups if it is small and within
+    A `brief` table leaves out the sum of small groups if it is small and within
     noise: its rows may not add up. With `most`, there are at most that many categories,
     those with the largest significant changes, and small groups within noise share one
     row, ``rest``; with 0, all groups within noise do. Other keys are written like rules
@@ -62,7 +62,7 @@ def group_table(
     details = {group.id: group.detail for group in rules().groups}
     rows: list[Row] = []
     groups = judged_groups(diff)
-    few = [] if most is None else [g for g in groups if not _telling(diff, g, most)]
+    few = [] if most is None else [g for g in groups if not _worth_a_row(diff, g, most)]
     rest = few if len(few) > 1 else []
     parts_of = {g.id: judged_categories(diff, g.id) for g in groups if g not in rest}
     kept = None if most is None else _furthest(parts_of, most)
@@ -83,7 +83,7 @@ def group_table(
         places = [i for i, group in enumerate(groups) if group in rest]
         runs = together(diff.ledger.every("group").runs, places)
         (one,) = judged_sums(diff, [("rest", f"{len(rest)} {noun}")], runs)
-        if (one.base or one.new) and (not telling or _large(diff, one)):
+        if (one.base or one.new) and (not brief or _large(diff, one)):
             rows.append(_row(diff, one, "group", Cell(one.label)))
     (whole,) = judged_sums(diff, [("total", "total")], diff.whole)
     whole = whole._replace(noise=total_noise(diff))
@@ -114,7 +114,7 @@ def _large(diff: ProfileDiff, part: JudgedSum) -> bool:
     )
 
 
-def _telling(diff: ProfileDiff, group: JudgedSum, most: int) -> bool:
+def _worth_a_row(diff: ProfileDiff, group: JudgedSum, most: int) -> bool:
     """Return whether a group changed, or is a notable share of the CPU."""
     base, new = diff.totals
     large = (

@@ -42,9 +42,9 @@ def profile_sections(
 
     Objects are shown next to bytes in one section if bytes are compared too.
     """
-    beside = {diff.name for diff in diffs if not _counts_objects(diff)}
+    of_bytes = {diff.name for diff in diffs if not _counts_objects(diff)}
     for diff in diffs:
-        if _counts_objects(diff) and diff.name in beside:
+        if _counts_objects(diff) and diff.name in of_bytes:
             continue
         counted = _counted(report, diff)
         if counted is not None and not any(counted):
@@ -217,7 +217,7 @@ def _short_parts(
         yield from _call_sites(report, diff, rows)
     else:
         if diff.grouped:
-            yield group_table(diff, labels, categories, telling=brief)
+            yield group_table(diff, labels, categories, brief=brief)
         moved = moved_most(diff, labels, scope.granularity, rows, brief=brief)
         if not repeats_a_cause(report, diff, [moved]):
             yield moved

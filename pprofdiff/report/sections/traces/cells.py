@@ -100,11 +100,11 @@ def _rewritten(row: Row, scale: Scale) -> Row:
     texts = [_number(base, scale), _number(new, scale)]
     if base is not None and new is not None:
         texts.append(_delta(base, new, scale))
-    told = iter(texts)
+    shown = iter(texts)
     return replace(
         row,
         cells=tuple(
-            replace(cell, text=next(told), suffix=scale.unit if cell.suffix else "")
+            replace(cell, text=next(shown), suffix=scale.unit if cell.suffix else "")
             if cell.unit == "ns"
             else cell
             for cell in row.cells

@@ -154,10 +154,12 @@ def _over_runs(diff: TraceDiff, table: Table) -> Table:
     rows = []
     for row in table.rows:
         change = changes.get(row.key)
-        sure = change is not None and change.told
+        sure = change is not None and change.significant
         cells = [*(row if sure else _unmarked(row)).cells]
-        told = "" if change is None else f"{times(change.low)} to {times(change.high)}"
-        cells.insert(place, Cell(told))
+        bounds = (
+            "" if change is None else f"{times(change.low)} to {times(change.high)}"
+        )
+        cells.insert(place, Cell(bounds))
         rows.append(replace(row, cells=tuple(cells)))
     columns = [
         replace(column, signs=True) if column.role == "ratio" else column
@@ -287,7 +289,9 @@ def _state_rows(diff: TraceDiff) -> Iterator[Row]:
     states = [row for row in diff.states if row.base_ns or row.new_ns]
     lives = sum(row.base_ns for row in states), sum(row.new_ns for row in states)
 
-    def told(key: str, name: str, rows: Sequence[StateTime], *, level: int = 0) -> Row:
+    def row_of(
+        key: str, name: str, rows: Sequence[StateTime], *, level: int = 0
+    ) -> Row:
         raw = sum(row.base_ns for row in rows), sum(row.new_ns for row in rows)
         of_life = [
             ns / life if life else None for ns, life in zip(raw, lives, strict=True)
@@ -300,14 +304,14 @@ def _state_rows(diff: TraceDiff) -> Iterator[Row]:
     blocked = [row for row in states if row.state == "blocked"]
     for row in states:
         if row.state in _STATES:
-            yield told(row.state, _STATES[row.state], [row])
+            yield row_of(row.state, _STATES[row.state], [row])
     if blocked:
-        yield told("blocked", "blocked", blocked)
+        yield row_of("blocked", "blocked", blocked)
     least = max(lives) / 1000
     for row in blocked:
         if max(row.base_ns, row.new_ns) >= least:
             name = row.reason or "no reason given"
-            yield told(f"blocked.{row.reason}", name, [row], level=1)
+            yield row_of(f"blocked.{row.reason}", name, [row], level=1)
 
 
 def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
@@ -327,7 +331,7 @@ def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
             interval = diff.latency_intervals.get(name)
             intervals.append(span(*interval, scale) if interval else "")
     if diff.several:
-        sure = {key for key, one in diff.changes("latency").items() if one.told}
+        sure = {key for key, one in diff.changes("latency").items() if one.significant}
         rows = [row if row.key in sure else _unmarked(row) for row in rows]
     more: tuple[Column, ...] = ()
     if any(intervals):
@@ -359,8 +363,8 @@ def _runs_table(diff: TraceDiff) -> Iterator[Table]:
             else figure(one.figure, name, (one.base, one.new), one.unit)
         )
         ratio = one.ratio
-        told = f"{times(ratio.low)} to {times(ratio.high)}"
-        cells = (*row.cells[:-1], Cell(times(ratio.ratio), ratio.ratio), Cell(told))
+        bounds = f"{times(ratio.low)} to {times(ratio.high)}"
+        cells = (*row.cells[:-1], Cell(times(ratio.ratio), ratio.ratio), Cell(bounds))
         rows.append(replace(row, cells=cells))
     if not rows:
         return

@@ -18,14 +18,16 @@ def with_former_names(finding: Finding, identity: Identity) -> Finding:
     Only for pairs that rest on samples alone, or that the user gave: in all other pairs
     both names read the same.
     """
-    told = []
+    clauses = []
     for name in sorted({*finding.names, *finding.functions}):
         pair = identity.pairs.get(name)
         if pair is None or short(name) not in finding.title:
             continue
         if pair.probability < 1 or pair.by == "given":
             verb = "was" if pair.by == "given" else "probably was"
-            told.append(f"{short(name)} {verb} {short_before(pair.base, name)} in base")
-    if not told:
+            clauses.append(
+                f"{short(name)} {verb} {short_before(pair.base, name)} in base"
+            )
+    if not clauses:
         return finding
-    return finding._replace(text=f"{finding.text} {'; '.join(told[:_NAMED])}.")
+    return finding._replace(text=f"{finding.text} {'; '.join(clauses[:_NAMED])}.")

@@ -34,7 +34,7 @@ __all__ = [
     "kind_tables",
     "over_words",
     "series_parts",
-    "steps_told",
+    "step_sentences",
 ]
 
 FUNCTIONS = 10
@@ -55,7 +55,7 @@ def series_parts(report: SeriesReport, *, full: bool = False) -> Iterator[Part]:
     `full` has all functions and categories, not only those that changed most.
     """
     yield Sentence(headline(report), "outcome")
-    for words in (*steps_told(report), *_both_sides(report)):
+    for words in (*step_sentences(report), *_both_sides(report)):
         yield Sentence(words)
     for kind in report.judged.kinds:
         most = None if full else FUNCTIONS
@@ -97,20 +97,20 @@ def _width(seconds: int) -> str:
     return f"{seconds} s"
 
 
-def steps_told(report: SeriesReport) -> Iterator[str]:
+def step_sentences(report: SeriesReport) -> Iterator[str]:
     """Yield a sentence for each of the steps with the largest changes, in order."""
     judged = report.judged
     largest = sorted(
         judged.steps, key=lambda step: -abs(judged.steps[step][0][2].delta)
     )
     for step in sorted(largest[:_STEPS]):
-        told = judged.steps[step]
-        names = function_cells([curve.key for _, curve, _ in told])
+        changed = judged.steps[step]
+        names = function_cells([curve.key for _, curve, _ in changed])
         several = len(judged.kinds) > 1
         words = [
             (f"{kind.measured.kind} " if several else "")
             + f"{name.text} {change_words(change)}"
-            for (kind, _, change), name in zip(told, names, strict=True)
+            for (kind, _, change), name in zip(changed, names, strict=True)
         ]
         more = len(words) - _OF_STEP
         rest = f"; {more} more" if more > 0 else ""

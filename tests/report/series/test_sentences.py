@@ -12,7 +12,7 @@ import pytest
 
 import pprofdiff
 from pprofdiff.cli.main import main
-from pprofdiff.report.series.told import drawn_curve
+from pprofdiff.report.series.sentences import drawn_curve
 from tests.fleets import making
 
 pytest.importorskip("ruptures")

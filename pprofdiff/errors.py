@@ -5,6 +5,7 @@
     PprofDiffError                 any error this package raises on purpose
     ├── FormatError                the input is damaged or of an unsupported format
     │   └── DamagedError           a supported format, but truncated or corrupt
+    ├── ContradictionError        a report contradicts itself (PPROFDIFF_CHECK=1)
     ├── ClusterError               the workers that read a fleet failed
     ├── FetchError                 a file or URL could not be read
     ├── IncompatibleProfilesError  the two sides cannot be subtracted
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 __all__ = [
     "ClusterError",
+    "ContradictionError",
     "DamagedError",
     "FetchError",
     "FormatError",
@@ -36,6 +38,10 @@ class FormatError(PprofDiffError):
 
 class DamagedError(FormatError):
     """The input starts like a supported format but is truncated or corrupt."""
+
+
+class ContradictionError(PprofDiffError):
+    """A report contradicts itself: a defect, found if ``PPROFDIFF_CHECK`` is set."""
 
 
 class ClusterError(PprofDiffError):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SMALL",
     "Scale",
+    "arrow",
     "clipped",
     "common_unit",
     "comparable",
@@ -45,6 +46,8 @@ def printable(text: str) -> str:
     )
 
 
+# From this ratio on, one scale would leave the smaller value without digits.
+_FAR = 100
 # Each family: (unit, other spellings, size in the family's base unit).
 _BYTES = (
     ("B", ("b", "byte"), 1.0),
@@ -205,6 +208,18 @@ def scale_for(values: Iterable[float], unit: str) -> Scale:
         return Scale(size, name, 0)
     decimals = 2 if top < 10 else 1 if top < 100 else 0
     return Scale(size, name, decimals)
+
+
+def arrow(base: float, new: float, unit: str) -> str:
+    """Return two values in one scale, such as ``1.44 → 2.61 s``.
+
+    Values far apart have a scale each: ``5.26 MiB → 8.1 KiB``.
+    """
+    low, high = sorted((abs(base), abs(new)))
+    if low and high >= _FAR * low:
+        return f"{scaled(base, unit)} → {scaled(new, unit)}"
+    common = scale_for((base, new), unit)
+    return f"{common.number(base)} → {common.text(new)}"
 
 
 def scaled(value: float, unit: str, *, signed: bool = False) -> str:

@@ -49,6 +49,8 @@ def pytest_configure(config):
     """Tell all processes of the session what they share."""
     whole = config.getoption("whole")
     hypothesis.settings.load_profile("whole" if whole else "daily")
+    # Every report of every test is checked for contradictions.
+    os.environ["PPROFDIFF_CHECK"] = "1"
     if hasattr(config, "workerinput"):
         return
     os.environ[toolchains.RELEASES] = " ".join(toolchains.VERSIONS if whole else ())

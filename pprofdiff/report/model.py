@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -177,6 +178,10 @@ def report_of(
         unchanged=unchanged,
         gc=gc_account(comparison),
     )
+    if os.environ.get("PPROFDIFF_CHECK"):
+        from pprofdiff.report.checking import check
+
+        check(report.outcome, report.findings, report.gc)
     return report if gate is None else judged(report, gate)
 
 
@@ -195,6 +200,10 @@ def judged(report: ReportModel, gate: Gate) -> ReportModel:
     if unread:
         outcome = "none" if verdict.outcome == "pass" else verdict.outcome
         verdict = verdict._replace(outcome=outcome, unread=unread)
+    if os.environ.get("PPROFDIFF_CHECK"):
+        from pprofdiff.report.checking import check
+
+        check(report.outcome, report.findings, rulings=verdict.rules)
     unique = {caveat.text: caveat for caveat in report.warnings}
     for caveat in verdict_caveats(verdict):
         unique.setdefault(caveat.text, caveat)

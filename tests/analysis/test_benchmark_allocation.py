@@ -58,7 +58,7 @@ def test_totals_by_operation_are_the_benchmarks(sampled):
     assert objects.normalization.scaled(*objects.totals) == pytest.approx((20, 10))
     title = found["allocation"].title
     assert title.startswith(
-        "Each operation allocates 3.00× the bytes, 50.0% fewer objects: more in a.Encode"
+        "Each op allocates 3.00× the bytes, 50.0% fewer objects: more in a.Encode"
     )
     assert space.warnings == ()
 

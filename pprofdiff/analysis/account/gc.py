@@ -194,7 +194,11 @@ def _places(allocs: ProfileDiff) -> dict[str, Pair]:
         *(column.tolist() for column in (sums["place"], sums.base, sums.new)),
         strict=True,
     )
-    return {
-        names[place] if place >= 0 else "": allocs.normalization.scaled(base, new)
-        for place, base, new in rows
-    }
+    found: dict[str, Pair] = {}
+    for place, base, new in rows:
+        # Several rows may have one name, such as closures of two builds.
+        name = names[place] if place >= 0 else ""
+        before, after = found.get(name, (0.0, 0.0))
+        old, now = allocs.normalization.scaled(base, new)
+        found[name] = before + old, after + now
+    return found

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
+from pprofdiff.analysis.causes.numbers import amount, arrow, numeral
 from pprofdiff.analysis.causes.sites import BYTE, KNOWN, OBJECT, Allocated, Site
-from pprofdiff.analysis.causes.wording import arrow
 from pprofdiff.analysis.policy import MINOR
-from pprofdiff.units import scaled
 
 __all__ = ["amounts", "is_large", "part_of_all", "share_of_change"]
 
@@ -61,8 +60,15 @@ def amounts(totals: Allocated | None, site: Site) -> str:
     few = abs(site.objects[1] - site.objects[0]) < KNOWN * site.missing
     if (few and not site.exact) or max(site.objects) < OBJECT:
         return space
-    objects = " → ".join(map(_objects, site.objects))
-    return f"{space}, {'' if site.exact else 'about '}{objects} allocs/op"
+    # Bytes that stay are no part of a change.
+    space = "" if site.space[0] == site.space[1] else f"{space}, "
+    objects = numeral(
+        " → ".join(map(_objects, site.objects)),
+        "pair",
+        site.objects[1],
+        site.objects[0],
+    )
+    return f"{space}{'' if site.exact else 'about '}{objects} allocs/op"
 
 
 def _nearly_all(whole: _Pair | None, part: _Pair) -> _Pair:
@@ -96,8 +102,8 @@ def share_of_change(
         return f"That is the whole change in {counts}." if alone else ""
     part, change = changes[0]
     whose = "the mix's " if mix else ""
-    of_all = f"{whose}{scaled(change, 'B', signed=True)}"
-    clauses = [f"{scaled(part, 'B', signed=True)} of {of_all}/op"]
+    of_all = f"{whose}{amount(change, 'B', signed=True)}"
+    clauses = [f"{amount(part, 'B', signed=True)} of {of_all}/op"]
     if site.exact:
         clauses += [f"{_signed(a)} of {_signed(b)} allocs/op" for a, b in changes[1:]]
     return f"That is {', '.join(clauses)}."
@@ -121,4 +127,5 @@ def _objects(value: float) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{'−' if value < 0 else '+'}{_objects(abs(value))}"
+    text = f"{'−' if value < 0 else '+'}{_objects(abs(value))}"
+    return numeral(text, "amount", value)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.finding import Claim, Direction, Fact
 from pprofdiff.analysis.causes.load import Load
+from pprofdiff.analysis.causes.numbers import words
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judgement import Change, Mark, Runs
@@ -20,7 +21,6 @@ from pprofdiff.analysis.policy import MINOR
 from pprofdiff.analysis.profiles.caveats import releases_apart
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups
-from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import Table, ValueColumn
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.rules import rules
@@ -52,13 +52,6 @@ def cum_of(diff: ProfileDiff, side: int, kept: Mask | None) -> Column:
         counted = np.repeat(values[samples], np.diff(frames.offsets))
         cum += sums(rows[once], counted[once], len(cum))
     return cum
-
-
-def words(diff: ProfileDiff, base: float, new: float) -> str:
-    """Return raw values as ``base → new unit``, in the report's scale."""
-    scale = scale_of(diff)
-    sides = [scale.number(side) for side in diff.normalization.scaled(base, new)]
-    return f"{' → '.join(sides)} {scale.unit}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.causes.numbers import Span, read
 from pprofdiff.analysis.judge.judgement import Mark
 from pprofdiff.analysis.profiles.groups import JudgedSum
 
@@ -24,6 +25,7 @@ __all__ = [
     "Finding",
     "Findings",
     "Severity",
+    "with_spans",
 ]
 
 Severity = Literal["info", "minor", "major"]
@@ -90,7 +92,7 @@ class Finding(NamedTuple):
     are the functions it is about, from which others may follow; `functions` are those
     it names that cause no others. `source` are the changed lines behind it, None if the
     source is unknown. `unit` names the unit of work that its numbers are for, "" for
-    the whole program.
+    the whole program. `spans` are the numbers that its sentences print.
     """
 
     id: str
@@ -113,6 +115,20 @@ class Finding(NamedTuple):
     functions: tuple[str, ...] = ()
     source: SourceOfFinding | None = None
     unit: str = ""
+    spans: tuple[Span, ...] = ()
+
+
+def with_spans(finding: Finding) -> Finding:
+    """Return the finding with plain sentences, and their numbers as `spans`."""
+    title, of_title = read(finding.title)
+    text, of_text = read(finding.text)
+    advice, of_advice = read(finding.advice)
+    return finding._replace(
+        title=title,
+        text=text,
+        advice=advice,
+        spans=(*finding.spans, *of_title, *of_text, *of_advice),
+    )
 
 
 class Explained(NamedTuple):

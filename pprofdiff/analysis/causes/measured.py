@@ -27,6 +27,7 @@ from pprofdiff.analysis.causes.finding import (
     Findings,
     Severity,
 )
+from pprofdiff.analysis.causes.numbers import arrow, numeral, percent, times
 from pprofdiff.analysis.causes.places import Place, Program, owned_by, places
 from pprofdiff.analysis.causes.sites import (
     OBJECT,
@@ -36,14 +37,14 @@ from pprofdiff.analysis.causes.sites import (
     allocated,
     netted,
 )
-from pprofdiff.analysis.causes.wording import arrow, short
+from pprofdiff.analysis.causes.wording import short
 from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.policy import LITTLE, MAJOR, MINOR, MOST, SIMILAR
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.units import percent, times
+from pprofdiff.units import Scale
 
 __all__ = ["causes_of_measured"]
 
@@ -377,13 +378,15 @@ def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
     ]
     large = [(d, label) for d, label in deltas if abs(d) >= _CLAUSE * abs(whole)]
     large.sort(key=lambda one: -abs(one[0]))
-    shown = [
-        (label, scale.number(delta, signed=True)) for delta, label in large[:_CLAUSES]
-    ]
+    shown = [(label, _signed(scale, delta)) for delta, label in large[:_CLAUSES]]
     rest = whole - sum(delta for delta, _ in large[:_CLAUSES])
     if shown and abs(rest) >= LITTLE * abs(whole):
-        shown.append(("other", scale.number(rest, signed=True)))
+        shown.append(("other", _signed(scale, rest)))
     return shown if len(shown) > 1 else []
+
+
+def _signed(scale: Scale, delta: float) -> str:
+    return numeral(scale.number(delta, signed=True), "amount", delta)
 
 
 def _in_clauses(resources: list[tuple[str, str]], unit: str) -> str:
@@ -433,7 +436,7 @@ def _mechanisms(cpu: CPUComparison, place: Place, said: set[str]) -> list[str]:
         delta = cpu.delta(claim)
         if min(base, new) or abs(delta) < LITTLE * whole:
             continue
-        if delta * moved < 0 or scale_of(cpu.diff).number(delta, signed=True) in said:
+        if delta * moved < 0 or _signed(scale_of(cpu.diff), delta) in said:
             continue
         if cpu.change(claim).significant:
             label = table.category_labels.get(category, category)

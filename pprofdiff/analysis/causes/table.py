@@ -14,6 +14,7 @@ from pprofdiff.analysis.causes.finding import (
     Direction,
     Finding,
     Findings,
+    with_spans,
 )
 from pprofdiff.analysis.causes.former_names import with_former_names
 from pprofdiff.analysis.causes.rules import (
@@ -159,6 +160,14 @@ def find(
     Where sides are split by unit of work, functions are searched in each unit that
     `moved`, with its own operations: over several units, a function has no cost per op.
     """
+    findings = _found(comparison, verdict, moved)
+    return findings._replace(found=tuple(map(with_spans, findings.found)))
+
+
+def _found(
+    comparison: Comparison, verdict: OutcomeVerdict, moved: Sequence[Unit]
+) -> Findings:
+    """Return the findings with numbers still marked in their sentences."""
     case = Case(comparison)
     if comparison.measured:
         from pprofdiff.analysis.causes.by_unit import causes_of_units

@@ -1,4 +1,4 @@
-"""Numbers and names in sentences."""
+"""Names in sentences."""
 
 from __future__ import annotations
 
@@ -6,44 +6,14 @@ from collections.abc import Sequence
 
 from pprofdiff.analysis.policy import NAMED
 from pprofdiff.goruntime.readable import distinct_names, short
-from pprofdiff.units import percent, scale_for, scaled, times
 
 __all__ = [
-    "arrow",
-    "factor",
     "listed",
     "listed_functions",
     "lists_apart",
     "parts_inside",
-    "points",
     "short",
-    "times",
 ]
-
-# From this ratio on, one scale would leave the smaller value without digits.
-_FAR = 100
-# From this factor on, times reads better than percent.
-_DOUBLE = 2
-
-
-def arrow(base: float, new: float, unit: str) -> str:
-    """Return two values in one scale, such as ``1.44 → 2.61 s``.
-
-    Values far apart have a scale each: ``5.26 MiB → 8.1 KiB``.
-    """
-    low, high = sorted((abs(base), abs(new)))
-    if low and high >= _FAR * low:
-        return f"{scaled(base, unit)} → {scaled(new, unit)}"
-    scale = scale_for((base, new), unit)
-    return f"{scale.number(base)} → {scale.text(new)}"
-
-
-def factor(ratio: float, noun: str) -> str:
-    """Return a ratio as ``4.04× the bytes`` or ``12.0% fewer bytes``."""
-    if ratio >= _DOUBLE:
-        return f"{times(ratio)} the {noun}"
-    change = percent(abs(ratio - 1), 1)
-    return f"{change} {'more' if ratio > 1 else 'fewer'} {noun}"
 
 
 def parts_inside(whole: str, parts: Sequence[str], *, new: bool) -> str:
@@ -53,11 +23,6 @@ def parts_inside(whole: str, parts: Sequence[str], *, new: bool) -> str:
         named = [*named[:NAMED], f"{len(named) - NAMED} more"]
     verb = "are" if len(parts) > 1 else "is"
     return f"{listed(named)} {verb} {'new inside' if new else 'gone from'} {whole}"
-
-
-def points(base: tuple[float, float], new: tuple[float, float]) -> str:
-    """Return (part, whole) of both sides as shares, such as ``11.0% → 21.1%``."""
-    return f"{percent(*base)} → {percent(*new)}"
 
 
 def listed_functions(names: Sequence[str]) -> str:

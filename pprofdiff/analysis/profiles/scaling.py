@@ -17,6 +17,7 @@ __all__ = [
     "scale_of",
     "scaled_totals",
     "unit_words",
+    "words",
 ]
 
 MODES: Final = {
@@ -89,6 +90,13 @@ def _decimals(values: Iterable[float], size: float) -> int:
 def scaled_totals(diff: ProfileDiff) -> tuple[float, float]:
     """Return the totals of base and new after scaling."""
     return diff.normalization.scaled(*diff.totals)
+
+
+def words(diff: ProfileDiff, base: float, new: float) -> str:
+    """Return raw values as ``base → new unit``, in the report's scale."""
+    scale = scale_of(diff)
+    sides = [scale.number(side) for side in diff.normalization.scaled(base, new)]
+    return f"{' → '.join(sides)} {scale.unit}"
 
 
 def unit_words(diff: ProfileDiff) -> str:

@@ -28,6 +28,7 @@ def finding_rows(findings: Findings) -> list[Row]:
             "parent": finding.parent,
             "detail": finding.parent is not None,
             "evidence": [fact._asdict() for fact in finding.evidence],
+            "spans": [span._asdict() for span in finding.spans],
             **({} if finding.source is None else {"source": _source(finding.source)}),
         }
         for finding in findings.found

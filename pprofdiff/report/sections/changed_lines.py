@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pprofdiff.analysis.causes.cpu import words
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.wording import listed_functions, short
-from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.profiles.scaling import scale_of, words
 from pprofdiff.analysis.source.model import ChangedLines, RelatedLines
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.report.model import ReportModel

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from pprofdiff.analysis.causes.wording import arrow
 from pprofdiff.analysis.outcome.model import Counted, is_bounded
-from pprofdiff.units import SMALL, inverse, percent, rounded, scale_for, scaled, times
+from pprofdiff.units import (
+    SMALL,
+    arrow,
+    inverse,
+    percent,
+    rounded,
+    scale_for,
+    scaled,
+    times,
+)
 
 __all__ = [
     "LITTLE",

@@ -186,7 +186,7 @@ SUMS = (
     Figure("background mark, CPU", "D", "times.background_cpu_us", _ms, worse=True),
     Figure("idle mark, CPU", "I", "times.idle_cpu_us", _ms),
     Figure("longest pause, wall", "max s, t", "worst_pause_us", _ms, worse=True),
-    Figure("99 % of pauses within, wall", "s, t", "p99_pause_us", _ms, worse=True),
+    Figure("p99 pause, wall", "s, t", "p99_pause_us", _ms, worse=True),
     Figure("forced cycles", "(forced)", "forced", _counted),
     Figure("two-minute cycles", "GC forced", "timer", _counted),
     Figure("allocated", "H0–H2", "heap.allocated", _bytes, worse=True),
@@ -195,7 +195,7 @@ SUMS = (
 )
 RATES = (
     Figure("cycles per second", "N, T", "cycles_per_second", _rate, worse=True),
-    Figure("GC CPU a cycle", "S+A+D+T", "gc_cpu_us_per_cycle", _time, worse=True),
+    Figure("GC CPU per cycle", "S+A+D+T", "gc_cpu_us_per_cycle", _time, worse=True),
     Figure("GC share of capacity, CPU", "S+A+D+T", "gc_cpu_share", _share, worse=True),
     Figure(
         "share of time marking, wall", "m, T", "mark_wall_share", _share, worse=True
@@ -206,7 +206,7 @@ RATES = (
     Figure("goal, mean", "G", "heap.mean_goal", _bytes),
     Figure("effective GOGC, median", "G, H2", "heap.effective_gogc", _percent),
     Figure("allocated per second", "H0–H2, T", "allocated_mb_per_second", _bytes),
-    Figure("allocated a cycle", "H0–H2", "heap.per_cycle", _bytes),
+    Figure("allocated per cycle", "H0–H2", "heap.per_cycle", _bytes),
 )
 # fmt: on
 
@@ -375,13 +375,13 @@ def _factors(gc: GCDiff) -> Iterator[Sentence]:
     ratios = {name: times(f, significant=3) for name, f in factors._asdict().items()}
     yield Sentence(
         f"GC CPU {per} {ratios['gc_cpu']} = allocation {ratios['allocation']} ÷ "
-        f"bytes a cycle {ratios['bytes_per_cycle']} × CPU a cycle "
+        f"bytes per cycle {ratios['bytes_per_cycle']} × CPU per cycle "
         f"{ratios['cpu_per_cycle']}; cycles {per} {ratios['cycles']}."
     )
     restored = gc.restored
     if restored is None or factors.bytes_per_cycle > 1:
         return
-    text = f"{gc.base.label}'s bytes a cycle come back with GOGC={restored.gogc:.0f}"
+    text = f"{gc.base.label}'s bytes per cycle return with GOGC={restored.gogc:.0f}"
     if restored.heap_mb is not None:
         limit = restored.heap_mb + (restored.outside_mb or 0)
         text += f" or a GOMEMLIMIT of {limit:,.0f} MiB and what is outside the heap"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pprofdiff.analysis.causes.wording import listed_functions, lists_apart, times
+from pprofdiff.analysis.causes.wording import listed_functions, lists_apart
+from pprofdiff.units import times
 
 
 def test_functions_of_one_list_do_not_read_alike():

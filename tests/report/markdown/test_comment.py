@@ -269,7 +269,7 @@ def test_names_lead_to_their_lines(monkeypatch, tmp_path):
 def test_benchmarks_alone_are_not_folded(comment):
     page = comment(*CASES["pair"])[0]
     assert page.count("<details open>") == 1
-    assert "Each operation of Compress allocates under 1% of the bytes" in page
+    assert "Each op of Compress allocates under 1% of the bytes" in page
 
 
 def test_filters_are_named(comment):

@@ -11,20 +11,19 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.call_sites import by_place, column_of, line_of
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.cpu import words
 from pprofdiff.analysis.causes.finding import Claim, Direction, Fact, Finding
 from pprofdiff.analysis.causes.load import load_of
-from pprofdiff.analysis.causes.rules.covering import covering
-from pprofdiff.analysis.causes.rules.marking import marking, stopped
-from pprofdiff.analysis.causes.wording import (
+from pprofdiff.analysis.causes.numbers import (
     arrow,
     factor,
-    listed_functions,
-    lists_apart,
+    percent,
     points,
-    short,
     times,
+    words,
 )
+from pprofdiff.analysis.causes.rules.covering import covering
+from pprofdiff.analysis.causes.rules.marking import marking, stopped
+from pprofdiff.analysis.causes.wording import listed_functions, lists_apart, short
 from pprofdiff.analysis.judge.allocated import objects_moved
 from pprofdiff.analysis.judge.calibration import SINCE_START
 from pprofdiff.analysis.judge.counts import CountModel
@@ -36,7 +35,6 @@ from pprofdiff.analysis.ledger.views import View
 from pprofdiff.analysis.policy import LITTLE, MAJOR, MOST, NAMED
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import by_leaf
-from pprofdiff.units import percent
 
 __all__ = ["allocation"]
 
@@ -335,7 +333,7 @@ def _title(diff: ProfileDiff, total: _Total | None, sites: list[_Site]) -> str:
         )
         if some
     )
-    return f"Each operation allocates {amount}{f': {who}' if who else ''}"
+    return f"Each op allocates {amount}{f': {who}' if who else ''}"
 
 
 def _amount(total: _Total) -> str:
@@ -356,9 +354,9 @@ def _shares(diff: ProfileDiff, sites: list[_Site]) -> str:
     names, verb, totals = _names(sites), _verb(sites), diff.totals
     base, new = _bytes_of(sites)
     if not new:
-        return f"{names} no longer {verb}: {percent(base, totals[0])} of base's bytes"
+        return f"{names} stopped allocating: {percent(base, totals[0])} of base's bytes"
     if not base:
-        return f"{names} now {verb} {percent(new, totals[1])} of all bytes"
+        return f"{names} started allocating: {percent(new, totals[1])} of new's bytes"
     shares = points((base, totals[0]), (new, totals[1]))
     return f"{names} {verb} {shares} of all bytes"
 
@@ -423,7 +421,7 @@ def _gc_words(case: Case, *, bytes_given: bool) -> str:
     counted = marking(case)
     if (counted is None or not any(counted.busy)) and not stopped(gc):
         ratio = times(gc.factors.gc_cpu)
-        parts.append(f"GC CPU {per} is {ratio} of what it was")
+        parts.append(f"GC CPU {per} is {ratio}")
     return f" {'; '.join(parts)}." if parts else ""
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding
+from pprofdiff.analysis.causes.numbers import counts, numeral
 from pprofdiff.analysis.causes.traces import (
     beyond,
     direction,
@@ -72,24 +73,24 @@ def begun(case: Case) -> Iterator[Finding]:
     )
     kind = order[0][1]
     each = _each(diff, kind, by)
-    before, after = (f"{number:.3g}" for number in each)
+    often = numeral(" → ".join(f"{n:.3g}" for n in each), "pair", each[1], each[0])
     where = _under(diff, kind)
     others = [
-        f"{short(other.name)} {other.numbers[0]:,} → {other.numbers[1]:,}"
+        f"{short(other.name)} {counts(*other.numbers)}"
         for _, other in order[1 : 1 + _NAMED]
     ]
-    counts = f"{kind.numbers[0]:,} → {kind.numbers[1]:,} begin"
+    begin = f"{counts(*kind.numbers)} begin"
     facts = [_fact(kind)]
     if by is not None:
-        counts += f", and {by.numbers[0]:,} → {by.numbers[1]:,} of those"
+        begin += f", and {counts(*by.numbers)} of those"
         facts.append(_fact(by))
     also = f" Others: {listed(others)}." if others else ""
     yield Finding(
         "begun",
-        f"Goroutines of {short(kind.name)} begin {before} → {after} times "
+        f"Goroutines of {short(kind.name)} begin {often} times "
         + ("per op" if by is None else f"for each of {short(by.name)}")
         + (f", most of them under {short(where)}" if where else ""),
-        f"In the traces {counts}.{also}",
+        f"In the traces {begin}.{also}",
         tuple(facts),
         direction=direction(*each),
         weight=_WEIGHT,

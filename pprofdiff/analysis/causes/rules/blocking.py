@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
+from pprofdiff.analysis.causes.numbers import arrow, counts, share_pair
 from pprofdiff.analysis.causes.traces import (
     beyond,
     direction,
@@ -24,7 +25,7 @@ from pprofdiff.analysis.causes.traces import (
     sides_of,
     time_fact,
 )
-from pprofdiff.analysis.causes.wording import arrow, listed, short
+from pprofdiff.analysis.causes.wording import listed, short
 from pprofdiff.analysis.judge import calibration
 from pprofdiff.analysis.judge.calibration import (
     BLOCKED,
@@ -34,7 +35,6 @@ from pprofdiff.analysis.judge.calibration import (
 from pprofdiff.analysis.policy import FEW_SAMPLES, MUCH, NOTICED
 from pprofdiff.analysis.traces.movers import Mover
 from pprofdiff.goruntime.names import canonical_user
-from pprofdiff.units import percent
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
@@ -457,7 +457,7 @@ def _finding(
 ) -> Finding:
     """Return the finding on a function, with others that wait for the same."""
     diff = lives.diff
-    before, after = (percent(share, 1) for share in lives.shares(off.times_ns))
+    of_time = share_pair(*lives.shares(off.times_ns))
     amount = scaled(diff, *off.times_ns)
     way = direction(*lives.rates(off.times_ns, off.roots)[0])
     if diff.rates is None and _answers(lives, off):
@@ -466,12 +466,12 @@ def _finding(
         )
         title = f"{arrow(base_ns, new_ns, 'ns')} each time"
         way = direction(base_ns, new_ns)
-        more = f"That is {before} → {after} of the goroutines' time"
+        more = f"That is {of_time} of the goroutines' time"
     elif diff.rates is None:
-        title = f"{before} → {after} of the goroutines' time"
+        title = f"{of_time} of the goroutines' time"
         more = f"That is {amount}, added up over goroutines"
     else:
-        title, more = amount, f"That is {before} → {after} of the goroutines' time"
+        title, more = amount, f"That is {of_time} of the goroutines' time"
     alike = sorted(
         (row for row in rows if row.what == off.what and row is not off),
         key=lambda row: -lives.part(row.times_ns),
@@ -499,7 +499,15 @@ def _finding(
         words.id,
         f"{words.subject} {words.verb} {title}",
         "".join(f"{sentence}. " for sentence in sentences).strip(),
-        (*facts, Fact(words.events, "trace", *off.numbers, words.events)),
+        (
+            *facts,
+            Fact(
+                f"{words.events}, in {off.places[0].function}",
+                "trace",
+                *off.numbers,
+                words.events,
+            ),
+        ),
         severity=_severity(lives, off),
         direction=way,
         weight=1 + _WEIGHT * lives.part(off.times_ns),
@@ -509,7 +517,7 @@ def _finding(
 def _each(off: _Off, events: str) -> str:
     """Return how many there were, and how long each took."""
     base, new = off.numbers
-    text = f"{base:,} → {new:,} {events} in the traces"
+    text = f"{counts(base, new)} {events} in the traces"
     if base and new:
         means = off.times_ns[0] / base, off.times_ns[1] / new
         text += f", {arrow(*means, 'ns')} each"

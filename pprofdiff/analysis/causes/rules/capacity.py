@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Fact, Finding
+from pprofdiff.analysis.causes.numbers import arrow, count, counts, fixed, share_pair
 from pprofdiff.analysis.causes.traces import (
     beyond,
     collecting,
@@ -16,10 +17,9 @@ from pprofdiff.analysis.causes.traces import (
     scaled,
     time_fact,
 )
-from pprofdiff.analysis.causes.wording import arrow, short
+from pprofdiff.analysis.causes.wording import short
 from pprofdiff.analysis.judge.calibration import GC_SHARE_SURE, QUEUE, WAITS
 from pprofdiff.analysis.policy import MOST, MUCH, NOTICED
-from pprofdiff.units import percent
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
@@ -63,11 +63,11 @@ def overcommitted(case: Case) -> Iterator[Finding]:
         + (
             "probably more than the CPU that the process gets"
             if got is None
-            else f"the process gets {got[0]:.2f} → {got[1]:.2f} CPUs"
+            else f"the process gets {fixed(*got, 2)} CPUs"
         ),
-        f"For {percent(base, 1)} → {percent(new, 1)} of the time that goroutines "
-        "waited for a processor, one was idle: the operating system had not yet run "
-        "its thread."
+        "While goroutines waited for a processor, one was idle for "
+        f"{share_pair(base, new)} of the time: the operating system had not run its "
+        "thread yet."
         f"{_cpu_note(case)}",
         (
             Fact("waiting while a processor was idle", "trace", base, new, "ratio"),
@@ -120,14 +120,14 @@ def _cpu_note(case: Case) -> str:
         return ""
     ran = [side.processors.goroutine_ns / max(side.wall_ns, 1) for side in diff.sides]
     return (
-        f" While traced, goroutines ran on {ran[0]:.2f} → {ran[1]:.2f} processors at a "
-        f"time; the CPU profiles have {cores[0]:.2f} → {cores[1]:.2f} cores."
+        f" While traced, goroutines ran on {fixed(ran[0], ran[1], 2)} processors at a "
+        f"time; the CPU profiles have {fixed(*cores, 2)} cores."
     )
 
 
 def _same(limits: list[int]) -> str:
     base, new = limits
-    return str(base) if base == new else f"{base} → {new}"
+    return count(base) if base == new else counts(base, new)
 
 
 def other_processes(case: Case) -> Iterator[Finding]:
@@ -149,14 +149,14 @@ def other_processes(case: Case) -> Iterator[Finding]:
     if apart < max(hypot(base.error, new.error), MUCH):
         return
     missing = [int(one.missing * one.running_ns) for one in (base, new)]
+    on = base.running_ns / base.wall_ns, new.running_ns / new.wall_ns
     yield Finding(
         "other-processes",
-        f"Other processes, or a CPU limit, took {percent(base.missing, 1)} → "
-        f"{percent(new.missing, 1)} of the time that goroutines were running",
-        f"Goroutines ran on {base.running_ns / base.wall_ns:.2f} → "
-        f"{new.running_ns / new.wall_ns:.2f} processors at a time; the traces' CPU "
-        f"samples show {base.cores:.2f} → {new.cores:.2f} CPUs. What lasts longer by "
-        "the clock alone is not the program's.",
+        "Other processes, or a CPU limit, took "
+        f"{share_pair(base.missing, new.missing)} of the time that goroutines ran",
+        f"Goroutines ran on {fixed(*on, 2)} processors at a time; the traces' CPU "
+        f"samples show {fixed(base.cores, new.cores, 2)} CPUs. Time that grows without "
+        "CPU is not the program's.",
         (
             time_fact("running, not on a CPU", *missing),
             Fact("CPU samples while running", "trace", base.samples, new.samples, ""),
@@ -183,13 +183,12 @@ def utilisation(case: Case) -> Iterator[Finding]:
         [ns / max(side.wall_ns, 1) for ns, side in zip(sums, diff.sides, strict=True)]
         for sums in (ran, waited)
     )
-    text = f"On average {at_once[0]:.2f} → {at_once[1]:.2f} ran at once"
+    text = f"On average {fixed(at_once[0], at_once[1], 2)} ran at once"
     if beyond(diff, QUEUE, (queued[0], queued[1])):
-        text += f", and {queued[0]:.2f} → {queued[1]:.2f} waited for a processor"
+        text += f", and {fixed(queued[0], queued[1], 2)} waited for a processor"
     yield Finding(
         "utilisation",
-        f"Goroutines run for {percent(base, 1)} → {percent(new, 1)} of GOMAXPROCS × "
-        "time",
+        f"Goroutines run for {share_pair(base, new)} of GOMAXPROCS × time",
         f"{text}. That is wall time with a processor, not CPU time.",
         (
             Fact("goroutines' share of capacity", "trace", base, new, "ratio"),
@@ -206,16 +205,16 @@ def gc_capacity(case: Case) -> Iterator[Finding]:
     if diff is None or case.gc is not None or case.cpu is not None:
         return
     base, new = (side.collections for side in diff.sides)
-    shares = collecting(diff)
-    if shares is None:
+    both = collecting(diff)
+    if both is None:
         return
-    before, after = shares
+    before, after = both
     waited = [int(side.waits.gc_mark_ns.sum()) for side in diff.sides]
     stops = [_longest_stop(side) for side in diff.sides]
     stopped = arrow(stops[0], stops[1], "ns")
     yield Finding(
         "gc-capacity",
-        f"GC takes {percent(before, 1)} → {percent(after, 1)} of GOMAXPROCS × time",
+        f"GC takes {share_pair(before, after)} of GOMAXPROCS × time",
         f"{_cycles(diff)}. Marking was on for "
         f"{arrow(base.mark_wall_ns, new.mark_wall_ns, 'ns')} of that wall time"
         f"{_live(diff)}; the longest stop of the world took {stopped}. "
@@ -240,11 +239,11 @@ def _cycles(diff: TraceDiff) -> str:
     """Return how many cycles started, and what triggered them."""
     base, new = (side.triggers for side in diff.sides)
     spans = arrow(diff.base.wall_ns, diff.new.wall_ns, "ns")
-    number = f"{sum(base.values())} → {sum(new.values())} cycles in {spans}"
+    number = f"{counts(sum(base.values()), sum(new.values()))} cycles in {spans}"
     names = list(dict.fromkeys([*base, *new]))
     if len(names) == 1:
         return f"{number}, all begun by {_cause(names[0])}"
-    parts = [f"{base.get(n, 0)} → {new.get(n, 0)} by {_cause(n)}" for n in names]
+    parts = [f"{counts(base.get(n, 0), new.get(n, 0))} by {_cause(n)}" for n in names]
     return f"{number}, begun: {', '.join(parts)}"
 
 

@@ -11,12 +11,14 @@ from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Fact, Finding
 from pprofdiff.analysis.causes.load import Load
-from pprofdiff.analysis.causes.wording import listed_functions, times
+from pprofdiff.analysis.causes.numbers import numeral, times
+from pprofdiff.analysis.causes.wording import listed_functions
 from pprofdiff.analysis.control.alike import functions_alike, scaled_alike
 from pprofdiff.analysis.control.estimate import control
 from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.policy import MOST, NAMED, SIMILAR
 from pprofdiff.goruntime.names import is_runtime_like as _of_runtime
+from pprofdiff.units import times as plain_times
 
 __all__ = ["more_of_the_same", "processors", "unlike_load"]
 
@@ -28,8 +30,10 @@ def unlike_load(case: Case) -> Iterator[Finding]:
         return
     base, new = case.labels
     low, high = load.low, load.high
-    span = f"{times(low).removesuffix('×')} to {times(high)}"
-    factor = times(load.ratio) if high < SIMILAR * low else span
+    span = f"{plain_times(low).removesuffix('×')} to {plain_times(high)}"
+    factor = numeral(span, "ratio", load.ratio)
+    if high < SIMILAR * low:
+        factor = times(load.ratio)
     pair = f"{base.upper()}:{new.upper()}"
     flag, each = f"--rps {pair} (ops/s)", ""
     if case.comparison.of_fleets:
@@ -39,8 +43,8 @@ def unlike_load(case: Case) -> Iterator[Finding]:
     yield Finding(
         "not-comparable",
         f"{new} probably did {factor} the work of {base}{each}",
-        "That is what most functions outside the runtime cost, new over base: another "
-        "load moves them together. What moved otherwise is what changed.",
+        "Most functions outside the runtime cost that much more or less: another load "
+        "moves them together. Rows that moved otherwise are what changed.",
         (Fact("pace of most functions", "cpu profile", 1.0, load.ratio, "ratio"),),
         f"Pass {flag} to compare per op.",
         severity="minor",
@@ -94,8 +98,8 @@ def more_of_the_same(case: Case) -> Iterator[Finding]:
         f"All code costs {times(new / base)} alike: each op does "
         f"{'more' if more else 'less'} {work}",
         f"{named} and all groups keep their shares of the CPU. A machine that is "
-        f"{'slower' if more else 'faster'} by as much does that too; one is by 12 to "
-        "17 % from run to run.",
+        f"{'slower' if more else 'faster'} by as much does that too; virtual machines "
+        "vary by 12 to 17% from run to run.",
         (Fact("CPU per op", "cpu profile", base, new, diff.unit),),
         direction="worse" if more else "better",
         claim=cpu.all,

@@ -7,7 +7,8 @@ from math import log
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding
-from pprofdiff.analysis.causes.wording import arrow, listed, short, times
+from pprofdiff.analysis.causes.numbers import arrow, fixed, times
+from pprofdiff.analysis.causes.wording import listed, short
 from pprofdiff.analysis.policy import SIMILAR
 
 __all__ = ["concurrency"]
@@ -39,11 +40,10 @@ def concurrency(case: Case) -> Iterator[Finding]:
     how = "one after the other" if longer > 0 else "side by side"
     yield Finding(
         "concurrency",
-        f"An operation takes {times(lasts[1] / lasts[0])} as long, for the same "
-        f"time of its goroutines: more of it runs {how}{where}",
-        f"An operation takes {arrow(*lasts, 'ns')}, and its goroutines take "
-        f"{arrow(*spent, 'ns')} in total: {at_once[0]:.1f} of them at a time in base, "
-        f"{at_once[1]:.1f} in new.",
+        f"Time per op is {times(lasts[1] / lasts[0])} for the same goroutine time: "
+        f"more of an op runs {how}{where}",
+        f"An op takes {arrow(*lasts, 'ns')}, and its goroutines take "
+        f"{arrow(*spent, 'ns')} in total: {fixed(*at_once, 1)} of them at a time.",
         (
             Fact("time per op", "work", *lasts, "ns"),
             Fact("goroutines' time per op", "trace", *spent, "ns"),

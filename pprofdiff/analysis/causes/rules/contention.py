@@ -14,7 +14,8 @@ import numpy as np
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding
 from pprofdiff.analysis.causes.load import inferred_load
-from pprofdiff.analysis.causes.wording import arrow, short, times
+from pprofdiff.analysis.causes.numbers import arrow, fixed, times
+from pprofdiff.analysis.causes.wording import short
 from pprofdiff.analysis.judge.calibration import CONTENTION, CONTENTION_SURE, CROWD
 from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.policy import CLEARLY, MAJOR, MOST
@@ -109,7 +110,7 @@ def _crowded(
     caller = _changed_most(waits, names, *factors)
     return Finding(
         "contention",
-        f"{base:.1f} → {new:.1f} goroutines wait for locks at a time, most of the "
+        f"{fixed(base, new, 1)} goroutines wait for locks at a time, most of the "
         f"change under {_place(diff, waits, caller)}",
         f"Waited in all: {arrow(totals[0], totals[1], diff.unit)}, over all "
         "goroutines, since the profiles began to count.",

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
+from pprofdiff.analysis.causes.numbers import arrow, count, factor, numeral
 from pprofdiff.analysis.causes.rules.allocation import allocation
-from pprofdiff.analysis.causes.wording import arrow, factor, listed
+from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.policy import MAJOR, MINOR, NAMED
 
 if TYPE_CHECKING:
@@ -101,11 +102,11 @@ def _finding(case: Case, moved: list[_Moved], measured: int, *, more: bool) -> F
     verb = "allocates" if len(moved) == 1 else "allocate"
     word = "more" if more else "less"
     if measured == 1:
-        title = f"Each operation of {first.name} allocates {_amounts(first)}"
+        title = f"Each op of {first.name} allocates {_amounts(first)}"
     else:
         title = (
-            f"{len(moved)} of {measured} benchmarks {verb} {word} per op: "
-            f"{first.name} {_amounts(first)}"
+            f"{count(len(moved))} of {count(measured)} benchmarks {verb} {word} "
+            f"per op: {first.name} {_amounts(first)}"
         )
     clauses = [
         f"{_values(one)}{'' if measured == 1 else f' in {one.name}'}"
@@ -137,7 +138,7 @@ def _factor(row: BenchmarkRow) -> str:
     if not row.ratio:
         return f"{arrow(*_medians(row), noun)}"
     if row.ratio < MINOR:
-        return f"under 1% of the {noun}"
+        return numeral(f"under 1% of the {noun}", "ratio", row.ratio)
     return factor(row.ratio, noun)
 
 

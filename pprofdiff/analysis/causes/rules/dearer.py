@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
+from pprofdiff.analysis.causes.numbers import times
 from pprofdiff.analysis.causes.taken import taken
-from pprofdiff.analysis.causes.wording import listed, short, times
+from pprofdiff.analysis.causes.wording import listed, short
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.policy import CLEARLY, NAMED

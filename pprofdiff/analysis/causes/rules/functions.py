@@ -11,6 +11,7 @@ from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Direction, Finding
 from pprofdiff.analysis.causes.inside import Inside
+from pprofdiff.analysis.causes.numbers import percent, times
 from pprofdiff.analysis.causes.one_sided import mostly
 from pprofdiff.analysis.causes.roots import OneSidedWork, Root
 from pprofdiff.analysis.causes.wording import (
@@ -18,10 +19,8 @@ from pprofdiff.analysis.causes.wording import (
     lists_apart,
     parts_inside,
     short,
-    times,
 )
 from pprofdiff.analysis.policy import NAMED
-from pprofdiff.units import percent
 
 __all__ = ["functions"]
 

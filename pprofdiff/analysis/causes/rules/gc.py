@@ -10,12 +10,21 @@ import numpy as np
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
+from pprofdiff.analysis.causes.numbers import (
+    amount,
+    arrow,
+    counts,
+    fixed,
+    numeral,
+    percent,
+    share_pair,
+    times,
+)
 from pprofdiff.analysis.causes.rules.marking import cycle_cpu_us, marked
 from pprofdiff.analysis.causes.rules.releases import collectors
-from pprofdiff.analysis.causes.wording import arrow, listed, short, times
-from pprofdiff.analysis.policy import MAJOR, MOST, SIMILAR
+from pprofdiff.analysis.causes.wording import listed, short
+from pprofdiff.analysis.policy import MAJOR, MOST, MUCH, SIMILAR
 from pprofdiff.analysis.profiles.groups import judged_categories
-from pprofdiff.units import percent, scaled
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.compare import Factors, GCDiff
@@ -30,6 +39,8 @@ _OFTEN, _DEAR = 1.10, 1.15
 _PACE = 1.2
 # A different GOGC is a finding of its own from this many cycles on.
 _CYCLES = 5
+# Shares of forced cycles that differ by less are those of short and long runs.
+_FORCED = 0.25
 _MB = 1 << 20
 
 
@@ -81,7 +92,7 @@ def pace(case: Case) -> Iterator[Finding]:
         return
     yield Finding(
         "gc-pace",
-        f"GOGC is about {base.gogc:.0f} → {new.gogc:.0f}",
+        f"GOGC is about {fixed(base.gogc, new.gogc, 0)}",
         "By the goals over the live heaps of the GC logs. GC runs "
         f"{'more' if new.gogc < base.gogc else 'less'} often for it where as much is "
         "allocated.",
@@ -104,7 +115,7 @@ def limit(case: Case) -> Iterator[Finding]:
     shares, moved, takes = (base.gc_cpu_share, new.gc_cpu_share), 0.0, ""
     if shares[0] and shares[1] and marked(gc, shares[1] / shares[0]):
         moved = max(shares[1] - shares[0] if grew else shares[0] - shares[1], 0.0)
-        parts = f"{percent(shares[0], 1)} → {percent(shares[1], 1)}"
+        parts = share_pair(shares[0], shares[1])
         takes = f", and GC takes {parts} of the CPU capacity" if moved else ""
     title, text, advice = _grown(gc, live) if grew else _shrunk(gc, live)
     yield Finding(
@@ -130,8 +141,8 @@ def _grown(gc: GCDiff, live: tuple[float, float]) -> tuple[str, str, str]:
     if pace is not None and pace.alone_mb is not None:
         # By the window's means, as in the table.
         alone = live[1] * (1 + pace.low_gogc / 100)
-        text = f"GOGC alone makes the goal about {alone:.0f} MiB. "
-        more += f", by about {alone - goal:.0f} MiB for that goal,"
+        text = f"GOGC alone makes the goal about {_mb(alone)}. "
+        more += f", by about {_mb(alone - goal)} for that goal,"
     title = (
         f"The memory limit (GOMEMLIMIT) binds in {gc.new.label}: the live heap grew "
         f"{times(live[1] / live[0])} to {_mb(live[1])} under a goal of {_mb(goal)}"
@@ -169,7 +180,7 @@ def held_back(gc: GCDiff) -> bool:
 
 
 def _mb(size: float) -> str:
-    return scaled(size * _MB, "bytes")
+    return amount(size * _MB, "bytes")
 
 
 def _cadence_moved(gc: GCDiff) -> bool:
@@ -222,7 +233,7 @@ def _pace_reason(gc: GCDiff, base: Pace, new: Pace, *, more: bool) -> tuple[str,
             advice = ""
             if more and room > 0:
                 advice = (
-                    f"A GOMEMLIMIT higher by {room:.0f} MiB has the goal of "
+                    f"A GOMEMLIMIT higher by {_mb(room)} has the goal of "
                     f"{gc.base.label} again; a higher GOGC changes nothing."
                 )
             reason = (
@@ -231,14 +242,14 @@ def _pace_reason(gc: GCDiff, base: Pace, new: Pace, *, more: bool) -> tuple[str,
             )
             if side.alone_mb is not None:
                 alone = heap.mean_live * (1 + side.low_gogc / 100)
-                reason += f", where GOGC alone makes it {alone:.0f} MiB"
+                reason += f", where GOGC alone makes it {_mb(alone)}"
             return reason, advice
     if base.follows_gogc and new.follows_gogc:
         return (
-            f"GOGC is about {base.gogc:.0f} → {new.gogc:.0f}",
+            f"GOGC is about {fixed(base.gogc, new.gogc, 0)}",
             f"GOGC={base.gogc:.0f} restores {gc.base.label}'s cadence." if more else "",
         )
-    paces = f"{base.effective:.0f} → {new.effective:.0f}%"
+    paces = f"{fixed(base.effective, new.effective, 0)}%"
     return (
         f"the goal is {paces} above the live heap: GOGC or a memory limit differs",
         "",
@@ -277,8 +288,9 @@ def _sums_up(case: Case, gc: GCDiff, factors: Factors) -> str:
         return " ".join(words)
     words.append(
         f"GC CPU {rate} {times(factors.gc_cpu)} = allocation "
-        f"{times(factors.allocation)} ÷ bytes a cycle {times(factors.bytes_per_cycle)} "
-        f"× CPU a cycle {times(factors.cpu_per_cycle)}."
+        f"{times(factors.allocation)} ÷ bytes per cycle "
+        f"{times(factors.bytes_per_cycle)} × CPU per cycle "
+        f"{times(factors.cpu_per_cycle)}."
     )
     return " ".join(words)
 
@@ -363,7 +375,7 @@ def dearer(case: Case) -> Iterator[Finding]:
     by_release = case.cpu is not None and case.cpu.other_release
     yield Finding(
         "gc-cycle-cost",
-        f"A GC cycle costs {times(ratio)} as much CPU{reason}",
+        f"CPU per GC cycle is {times(ratio)}{reason}",
         f"A cycle takes {arrow(base, new, 'us')} of CPU{source}.",
         (*_evidence(gc), *facts),
         direction="worse" if ratio > 1 else "better",
@@ -398,19 +410,19 @@ def _marking_reason(
     live = gc.base.steady.heap.mean_live, gc.new.steady.heap.mean_live
     grown = log(live[1] / live[0]) if all(live) else 0.0
     if grown / log(ratio) >= MOST:
-        return f", the live heap being {times(live[1] / live[0])} as large", ()
-    at = f" at a live heap of {live[0]:.0f} → {live[1]:.0f} MiB"
+        return f": the live heap is {times(live[1] / live[0])} as large", ()
+    at = f" at a live heap of {arrow(live[0] * _MB, live[1] * _MB, 'bytes')}"
     if case.cpu is not None and case.cpu.other_release:
         names = collectors(case.cpu)
         collector = f", and with it the collector{f': {names}' if names else ''}"
         return f"{at}: the Go release differs{collector}", ()
-    counts = case.comparison.of_type("inuse_objects")
-    if counts is None or min(counts.totals) <= 0:
+    live_objects = case.comparison.of_type("inuse_objects")
+    if live_objects is None or min(live_objects.totals) <= 0:
         return at, ()
-    base, new = counts.totals
+    base, new = live_objects.totals
     fact = Fact("live objects", "heap profile inuse_objects", base, new, "objects")
     if log(new / base) / log(ratio) >= MOST:
-        return f"{at}: it holds {base:,} → {new:,} objects", (fact,)
+        return f"{at}: it holds {counts(base, new)} objects", (fact,)
     return at, (fact,)
 
 
@@ -460,21 +472,25 @@ def forced(case: Case) -> Iterator[Finding]:
         ),
     ):
         shares = base / cycles[0], new / cycles[1]
-        if max(shares) < (MOST if what == "forced" else 0.1):
-            continue
         risen = shares[1] - shares[0]
+        if abs(risen) < (_FORCED if what == "forced" else MUCH):
+            continue
         yield Finding(
             id_,
-            f"{base} of {cycles[0]} → {new} of {cycles[1]} GC cycles were forced {why}",
+            f"{_of_cycles((base, new), cycles)} GC cycles were forced {why}",
             "The heap did not reach its goal: GC runs by the clock or by request, not "
             "by what is allocated.",
             (Fact(f"cycles forced {why}", f"gctrace {what}", base, new, "cycles"),),
             "" if what == "forced" else "Latency spikes two minutes apart are these.",
-            severity="minor" if abs(risen) > 0.25 else "info",
-            direction=(
-                "neutral" if abs(risen) <= 0.25 else "worse" if risen > 0 else "better"
-            ),
+            severity="minor" if abs(risen) > _FORCED else "info",
+            direction="worse" if risen > 0 else "better",
         )
+
+
+def _of_cycles(some: tuple[int, int], cycles: tuple[int, int]) -> str:
+    """Return how many of all cycles: ``2 of 20 → 18 of 20``."""
+    text = f"{some[0]} of {cycles[0]} → {some[1]} of {cycles[1]}"
+    return numeral(text, "pair", some[1] / cycles[1], some[0] / cycles[0])
 
 
 def assist(case: Case) -> Iterator[Finding]:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.call_sites import line_of
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
-from pprofdiff.analysis.causes.wording import listed, short, times
+from pprofdiff.analysis.causes.numbers import count, counts, times
+from pprofdiff.analysis.causes.wording import listed, short
 from pprofdiff.analysis.judge.calibration import GOROUTINES
 from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.ledger.codes import owned
@@ -237,7 +238,7 @@ def _by_load(diff: ProfileDiff, places: list[_Place]) -> Finding:
     base, new = diff.totals
     return Finding(
         "goroutine-growth",
-        f"{base:,} → {new:,} goroutines, {times(new / base)}: "
+        f"{counts(base, new)} goroutines, {times(new / base)}: "
         f"{'in all places alike' if places else 'no place stands out'}",
         "More clients or more requests at once do that: a goroutine profile is of one "
         "instant.",
@@ -255,9 +256,8 @@ def _title(diff: ProfileDiff, places: list[_Place]) -> str:
     others = f" and {rest} other{'s' if rest > 1 else ''}" if rest > 0 else ""
     word = "more" if more > 0 else "fewer"
     verb = "wait" if all(place.wait for place in places) else "are"
-    return (
-        f"{base:,} → {new:,} goroutines: {abs(more):,} {word} {verb} in {named}{others}"
-    )
+    where = f"{verb} in {named}{others}"
+    return f"{counts(base, new)} goroutines: {count(abs(more))} {word} {where}"
 
 
 def _text(diff: ProfileDiff, places: list[_Place]) -> str:
@@ -269,7 +269,7 @@ def _place_words(diff: ProfileDiff, place: _Place) -> str:
     text = f"{place.words}{f' at {line}' if line else ''}"
     if place.root != place.function:
         text += f", started as {short(place.root)}"
-    return f"{text}: {place.base:,} → {place.new:,}"
+    return f"{text}: {counts(place.base, place.new)}"
 
 
 def _advice(case: Case) -> str:

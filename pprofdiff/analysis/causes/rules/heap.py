@@ -17,8 +17,17 @@ from pprofdiff.analysis.causes.call_sites import (
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
 from pprofdiff.analysis.causes.load import load_of
+from pprofdiff.analysis.causes.numbers import (
+    amount,
+    arrow,
+    count,
+    counts,
+    fixed,
+    percent,
+    times,
+)
 from pprofdiff.analysis.causes.rules.gc import held_back
-from pprofdiff.analysis.causes.wording import arrow, listed_functions, short, times
+from pprofdiff.analysis.causes.wording import listed_functions, short
 from pprofdiff.analysis.judge.allocated import held_moved, held_variance
 from pprofdiff.analysis.judge.calibration import IN_FLIGHT
 from pprofdiff.analysis.judge.counts import CountModel
@@ -37,7 +46,6 @@ from pprofdiff.analysis.policy import (
     SIMILAR,
 )
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
-from pprofdiff.units import percent, scaled
 
 __all__ = ["heap_growth"]
 
@@ -124,19 +132,19 @@ def _by_log(case: Case) -> Finding | None:
         sides[0].heap.mean_goal * _MIB, sides[1].heap.mean_goal * _MIB, "bytes"
     )
     text = (
-        f"Means over {sides[0].cycles:,} and {sides[1].cycles:,} GC cycles; the goal "
-        f"is {goal}."
+        f"Means over {count(sides[0].cycles)} and {count(sides[1].cycles)} GC cycles; "
+        f"the goal is {goal}."
     )
     ages = _ages(case)
     older = ages is not None and max(ages) >= SIMILAR * min(ages)
     if ages is not None and older:
-        text += f" The processes were {ages[0]:,.0f} and {ages[1]:,.0f} s old."
+        text += f" The processes were {fixed(*ages, 0)} s old."
     elif not gc.per_work:
         text += " Another load does that too."
     diff = _live_heap(case)
     if diff is not None:
         instant = arrow(*diff.totals, diff.unit)
-        text += f" The heap profile, of one instant, has {instant}"
+        text += f" The heap profile (one instant) has {instant}"
         text += f"{_most_of(diff, grew=grew)}."
     advice = "A heap profile of each side shows what holds it." if diff is None else ""
     return Finding(
@@ -378,7 +386,7 @@ def _without_a_site(diff: ProfileDiff, pace: float) -> Finding:
         "heap-growth",
         f"inuse_space {word} {arrow(base, new, diff.unit)}"
         + (": no call site stands out" if pace == 1.0 else ", at all call sites alike"),
-        ("" if pace == 1.0 else f"What moved did so by about {times(pace)}. ")
+        ("" if pace == 1.0 else f"Sites that changed did so by about {times(pace)}. ")
         + "Another load, or another age of the process, does that too: a heap profile "
         "is of one instant.",
         _evidence(diff, []),
@@ -390,12 +398,12 @@ def _title(diff: ProfileDiff, sites: list[_Site], *, total: bool) -> str:
     """Return how much the heap changed, and who holds it."""
     base, new = _sum(sites)
     more = "more" if new > base else "less"
-    amount = scaled(abs(new - base), diff.unit)
+    size = amount(abs(new - base), diff.unit)
     names = listed_functions([site.name for site in sites[:NAMED]])
     rest = len(sites) - NAMED
     others = f" and {rest} other{'s' if rest > 1 else ''}" if rest > 0 else ""
     verb = "hold" if len(sites) > 1 else "holds"
-    whose = f"{names}{others} {verb} {amount} {more}"
+    whose = f"{names}{others} {verb} {size} {more}"
     if not total:
         return f"{whose} of the live heap"
     word = "grew" if new > base else "shrank"
@@ -409,7 +417,7 @@ def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
     text = f"{'; '.join(parts)}."
     ages = _ages(case)
     if ages is not None and max(ages) >= SIMILAR * min(ages):
-        text += f" The processes were {ages[0]:,.0f} and {ages[1]:,.0f} s old."
+        text += f" The processes were {fixed(*ages, 0)} s old."
     if all(site.few for site in sites):
         text += " So few objects come and go: another snapshot may differ as much."
     for side, label in zip((0, 1), case.labels, strict=True):
@@ -426,7 +434,7 @@ def _site_words(diff: ProfileDiff, site: _Site) -> str:
     place = f"{short(site.name)}{f' at {line}' if line else ''}"
     text = f"{place} {arrow(*site.live, diff.unit)}"
     if site.objects is not None:
-        text += f" in {site.objects[0]:,} → {site.objects[1]:,} objects"
+        text += f" in {counts(*site.objects)} objects"
     if site.kept is None or site.delta < 0 or not site.kept[1]:
         return text
     if not site.own:

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Direction, Fact, Finding
+from pprofdiff.analysis.causes.numbers import count, points
 from pprofdiff.analysis.causes.wording import listed_functions
 from pprofdiff.analysis.ledger.graph import by_location, calls_between
 from pprofdiff.analysis.policy import FEW_SAMPLES, MAJOR, NAMED, NEARLY_ALL, SEVERAL
 from pprofdiff.model.csr import distinct, grouped, sums
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.parallel import both
-from pprofdiff.units import percent
 
 __all__ = ["inlining"]
 
@@ -158,10 +158,10 @@ def _finding(cpu: CPUComparison, keys: Column, *, more: bool) -> Iterator[Findin
         way = "worse" if change.delta > 0 else "better"
     yield Finding(
         "inlining",
-        f"{len(keys)} calls are {'' if more else 'no longer '}inlined, of "
+        f"{count(len(keys))} calls are {'' if more else 'no longer '}inlined, of "
         f"{named}{' and others' if len(keys) > NAMED else ''}: "
         f"{cpu.words(base, new)} in what calls them",
-        f"That is {percent(*(base, totals[0]))} → {percent(*(new, totals[1]))} of the "
+        f"That is {points((base, totals[0]), (new, totals[1]))} of the "
         "CPU. Profile-guided optimisation (-pgo), other compiler flags or edits around "
         "the calls do that.",
         (Fact("in functions that inline", "cpu profile", base, new, cpu.diff.unit),),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding
+from pprofdiff.analysis.causes.numbers import arrow, share_pair
 from pprofdiff.analysis.causes.rules.waiting import latency
 from pprofdiff.analysis.causes.traces import (
     beyond,
@@ -23,14 +24,13 @@ from pprofdiff.analysis.causes.traces import (
     time_fact,
     varies,
 )
-from pprofdiff.analysis.causes.wording import arrow, short
+from pprofdiff.analysis.causes.wording import short
 from pprofdiff.analysis.judge.calibration import GC_LIFE_SURE, SHARE, WAITS
 from pprofdiff.analysis.policy import MOST, MUCH
 from pprofdiff.analysis.traces.interval_rows import ranges_of
 from pprofdiff.analysis.traces.range_times import ASSIST, STOPPED, SWEEP
 from pprofdiff.model.csr import sums
 from pprofdiff.model.traces.timeline import RangeKind
-from pprofdiff.units import percent
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
@@ -82,11 +82,7 @@ def life_waiting(case: Case) -> Iterator[Finding]:
         side.waits.quantiles(side.groups.group_of == row).p99_ns
         for side, row in sides_of(diff, pair)
     )
-    late = (
-        f" 99 % of their waits end within {arrow(base, new, 'ns')}."
-        if base and new
-        else ""
-    )
+    late = f" Their p99 wait: {arrow(base, new, 'ns')}." if base and new else ""
     yield Finding(
         "sched-life",
         f"Goroutines of {short(pair.name)} wait for a processor for {_to(shares)} of "
@@ -152,7 +148,7 @@ def _of_life(
 
 
 def _to(shares: tuple[float, float]) -> str:
-    return f"{percent(shares[0], 1)} → {percent(shares[1], 1)}"
+    return share_pair(*shares)
 
 
 def life_lost(case: Case) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding
+from pprofdiff.analysis.causes.numbers import fixed
 from pprofdiff.analysis.policy import FEW_SAMPLES, MAJOR, MOST, MUCH
 from pprofdiff.analysis.profiles.dimensions import BACKGROUND_MARK
 
@@ -174,8 +175,8 @@ def busy(case: Case) -> Iterator[Finding]:
     logged, profiled = found.logged, found.profiled
     yield Finding(
         "machine-busy",
-        f"The GC log counts {logged[0]:.2f} → {logged[1]:.2f} cores of marking, the "
-        f"CPU profile {profiled[0]:.2f} → {profiled[1]:.2f}: threads waited for a CPU",
+        f"The GC log counts {fixed(*logged, 2)} cores of marking, the CPU profile "
+        f"{fixed(*profiled, 2)}: threads waited for a CPU",
         "Other processes had it, or a limit took it away. The profile's CPU counts.",
         (
             Fact("cores of marking", "gctrace A+D+I", *logged, "cores"),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding
+from pprofdiff.analysis.causes.numbers import count
 from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.policy import NAMED
 
@@ -22,13 +23,13 @@ def package_moved(case: Case) -> Iterator[Finding]:
     if len(moves) > 1:
         others = len(moves) - 1
         where += f" and {others} other package{'s' if others > 1 else ''} likewise"
-    count = f"{total:,} function{'s' if total > 1 else ''}"
+    functions = f"{count(total)} function{'s' if total > 1 else ''}"
     also = [f"{move.base} to {move.new}" for move in moves[1 : NAMED + 1]]
     if len(moves) > NAMED + 1:
         also.append(f"{len(moves) - NAMED - 1} more")
     yield Finding(
         "package-moved",
-        f"{count} moved {where}",
+        f"{functions} moved {where}",
         (f"Also: {listed(also)}. " if also else "")
         + "Each is compared with the function of its name there.",
         tuple(

@@ -11,13 +11,13 @@ from pprofdiff.analysis.busy import scheduling_alone
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
+from pprofdiff.analysis.causes.numbers import points
 from pprofdiff.analysis.causes.wording import listed, short
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW, WAITS
 from pprofdiff.analysis.policy import MINOR, MOST, NOTICED
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_categories, judged_sums
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import last_in_row
-from pprofdiff.units import percent
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
@@ -141,8 +141,8 @@ def stack_growth(case: Case) -> Iterator[Finding]:
     if abs(delta) < NOTICED * cpu.whole or cpu.follows_load(delta):
         return
     if cpu.in_shares:
-        sides = percent(base, cpu.diff.totals[0]), percent(new, cpu.diff.totals[1])
-        says = f"takes {' → '.join(sides)} of the {cpu.noun}"
+        totals = cpu.diff.totals
+        says = f"takes {points((base, totals[0]), (new, totals[1]))} of the {cpu.noun}"
     else:
         says = f"costs {cpu.words(base, new)}"
     what = "goroutines' stacks grow and are copied (runtime.newstack)"

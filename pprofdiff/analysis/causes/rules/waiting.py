@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding
+from pprofdiff.analysis.causes.numbers import arrow, share_pair, times
 from pprofdiff.analysis.causes.traces import (
     beyond,
     direction,
@@ -18,11 +19,10 @@ from pprofdiff.analysis.causes.traces import (
     sides_of,
     time_fact,
 )
-from pprofdiff.analysis.causes.wording import arrow, listed, short, times
+from pprofdiff.analysis.causes.wording import listed, short
 from pprofdiff.analysis.judge.calibration import LATENCY, LATENCY_SURE, SLICE_NS
 from pprofdiff.analysis.policy import NOTICED
 from pprofdiff.analysis.traces.latency import blocked_reason
-from pprofdiff.units import percent
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
@@ -127,7 +127,6 @@ def _held_up(diff: TraceDiff) -> str:
             side.waits.during_ns[field] / max(int(side.waits.duration_ns.sum()), 1)
             for side in diff.sides
         ]
-        before, after = (percent(share, 1) for share in shares)
         if max(shares) >= NOTICED:
-            words.append(f"{what} for {before} → {after}")
+            words.append(f"{what} for {share_pair(*shares)}")
     return f"Of all such waiting, {listed(words)}." if words else ""

@@ -39,7 +39,7 @@ def told(base, new, *, work=(1000, 1000), sizes=(1024, 1024)):
 def test_the_total_by_operation_comes_first():
     found = told(BASE, BASE | {PARSE: 2450})
     assert found.title == (
-        "Each operation allocates 4.00× the bytes, 4.00× the objects: more in s.Parse"
+        "Each op allocates 4.00× the bytes, 4.00× the objects: more in s.Parse"
     )
     assert found.text.startswith(
         "In all 0.750 → 3.000 MiB/op; s.Parse 0.200 → 2.450 MiB/op"
@@ -49,7 +49,7 @@ def test_the_total_by_operation_comes_first():
     assert facts["bytes per op"] == (750 * MB / 1000, 3000 * MB / 1000, "bytes")
     back = told(BASE | {PARSE: 2450}, BASE)
     assert back.title == (
-        "Each operation allocates 75.0% fewer bytes, 75.0% fewer objects: less in "
+        "Each op allocates 75.0% fewer bytes, 75.0% fewer objects: less in "
         "s.Parse"
     )
     assert back.direction == "better"
@@ -60,7 +60,7 @@ def test_the_total_decides_not_the_larger_sum_of_sites():
     small = {(f"a.com/s.F{i}", MAIN): 100 for i in range(10)}
     more = dict.fromkeys(small, 130)
     found = told(small | {PARSE: 100}, more | {PARSE: 5})
-    assert found.title.startswith("Each operation allocates 18.6% more bytes")
+    assert found.title.startswith("Each op allocates 18.6% more bytes")
     assert found.direction == "worse"
     assert "s.Parse" not in found.title
 
@@ -70,7 +70,7 @@ def test_more_work_is_no_more_allocation():
     assert told(BASE, twice, work=(1000, 2000)) is None
     found = told(BASE, BASE, work=(1000, 2000))
     assert found.title == (
-        "Each operation allocates 50.0% fewer bytes, 50.0% fewer objects: less in "
+        "Each op allocates 50.0% fewer bytes, 50.0% fewer objects: less in "
         "s.Write, s.Read and s.Parse"
     )
 
@@ -78,12 +78,12 @@ def test_more_work_is_no_more_allocation():
 def test_more_objects_in_as_many_bytes():
     found = told(BASE, BASE, sizes=(1024, 256))
     assert found.title == (
-        "Each operation allocates 4.00× the objects, in as many bytes"
+        "Each op allocates 4.00× the objects, in as many bytes"
     )
     assert found.direction == "worse"
     back = told(BASE, BASE, sizes=(256, 1024))
     assert back.title == (
-        "Each operation allocates 75.0% fewer objects, in as many bytes"
+        "Each op allocates 75.0% fewer objects, in as many bytes"
     )
     assert back.direction == "better"
 
@@ -91,7 +91,7 @@ def test_more_objects_in_as_many_bytes():
 def test_as_much_as_before_in_other_places_is_neither_better_nor_worse():
     found = told(BASE, {PARSE: 320, WRITE: 180, READ: 250})
     assert found.title == (
-        "Each operation allocates as much as before: less in s.Write; more in s.Parse"
+        "Each op allocates as much as before: less in s.Write; more in s.Parse"
     )
     assert found.direction == "neutral"
 
@@ -107,12 +107,12 @@ def test_what_another_function_allocates_instead_only_moved(work):
 def test_what_is_gone_and_not_replaced_is_gone():
     many = {(f"a.com/s.F{i}", MAIN): 100 for i in range(6)}
     found = told(many | {PARSE: 300}, many, work=None)
-    assert found.title == "s.Parse no longer allocates: 33.3% of base's bytes"
+    assert found.title == "s.Parse stopped allocating: 33.3% of base's bytes"
     # The sites that did not change tell that it is no other share alone.
     assert found.direction == "better"
     assert told(many | {PARSE: 300}, many).direction == "better"
     half = told(many | {PARSE: 300}, many | {OTHER: 150}, work=None)
-    assert half.title.startswith("s.Parse no longer allocates")
+    assert half.title.startswith("s.Parse stopped allocating")
 
 
 def test_what_starts_a_process_is_not_the_work():
@@ -181,4 +181,4 @@ def test_runs_that_differ_do_not_show_as_many_bytes():
         sides.append(Side(label, captures))
     found = find(compare_sides(*sides, Settings(work=counted((1000, 1000))))).found
     told_ = next(f for f in found if f.id == "allocation")
-    assert told_.title == "Each operation allocates 66.7% fewer objects"
+    assert told_.title == "Each op allocates 66.7% fewer objects"

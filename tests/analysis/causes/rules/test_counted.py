@@ -38,7 +38,7 @@ def told(base, new, *more):
 def test_one_benchmark_allocates_more():
     (found,) = told(output(Parse=(64, 2)), output(Parse=(256, 5)))
     assert found.title == (
-        "Each operation of Parse allocates 4.00× the bytes, 2.50× the objects"
+        "Each op of Parse allocates 4.00× the bytes, 2.50× the objects"
     )
     assert found.text == "Per op 64 → 256 B and 2 → 5 objects."
     assert (found.id, found.direction, found.severity) == (
@@ -68,9 +68,9 @@ def test_the_one_that_moved_most_is_named_of_several():
 
 def test_from_nothing_and_to_nothing():
     (found,) = told(output(A=(0, 0)), output(A=(48, 1)))
-    assert found.title == "Each operation of A allocates 0 → 48 B, 0 → 1 objects"
+    assert found.title == "Each op of A allocates 0 → 48 B, 0 → 1 objects"
     (found,) = told(output(A=(5_000_000, 9)), output(A=(57, 9)))
-    assert found.title == "Each operation of A allocates under 1% of the bytes"
+    assert found.title == "Each op of A allocates under 1% of the bytes"
     (found,) = told(output(A=(48, 1)), output(A=(0, 0)))
     assert found.direction == "better"
 

@@ -136,7 +136,7 @@ def test_stops_that_wait_for_a_processor_are_no_cost_of_marking():
     assert "each taking" in of_logs(log(40), log(40, every=0.2))["gc-frequency"].text
     # There is hardly anything left to mark.
     lighter = of_logs(log(40, mark=900.0, stop=2.0), log(40, mark=3.0, stop=2.0))
-    assert lighter["gc-cycle-cost"].title.startswith("A GC cycle costs 0.0")
+    assert lighter["gc-cycle-cost"].title.startswith("CPU per GC cycle is 0.0")
 
 
 @pytest.mark.parametrize(

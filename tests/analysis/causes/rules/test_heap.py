@@ -83,7 +83,7 @@ def test_all_sites_alike_are_the_load():
     twice = {stack: (made, 3 * live) for stack, (made, live) in BASE.items()}
     told = grown(BASE, twice)
     assert told.title == ("inuse_space grew 39 → 117 MiB, at all call sites alike")
-    assert told.text.startswith("What moved did so by about 3.00×. ")
+    assert told.text.startswith("Sites that changed did so by about 3.00×. ")
     assert (told.severity, told.direction) == ("info", "neutral")
 
 

@@ -57,9 +57,9 @@ CAUSES = {
     ),
     "node-pool": Cause(
         "gc-cycle-cost",
-        r"A GC cycle costs 0\.02\d× .* live heap of 2\d\d → 2\d\d MiB: it holds 3,\d+,\d+ → \d\d,\d+",
+        r"CPU per GC cycle is 0\.02\d× .* live heap of 2\d\d → 2\d\d MiB: it holds 3,\d+,\d+ → \d\d,\d+",
         "gc-cycle-cost",
-        r"A GC cycle costs \d\d\.\d× .*: it holds \d\d,\d+ → 3,\d+,\d+ objects",
+        r"CPU per GC cycle is \d\d\.\d× .*: it holds \d\d,\d+ → 3,\d+,\d+ objects",
     ),
 }  # fmt: skip
 

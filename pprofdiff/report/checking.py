@@ -1,0 +1,306 @@
+"""Whether a report contradicts itself: sentences against numbers, sums, marks.
+
+Numbers in findings carry their values (`causes.numbers`), and cells of tables theirs,
+so nothing here depends on how a sentence is worded, except for verbs of change. The
+tests check every report that they make; ``PPROFDIFF_CHECK=1`` checks any.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from math import isclose, isfinite, log
+from typing import NamedTuple
+
+from pprofdiff.analysis.account.gc import GCAccount
+from pprofdiff.analysis.causes.finding import Finding, Findings
+from pprofdiff.analysis.causes.numbers import Span
+from pprofdiff.analysis.gate.model import Ruling
+from pprofdiff.analysis.outcome.model import Outcome
+from pprofdiff.errors import ContradictionError
+from pprofdiff.report.rows import Row, Section, Table
+
+__all__ = ["Contradiction", "check", "contradictions", "of_tables"]
+
+# Words around a number that is no figure: a release, what is left of a list, a constant
+# of the runtime.
+_BEFORE, _AFTER, _LEFT = {"Go", "→"}, {"frames"}, {"more", "other", "others"}
+_RISES = re.compile(r"\b(grew|rose|(costs?|help|allocates?|takes?) more|% more)\b")
+_FALLS = re.compile(
+    r"\b(shrank|fell|costs? less|help less|allocates? less|takes? less|% fewer)\b"
+    r"|\b(no longer|any more|stopped allocating)\b|\b(is|are) gone\b"
+)
+# Sums in floating point are off by less, relative to their parts.
+_ROUNDING = 1e-6
+_SIGNS = {"worse": 1, "better": -1, "neutral": 0}
+# Numbers of a title about something else than what the finding's cost is: settings,
+# shares of capacity, and what is inside a function.
+_NOT_A_COST = (
+    *("gc-frequency", "gc-pace", "gc-limit", "gc-forced", "gc-timer"),
+    *("utilisation", "go-upgrade", "joined", "split"),
+)
+
+
+class Contradiction(NamedTuple):
+    """One contradiction: what is checked, and the sentence or row with its numbers."""
+
+    check: str
+    text: str
+
+    def __str__(self) -> str:
+        """Return both on one line."""
+        return f"{self.check}: {self.text}"
+
+
+def contradictions(
+    outcome: Outcome,
+    findings: Findings,
+    gc: GCAccount | None = None,
+    rulings: Sequence[Ruling] = (),
+) -> list[Contradiction]:
+    """Return what contradicts itself in a report's parts."""
+    return [
+        *_of_outcome(outcome),
+        *_of_gc(gc),
+        *(c for finding in findings.found for c in _of_finding(finding)),
+        *_of_findings(findings),
+        *_of_gate(rulings),
+    ]
+
+
+def check(
+    outcome: Outcome,
+    findings: Findings,
+    gc: GCAccount | None = None,
+    rulings: Sequence[Ruling] = (),
+) -> None:
+    """Raise ContradictionError if there are `contradictions`."""
+    found = contradictions(outcome, findings, gc, rulings)
+    if found:
+        raise ContradictionError("; ".join(map(str, found)))
+
+
+def of_tables(sections: Iterable[Section]) -> list[Contradiction]:
+    """Return rows of tables whose mark, delta or ratio contradicts their values."""
+    return [
+        contradiction
+        for section in sections
+        for table in section.parts
+        if isinstance(table, Table)
+        for contradiction in _of_table(table)
+    ]
+
+
+def _of_outcome(outcome: Outcome) -> Iterator[Contradiction]:
+    """Yield figures outside their interval, and verdicts that they do not support."""
+    for measure in outcome.measures:
+        low, high = measure.narrow
+        if not measure.low <= low <= measure.ratio <= high <= measure.high:
+            bounds = measure.low, low, measure.ratio, high, measure.high
+            yield Contradiction("interval", f"{measure.figure} {bounds}")
+    first = outcome.headline
+    if first is None or not first.more_is:
+        if outcome.verdict != "unknown":
+            yield Contradiction("verdict without a figure", outcome.verdict)
+        return
+    whole = f"{outcome.verdict}, {first.figure} {first.ratio}"
+    slower = (first.ratio > 1) == (first.more_is == "slower")
+    if outcome.verdict in ("slower", "faster"):
+        if slower != (outcome.verdict == "slower") and not outcome.moved:
+            yield Contradiction("verdict against its figure", whole)
+        # With several units of work, the verdict is that of the changed ones.
+        if first.verdict != outcome.verdict and not outcome.moved:
+            yield Contradiction("verdict against its interval", whole)
+
+
+def _of_gc(gc: GCAccount | None) -> Iterator[Contradiction]:
+    """Yield the parts of GC CPU that do not add up."""
+    if gc is None:
+        return
+    split = gc.split
+    for what, whole, parts in (
+        ("GC CPU", split.delta, (split.allocated, split.price)),
+        ("bytes allocated", split.allocated.part, split.places),
+        ("CPU per byte", split.price.part, split.factors),
+    ):
+        total = sum(part.part for part in parts)
+        off = _ROUNDING * (1 + sum(abs(part.part) for part in parts))
+        if parts and abs(total - whole) > off:
+            yield Contradiction("a sum", f"{what}: {total} of {whole}")
+
+
+def _of_finding(finding: Finding) -> Iterator[Contradiction]:
+    """Yield what one finding says against its own numbers."""
+    whole = f"{finding.id}: {finding.title}"
+    if typed := _typed(finding):
+        yield Contradiction("a number without a value", f"{whole}: {typed}")
+    spans = _of_title(finding)
+    if any(span.base is not None and _same(span) for span in spans):
+        yield Contradiction("no change", whole)
+    ways = _ways(finding, spans)
+    if len(ways) > 1:
+        yield Contradiction("verb against number", whole)
+    sign = _SIGNS[finding.direction]
+    if sign and ways and ways != {sign}:
+        yield Contradiction("direction", f"{whole} is {finding.direction}")
+    explains = finding.explains or 0.0
+    if explains and ways and finding.unit == "" and ways != {1 if explains > 0 else -1}:
+        yield Contradiction("what it explains", f"{whole}: {explains}")
+    # A finding that shares samples with others is judged by all of them.
+    judged = not (finding.shared or finding.sure or finding.severity == "info")
+    if judged and finding.mark == "noise":
+        yield Contradiction("within noise", whole)
+    yield from _ratios(finding, spans)
+    if not _is_gone(finding):
+        yield Contradiction("gone", whole)
+
+
+def _typed(finding: Finding) -> str:
+    """Return the first number of the sentences that has no values, "" without one."""
+    text = f"{finding.title} {finding.text}"
+    for span in sorted(finding.spans, key=lambda span: -len(span.text)):
+        text = text.replace(span.text, " ")
+    for name in sorted((*finding.names, *finding.functions), key=len, reverse=True):
+        text = text.replace(name, " ")
+    words = ["", *text.split(), ""]
+    for before, word, after in zip(words, words[1:], words[2:], strict=False):
+        # Names of functions, files and settings have letters.
+        number = any(c.isdigit() for c in word) and not any(c.isalpha() for c in word)
+        rest = before == "and" and after.rstrip(".:;,") in _LEFT
+        if number and not rest and before not in _BEFORE and after not in _AFTER:
+            return word
+    return ""
+
+
+def _of_title(finding: Finding) -> list[Span]:
+    """Return the numbers of a title: those that come first."""
+    found, at = [], 0
+    for span in finding.spans:
+        at = finding.title.find(span.text, at)
+        if at < 0:
+            break
+        found.append(span)
+        at += len(span.text)
+    return found
+
+
+def _same(span: Span) -> bool:
+    """Return whether both sides of a pair are printed alike."""
+    base, arrow, new = span.text.partition(" → ")
+    return bool(arrow) and (base == new or f"{base} {new.partition(' ')[2]}" == new)
+
+
+def _ways(finding: Finding, spans: list[Span]) -> set[int]:
+    """Return the ways that a title says something went: 1 for up, -1 for down."""
+    ways = set[int]()
+    if finding.id.startswith(_NOT_A_COST):
+        return ways
+    if _RISES.search(finding.title):
+        ways.add(1)
+    if _FALLS.search(finding.title):
+        ways.add(-1)
+    for span in spans[:1]:
+        base = 1.0 if span.kind == "ratio" else span.base
+        if base is not None and span.kind != "share" and span.new != base:
+            ways.add(1 if span.new > base else -1)
+    return ways
+
+
+def _ratios(finding: Finding, spans: list[Span]) -> Iterator[Contradiction]:
+    """Yield a ratio of a title that is not that of the pair next to it."""
+    for one, other in pairwise(spans):
+        pair, ratio = (one, other) if one.kind == "pair" else (other, one)
+        if (pair.kind, ratio.kind) != ("pair", "ratio") or not pair.base:
+            continue
+        if finding.id.startswith(("place", "sched-latency", "heap-growth")):
+            far = pair.new / pair.base
+            if far > 0 < ratio.new and abs(log(far / ratio.new)) > _ROUNDING:
+                yield Contradiction("ratio of a pair", f"{finding.id}: {finding.title}")
+
+
+def _is_gone(finding: Finding) -> bool:
+    """Return whether nothing is left of what a finding says is gone, or new."""
+    side = {"work-vanished": 1, "work-appeared": 0}.get(finding.id.split("-2")[0])
+    cum = [fact for fact in finding.evidence if fact.what.endswith(" (cum)")]
+    almost = re.search(r"\ball but gone\b|\bnext to nothing\b", finding.title)
+    return side is None or bool(almost) or not any(fact[2 + side] for fact in cum)
+
+
+def _of_findings(findings: Findings) -> Iterator[Contradiction]:
+    """Yield facts with two values, and causes that do not add up."""
+    known: dict[tuple[str, ...], tuple[float | None, float | None]] = {}
+    for finding in findings.found:
+        for fact in finding.evidence:
+            key = finding.unit, fact.what, fact.source, fact.unit
+            values = known.setdefault(key, (fact.base, fact.new))
+            if values != (fact.base, fact.new):
+                yield Contradiction(
+                    "two values", f"{fact.what}: {values} and {(fact.base, fact.new)}"
+                )
+    if findings.explained is None:
+        return
+    ids = {finding.id for finding in findings.found}
+    causes = [f for f in findings.found if f.parent not in ids and f.explains]
+    total = sum(f.explains or 0.0 for f in causes if f.severity != "info")
+    every = sum(f.explains or 0.0 for f in causes)
+    whole = findings.explained.explained
+    size = sum(abs(f.explains or 0.0) for f in causes) + abs(whole)
+    if (
+        isfinite(whole)
+        and min(abs(total - whole), abs(every - whole)) > _ROUNDING * size
+    ):
+        yield Contradiction("causes", f"together {total} or {every}, said {whole}")
+
+
+def _of_gate(rulings: Sequence[Ruling]) -> Iterator[Contradiction]:
+    """Yield rulings whose figure is on the other side of the limit."""
+    for ruling in rulings:
+        bounds = ruling.low, ruling.high, ruling.allowed
+        if None in bounds or ruling.outcome not in ("pass", "fail"):
+            continue
+        low, high = ruling.low or 0.0, ruling.high or 0.0
+        allowed = ruling.allowed or 0.0
+        beyond = low > allowed if allowed >= 0 else high < allowed
+        if ruling.outcome == "pass" and beyond and ruling.noise is False:
+            yield Contradiction("gate", ruling.text)
+
+
+def _of_table(table: Table) -> Iterator[Contradiction]:
+    """Yield rows whose mark, delta or ratio is not that of their base and new."""
+    base, new = table.place("base"), table.place("new")
+    delta, ratio = table.place("delta"), table.place("ratio")
+    if base < 0 or new < 0:
+        return
+    for row in table.rows:
+        before, after = row.cells[base].value, row.cells[new].value
+        if before is None or after is None:
+            continue
+        for at, value in ((delta, after - before), (ratio, _over(after, before))):
+            if at < 0 or value is None:
+                continue
+            cell = row.cells[at]
+            units = {_unit(table, row, place) for place in (base, new, at)}
+            alike = at == ratio or len(units) == 1
+            if cell.value is not None and alike and not _near(cell.value, value):
+                yield Contradiction("cell", f"{_named(table, row)}: {cell.text}")
+            way = {"more": 1, "less": -1}.get(cell.mark, 0)
+            if way * (after - before) < 0:
+                yield Contradiction("mark", f"{_named(table, row)}: {cell.text}")
+
+
+def _unit(table: Table, row: Row, place: int) -> str:
+    """Return the unit of a cell's value."""
+    return row.cells[place].unit or table.columns[place].unit
+
+
+def _over(new: float, base: float) -> float | None:
+    return new / base if base else None
+
+
+def _near(one: float, other: float) -> bool:
+    return isclose(one, other, rel_tol=_ROUNDING, abs_tol=1e-9)
+
+
+def _named(table: Table, row: Row) -> str:
+    return f"{table.key} {row.key}"

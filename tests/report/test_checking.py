@@ -1,0 +1,166 @@
+"""The checker finds contradictions that are planted in a report without any."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pprofdiff.analysis.causes.finding import Fact
+from pprofdiff.analysis.causes.numbers import Span
+from pprofdiff.analysis.gate.model import Ruling
+from pprofdiff.api import compare
+from pprofdiff.errors import ContradictionError
+from pprofdiff.report.checking import check, contradictions, of_tables
+from pprofdiff.report.model import Scope
+from pprofdiff.report.rows import Table
+from pprofdiff.report.sections import sections
+from tests.conftest import DATA
+
+
+@pytest.fixture(scope="module")
+def told():
+    """Return a report with an outcome, causes and a split of GC CPU."""
+    pair = DATA / "syncpool" / "base", DATA / "syncpool" / "new"
+    return compare(*pair, work=(1000, 1000)).report()
+
+
+def found(report, **parts):
+    """Return what the checker finds in a report's parts."""
+    return {
+        one.check
+        for one in contradictions(report.outcome, report.findings, report.gc, **parts)
+    }
+
+
+def with_cause(report, **fields):
+    """Return a report whose first finding with an amount has other fields."""
+    some = [f for f in report.findings.found if f.explains and f.parent is None]
+    every = [f._replace(**fields) if f is some[0] else f for f in report.findings.found]
+    return report._replace(findings=report.findings._replace(found=tuple(every)))
+
+
+def rising(text="1.0 → 2.0 s", base=1.0, new=2.0):
+    return {
+        "title": f"main.f costs {text}",
+        "text": "",
+        "spans": (Span(text, "pair", base, new, "s"),),
+    }
+
+
+UP = {
+    "direction": "worse",
+    "explains": 1.0,
+    "evidence": (),
+    "id": "dearer",
+    "sure": True,
+}
+FINDINGS = {
+    "a digit typed by hand": ({"title": "main.f costs 17 more"}, "a number without a value"),
+    "base is new": (UP | rising("2 of 8 → 2 of 8", 0.25, 0.25), "no change"),
+    "a verb against its number": (UP | rising() | {"title": "main.f costs less: 1.0 → 2.0 s"}, "verb against number"),
+    "a direction against its number": (UP | rising() | {"direction": "better"}, "direction"),
+    "an amount against its number": (UP | rising() | {"explains": -1.0, "direction": "neutral"}, "what it explains"),
+    "a cause within noise": (UP | {"mark": "noise", "severity": "major", "sure": False, "shared": False}, "within noise"),
+    "a ratio that is not its pair's": (
+        {"id": "place", "title": "main.f uses 3.00× the CPU: 1.0 → 2.0 s", "text": "", "explains": 1.0, "direction": "worse",
+         "spans": (Span("3.00×", "ratio", None, 3.0, ""), Span("1.0 → 2.0 s", "pair", 1.0, 2.0, "s"))},
+        "ratio of a pair",
+    ),
+    "gone, and not": ({"id": "work-vanished", "title": "main.f is gone", "text": "", "spans": (), "explains": -1.0, "direction": "better",
+         "evidence": (Fact("main.f (cum)", "cpu profile", 10, 3, "ns"),)}, "gone"),
+    "causes that do not add up": ({"explains": 1e15, "severity": "major", "title": "main.f", "text": "", "spans": (), "direction": "neutral"}, "causes"),
+}  # fmt: skip
+
+
+def test_a_report_contradicts_nothing(told):
+    assert found(told) == set()
+    assert of_tables(sections(told, Scope(full=True))) == []
+    assert told.outcome.headline is not None
+    assert told.gc is not None
+    check(told.outcome, told.findings, told.gc)
+
+
+@pytest.mark.parametrize("name", FINDINGS)
+def test_what_is_planted_in_a_finding_is_found(told, name):
+    fields, kind = FINDINGS[name]
+    planted = with_cause(told, **fields)
+    assert kind in found(planted)
+    with pytest.raises(ContradictionError, match=kind):
+        check(planted.outcome, planted.findings)
+
+
+def test_one_fact_with_two_values_is_found(told):
+    facts = [
+        (Fact("live heap", "gctrace H2", value, 2.0, "MiB"),) for value in (1.0, 1.5)
+    ]
+    some = [
+        f._replace(evidence=fact)
+        for f, fact in zip(told.findings.found, facts, strict=False)
+    ]
+    planted = told._replace(findings=told.findings._replace(found=tuple(some)))
+    assert "two values" in found(planted)
+
+
+def test_figures_against_their_outcome_are_found(told):
+    first = told.outcome.headline
+    for change, verdict, kind in (
+        ({"low": first.ratio * 2, "high": first.ratio * 3}, told.outcome.verdict, "interval"),
+        ({"ratio": 0.5, "low": 0.4, "high": 0.6, "narrow": (0.45, 0.55), "more_is": "slower"}, "slower", "verdict against its figure"),
+        ({"ratio": 1.5, "low": 0.4, "high": 2.6, "narrow": (0.45, 2.55), "more_is": "slower"}, "slower", "verdict against its interval"),
+        ({"more_is": ""}, "slower", "verdict without a figure"),
+    ):  # fmt: skip
+        outcome = replace(
+            told.outcome, verdict=verdict, measures=(first._replace(**change),)
+        )
+        assert kind in found(told._replace(outcome=outcome))
+
+
+def test_sums_of_gc_that_do_not_close_are_found(told):
+    split = told.gc.split
+    off = split._replace(price=split.price._replace(part=split.price.part * 2 + 1e3))
+    assert "a sum" in found(told._replace(gc=told.gc._replace(split=off)))
+
+
+def test_a_ruling_beyond_its_limit_that_passes_is_found(told):
+    ruling = Ruling(
+        "total:+5%",
+        "pass",
+        "total",
+        "+9%",
+        "+5%",
+        noise=False,
+        low=6.0,
+        high=12.0,
+        allowed=5.0,
+    )
+    assert "gate" in found(told, rulings=(ruling,))
+
+
+@pytest.mark.parametrize(("role", "kind"), [("delta", "cell"), ("mark", "mark")])
+def test_rows_against_their_values_are_found(told, role, kind):
+    section = next(iter(sections(told, Scope(full=True))))
+    table = next(
+        p
+        for p in section.parts
+        if isinstance(p, Table) and p.place("delta") >= 0 and p.place("base") >= 0
+    )
+    at = table.place("delta")
+
+    def planted(row):
+        cell = row.cells[at]
+        if role == "delta":
+            cell = replace(cell, value=(cell.value or 0.0) + 1e6)
+        else:
+            base, new = (
+                row.cells[table.place(side)].value or 0.0 for side in ("base", "new")
+            )
+            cell = replace(cell, mark="less" if new >= base else "more")
+        return replace(row, cells=(*row.cells[:at], cell, *row.cells[at + 1 :]))
+
+    off = replace(table, rows=tuple(map(planted, table.rows)))
+
+    class Shown:
+        parts = (off,)
+
+    assert kind in {one.check for one in of_tables([Shown])}

@@ -184,7 +184,8 @@ class Scale(NamedTuple):
     def text(self, value: float, *, signed: bool = False) -> str:
         """Return the value with its unit, such as ``+1.25 s`` or ``12,408``."""
         number = self.number(value, signed=signed)
-        return f"{number} {self.unit}" if self.unit else number
+        space = "" if self.unit in ("", "%") else " "
+        return f"{number}{space}{self.unit}"
 
 
 def scale_for(values: Iterable[float], unit: str) -> Scale:

@@ -59,7 +59,7 @@ __all__ = [
 TITLES: dict[MomentId, str] = {
     "wait": "Longest wait for a processor",
     "stop": "Longest stop of the world",
-    "mutator": "10 ms with least left to the program",
+    "mutator": "10 ms with the lowest mutator utilization",
 }
 """The title of each moment."""
 

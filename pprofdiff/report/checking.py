@@ -254,15 +254,14 @@ def _of_findings(findings: Findings) -> Iterator[Contradiction]:
 
 
 def _of_gate(rulings: Sequence[Ruling]) -> Iterator[Contradiction]:
-    """Yield rulings whose figure is on the other side of the limit."""
+    """Yield rulings that pass although all of their interval is beyond the limit."""
     for ruling in rulings:
-        bounds = ruling.low, ruling.high, ruling.allowed
-        if None in bounds or ruling.outcome not in ("pass", "fail"):
+        low, high, allowed = ruling.low, ruling.high, ruling.allowed
+        if low is None or high is None or allowed is None or ruling.noise is not False:
             continue
-        low, high = ruling.low or 0.0, ruling.high or 0.0
-        allowed = ruling.allowed or 0.0
-        beyond = low > allowed if allowed >= 0 else high < allowed
-        if ruling.outcome == "pass" and beyond and ruling.noise is False:
+        # Where less is worse, what is allowed is a decrease.
+        worse = -high if ruling.limit.startswith(("-", "−")) else low
+        if ruling.outcome == "pass" and worse > allowed:
             yield Contradiction("gate", ruling.text)
 
 

@@ -99,7 +99,8 @@ def test_outcome_and_gate_take_the_drift_out():
     assert both.outcome.verdict == "slower"
     (basis,) = outcome_text(both.outcome).below
     assert (
-        basis.text == "From BenchmarkParse, 5 runs a side in turns, compared in pairs."
+        basis.text
+        == "From BenchmarkParse, 5 runs per side in turns, compared in pairs."
     )
     assert both.verdict.outcome == "fail"
     late = side("new", [at + 100 for at in TIMES[1]], values[1].tolist())

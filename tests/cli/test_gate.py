@@ -122,9 +122,9 @@ def test_one_run_a_side_is_told_what_to_do_in_one_line(cli, cpu, here):
     said = " ".join(done.out.split())
     assert "Verdict cannot tell: 0 of 2 rules tripped, 2 cannot tell" in said
     assert "+15.3% (−23.9% to +74.8%); limit +5%." in said
-    assert said.count("one run a side does not show how far runs differ") == 1
+    assert said.count("one run per side does not show how far runs differ") == 1
     assert (
-        "! total:+5%, total:+60% cannot tell: one run a side does not show how far runs "
+        "! total:+5%, total:+60% cannot tell: one run per side does not show how far runs "
         "differ: measure several, in turns (pprofdiff measure, or a folder a run)"
     ) in said
     done = cli(*cpu, *words, "-q", "-o", "x.md", "-o", "x.html")

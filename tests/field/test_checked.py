@@ -58,7 +58,7 @@ def test_the_headline_has_the_ratio_and_its_interval(case):
     headline = outcome_text(outcome).headline
     if first is None or not first.more_is:
         return
-    rest = headline.partition(": ")[2]
+    rest = headline.partition(": ")[2].removeprefix("about ")
     for first in outcome.moved[:1]:
         noun = {"time": "time/op", "cpu": "CPU/op"}[first.figure]
         _, named, rest = rest.partition(f"{first.name}, {noun} ")

@@ -110,7 +110,7 @@ def test_changes_have_signs(name):
     if name == "cpu":
         *marked, total = cells
         assert all(cell[:1] in "▲▼~" for cell in marked)
-        # At about equal work, one run a side does not show that it costs more.
+        # At about equal work, one run per side does not show that it costs more.
         assert total == "~ +1.70"
 
 

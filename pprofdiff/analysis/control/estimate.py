@@ -396,7 +396,7 @@ def _readings(rows: ControlRows, logs: Floats, weights: Floats) -> _Readings | N
 def _doubt(estimated: Control) -> str:
     """Return why the assumption may not hold, ``""`` if it does."""
     if estimated.rows < _ROWS_TO_HOLD:
-        return f"only {estimated.rows} pieces of code have 20 samples a side"
+        return f"only {estimated.rows} pieces of code have 20 samples per side"
     if estimated.kept < _MAJORITY:
         return "no clear majority of the code moved by one factor"
     if estimated.dispersion > _AGREED:

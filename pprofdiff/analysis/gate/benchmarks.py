@@ -106,7 +106,7 @@ def _figure(
     sides = [side / factor for side in chance.sides]
     bounds, noise = chance.bounds, None if row.change is None else row.change.noise
     unsure = (
-        f"{min(base.n, new.n)} samples a side are too few for a test: "
+        f"{min(base.n, new.n)} samples per side are too few for a test: "
         f"-count={SAMPLES_FOR_TEST} or more"
     )
     if known.machine and tidy(row.unit).unit in _TIMES:

@@ -143,7 +143,7 @@ class Figure(NamedTuple):
         sides = f"{base.number(self.base)} → {new.text(self.new)}"
         if self.unit == "pp":
             points = self.scale.number(self.delta, signed=True)
-            return f"{sides}, {points} points{self._span(self._amount)}"
+            return f"{sides}, {points} pp{self._span(self._amount)}"
         if self.base == 0:
             head = f"{sides}, new" if self.new else sides
             return f"{head}{self._span(self._amount)}"

@@ -11,7 +11,7 @@ from pprofdiff.analysis.judge.power import MOST_RUNS, times_as_many, wanted_runs
 __all__ = ["needs"]
 
 _SEVERAL = (
-    "one run a side does not show how far runs differ: measure several, in turns "
+    "one run per side does not show how far runs differ: measure several, in turns "
     "(pprofdiff measure, or a folder a run)"
 )
 
@@ -33,7 +33,7 @@ def needs(figure: Figure, limit: Limit, allowed: float) -> str:
         return _SEVERAL
     if figure.runs == 1:
         return f"to decide, take {wanted} times the samples: longer profiles, or more"
-    return f"to decide, take about {wanted} runs a side, in turns"
+    return f"to decide, take about {wanted} runs per side, in turns"
 
 
 def _times(worse: tuple[float, float], figure: Figure, allowed: float) -> float:
@@ -53,4 +53,6 @@ def _too_little(figure: Figure, limit: Limit) -> str:
             f"over {MOST_RUNS} times the samples are needed: hold small rows against a "
             "limit in points, such as +1pp"
         )
-    return f"over {MOST_RUNS} runs a side are needed: the change is too near the limit"
+    return (
+        f"over {MOST_RUNS} runs per side are needed: the change is too near the limit"
+    )

@@ -43,7 +43,7 @@ _LEAST_NS = 1000
 _FAR = 100.0
 # Why a percentile above the limit may not be significant.
 _FEW = "too few pauses for a test"
-_ONE = "pauses of two runs of one build differ as much: measure several runs a side"
+_ONE = "pauses of two runs of one build differ as much: measure several runs per side"
 _SEVERAL = "runs of a side differ as much: measure more of them"
 
 

@@ -55,9 +55,11 @@ _CPU_ALONE = (
     "workers run on idle processors"
 )
 _MACHINE = (
-    "time/op changed by more than CPU/op: the machine gave less or more, or the "
-    "program waited for something outside; a trace of each side shows which"
+    "time/op changed by more than CPU/op: the machine was slower or faster, or the "
+    "program waited; an execution trace of each side shows which"
 )
+# Fewer bytes per op are start-up, spread over the iterations.
+_BYTE = 0.5
 # The least number of runs that shows how much runs differ.
 _SEVERAL = 2
 # The slowdown by two other busy processes per CPU: the most the machine explains.
@@ -187,10 +189,11 @@ def _of_turns(comparison: Comparison, figures: list[Measure]) -> Outcome:
     is_busy = busy(comparison) is not None
     if is_busy:
         kept.sort(key=lambda measure: measure.id != "cpu")
-    holds = next((m for m in kept if _holds(m, kept, is_busy=is_busy)), None)
+    turns = comparison.turns
+    alone = {"time"} if turns is None or _allocates(turns) else {"time", "cpu"}
+    holds = next((m for m in kept if _holds(m, kept, alone, is_busy=is_busy)), None)
     first = holds or kept[0]
     verdict = first.verdict
-    turns = comparison.turns
     few = turns is not None and turns.few
     if few or (holds is None and verdict in _MOVED):
         verdict = "unknown"
@@ -220,6 +223,12 @@ def _of_turns(comparison: Comparison, figures: list[Measure]) -> Outcome:
     )
 
 
+def _allocates(turns: Turns) -> bool:
+    """Return whether ops of either side allocate, or may."""
+    space = turns.allocated.get("alloc_space")
+    return space is None or any(float(side.max()) >= _BYTE for side in space)
+
+
 def _counted(turns: Turns) -> Iterator[Counted]:
     """Yield allocations per op; of several benchmarks, the geometric mean.
 
@@ -238,19 +247,22 @@ def _counted(turns: Turns) -> Iterator[Counted]:
         yield Counted(unit, base, new, noise=turns.alike(kind))
 
 
-def _holds(measure: Measure, measures: Sequence[Measure], *, is_busy: bool) -> bool:
+def _holds(
+    measure: Measure, measures: Sequence[Measure], alone: set[str], *, is_busy: bool
+) -> bool:
     """Return whether a significant change of a figure decides.
 
     Two figures give an unchanged build two chances of a false alarm: either the other
-    one must agree, or time/op must be significant at 99.9%. CPU/op never decides alone,
-    since idle Ps run GC workers. A busy machine shares caches too, so it takes both.
+    one must agree, or a figure that may decide `alone` must be significant at 99.9%.
+    That is time/op, and CPU/op of ops that allocate nothing: otherwise idle Ps run GC
+    workers. A busy machine shares caches too, so it takes both.
     """
     if measure.verdict not in _MOVED:
         return False
     agreed = _agreed(measure, measures)
     if is_busy:
         return agreed and measure.beyond_chance
-    return agreed or (measure.id == "time" and measure.beyond_chance)
+    return agreed or (measure.id in alone and measure.beyond_chance)
 
 
 def _while_busy(first: Measure, measures: Sequence[Measure]) -> str:
@@ -418,8 +430,8 @@ def _wanted(
     wanted = wanted_runs(min(measure.runs), times)
     turns = ", in turns" if noun == "runs" else ""
     if wanted is None:
-        return f"{noun} differ too much: it takes over {MOST_RUNS} a side{turns}"
-    return f"to decide, compare about {wanted} {noun} a side{turns}"
+        return f"{noun} differ too much: it takes over {MOST_RUNS} per side{turns}"
+    return f"to decide, compare about {wanted} {noun} per side{turns}"
 
 
 def _factor(

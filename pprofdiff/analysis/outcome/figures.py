@@ -243,8 +243,8 @@ def _about(comparison: Comparison) -> Measure | None:
     sides, runs = (cpu.totals[0], cpu.totals[1] / work.ratio), _runs(cpu)
     figure = "CPU per op, for about as many ops as allocations"
     source = (
-        f"the CPU profile and about {times(work.ratio)} the work, which "
-        f"{work.rows} call sites that both builds share allocate for"
+        f"the CPU profile at about {times(work.ratio)} the work, as allocations of "
+        f"{work.rows} shared call sites show"
     )
     cost = ratio_of_sums(*sides, runs, scale_sigma=work.sigma)
     measure = _figure(_Figure("about", figure, ""), sides, cost, source, runs)

@@ -120,7 +120,7 @@ def _sampling(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
     if periods[0] and periods[1] and periods[0] != periods[1]:
         yield Caveat(
             "period",
-            f"sampled at unlike periods ({periods[0]} and {periods[1]}): values are "
+            f"sampled at different periods ({periods[0]} and {periods[1]}): values are "
             "comparable, sample counts are not",
         )
     if not is_cpu(new.profile):
@@ -154,7 +154,7 @@ def _lengths(
     if not by_operation and abs(seconds[1] / seconds[0] - 1) > _UNLIKE:
         yield Caveat(
             "duration",
-            f"unlike durations ({seconds[0]:.1f} s and {seconds[1]:.1f} s)",
+            f"different durations ({seconds[0]:.1f} s and {seconds[1]:.1f} s)",
         )
     read_long = any(_may_be_before(side, "1.26") for side in (base, new))
     if is_cpu(new.profile) and min(seconds) < _SHORT_S and read_long:

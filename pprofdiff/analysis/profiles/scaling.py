@@ -51,7 +51,7 @@ def change_scale_of(diff: ProfileDiff) -> Scale:
     """Return the scale for a difference shown by itself: shares differ by points."""
     scale = scale_of(diff)
     points = diff.normalization.mode == "composition"
-    return scale._replace(unit="points") if points else scale
+    return scale._replace(unit="pp") if points else scale
 
 
 def scale_in_mode(
@@ -96,7 +96,8 @@ def words(diff: ProfileDiff, base: float, new: float) -> str:
     """Return raw values as ``base → new unit``, in the report's scale."""
     scale = scale_of(diff)
     sides = [scale.number(side) for side in diff.normalization.scaled(base, new)]
-    return f"{' → '.join(sides)} {scale.unit}"
+    unit = scale.unit if scale.unit == "%" else f" {scale.unit}"
+    return f"{' → '.join(sides)}{unit}"
 
 
 def unit_words(diff: ProfileDiff) -> str:

@@ -380,7 +380,7 @@ def _unlike_work(base: TraceSide, new: TraceSide) -> list[Caveat]:
         Caveat(
             "trace-work",
             f"user tasks {name}: {old:,.0f} → {now:,.0f} per second: times per second "
-            f"are of unlike work; --rps {old:.0f}:{now:.0f} gives them by task",
+            f"are of different work; --rps {old:.0f}:{now:.0f} gives them by task",
         )
     ]
 

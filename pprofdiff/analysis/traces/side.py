@@ -195,7 +195,7 @@ class TraceSide:
         return [
             Caveat(
                 "trace-short",
-                f"{self.label}: {what} of {scaled(self.wall_ns, 'ns')}, GC cycles "
-                f"begun in it: {self.collections.begun}; another run may differ",
+                f"{self.label}: {what} of {scaled(self.wall_ns, 'ns')} with "
+                f"{self.collections.begun} GC cycles; another run may differ",
             )
         ]

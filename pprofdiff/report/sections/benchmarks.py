@@ -179,7 +179,7 @@ class Counts(NamedTuple):
             more = "".join(f", {n} {w}" for n, w in rest)
             return f": {count} of {self.all} {word}{more}"
         if self.few == self.all:
-            return f" untested (under {SAMPLES_FOR_TEST} values a side)"
+            return f" untested (under {SAMPLES_FOR_TEST} values per side)"
         same = " as before" if self.equal == self.all else " within noise"
         return f"{same} ({self.few} untested)" if self.few else same
 

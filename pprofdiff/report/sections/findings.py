@@ -190,6 +190,8 @@ def _together(
             f"{group.label} {scale.text(group.delta, signed=True)}"
             for group in explained.left
         )
+        if abs(part) > abs(whole) > 0:
+            parts = f"{amount}, the total is {total}"
         return f"{who} {parts}. Not explained: {groups}."
     if scale.rounded(whole - part) == 0:
         return f"{who} all of the {total}."

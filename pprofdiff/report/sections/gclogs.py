@@ -289,7 +289,7 @@ def _spread_in_words(gc: GCDiff) -> str:
         )
     return (
         "A ratio is marked if it is further from 1 than single runs of one build were "
-        "seen to differ. Several runs a side show how far theirs do."
+        "seen to differ. Several runs per side show how far theirs do."
     )
 
 

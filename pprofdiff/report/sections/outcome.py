@@ -42,7 +42,7 @@ _NOUNS = {
     "throughput": "ops/s",
     "wall": "time/op",
     "cpu": "CPU/op",
-    "about": "CPU/op, about",
+    "about": "CPU/op",
     "control": "CPU against the code that did not change",
 }
 _OTHERS = 2
@@ -299,12 +299,12 @@ def _with_interval(measure: Measure) -> str:
 
 def _amount(measure: Measure) -> str:
     """Return a metric's change: a factor if it is large, else a percentage."""
-    noun = _noun(measure)
+    noun, about = _noun(measure), "about " if measure.id == "about" else ""
     if _flipped(measure):
         return f"{times(1 / measure.ratio)} the ops/s"
     if _many(measure.ratio) or _fewer(measure, measure.ratio):
-        return f"{times(measure.ratio)} the {noun}"
-    return f"{percent_change(measure.ratio)} {noun}"
+        return f"{about}{times(measure.ratio)} the {noun}"
+    return f"{about}{percent_change(measure.ratio)} {noun}"
 
 
 def _noun(measure: Measure) -> str:
@@ -336,11 +336,13 @@ def _basis(measure: Measure, *, busy: bool) -> str:
         )
     if (base, new) == (1, 1):
         if busy and measure.id != "cpu":
-            return f"From {measure.source}, one run a side."
+            return f"From {measure.source}, one run per side."
         return (
-            f"From {measure.source}, one run a side; runs of one build differ by "
+            f"From {measure.source}, one run per side; runs of one build differ by "
             f"{TOTAL_SIGMA:.0%} on shared machines."
         )
     if measure.in_turns:
-        return f"From {measure.source}, {base} runs a side in turns, compared in pairs."
+        return (
+            f"From {measure.source}, {base} runs per side in turns, compared in pairs."
+        )
     return f"From {measure.source}, {base} and {new} runs."

@@ -25,7 +25,7 @@ _CLAUSE = re.compile(r"(?<=[;,])\s+")
 _WORD = re.compile(r"\s+")
 _FOREIGN = re.compile(r"[^\x00-\x7f]")
 # A word, or a number and its unit: lines do not break between them.
-_UNIT = r"(?:%|points|[nµm]?s|[kMGTP]?B|cores)(?:/op|/s)?"
+_UNIT = r"(?:%|pp|[nµm]?s|[kMGTP]?B|cores)(?:/op|/s)?"
 _TOKEN = re.compile(rf"\s*\S*\d {_UNIT}(?![\w/])\S*|\s*\S+")
 # A cut text must not end in a number without its unit or an open parenthesis.
 _DANGLING = re.compile(r"(?:[\d→]|\d[^\s;,)]*|\([^\s)]*) …$")

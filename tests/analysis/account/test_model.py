@@ -33,5 +33,5 @@ def test_what_was_added_can_be_taken_away(one, other):
 @pytest.mark.slow
 def test_what_is_inside_or_beside_is_in_no_sum():
     part = Part("a", "A", Amount(Fraction(1), Fraction(3)), "")
-    told = Account("x", "ns", (part,), within=(part,), beside=(part, part))
+    told = Account("x", "ns", (part,), within=(part,), outside=(part, part))
     assert told.total == part.amount

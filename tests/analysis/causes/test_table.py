@@ -88,7 +88,7 @@ def moves(name, *, several, more, known):
     """Return how a title begins: what costs more, or takes more where work is unknown."""
     word = "more" if more else "less"
     if name is None:
-        return f"Goroutines that allocate help {word} with marking"
+        return f"Mark assists cost {word}"
     if known:
         return f"{name} {'cost' if several else 'costs'} {word}"
     return f"{name} {'take' if several else 'takes'} {word} of the CPU"
@@ -274,8 +274,8 @@ def test_a_share_that_is_a_multiple_is_told_where_work_is_unknown():
     new = profile([(WORK, 1000), (STEP, 700), (SERVED, 20), (rest, 260)])
     told = next(iter(findings(base, new).values()))
     assert told.id == "takes-more"
-    assert told.title == "a.Query and what it calls take 4.04 → 36.36 % of the CPU"
-    assert told.text.startswith("Most of it is in lib.Step (in all 48.48 → 48.48 %). ")
+    assert told.title == "a.Query and what it calls take 4.04 → 36.36% of the CPU"
+    assert told.text.startswith("Most of it is in lib.Step (in all 48.48 → 48.48%). ")
     assert (told.direction, told.severity) == ("neutral", "major")
     assert "takes-less" in findings(new, base)
     # Costs tell more than shares, where the work is known.
@@ -351,7 +351,7 @@ def test_what_stands_in_at_another_cost_is_one(new, ending, direction):
 def test_what_stands_in_tells_no_cost_where_shares_are_compared():
     base, new = profile([(WORK, 2000), (OLD, 200)]), profile([(WORK, 2000), (NEW, 600)])
     moved = findings(base, new)["work-moved"]
-    assert moved.title == "a.New replaces a.Old: 9.09 → 23.08 %"
+    assert moved.title == "a.New replaces a.Old: 9.09 → 23.08%"
     assert moved.direction == "neutral"
 
 
@@ -598,8 +598,8 @@ def test_shares_are_those_of_the_table_of_owners():
     row = next(row for row in table.rows if "Render" in row.key)
     title = findings(base, new)["shares-moved"].title
     assert title == (
-        "The CPU is shared otherwise: "
-        f"s.Render {row.cells[0].text} → {row.cells[1].text} %"
+        "Shares of the CPU changed: "
+        f"s.Render {row.cells[0].text} → {row.cells[1].text}%"
     )
     assert row.cells[0].text == "40.00"
 
@@ -638,7 +638,7 @@ def test_what_gc_costs_is_not_told_by_logs_of_a_busy_machine():
         found = findings(*profiles, logs=logs, others=both)
         assert ("machine-busy" in found) == busy
         assert ("GC CPU per second is" in found["allocation"].text) != busy
-        assert " are allocated per second" in found["allocation"].text
+        assert "Total 208 → 416 MiB per second" in found["allocation"].text
 
 
 def test_advice_asks_for_nothing_that_is_there(data_folder):

@@ -247,7 +247,7 @@ def test_health_checks_cost_what_they_did_but_for_the_log(data_folder, back):
     assert [name for name in names if name.endswith("debuglog.(*Logger).Debug")]
     findings = told.report().findings.found
     assert findings[0].id == ("work-appeared" if back else "work-vanished")
-    assert not [f for f in findings if "shared otherwise" in f.title]
+    assert not [f for f in findings if "Shares of" in f.title]
 
 
 @pytest.mark.slow

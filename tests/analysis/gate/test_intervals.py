@@ -180,11 +180,15 @@ def test_more_runs_tell_what_one_cannot():
         outcomes[count] = tuple(ruling.outcome for ruling in ruled)
         needs = ruled[-1].needs
         if count == 1:
-            assert needs.startswith("one run a side does not show how far runs differ")
+            assert needs.startswith(
+                "one run per side does not show how far runs differ"
+            )
         assert outcome(compared).headline.id == "cpu"
     assert outcomes[1] == ("cannot tell",) * 3
     assert outcomes[3] == ("fail", "pass", "cannot tell")
-    assert needs == "over 200 runs a side are needed: the change is too near the limit"
+    assert (
+        needs == "over 200 runs per side are needed: the change is too near the limit"
+    )
 
 
 def test_how_busy_the_machine_is_trips_nothing():

@@ -96,6 +96,18 @@ def test_on_a_busy_machine_the_reason_is_said(operations, wall, why):
     assert told.needs == f"{BUSY_NEEDS}{why}: end other programs, or raise --time"
 
 
+@pytest.mark.parametrize(
+    ("allocated", "verdict"), [({}, "slower"), ({path("F"): (1, 64)}, "unknown")]
+)
+def test_cpu_alone_decides_where_no_op_allocates(allocated, verdict):
+    """Idle processors run GC workers, if there is anything to collect."""
+    base = Unit(F, allocated, noise=0.1)
+    new = Unit(F, allocated, operations=800, wall=0.8, noise=0.1)
+    told, ids = of(base, new)
+    assert (told.verdict, ids[0]) == (verdict, "cpu")
+    assert ("GC workers" in told.needs) == (verdict == "unknown")
+
+
 def test_what_is_open_says_how_much_longer_it_takes():
     told, _ = of(Unit(F, noise=0.08), Unit(F, noise=0.08))
     assert told.verdict == "unknown"

@@ -68,7 +68,7 @@ def test_what_trips_is_an_error_and_no_data_a_warning(cli, zstd):
     assert error.level == "error"
     assert error.properties == {"title": f"pprofdiff {TRIPS}"}
     assert re.fullmatch(
-        r"example\.com/workloads/zstd/codec\.Compress [\d.]+ → [\d.]+ %, .*"
+        r"example\.com/workloads/zstd/codec\.Compress [\d.]+ → [\d.]+%, .*"
         r"; limit \+1%",
         error.message,
     )

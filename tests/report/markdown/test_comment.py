@@ -117,8 +117,8 @@ def test_it_reads_well_with_everything_folded(comment):
     assert ruling.startswith("- fail: `group:user:+5pp`: ")
     assert outcome.startswith("**Faster: Compress, time/op 1/5,100 (1/8,100 to ")
     assert mean == (
-        "Both benchmarks together: 70.7× the ops/s (48.5 to 103×), 1/100 "
-        "the CPU/op, about."
+        "Both benchmarks together: 70.7× the ops/s (48.5 to 103×), about "
+        "1/100 the CPU/op."
     )
     assert named.startswith("**Benchmarks, ")
     assert [line.split("|")[1].strip(" `") for line in units.splitlines()[2:]] == [

@@ -357,7 +357,7 @@ def _measured(*lines):
             [("A", [(100, 10, 1)])],
             [("A", [(200, 20, 2)])],
             "",
-            "sec/op, B/op and allocs/op untested (under 4 values a side)",
+            "sec/op, B/op and allocs/op untested (under 4 values per side)",
         ),
     ],
     ids=["one", "noise", "several", "few"],

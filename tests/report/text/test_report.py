@@ -155,7 +155,7 @@ def test_the_groups_add_up_to_the_total_that_is_shown(report):
 
 def test_two_of_the_same_have_no_difference(report):
     out = report("cpu.same")
-    assert "\nNo group changed beyond noise by itself. In all 23.39 → 23.39 s, " in out
+    assert "\nNo group changed beyond noise by itself. Total 23.39 → 23.39 s, " in out
     assert not re.search("[▲▼]", out)
     assert "was " not in out
     assert not re.search(r"\b(new|gone) +\d", out)

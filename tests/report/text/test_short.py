@@ -306,7 +306,7 @@ def test_the_demo_says_nothing_of_its_own_files_and_where_they_are(cli):
         r"\$ pprofdiff --work=\d+:\d+ base=pprofdiff/demo/base new=pprofdiff/demo/new",
         typed,
     )
-    assert "of no kind" not in done.out
+    assert "of no known format" not in done.out
     assert "work.json" not in done.out
     folder = str(Path(demo.__file__).parents[2])
     for words in ((), ("--full",)):

@@ -382,7 +382,7 @@ def _text(
     moved: list[tuple[_Site, _Site]],
 ) -> str:
     """Return each site's bytes and the function in which they are allocated."""
-    parts = [f"In all {words(diff, *diff.totals)}"] if _by_operation(diff) else []
+    parts = [f"Total {words(diff, *diff.totals)}"] if _by_operation(diff) else []
     for site in sites[:NAMED]:
         inner = [f for f in site.functions[:2] if f != site.owner]
         through = f" (through {listed_functions(inner)})" if inner else ""
@@ -417,7 +417,7 @@ def _gc_words(case: Case, *, bytes_given: bool) -> str:
     if not bytes_given:
         works = gc.rates or (1.0, 1.0)
         base, new = rates[0] * (1 << 20) / works[0], rates[1] * (1 << 20) / works[1]
-        parts.append(f"In all {arrow(base, new, 'bytes')} are allocated {per}")
+        parts.append(f"Total {arrow(base, new, 'bytes')} {per}")
     counted = marking(case)
     if (counted is None or not any(counted.busy)) and not stopped(gc):
         ratio = times(gc.factors.gc_cpu)

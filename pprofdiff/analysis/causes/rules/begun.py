@@ -79,7 +79,7 @@ def begun(case: Case) -> Iterator[Finding]:
         f"{short(other.name)} {counts(*other.numbers)}"
         for _, other in order[1 : 1 + _NAMED]
     ]
-    begin = f"{counts(*kind.numbers)} begin"
+    begin = f"{counts(*kind.numbers)} start"
     facts = [_fact(kind)]
     if by is not None:
         begin += f", and {counts(*by.numbers)} of those"
@@ -87,7 +87,7 @@ def begun(case: Case) -> Iterator[Finding]:
     also = f" Others: {listed(others)}." if others else ""
     yield Finding(
         "begun",
-        f"Goroutines of {short(kind.name)} begin {often} times "
+        f"Goroutines of {short(kind.name)} start {often} times "
         + ("per op" if by is None else f"for each of {short(by.name)}")
         + (f", most of them under {short(where)}" if where else ""),
         f"In the traces {begin}.{also}",

@@ -486,9 +486,7 @@ def _finding(
         *([f"Elsewhere: {listed(others)}"] if others else []),
     ]
     if any(off.lone_ns):
-        sentences.append(
-            f"{scaled(diff, *off.lone_ns)} of it after losing their processor"
-        )
+        sentences.append(f"{scaled(diff, *off.lone_ns)} of it without a processor")
     if instead:
         sentences.append(instead)
     facts = [

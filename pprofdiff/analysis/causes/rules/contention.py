@@ -71,7 +71,7 @@ def contention(case: Case) -> Iterator[Finding]:
         f"Waited {by}: {arrow(rates[0], rates[1], 's')}, over all goroutines"
         f"{'' if loaded == 1.0 else '; the factor is by work done'}.",
         (Fact("delay", f"{diff.name} profile", totals[0], totals[1], diff.unit),),
-        "Hold it for less time, or split it, if longer waiting matters."
+        "Hold the lock for less time, or split it, if longer waiting matters."
         if more
         else "",
         severity="minor"
@@ -115,7 +115,7 @@ def _crowded(
         f"Waited in all: {arrow(totals[0], totals[1], diff.unit)}, over all "
         "goroutines, since the profiles began to count.",
         (Fact("delay", f"{diff.name} profile", totals[0], totals[1], diff.unit),),
-        "Hold it for less time, or split it." if new > base else "",
+        "Hold the lock for less time, or split it." if new > base else "",
         severity="major" if abs(new - base) >= 1 else "minor",
         direction="worse" if new > base else "better",
         names=frozenset({names[caller]}),

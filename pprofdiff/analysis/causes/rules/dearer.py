@@ -110,14 +110,14 @@ def _shares(cpu: CPUComparison, movers: list[_Mover]) -> Finding:
     )
     return Finding(
         "shares-moved",
-        f"The {cpu.noun} is shared otherwise: {named}",
+        f"Shares of the {cpu.noun} changed: {named}",
         f"With the library code {'they call' if len(movers) > 1 else 'it calls'}. "
-        "A share is no cost: it also falls where other code costs more.",
+        "A share also falls when other code costs more.",
         tuple(
             Fact(f"for {cpu.names[m.row]}", "cpu profile", m.base, m.new, cpu.diff.unit)
             for m in movers
         ),
-        "Give the work: --work BASE:NEW, operations done while profiled.",
+        "Pass --work BASE:NEW, the operations done while profiled.",
         severity="minor",
         weight=max(abs(cpu.scaled_delta(m.base, m.new)) for m in movers) / cpu.whole,
         functions=tuple(cpu.names[m.row] for m in movers),

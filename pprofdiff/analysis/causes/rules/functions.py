@@ -166,7 +166,7 @@ def _replaced(
     return Finding(
         "work-moved",
         f"{after} {verb} {before}: {cost}",
-        f"{under}What is called below them counts too.",
+        f"{under}With their callees.",
         cpu.facts([root.row for some in roots for root in some], "cum"),
         direction=direction,
         claim=claim,

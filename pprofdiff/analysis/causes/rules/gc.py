@@ -509,7 +509,7 @@ def assist(case: Case) -> Iterator[Finding]:
     more = "more" if moved.delta > 0 else "less"
     yield Finding(
         "gc-assist",
-        f"Goroutines that allocate help {more} with marking",
+        f"Mark assists cost {more}",
         f"Mark assist {cpu.words(moved.base, moved.new)}"
         + (f", paid by {listed(payers)}." if payers else "."),
         tuple(

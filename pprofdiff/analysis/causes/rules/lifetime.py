@@ -86,7 +86,8 @@ def life_waiting(case: Case) -> Iterator[Finding]:
     yield Finding(
         "sched-life",
         f"Goroutines of {short(pair.name)} wait for a processor for {_to(shares)} of "
-        "their life" + (f", for {_to(in_gc)} while GC is marking" if decides else ""),
+        "their lifetime"
+        + (f", for {_to(in_gc)} while GC is marking" if decides else ""),
         f"They wait {scaled(diff, *waits)}; while GC is marking "
         f"{scaled(diff, *marking)}.{late}",
         (
@@ -180,7 +181,7 @@ def life_lost(case: Case) -> Iterator[Finding]:
     sure = beyond(diff, GC_LIFE_SURE, shares)
     yield Finding(
         "gc-life",
-        f"Goroutines of {short(name)} spend {_to(shares)} of their life in mark "
+        f"Goroutines of {short(name)} spend {_to(shares)} of their lifetime in mark "
         "assists, sweeping and stopping the world",
         "That is wall time from begin to end of each: time blocked or runnable within "
         "it counts.",

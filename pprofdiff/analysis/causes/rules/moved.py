@@ -31,7 +31,7 @@ def package_moved(case: Case) -> Iterator[Finding]:
         "package-moved",
         f"{functions} moved {where}",
         (f"Also: {listed(also)}. " if also else "")
-        + "Each is compared with the function of its name there.",
+        + "Each is compared with its namesake there.",
         tuple(
             Fact(
                 f"{move.base} → {move.new}",

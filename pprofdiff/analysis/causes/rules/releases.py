@@ -125,8 +125,13 @@ def _words(
     changes, back = known
     base, new = cpu.diff.normalization.scaled(subject.base, subject.new)
     what = "the share" if cpu.in_shares else "the CPU"
-    cost = f"{times(new / base)} {what}" if base else f"now {what} of it"
-    text = f"{subject.name} {cost}"
+    text = f"{subject.name} is new"
+    if base:
+        text = (
+            f"{subject.name} {times(new / base)} {what}"
+            if new
+            else f"{subject.name} is gone"
+        )
     if not changes:
         return text
     names = listed([f"{c.name} of Go {c.release}" for c in changes])

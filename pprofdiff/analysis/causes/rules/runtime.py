@@ -203,7 +203,7 @@ def _group(case: Case, subject: _Subject) -> Iterator[Finding]:
     said = [f"{c.label} {cpu.words(c.base, c.new)}" for c in parts]
     payers = _payers(cpu, subject.group)
     whole = cpu.words(group.base, group.new)
-    sentences = ["; ".join([f"In all {whole}", *said])]
+    sentences = ["; ".join([f"Total {whole}", *said])]
     if payers:
         sentences.append(f"Mostly in {listed(payers)}")
     unit = cpu.diff.unit

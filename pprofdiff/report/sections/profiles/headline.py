@@ -91,7 +91,7 @@ def _whole(diff: ProfileDiff) -> str:
         return ""
     scale, totals = scale_of(diff), diff.totals
     base, new = diff.normalization.scaled(*totals)
-    words = f"In all {scale.number(base)} → {scale.number(new)} {scale.unit}"
+    words = f"Total {scale.number(base)} → {scale.number(new)} {scale.unit}"
     if not base:
         return f"{words}."
     if total_noise(diff):

@@ -32,7 +32,7 @@ def noise_sentence(
     if model.spread.assumed and _some_untested(diff):
         yield Sentence(
             "A number without a mark is beyond what chance makes of samples, but runs "
-            "of one build may differ by as much: take several runs a side.",
+            "of one build may differ by as much: take several runs per side.",
             "legend",
         )
     if measured and any(groups[row].base or groups[row].new for row in within):
@@ -54,7 +54,7 @@ def noise_sentence(
     if hosts is not None and 1 < times < 1000:
         text += (
             f"; its {scale.number(largest.delta, signed=True)} would need about "
-            f"{times * hosts:,.0f} a side"
+            f"{times * hosts:,.0f} per side"
         )
     elif len(lengths) == 2 and 1 < times < 1000:
         text += (

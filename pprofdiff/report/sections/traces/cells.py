@@ -137,7 +137,7 @@ def shares(key: str, name: str, base: float | None, new: float | None) -> Row:
     """Return one row of shares, their delta in points; `–` means unknown."""
     delta = Cell("")
     if base is not None and new is not None:
-        points = Scale(0.01, "points", 1).text(new - base, signed=True)
+        points = Scale(0.01, "pp", 1).text(new - base, signed=True)
         delta = Cell(points, new - base, "share")
     sides = (Cell(_percent(value), value, "share") for value in (base, new))
     return Row(key, "figure", (Cell(name), *sides, delta, Cell("")))

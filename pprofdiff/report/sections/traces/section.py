@@ -62,9 +62,9 @@ _HELD_UP = {
     "busy_ns": "while no processor was idle",
 }
 _OF_RUNS = {
-    **{f"wait.{name}": f"one wait, {name}" for name in _QUANTILES},
+    **{f"wait.{name}": f"scheduling latency, {name}" for name in _QUANTILES},
     "gc.share": "GC, of GOMAXPROCS × time",
-    "mmu.10000000": "least left to the program in 10 ms (MMU)",
+    "mmu.10000000": "MMU (10 ms)",
     "utilisation": "goroutines running, of GOMAXPROCS × time",
 }
 _CAPACITY = "GOMAXPROCS × time"
@@ -111,12 +111,12 @@ def trace_tiles(section: Section) -> Iterator[Tile]:
         counts = [side.latency.count for side in diff.sides]
         if min(counts) >= _FEWEST_WAITS:
             change = Cell(times(new / base))
-            yield Tile("wait for a processor, p99", words, change)
+            yield Tile("scheduling latency, p99", words, change)
         else:
             # With so few waits, p99 is the longest one: show that for both sides.
             words = arrow_of([side.latency.max_ns or 0 for side in diff.sides], "ns")
             of = " and ".join(f"{count:,}" for count in counts)
-            yield Tile("longest wait for a processor", words, Cell(f"of {of} waits"))
+            yield Tile("longest scheduling latency", words, Cell(f"of {of} waits"))
 
 
 def trace_parts(diff: TraceDiff) -> Iterator[SectionPart]:
@@ -126,7 +126,7 @@ def trace_parts(diff: TraceDiff) -> Iterator[SectionPart]:
         "states",
         f"goroutine time {_by(diff)}",
         tuple(_state_rows(diff)),
-        (Column("of life", "share"),),
+        (Column("of lifetime", "share"),),
     )
     yield _over_runs(diff, states)
     yield from _runs_table(diff)
@@ -165,7 +165,7 @@ def _over_runs(diff: TraceDiff, table: Table) -> Table:
         replace(column, signs=True) if column.role == "ratio" else column
         for column in table.columns
     ]
-    columns.insert(place, Column("ratio over runs, 95 %", "interval"))
+    columns.insert(place, Column("ratio over runs, 95% CI", "interval"))
     return replace(table, columns=tuple(columns), rows=tuple(rows))
 
 
@@ -180,7 +180,7 @@ def _short_parts(diff: TraceDiff, most: int) -> Iterator[SectionPart]:
     yield _states_at_once(diff, states, most)
     base, new = (side.latency for side in diff.sides)
     rows = [
-        figure(f"wait.{name}", f"one wait for a processor, {name}", pair, "ns")
+        figure(f"wait.{name}", f"scheduling latency, {name}", pair, "ns")
         for name in ("p50", "p99")
         if (pair := tuple(getattr(side, _QUANTILES[name]) for side in (base, new)))
         != (None, None)
@@ -252,7 +252,7 @@ def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> 
 
 def _by(diff: TraceDiff) -> str:
     """Return what times are per: a second or an op."""
-    return "per second" if diff.rates is None else "per operation"
+    return "per second" if diff.rates is None else "per op"
 
 
 def _noun(diff: TraceDiff) -> str:
@@ -335,18 +335,18 @@ def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
         rows = [row if row.key in sure else _unmarked(row) for row in rows]
     more: tuple[Column, ...] = ()
     if any(intervals):
-        more = (Column("Δ, 95 % interval", "interval"),)
+        more = (Column("Δ, 95% CI", "interval"),)
         rows = [
             Row(row.key, row.role, (*row.cells, Cell(interval)), row.level)
             for row, interval in zip(rows, intervals, strict=True)
         ]
-    waits = _table(diff, "latency", "one wait", tuple(rows), more)
+    waits = _table(diff, "latency", "scheduling latency", tuple(rows), more)
     yield replace(waits, title="Scheduling latency: from runnable to running")
     columns = (
         name_column(f"time runnable {_by(diff)}"),
         *sides(_labels(diff)),
         Column("Δ", "delta", signs=False),
-        Column("p99 of one wait", "pair"),
+        Column("p99", "pair"),
     )
     causes = in_one_unit([*_cause_rows(diff)])
     yield _over_runs(diff, Table("causes", columns, causes, indent=_INDENT))
@@ -369,7 +369,7 @@ def _runs_table(diff: TraceDiff) -> Iterator[Table]:
     if not rows:
         return
     base, new = map(len, diff.runs)
-    interval = (Column("95 % interval", "interval"),)
+    interval = (Column("95% CI", "interval"),)
     table = _table(diff, "runs", "mean over runs", tuple(rows), interval)
     yield replace(table, title=f"All traces, {base} and {new} runs")
 
@@ -404,7 +404,7 @@ def _collector_parts(diff: TraceDiff) -> Iterator[SectionPart]:
     stops = tuple(_stop_rows(diff))
     if stops:
         columns = (
-            name_column("the world stopped for"),
+            name_column("stop the world for"),
             Column("stops", "pair"),
             Column("p50", "pair"),
             Column("longest", "pair"),
@@ -424,13 +424,13 @@ def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
     base, new = (side.collections for side in diff.sides)
     begun = [side.triggers for side in diff.sides]
     cycles = base.begun, new.begun
-    yield figure("gc.cycles", f"GC cycles begun in the {_noun(diff)}", cycles, "")
+    yield figure("gc.cycles", f"GC cycles started in the {_noun(diff)}", cycles, "")
     for cause in dict.fromkeys([*begun[0], *begun[1]]):
         counts = begun[0].get(cause, 0), begun[1].get(cause, 0)
         yield figure(f"gc.cycles.{cause}", f"by {cause}", counts, "", level=1)
     modes = dict.fromkeys([*base.worker_ns, *new.worker_ns])
     spent = [
-        ("gc.mark.wall", "marking, wall time", base.mark_wall_ns, new.mark_wall_ns),
+        ("gc.mark.wall", "mark phase, wall time", base.mark_wall_ns, new.mark_wall_ns),
         *(
             (
                 f"gc.mark.{mode}",
@@ -442,20 +442,20 @@ def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
         ),
         (
             "gc.mark.assist",
-            "mark assist, goroutines running",
+            "mark assist, running",
             base.assist_cpu_ns,
             new.assist_cpu_ns,
         ),
         (
             "gc.mark.assist.wait",
-            "mark assist, goroutines waiting",
+            "mark assist, waiting",
             base.assist_wait_ns,
             new.assist_wait_ns,
         ),
-        ("gc.sweep", "sweeping, all processors", base.sweep_ns, new.sweep_ns),
+        ("gc.sweep", "sweeping, all Ps", base.sweep_ns, new.sweep_ns),
         (
             "gc.stw",
-            "the world stopped for GC, wall time",
+            "GC stop-the-world, wall time",
             base.gc_stw_ns,
             new.gc_stw_ns,
         ),
@@ -470,10 +470,10 @@ def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
     yield shares("gc.share", name, base.gc_fraction, new.gc_fraction)
     one = ", longest trace" if diff.several else ""
     for window, (old_share, new_share) in diff.mmu.items():
-        name = f"least left to the program in {window // 1_000_000} ms (MMU){one}"
+        name = f"MMU ({window // 1_000_000} ms){one}"
         yield shares(f"mmu.{window}", name, old_share, new_share)
     for window, values in diff.worst_windows.items():
-        name = f"left to it in 99 % of all {window // 1_000_000} ms{one}"
+        name = f"mutator utilization, p1 ({window // 1_000_000} ms){one}"
         yield shares(f"mmu.p99.{window}", name, *values)
 
 
@@ -507,11 +507,11 @@ def _processor_rows(diff: TraceDiff) -> Iterator[Row]:
     name = "goroutines runnable at once, mean"
     yield figure("runnable.mean", name, (old.mean, now.mean), "", worse=True)
     yield from _runtimes(diff, "runnable", "sched_wait_ns")
-    name = "goroutines runnable at once, most"
+    name = "goroutines runnable at once, maximum"
     yield figure("runnable.most", name, (old.most, now.most), "")
     steals = int(base.steals.sum()), int(new.steals.sum())
     if any(steals):
-        name = f"taken from system calls in the {_noun(diff)}"
+        name = f"Ps retaken from system calls in the {_noun(diff)}"
         yield figure("steals", name, steals, "")
     limits = (Cell(_limit(side)) for side in diff.sides)
     cells = Cell("GOMAXPROCS"), *limits, Cell(""), Cell("")
@@ -525,7 +525,7 @@ def _runtimes(diff: TraceDiff, state: str, column: str) -> Iterator[Row]:
     """
     base, new = (s.of_runtime(column) / max(s.wall_ns, 1) for s in diff.sides)
     if base or new:
-        name = "of them the runtime's own"
+        name = "of these, the runtime's"
         yield figure(f"{state}.runtime", name, (base, new), "", level=1)
 
 
@@ -555,7 +555,7 @@ def _durations(diff: TraceDiff, what: str) -> Iterator[Table]:
     for name, pair, p99 in zip(shown, of, worst, strict=True):
         cells = (
             *compared(
-                name or "begun before the trace",
+                name or "started before the trace",
                 (pair[0].p50_ns, pair[1].p50_ns),
                 "ns",
                 worse=True,
@@ -592,7 +592,7 @@ def _goroutines(diff: TraceDiff) -> Iterator[Table]:
         yield _over_runs(diff, table)
     waiting = in_one_unit([*_moved(diff, pairs, "sched_wait_ns")])
     if waiting:
-        of_life, worst = Column("of life", "share"), Column("p99 of one wait", "pair")
+        of_life, worst = Column("of lifetime", "share"), Column("p99", "pair")
         table = Table(
             "goroutines.runnable",
             (*both, delta, of_life, worst, name),

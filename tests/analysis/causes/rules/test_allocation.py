@@ -42,15 +42,14 @@ def test_the_total_by_operation_comes_first():
         "Each op allocates 4.00× the bytes, 4.00× the objects: more in s.Parse"
     )
     assert found.text.startswith(
-        "In all 0.750 → 3.000 MiB/op; s.Parse 0.200 → 2.450 MiB/op"
+        "Total 0.750 → 3.000 MiB/op; s.Parse 0.200 → 2.450 MiB/op"
     )
     assert found.direction == "worse"
     facts = {fact.what: (fact.base, fact.new, fact.unit) for fact in found.evidence}
     assert facts["bytes per op"] == (750 * MB / 1000, 3000 * MB / 1000, "bytes")
     back = told(BASE | {PARSE: 2450}, BASE)
     assert back.title == (
-        "Each op allocates 75.0% fewer bytes, 75.0% fewer objects: less in "
-        "s.Parse"
+        "Each op allocates 75.0% fewer bytes, 75.0% fewer objects: less in s.Parse"
     )
     assert back.direction == "better"
 
@@ -77,14 +76,10 @@ def test_more_work_is_no_more_allocation():
 
 def test_more_objects_in_as_many_bytes():
     found = told(BASE, BASE, sizes=(1024, 256))
-    assert found.title == (
-        "Each op allocates 4.00× the objects, in as many bytes"
-    )
+    assert found.title == ("Each op allocates 4.00× the objects, in as many bytes")
     assert found.direction == "worse"
     back = told(BASE, BASE, sizes=(256, 1024))
-    assert back.title == (
-        "Each op allocates 75.0% fewer objects, in as many bytes"
-    )
+    assert back.title == ("Each op allocates 75.0% fewer objects, in as many bytes")
     assert back.direction == "better"
 
 

@@ -111,7 +111,7 @@ def test_a_wait_that_is_new_is_told_and_not_what_happens_less_for_it(by_operatio
 def test_goroutines_that_begin_more_often_for_each_of_others(by_operation):
     each = "per op" if by_operation else r"for each of main\.answer"
     title = (
-        r"Goroutines of main\.part begin (\S+) → (\S+) times "
+        r"Goroutines of main\.part start (\S+) → (\S+) times "
         rf"{each}, most of them under main\.\(\*store\)\.divide"
     )
     for base, new, way in (

@@ -129,7 +129,7 @@ def test_node_pool_is_told_by_traces_alone(told):
     assert "the longest stop of the world took 182 → 190 µs" in first.text
     assert "waited 825 → 22 ms per second for a processor while GC was" in first.text
     assert probe.title == (
-        "Goroutines of main.probe wait for a processor for 8.2% → 3.6% of their life, "
+        "Goroutines of main.probe wait for a processor for 8.2% → 3.6% of their lifetime, "
         "for 6.9% → 0.4% while GC is marking"
     )
     assert probe.text.startswith("They wait 81.9 → 35.7 ms per second;")

@@ -97,9 +97,9 @@ def test_no_row_is_all_zero(monkeypatch, cli, story):
 def test_by_operation_every_heading_says_so(monkeypatch, cli):
     monkeypatch.chdir(DATA / "health-check")
     out = cli("base/trace.out", "new/trace.out", "--rps=100:200", "--full").out
-    assert "\n\nbase → new   trace, times per operation\n\n" in out
-    _, _, tables = out.partition("\ngoroutine time per operation")
-    assert tables.count("per operation") == 4
+    assert "\n\nbase → new   trace, times per op\n\n" in out
+    _, _, tables = out.partition("\ngoroutine time per op")
+    assert tables.count("per op") == 4
     assert "per second" not in tables
 
 
@@ -180,8 +180,8 @@ def test_tasks_and_regions_have_their_tables(cli):
 @pytest.mark.parametrize(
     ("counts", "tile"),
     [
-        ((50, 20_000), ("longest wait for a processor", "9.00 → 8.00 ms")),
-        ((500, 20_000), ("wait for a processor, p99", "300 → 200 ns")),
+        ((50, 20_000), ("longest scheduling latency", "9.00 → 8.00 ms")),
+        ((500, 20_000), ("scheduling latency, p99", "300 → 200 ns")),
     ],
 )
 def test_both_figures_of_a_tile_are_of_one_kind(counts, tile):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from pprofdiff.analysis.gclogs.catalogue import FIGURES
 from pprofdiff.analysis.gclogs.compare import (
     Factors,
     GCDiff,
@@ -26,7 +27,6 @@ from pprofdiff.errors import FormatError
 from pprofdiff.kinds import KindId
 from pprofdiff.model import gclogs as columns
 from pprofdiff.model.side import Capture, Side
-from pprofdiff.report.sections.gclogs import RATES, SUMS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,7 +190,7 @@ class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
         """Return the columns of `figures` with intervals and significance."""
         import pandas as pd
 
-        changes = [self.data.changes.get(f.path) for f in (*SUMS, *RATES)]
+        changes = [self.data.changes.get(f.path) for f in FIGURES]
         bounds = [
             (None, None) if c is None or c.low is None else (c.low, c.high)
             for c in changes
@@ -283,14 +283,14 @@ def _figures() -> pd.DataFrame:
     """Return the description of figures: index id; name, fields, of, unit."""
     import pandas as pd
 
-    rows = [(f, of) for of, table in (("all", SUMS), ("load", RATES)) for f in table]
-    ids = [figure.key for figure, _ in rows]
+    ids = [figure.key for figure in FIGURES]
+    of = ["load" if figure.load else "all" for figure in FIGURES]
     return pd.DataFrame(
         {
-            "name": [figure.name for figure, _ in rows],
-            "fields": [figure.fields for figure, _ in rows],
-            "of": pd.Categorical([of for _, of in rows], ["all", "load"]),
-            "unit": [figure.unit for figure, _ in rows],
+            "name": [figure.name for figure in FIGURES],
+            "fields": [figure.fields for figure in FIGURES],
+            "of": pd.Categorical(of, ["all", "load"]),
+            "unit": [figure.unit for figure in FIGURES],
         },
         index=pd.Index(ids, name="figure", dtype=object),
     )
@@ -300,9 +300,5 @@ def _values(side: GCSide, frame: pd.DataFrame) -> pd.Series[float]:
     """Return one side's figures as a column for the frame of `_figures`."""
     import pandas as pd
 
-    values = [
-        figure.of(sums)
-        for table, sums in ((SUMS, side.whole), (RATES, side.steady))
-        for figure in table
-    ]
+    values = [f.of(side.steady if f.load else side.whole) for f in FIGURES]
     return pd.Series(values, frame.index, "float64")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.gclogs.catalogue import FIGURES
 from pprofdiff.analysis.gclogs.side import GCSide
 from pprofdiff.analysis.profiles.kinds import is_snapshot, kind_name
 from pprofdiff.analysis.profiles.single import ProfileSums, profile_sums
@@ -17,7 +18,7 @@ from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.notebook import ROWS, Card
 from pprofdiff.plots.buildbars import Many, scale_of_builds
 from pprofdiff.report.rows import Cell, Column, Row, Table, name_column
-from pprofdiff.report.sections.gclogs import RATES, SUMS
+from pprofdiff.report.sections.gclogs import written
 from pprofdiff.report.sections.named import function_cells
 from pprofdiff.units import percent, scale_for, scaled
 
@@ -96,17 +97,16 @@ _OF_LOG = (
 def log_card(side: GCSide, label: str) -> Card:
     """Return a GC log's totals, and its rates under load."""
     rows = []
-    for figures, values in ((SUMS, side.whole), (RATES, side.steady)):
-        for figure in figures:
-            value = figure.of(values)
-            if figure.key in _OF_LOG and value is not None:
-                _, text, unit = figure.words(0, value)
-                cells = (
-                    Cell(figure.name),
-                    Cell(text, value, figure.unit, suffix=unit),
-                    Cell(figure.fields),
-                )
-                rows.append(Row(figure.key, "figure", cells))
+    for figure in FIGURES:
+        value = figure.of(side.steady if figure.load else side.whole)
+        if figure.key in _OF_LOG and value is not None:
+            _, text, unit = written(figure, 0, value)
+            cells = (
+                Cell(figure.name),
+                Cell(text, value, figure.unit, suffix=unit),
+                Cell(figure.fields),
+            )
+            rows.append(Row(figure.key, "figure", cells))
     first, last = side.whole.start_s, side.whole.end_s
     lead = f"{side.whole.cycles:,} GC cycles from {first:.1f} to {last:.1f} s"
     columns = name_column(""), Column("value", "new"), Column("fields", "source", "<")

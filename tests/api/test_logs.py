@@ -7,7 +7,7 @@ import json
 import pytest
 
 import pprofdiff
-from pprofdiff.report.sections.gclogs import RATES, SUMS
+from pprofdiff.analysis.gclogs.catalogue import RATES, SUMS
 from tests.conftest import DATA
 
 BASE = DATA / "sync-pool-gctrace/none-pool.log"

@@ -6,9 +6,9 @@ from math import exp
 from typing import Any
 
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.gclogs.catalogue import FIGURES, Figure
 from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.gclogs.side import GCSide
-from pprofdiff.report.sections.gclogs import RATES, SUMS, Figure
 
 __all__ = ["gc_row", "gc_rows"]
 
@@ -33,13 +33,13 @@ def gc_row(gc: GCDiff) -> Row:
         "factors": None if factors is None else factors._asdict(),
         "restored": None if restored is None else restored._asdict(),
         "runs": {"base": len(gc.base.runs), "new": len(gc.new.runs)},
-        "figures": [_figure(gc, figure) for figure in (*SUMS, *RATES)],
+        "figures": [_figure(gc, figure) for figure in FIGURES],
     }
 
 
 def _figure(gc: GCDiff, figure: Figure) -> Row:
     """Return one metric: its value in each run, and the interval of its ratio."""
-    base, new = figure.of_sides(gc)
+    base, new = figure.of_sides(gc.base, gc.new)
     change = gc.changes.get(figure.path)
     low, high = (None, None) if change is None else (change.low, change.high)
     return {

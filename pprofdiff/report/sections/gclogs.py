@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import exp, floor, log, log10
-from operator import attrgetter
-from typing import NamedTuple
 
+from pprofdiff.analysis.gclogs.catalogue import (
+    RATES,
+    SUMS,
+    Figure,
+    Form,
+    Value,
+)
 from pprofdiff.analysis.gclogs.compare import GCDiff
-from pprofdiff.analysis.gclogs.figures import GCFigures
-from pprofdiff.analysis.gclogs.side import GCSide, mean_of_runs
+from pprofdiff.analysis.gclogs.side import GCSide
 from pprofdiff.analysis.judge.judgement import Change
 from pprofdiff.model.gclogs import GCLog
 from pprofdiff.model.side import Capture
@@ -37,13 +41,11 @@ from pprofdiff.report.sections.gc_price import gc_price_parts
 from pprofdiff.units import SMALL, Scale, inverse, percent, scale_for, times
 
 __all__ = [
-    "RATES",
-    "SUMS",
-    "Figure",
     "gc_inputs",
     "gc_parts",
     "gc_sections",
     "gc_tiles",
+    "written",
 ]
 
 _MIB = 1 << 20
@@ -58,48 +60,6 @@ _MANY = 99.5
 _TINY = 1e-4
 # With fewer cycles, a tile shows their number: all may be from startup.
 _SOME = 5
-
-Value = float | None
-
-
-class Figure(NamedTuple):
-    """One row: its name, the log fields behind it, its path in `GCFigures`, its format.
-
-    `worse` means that more is worse. A row of level 1 is part of the one before.
-    """
-
-    name: str
-    fields: str
-    path: str
-    words: Callable[[float, float], _Words]
-    worse: bool = False
-    level: int = 0
-
-    @property
-    def key(self) -> str:
-        """The row's stable name, such as ``assist_cpu_us``."""
-        return self.path.rpartition(".")[2]
-
-    @property
-    def unit(self) -> str:
-        """The unit of the value in `GCFigures`."""
-        return _UNITS[self.words]
-
-    def of(self, figures: GCFigures) -> Value:
-        """Return the value, None if the log does not have it."""
-        value: Value = attrgetter(self.path)(figures)
-        return value
-
-    def of_runs(self, side: GCSide) -> list[Value]:
-        """Return the value in each run of a side."""
-        steady = self in RATES
-        return [self.of(run.steady if steady else run.whole) for run in side.runs]
-
-    def of_sides(self, gc: GCDiff) -> tuple[Value, Value]:
-        """Return base's and new's value: the geometric mean of several runs."""
-        base, new = (mean_of_runs(self.of_runs(side)) for side in (gc.base, gc.new))
-        return base, new
-
 
 # Base and new as written, and the unit after both, "" for none.
 _Words = tuple[str, str, str]
@@ -163,52 +123,20 @@ def _scaled(base: float, new: float, unit: str) -> _Words:
     return scale.number(base), scale.number(new), scale.unit
 
 
-_UNITS: dict[Callable[[float, float], _Words], str] = {
-    _ms: "us",
-    _time: "us",
-    _counted: "count",
-    _rate: "1/s",
-    _share: "share",
-    _percent: "percent",
-    _bytes: "MiB",
+_FORMS: dict[Form, Callable[[float, float], _Words]] = {
+    "ms": _ms,
+    "time": _time,
+    "count": _counted,
+    "rate": _rate,
+    "share": _share,
+    "percent": _percent,
+    "bytes": _bytes,
 }
 
-# fmt: off
-SUMS = (
-    Figure("cycles", "lines", "cycles", _counted),
-    Figure("concurrent mark, wall", "m", "times.mark_wall_us", _ms, worse=True),
-    Figure("stop-the-world, wall", "s+t", "times.stw_wall_us", _ms, worse=True),
-    Figure("stop-the-world, CPU", "S+T", "times.stw_cpu_us", _ms, worse=True),
-    Figure(
-        "of it sweep termination", "S", "times.sweep_termination_cpu_us", _ms, level=1
-    ),
-    Figure("mark assist, CPU", "A", "times.assist_cpu_us", _ms, worse=True),
-    Figure("background mark, CPU", "D", "times.background_cpu_us", _ms, worse=True),
-    Figure("idle mark, CPU", "I", "times.idle_cpu_us", _ms),
-    Figure("longest pause, wall", "max s, t", "worst_pause_us", _ms, worse=True),
-    Figure("p99 pause, wall", "s, t", "p99_pause_us", _ms, worse=True),
-    Figure("forced cycles", "(forced)", "forced", _counted),
-    Figure("two-minute cycles", "GC forced", "timer", _counted),
-    Figure("allocated", "H0–H2", "heap.allocated", _bytes, worse=True),
-    Figure("give or take", "rounding", "heap.allocated_error", _bytes, level=1),
-    Figure("while marking", "H1−H0", "heap.allocated_during_mark", _bytes, level=1),
-)
-RATES = (
-    Figure("cycles per second", "N, T", "cycles_per_second", _rate, worse=True),
-    Figure("GC CPU per cycle", "S+A+D+T", "gc_cpu_us_per_cycle", _time, worse=True),
-    Figure("GC share of capacity, CPU", "S+A+D+T", "gc_cpu_share", _share, worse=True),
-    Figure(
-        "share of time marking, wall", "m, T", "mark_wall_share", _share, worse=True
-    ),
-    Figure("heap at start (trigger), mean", "H0", "heap.mean_trigger", _bytes),
-    Figure("heap at end (peak), mean", "H1", "heap.mean_peak", _bytes),
-    Figure("live heap, mean", "H2", "heap.mean_live", _bytes),
-    Figure("goal, mean", "G", "heap.mean_goal", _bytes),
-    Figure("effective GOGC, median", "G, H2", "heap.effective_gogc", _percent),
-    Figure("allocated per second", "H0–H2, T", "allocated_mb_per_second", _bytes),
-    Figure("allocated per cycle", "H0–H2", "heap.per_cycle", _bytes),
-)
-# fmt: on
+
+def written(figure: Figure, base: float, new: float) -> _Words:
+    """Return a figure's values as written, and the unit after both, "" for none."""
+    return _FORMS[figure.form](base, new)
 
 
 def gc_inputs(captures: Iterable[Capture[GCLog]]) -> Iterator[Input]:
@@ -308,12 +236,12 @@ def _table(gc: GCDiff, key: str, figures: tuple[Figure, ...]) -> Table:
     """Return the metrics that either side has, each in its own unit."""
     rows = []
     several = gc.several_runs
-    known = [(figure, *figure.of_sides(gc)) for figure in figures]
+    known = [(figure, *figure.of_sides(gc.base, gc.new)) for figure in figures]
     known = [one for one in known if any(one[1:])]
-    scale = _of_all([v for f, *pair in known if f.words is _bytes for v in pair if v])
+    scale = _of_all([v for f, *pair in known if f.form == "bytes" for v in pair if v])
     for figure, base, new in known:
-        words = figure.words(base or 0, new or 0)
-        if figure.words is _bytes:
+        words = written(figure, base or 0, new or 0)
+        if figure.form == "bytes":
             words = _in_scale(_MIB * (base or 0), _MIB * (new or 0), scale)
         change = gc.changes.get(figure.path)
         cells = (
@@ -392,9 +320,9 @@ def gc_tiles(section: Section) -> Iterator[Tile]:
     """Yield how often GC runs under load, else the number of cycles."""
     gc: GCDiff = section.compared
     often, *_ = RATES
-    base, new = often.of_sides(gc)
+    base, new = often.of_sides(gc.base, gc.new)
     if base and new and min(gc.base.steady.cycles, gc.new.steady.cycles) >= _SOME:
-        *both, unit = often.words(base, new)
+        *both, unit = written(often, base, new)
         change = _ratio(base, new, gc.changes.get(often.path), worse=often.worse)
         values = f"{' → '.join(both)} {unit}".rstrip()
         yield Tile("GC cycles per second, under load", values, change)

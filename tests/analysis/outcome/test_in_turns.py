@@ -104,7 +104,7 @@ def test_cpu_alone_decides_where_no_op_allocates(allocated, verdict):
     base = Unit(F, allocated, noise=0.1)
     new = Unit(F, allocated, operations=800, wall=0.8, noise=0.1)
     told, ids = of(base, new)
-    assert (told.verdict, ids[0]) == (verdict, "cpu")
+    assert (told.verdict, "cpu" in ids) == (verdict, True)
     assert ("GC workers" in told.needs) == (verdict == "unknown")
 
 

@@ -146,7 +146,7 @@ def test_what_did_not_move_is_a_line(opened, written):
 def test_a_tile_of_a_thing_that_did_not_move_is_not_there(opened, written):
     with opened(written(*sides("syncpool"))) as page:
         tiles = " ".join(page.locator(".tiles dt").all_inner_texts())
-        assert "wait for a processor" in tiles
+        assert "scheduling latency" in tiles
         for quiet in ("block", "mutex", "goroutine"):
             assert quiet not in tiles
 

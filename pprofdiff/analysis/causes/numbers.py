@@ -93,8 +93,15 @@ _KINDS: dict[str, Kind] = {
 
 
 def arrow(base: float, new: float, unit: str) -> str:
-    """Return two values in one scale, such as ``1.44 → 2.61 s``; see `units.arrow`."""
-    return numeral(units.arrow(base, new, unit), "pair", new, base, unit)
+    """Return two values in one scale, such as ``1.44 → 2.61 s``; see `units.arrow`.
+
+    Values that are printed alike are printed once.
+    """
+    text = units.arrow(base, new, unit)
+    before, _, after = text.partition(" → ")
+    if before == after or f"{before} " == after[: len(before) + 1]:
+        text = after
+    return numeral(text, "pair", new, base, unit)
 
 
 def words(diff: ProfileDiff, base: float, new: float) -> str:

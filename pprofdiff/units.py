@@ -31,6 +31,7 @@ __all__ = [
     "scale_for",
     "scaled",
     "times",
+    "times_the",
 ]
 
 
@@ -267,6 +268,12 @@ SMALL = 0.01
 def inverse(ratio: float) -> str:
     """Return a small ratio as 1/n with two significant digits: ``1/31,000``."""
     return f"1/{float(f'{1 / ratio:.2g}'):,.0f}"
+
+
+def times_the(ratio: float, noun: str) -> str:
+    """Return a ratio of something: ``1.73× the CPU``, ``1/230 of the CPU``."""
+    text = times(ratio)
+    return f"{text} {'the' if text.endswith('×') else 'of the'} {noun}"
 
 
 def times(ratio: float, *, significant: int | None = None) -> str:

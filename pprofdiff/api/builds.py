@@ -222,7 +222,7 @@ def _factors(
     if work is not None:
         if len(work) != len(profiles) or not all(done > 0 for done in work):
             raise UsageError(
-                f"work= is one number a build, the operations done: {len(profiles)}"
+                f"work= needs the operations of each build, {len(profiles)} numbers"
             )
         return "per_work", tuple(1 / done for done in work)
     counts = {counts_of(profile.data, kind) for profile in profiles}

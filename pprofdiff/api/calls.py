@@ -300,7 +300,7 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     'gc-frequency'
     """
     if not 0 < same_within < 1:
-        raise UsageError("same_within= is a share of base, such as 0.02")
+        raise UsageError("same_within= must be a fraction of base, such as 0.02")
     settings = Settings(
         None,
         normalize,
@@ -319,7 +319,7 @@ def _several(given: Side, word: str) -> list[Loaded]:
     alone = not isinstance(given, list | tuple)
     sources: list[Any] = [given] if alone else list(cast("Sequence[Any]", given))
     if not sources:
-        raise UsageError(f"{word}: there is nothing on this side")
+        raise UsageError(f"{word}: nothing on this side")
     return [_loaded(source) for source in sources]
 
 
@@ -360,7 +360,7 @@ def _common_kind(base: Sequence[Loaded], new: Sequence[Loaded]) -> KindId:
 
 def _work(work: Pair | None, rps: Pair | None) -> Work | None:
     if work is not None and rps is not None:
-        raise UsageError("work= and rps= both say what was done: give one")
+        raise UsageError("work= and rps= exclude each other: give one")
     if work is not None:
         return counted(work)
     return None if rps is None else rated(rps)

@@ -117,7 +117,7 @@ def compare_paths(base: Paths, new: Paths, settings: Settings = DEFAULTS) -> Com
     """
     loaded = load_sides(words_of(base), words_of(new))
     if loaded.base is None:
-        raise UsageError("base: there is nothing on this side")
+        raise UsageError("base: nothing on this side")
     data = analysis.compare_sides(loaded.base, loaded.new, settings)
     return Comparison(data, loaded.notes, loaded.unread)
 

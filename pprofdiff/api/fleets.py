@@ -191,7 +191,7 @@ def fleet(  # noqa: PLR0913 - the options of a comparison, by keyword
     elif every is not None:
         raise UsageError('every= is the width of windows: it goes with over="time"')
     if not 0 < same_within < 1:
-        raise UsageError("same_within= is a share of base, such as 0.02")
+        raise UsageError("same_within= must be a fraction of base, such as 0.02")
     if not 0 <= max_skipped < 1:
         raise UsageError("max_skipped= is a share of objects, such as 0.01")
     how = FleetOptions(by, scheduler, workers, max_skipped, labels, group_by=group_by)
@@ -199,7 +199,7 @@ def fleet(  # noqa: PLR0913 - the options of a comparison, by keyword
         return _series(words_of(base), over, every, how)
     loaded = load_fleets(words_of(base), words_of(new or ()), how)
     if loaded.base is None:
-        raise UsageError("base: there is nothing on this side")
+        raise UsageError("base: nothing on this side")
     settings = Settings(
         normalize=normalize,
         work=None if work is None else counted(work),

@@ -53,7 +53,7 @@ class LoadedInput(Shown, Generic[Data]):
     def _card(self) -> Card:
         kind = KINDS[self.kind]
         if not kind.card:
-            raise UsageError(f"there is no table of {kind.noun}")
+            raise UsageError(f"unknown table {kind.noun}")
         card: Card = resolve(kind.card)(self.drawable, self.label or self.path)
         return card
 

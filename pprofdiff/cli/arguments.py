@@ -78,7 +78,7 @@ def _options(flags: list[tuple[str, str, str]], places: list[str]) -> Options:
     _no_gate_with(chosen)
     options = Options(**chosen)  # type: ignore[arg-type]
     if options.work and options.rps:
-        raise UsageError("--work and --rps say the same in two ways: give one")
+        raise UsageError("--work and --rps exclude each other: give one")
     if options.normalize and options.rps:
         raise UsageError("-normalize and --rps contradict each other: give one")
     if options.view in ("report", "list"):
@@ -234,7 +234,7 @@ def _with_sides(options: Options, places: list[str]) -> Options:
 def _with_steps(options: Options, places: list[str]) -> Options:
     """Return the options for a series: all arguments are its steps."""
     if options.base:
-        raise UsageError("-diff_base is of two builds: leave it out with --over")
+        raise UsageError("-diff_base compares two builds: leave it out with --over")
     if not places:
         raise UsageError(
             "give the profiles of all steps: pprofdiff --over build 'DIR/build=*/**'"
@@ -264,9 +264,9 @@ def help_text() -> str:
         *_steps_help(),
         "",
         "*: of -top and -peek only.",
-        "Exit status: 0 done, 1 a rule of --fail-on tripped, 2 error: nothing is",
-        "  compared, or all but a file of a folder that is damaged or cannot be read;",
-        "  or an output cannot be made (all others are).",
+        "Exit status: 0 done, 1 a rule of --fail-on tripped, 2 error: nothing was",
+        "  compared, a file of a folder was damaged or unreadable (the rest is",
+        "  compared), or an output could not be made (all others are).",
         "Flags may be spelled -x_y, --x_y or --x-y, with =value or the value next.",
         "",
         "Examples:",
@@ -326,16 +326,17 @@ def _rules_help() -> list[str]:
     return [
         "Rules of --fail-on trip where new is worse than base by more than LIMIT:",
         *(f"  {rule.form:<36} {rule.help}" for rule in RULES),
-        "LIMIT: +5% of base; +2pp, points of the total; +50ms, +2MiB or +100, in the",
-        "  report's mode; -5% for a benchmark unit where more is better, such as MB/s;",
+        "LIMIT: +5% of base; +2pp, percentage points of the total; +50ms, +2MiB or",
+        "  +100, in the report's mode; -5% for a unit where more is better (MB/s);",
         "  1ms, without a sign, is a ceiling for pauses: new may not be over it.",
         "KIND@PROFILE judges another profile than cpu: total@allocs:+5%,",
         "  cum@inuse_space:main:+2MiB; pause@trace:… a trace, not the GC log.",
-        "A rule trips where its whole interval is over LIMIT, passes where that is",
-        "  within, and else cannot tell and warns. A rule that matches nothing does",
+        "A rule trips if its whole interval is over LIMIT, passes if the whole",
+        "  interval is within, and warns otherwise. A rule that matches nothing does",
         "  not pass.",
-        'Kept: fail-on = ["…"], strict = true, same-within = "1%" in pprofdiff.toml,',
-        "  or under [tool.pprofdiff] in pyproject.toml, of the working directory.",
+        'Settings: fail-on = ["…"], strict = true, same-within = "1%", in',
+        "  pprofdiff.toml or under [tool.pprofdiff] in pyproject.toml, in the working",
+        "  directory.",
     ]
 
 
@@ -343,10 +344,11 @@ def _steps_help() -> list[str]:
     """Return the help on --over: what it compares and how steps are ordered."""
     return [
         "--over shows shares of many builds, or windows of time, as curves, and the",
-        "  steps at which they changed. Paths have the build, as they have the host;",
-        "  a shell makes one list of several patterns. Builds come in the order",
-        "  of the arguments, then of the numbers in their names, 1.9 before 1.10;",
-        "  commits are named one by one: 's3://…/build=a1f/**' 's3://…/build=07c/**' …",
+        "  steps at which they changed. The build is a part of the path, as the host",
+        "  is; give several patterns if needed. Builds are in the order of the",
+        "  arguments, then of the numbers in their names, 1.9 before 1.10; list",
+        "  commits one by one:",
+        "  's3://…/build=a1f/**' 's3://…/build=07c/**' …",
         "  With time, a step is a window, by when profiles were taken.",
     ]
 

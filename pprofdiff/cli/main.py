@@ -54,9 +54,7 @@ def _status(words: list[str]) -> int:
     except KeyboardInterrupt:
         _complain("interrupted")
     except MemoryError:
-        _complain(
-            "the profiles need more memory than there is; narrow them with --max-size"
-        )
+        _complain("out of memory; allow smaller inputs only with --max-size")
     except Exception as error:
         if os.environ.get("PPROFDIFF_TRACEBACK"):
             raise

@@ -95,7 +95,7 @@ def _request(
     if len(refs) > 2:
         raise UsageError(
             f"measure: {len(refs)} refs: give BASE and NEW; packages and flags of go "
-            "test stand after --"
+            "test go after --"
         )
     if options.base or options.pair:
         raise UsageError("measure: name the base as a ref: pprofdiff measure BASE NEW")
@@ -105,7 +105,7 @@ def _request(
         )
     if options.git or options.repo or options.source:
         raise UsageError(
-            "measure: the source of both sides is known: leave out --git, --repo and "
+            "measure: the source of both sides is known; leave out --git, --repo and "
             "--source, and go to the repository"
         )
     quick = chosen.get("quick", False)
@@ -143,8 +143,8 @@ def _one_kind(asked: GoTest, chosen: dict[str, Any]) -> None:
     """Refuse benchmark flags with --cmd, and an incomplete set of server flags."""
     if ("url" in chosen) != ("load" in chosen) or ("url" in chosen) > ("cmd" in chosen):
         raise UsageError(
-            "a server needs all three: --cmd starts it, --url says where its "
-            "/debug/pprof is, --load makes work for it"
+            "a server needs all three: --cmd starts it, --url is the address of its "
+            "/debug/pprof, --load sends it requests"
         )
     if "cmd" not in chosen:
         return
@@ -153,7 +153,7 @@ def _one_kind(asked: GoTest, chosen: dict[str, Any]) -> None:
     plain = GoTest(build=asked.build, packages=asked.packages)
     if asked != plain:
         raise UsageError(
-            "with --cmd only packages and flags of go build stand after --: no "
+            "with --cmd, only packages and flags of go build go after --: no "
             "benchmark is run"
         )
 
@@ -238,8 +238,8 @@ class _Progress:
         why = {
             "sure": ": the verdict is sure",
             "rounds": "",
-            "time": ": the time is up",
-            "interrupted": ": interrupted, whole rounds are reported",
+            "time": ": --time is used up",
+            "interrupted": ": interrupted; complete rounds are reported",
         }[it.stopped]
         took = _time(time.monotonic() - self._began)
         self._screen.say(f"measured {rounds} in {took}{why}")
@@ -281,21 +281,21 @@ def _help() -> str:
         "",
         "NEW is the working tree as it is, unless a ref is given; BASE the commit",
         "where it left the default branch (origin's, main or master). Each side is",
-        "built once, in a temporary folder: nothing is written to the repository.",
+        "built once, in a temporary folder; the repository is not written to.",
         "",
         *flags_help(MEASURE_FLAGS),
         "",
         "Flags of the report (pprofdiff --help) work here as well: -o FILE,",
         "--fail-on RULE, -q …; the source of both sides is known.",
         "",
-        "After -- stand packages (default: .), -bench, -benchtime (2s or 500x: of",
-        "each benchmark), -cpu, -tags and other flags of go test. How often a",
-        "benchmark runs is fixed once, for all rounds.",
+        "After -- come packages (default: .), -bench, -benchtime (per benchmark: 2s or",
+        "500x), -cpu, -tags and other flags of go test. The iteration count of a",
+        "benchmark is fixed once, for all rounds.",
         "",
-        "--cmd runs a program in place of benchmarks: it is built with go build of the",
-        "packages, found before others of its name, and run in its side's folder.",
+        "--cmd runs a program in place of benchmarks: go build of the packages makes",
+        "it, it comes first in PATH, and it runs in its side's folder.",
         "",
-        "Ctrl-C ends after the last whole round, which is reported.",
+        "Ctrl-C stops the run and reports the rounds that are complete.",
         "",
         "Examples:",
         "  pprofdiff measure",

@@ -63,4 +63,4 @@ def _refuse_others(options: Options) -> None:
         field = flag.field
         if field not in _TAKEN and getattr(options, field) != getattr(plain, field):
             typed = flag.name.replace("_", "-")
-            raise UsageError(f"-{typed} is of two builds: leave it out with --over")
+            raise UsageError(f"-{typed} compares two builds: leave it out with --over")

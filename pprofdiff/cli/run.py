@@ -398,9 +398,9 @@ def _fleets(options: Options, waiting: Waiting) -> Loaded:
     if not options.base:
         raise UsageError("give two fleets: pprofdiff BASE NEW")
     if options.rps:
-        raise UsageError("--rps is of one process: give a fleet --work BASE:NEW")
+        raise UsageError("--rps is for one process; for a fleet, use --work BASE:NEW")
     if options.state:
-        raise UsageError("--state is of traces, and fleets are of pprof profiles")
+        raise UsageError("--state needs traces, and a fleet has only pprof profiles")
     how = fleet_options(options, waiting)
     loaded = load_fleets(options.base, options.new, how)
     if not options.no_paths:

@@ -38,7 +38,7 @@ def with_settings(options: Options, folder: str) -> Options:
     unknown = sorted(set(table) - set(_SETTINGS))
     if unknown:
         raise UsageError(
-            f"{name}: there is no setting {unknown[0]}; there are: "
+            f"{name}: unknown setting {unknown[0]}; known settings: "
             f"{', '.join(_SETTINGS)}"
         )
     rules, strict = table.get("fail-on", []), table.get("strict", False)
@@ -87,7 +87,7 @@ def _table(path: str, keys: tuple[str, ...]) -> dict[str, object] | None:
         raise FetchError(f"{name}: cannot be read: {error.strerror or error}") from None
     if data is None:
         raise FormatError(
-            f"{name}: is not a file of settings: it is no regular file, or holds more "
+            f"{name}: not a settings file: not a regular file, or it holds more "
             f"than {size_text(_LARGEST)}"
         )
     # A pyproject.toml that never mentions us may be invalid: that is not our concern.

@@ -123,8 +123,8 @@ def _must_have_groups(parts: Sequence[Part], options: FleetOptions) -> None:
     groups = {group for part in parts for group in part.members if group}
     if options.group_by and groups == {NO_GROUP}:
         raise UsageError(
-            f"--group-by {printable(options.group_by)}: no path has it, and no label "
-            "of samples is called so"
+            f"--group-by {printable(options.group_by)}: no path contains it, and no "
+            "label of samples has this name"
         )
 
 

@@ -84,7 +84,7 @@ def source_of(arguments: tuple[str, ...], word: str) -> Source:
     if len(set(labels)) > 1:
         first, second, *_ = map(printable, dict.fromkeys(labels))
         raise UsageError(
-            f"one side is labelled both {first} and {second}; give it one label"
+            f"one side has two labels, {first} and {second}; give it one label"
         )
     objects = tuple(
         Objects(store, tuple(sorted(paths)))

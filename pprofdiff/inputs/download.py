@@ -131,7 +131,7 @@ def _cause(error: Exception) -> str:
         case TimeoutError():
             text = "no answer in time; raise -timeout"
         case HTTPException():
-            text = f"the answer is not HTTP ({type(reason).__name__})"
+            text = f"it does not speak HTTP ({type(reason).__name__})"
         case _:
             text = getattr(reason, "strerror", None) or str(reason)
     return printable(text)

@@ -67,7 +67,7 @@ def locate(argument: str) -> Place:
     label, equals, rest = argument.partition("=")
     if equals and is_label(label):
         if not rest:
-            msg = f"{displayed(argument)}: nothing follows the label"
+            msg = f"{displayed(argument)}: no path after the label"
             raise UsageError(msg)
         named = _sort(rest)
         if named is not None:

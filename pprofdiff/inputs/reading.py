@@ -88,7 +88,7 @@ def _common_label(side: Sequence[Place]) -> str | None:
     labels = dict.fromkeys(place.label for place in side if place.label is not None)
     if len(labels) > 1:
         first, second, *_ = map(printable, labels)
-        msg = f"one side is labelled both {first} and {second}; give it one label"
+        msg = f"one side has two labels, {first} and {second}; give it one label"
         raise UsageError(msg)
     return next(iter(labels), None)
 
@@ -242,7 +242,7 @@ def _read_files(
     return inputs, skipped, folders
 
 
-_NESTED = "a folder within a folder; name it to read it"
+_NESTED = "a nested folder; name it to read it"
 
 
 def _unusable(folder: str, skipped: Sequence[Skipped]) -> str:

@@ -216,7 +216,7 @@ def _unused(named: tuple[SideInputs, SideInputs], words: tuple[str, str]) -> lis
                 names += f" and {len(foreign) - _NAMED:,} more"
             sides.setdefault(names, []).append(side.label or word)
     return [
-        f"{' and '.join(labels)}: not used, of no known format: {names}"
+        f"{' and '.join(labels)}: not used, unknown format: {names}"
         for names, labels in sides.items()
     ]
 

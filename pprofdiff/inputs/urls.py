@@ -74,11 +74,11 @@ def _split(url: str) -> tuple[urllib.parse.SplitResult | None, str]:
 
     Error messages of urllib are not used: they quote the URL, password included.
     """
-    problem = "its host cannot be read"
+    problem = "its host name cannot be parsed"
     with suppress(ValueError):
         url.encode("utf-8", "surrogateescape")
         parts = urllib.parse.urlsplit(url)
-        problem = "its port is no number from 0 to 65535"
+        problem = "its port is not a number from 0 to 65535"
         parts.port  # noqa: B018 - raises ValueError
         return parts, ""
     return None, problem

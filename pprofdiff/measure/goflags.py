@@ -28,15 +28,15 @@ _TEST = _TEST_VALUE | {"benchmem", "failfast", "fullpath", "short"}
 # Flags that pprofdiff sets itself.
 _OURS = {
     "blockprofile": "the profiles are cpu and allocs",
-    "c": "each side is built once as it is",
-    "count": "--rounds says how often each side runs",
+    "c": "each side is built once, as it is",
+    "count": "--rounds sets how often each side runs",
     "cpuprofile": "profiles go to -o-runs DIR",
     "memprofile": "profiles go to -o-runs DIR",
     "mutexprofile": "the profiles are cpu and allocs",
     "o": "captures go to -o-runs DIR",
     "outputdir": "captures go to -o-runs DIR",
     "run": "no tests are run, only benchmarks",
-    "trace": "--trace makes one of each side",
+    "trace": "--trace records one of each side",
 }
 # Flags that are parsed and set per run.
 _PARTS = frozenset({"bench", "benchtime", "cpu"})
@@ -116,7 +116,7 @@ def _refuse(name: str, word: str) -> None:
     if name in _OURS:
         raise UsageError(f"{flag} is not for pprofdiff measure: {_OURS[name]}")
     if name not in {*_BUILD, *_TEST, *_PARTS, "vet"}:
-        raise UsageError(f"{flag}: no flag of go test that can be measured with")
+        raise UsageError(f"{flag}: not a go test flag that pprofdiff measure accepts")
 
 
 def _cpus(value: str) -> tuple[int, ...]:

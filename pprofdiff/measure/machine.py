@@ -115,7 +115,7 @@ def throttling(before: Throttled, after: Throttled) -> list[str]:
     if after.heat > before.heat:
         notes.append(
             f"processors were slowed down for heat {after.heat - before.heat:,} times "
-            "meanwhile: figures depend on the weather; cool the machine"
+            "meanwhile: the figures depend on temperature; cool the machine"
         )
     if after.quota > before.quota:
         notes.append(

@@ -46,8 +46,8 @@ def same_for_both(words: Sequence[str], folders: Mapping[SideName, str]) -> str:
     if all(os.path.exists(os.path.join(folder, name)) for folder in folders.values()):
         return ""
     return (
-        f"{printable(name)} is no program that go build made of both sides: the same "
-        "one is run for both, each in its side's folder"
+        f"{printable(name)} is not a program that go build made for both sides: the "
+        "same one is run for both, each in its side's folder"
     )
 
 

@@ -108,7 +108,7 @@ def curves(
     _name(ax, named[::-1][:_NAMED], theme)
     _mark_steps(ax, [step.name for step in judged.series.steps])
     of = "group" if which == "groups" else "function (flat)"
-    add_title(ax, f"{chosen.measured.kind} by {of}: points of the total", theme)
+    add_title(ax, f"{chosen.measured.kind} by {of}: share of the total, pp", theme)
     return ax
 
 

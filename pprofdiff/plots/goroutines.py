@@ -148,7 +148,7 @@ def states_in_words(
 
 
 def _per(diff: TraceDiff) -> str:
-    return "per second" if diff.rates is None else "per operation"
+    return "per second" if diff.rates is None else "per op"
 
 
 def _sides(diff: TraceDiff) -> str:

@@ -57,8 +57,8 @@ __all__ = [
 ]
 
 TITLES: dict[MomentId, str] = {
-    "wait": "Longest wait for a processor",
-    "stop": "Longest stop of the world",
+    "wait": "Longest scheduling latency",
+    "stop": "Longest stop-the-world",
     "mutator": "10 ms with the lowest mutator utilization",
 }
 """The title of each moment."""

@@ -101,7 +101,7 @@ def mmu(
         lines.append(_add_curve(ax, side, colour(name, theme), kwargs))
     _add_dots(ax, diff, theme)
     add_legend(ax, lines, [_legend_label(side) for side in diff.sides])
-    add_title(ax, "Least share left to the program in any window (MMU)", theme)
+    add_title(ax, "Minimum mutator utilization (MMU), by window", theme)
     return ax
 
 

@@ -86,8 +86,8 @@ def picture(
     strips = _strips(comparison)
     if not strips:
         raise UsageError(
-            f"-o x.{form}: there is nothing to draw: a picture is of profiles, GC logs "
-            "and execution traces; -o x.html has everything"
+            f"-o x.{form}: nothing to draw: a picture needs profiles, GC logs or "
+            "execution traces; -o x.html has everything"
         )
     base, new = (
         shortened(side.label, 40) for side in (comparison.base, comparison.new)

@@ -179,7 +179,7 @@ def report_of(
         gc=gc_account(comparison),
     )
     if os.environ.get("PPROFDIFF_CHECK"):
-        from pprofdiff.report.checking import check
+        from pprofdiff.report.checking.sentences import check
 
         check(report.outcome, report.findings, report.gc)
     return report if gate is None else judged(report, gate)
@@ -201,7 +201,7 @@ def judged(report: ReportModel, gate: Gate) -> ReportModel:
         outcome = "none" if verdict.outcome == "pass" else verdict.outcome
         verdict = verdict._replace(outcome=outcome, unread=unread)
     if os.environ.get("PPROFDIFF_CHECK"):
-        from pprofdiff.report.checking import check
+        from pprofdiff.report.checking.sentences import check
 
         check(report.outcome, report.findings, rulings=verdict.rules)
     unique = {caveat.text: caveat for caveat in report.warnings}

@@ -81,7 +81,7 @@ def _large(diff, wanted):
 @pytest.mark.slow
 def test_the_first_sentence_says_so(pairs):
     for diff in pairs:
-        assert headline(diff) == "No group changed beyond noise by itself."
+        assert headline(diff) == "No group changed beyond noise on its own."
 
 
 PLANTED = {"gc": "GC", "alloc": "Allocation", "user": "User code"}

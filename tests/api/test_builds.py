@@ -109,7 +109,7 @@ def test_profiles_without_categories_have_no_columns():
             lambda b: pprofdiff.load_many({"x": DATA / "load/hey.txt"}),
             "x: it is a load",
         ),
-        (lambda b: b.by(work=[1, 2]), "work= is one number a build"),
+        (lambda b: b.by(work=[1, 2]), "work= needs the operations of each build"),
         (lambda b: b.by("speed"), "samples, cpu"),
         (
             lambda b: pprofdiff.load_many(

@@ -145,7 +145,7 @@ def test_what_does_not_fit_is_said_in_one_line(call, error, said):
 def test_rates_make_values_by_operation(kind):
     d = pprofdiff.diff(*paths(kind), rps=(1000, 2000))
     text = d.to_text()
-    assert "per operation" in text or "per op" in text or "/op" in text
+    assert "per op" in text or "per op" in text or "/op" in text
 
 
 def test_operations_of_a_trace_were_done_while_it_ran():

@@ -88,7 +88,7 @@ def test_who_pays_for_gc(seen, name):
         table = page.locator("details:has(> summary:has-text('Pays for GC')) table")
         assert in_sight(table.locator("tbody tr").first)
         name_of, *figures = re.search(
-            r"most(?:, and moved furthest)?: (.*?) ([\d.,]+) → ([\d.,]+) ",
+            r"largest(?:, and changed most)?: (.*?) ([\d.,]+) → ([\d.,]+) ",
             line.inner_text(),
         ).groups()
         rows = [
@@ -119,7 +119,7 @@ def test_is_the_wait_for_a_processor_worse_and_where(seen, name):
         ).last
         assert in_sight(table.locator("tbody tr").first)
         names = table.locator("tbody th").all_inner_texts()
-        most = re.search(r"most(?:, and moved furthest)?: (\S+) [\d.,]+ →", told)[1]
+        most = re.search(r"largest(?:, and changed most)?: (\S+) [\d.,]+ →", told)[1]
         assert most in names
 
 

@@ -66,7 +66,7 @@ def test_a_label_that_is_not_there_is_one_line(cli):
     assert told.status == 2
     assert (
         told.err
-        == "pprofdiff: --by endpoin: no label is called so: labels are endpoint\n"
+        == "pprofdiff: --by endpoin: no label has this name: labels are endpoint\n"
     )
 
 

@@ -212,7 +212,7 @@ def test_a_project_that_never_names_us_may_be_broken(cli, cpu, here):
 @pytest.mark.parametrize(
     ("kept", "said"),
     [
-        ('fail_on = ["total:+5%"]', "there is no setting fail_on; there are: fail-on"),
+        ('fail_on = ["total:+5%"]', "unknown setting fail_on; known settings: fail-on"),
         ('fail-on = "total:+5%"', "fail-on is a list of rules, such as"),
         ("fail-on = [5]", "fail-on is a list of rules, such as"),
         ("strict = 1", "strict is true or false"),
@@ -259,13 +259,13 @@ def test_a_pattern_in_a_file_is_not_searched_for_for_ever(
 def test_what_is_no_file_of_settings_is_not_read(cli, cpu, here, name):
     path = here / name
     os.mkfifo(path)  # nobody writes to it
-    assert complaint(cli(*cpu)).startswith(f"{name}: is not a file of settings")
+    assert complaint(cli(*cpu)).startswith(f"{name}: not a settings file")
     path.unlink()
     path.symlink_to("/dev/zero")
-    assert complaint(cli(*cpu)).startswith(f"{name}: is not a file of settings")
+    assert complaint(cli(*cpu)).startswith(f"{name}: not a settings file")
     path.unlink()
     path.write_text("# " + "pprofdiff " * 200_000, "utf-8")
-    assert complaint(cli(*cpu)).startswith(f"{name}: is not a file of settings")
+    assert complaint(cli(*cpu)).startswith(f"{name}: not a settings file")
 
 
 def test_json_has_the_verdict(cli, cpu, here):

@@ -486,7 +486,7 @@ def bad(cli, *words):
         (("--", "-bench=Nothing", "./store"), r"no benchmark of ./store matches -bench=N"),
         (("--", "-bench=(", "./store"), r"fail: .*\("),
         (("--", "-tags"), r"-tags needs a value"),
-        (("--", "-count=3"), r"-count is not for pprofdiff measure: --rounds says"),
+        (("--", "-count=3"), r"-count is not for pprofdiff measure: --rounds sets"),
         (("--", "."), r"packages cannot be listed .*: no Go files in \.$"),
         (("--", "/etc"), r"/etc: name packages from here"),
         (("HEAD", "HEAD", "--", "./store"), r"3 refs: give BASE and NEW"),
@@ -499,7 +499,7 @@ def bad(cli, *words):
         (("--fail-on", "totl:+5%"), r"--fail-on totl:\+5%: there is no rule totl"),
         (("-o", "x.htm"), r"-o x.htm: the ending says what to write"),
         (("-o", "none/x.md"), r"none/x.md: cannot be written: there is no folder none"),
-        (("--focus", "("), r"focus: '\(' is not a regular expression"),
+        (("--focus", "("), r"focus: '\(' is not a Go regular expression"),
         (("--page-url", "x"), r"--page-url x: must be the address"),
     ],
 )  # fmt: skip

@@ -99,5 +99,5 @@ def test_from_python(sides):
     ]
     assert [one.verdict for one in outcomes] == ["slower", "same"]
     for wrong in (0.0, 1.0, 2.0, -0.02, float("nan")):
-        with pytest.raises(UsageError, match="same_within= is a share of base"):
+        with pytest.raises(UsageError, match="same_within= must be a fraction of base"):
             pprofdiff.compare(*sides, same_within=wrong)

@@ -180,7 +180,7 @@ def test_without_sources_the_numbers_alone(cli, words, tmp_path, monkeypatch):
     empty.mkdir()
     done = cli(*words[:2], "--list", r"store\.Price$", "--source", f"{empty}:{empty}")
     assert done.status == 0
-    assert "The source is not found.\n" in done.out
+    assert "The source was not found.\n" in done.out
     assert "price*13" not in done.out
     # Lines 13 of base and 18 of new, in which a loop's body is.
     numbers = {tuple(line.split()[6:]) for line in done.out.splitlines()}
@@ -193,16 +193,16 @@ def test_without_sources_the_numbers_alone(cli, words, tmp_path, monkeypatch):
     [
         (["--git=none..HEAD"], "there is no commit none in the repository"),
         (["--git=HEAD..none"], "there is no commit none in the repository"),
-        (["--git=HEAD"], "is BASE..NEW, the commits of both builds"),
-        (["--git=HEAD...HEAD"], "is BASE..NEW, the commits of both builds"),
+        (["--git=HEAD"], "must be BASE..NEW, the commits of both"),
+        (["--git=HEAD...HEAD"], "must be BASE..NEW, the commits of both"),
         (["--git=--all..HEAD"], "'--all' is no ref"),
         (["--git=HEAD:go.mod..HEAD"], "there is no commit HEAD:go.mod"),
         (["--git=HEAD..HEAD", "--repo=/none"], "/none is not in a git repository"),
-        (["--git=HEAD..HEAD", "--source=.:."], "--git and --source say the same"),
+        (["--git=HEAD..HEAD", "--source=.:."], "--git and --source exclude each other"),
         (["--repo=."], "--repo goes with --git"),
-        (["--source=a:b:c"], "is BASEDIR:NEWDIR"),
-        (["--source=.:none"], "none is no folder"),
-        (["--list=("], "list: '(' is not a regular expression of Go"),
+        (["--source=a:b:c"], "must be BASEDIR:NEWDIR"),
+        (["--source=.:none"], "none is not a folder"),
+        (["--list=("], "list: '(' is not a Go regular expression"),
         (["--list=nowhere"], "no matches found for regexp: nowhere"),
         (["--list=main", "-top"], "give one"),
         (["--list=main", "--explain=gc"], "give one"),
@@ -495,5 +495,5 @@ def test_generated_code_and_cgo(cli, tmp_path, monkeypatch):
     assert "The source found is not that of the profile." in " ".join(grammar.split())
     assert "of the grammar" not in done.out
     stub = next(part for part in parts if part.startswith("main._Cfunc_work "))
-    assert "The source is not found." in stub
+    assert "The source was not found." in stub
     assert "Changed:" not in cli(*flags).out

@@ -245,7 +245,7 @@ def test_many_foreign_files_are_counted(cli, here):
     assert len(done.out.splitlines()) <= len(sound.out.splitlines()) + 2
     said = " ".join(done.out.split())
     assert (
-        "new: not used, of no known format: metrics.json, x0000.txt, x0001.txt, "
+        "new: not used, unknown format: metrics.json, x0000.txt, x0001.txt, "
         "x0002.txt, x0003.txt and 9,996 more" in said
     )
 
@@ -294,7 +294,7 @@ def test_python_has_it_as_well(here):
     both = pprofdiff.compare("b", "n")
     (line,) = both.unread
     assert line.startswith("new: n/late.pb.gz: damaged: ")
-    assert both.notes == ("base and new: not used, of no known format: metrics.json",)
+    assert both.notes == ("base and new: not used, unknown format: metrics.json",)
     verdict = both.check("total:+900%")
     assert not verdict
     assert (verdict.outcome, verdict.unread) == ("none", (line,))

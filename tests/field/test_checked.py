@@ -7,7 +7,8 @@ from itertools import chain
 
 import pytest
 
-from pprofdiff.report.checking import contradictions, of_tables
+from pprofdiff.report.checking.sentences import contradictions
+from pprofdiff.report.checking.tables import of_evidence, of_tables
 from pprofdiff.report.model import Scope
 from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.outcome import outcome_text
@@ -27,6 +28,13 @@ def test_nothing_contradicts_its_numbers(case):
 @cases
 def test_no_row_contradicts_its_values(case):
     assert of_tables(sections(report(case), Scope(full=True))) == []
+
+
+@cases
+def test_numbers_of_titles_are_evidence_and_evidence_is_that_of_its_row(case):
+    told = report(case)
+    shown = tuple(sections(told, Scope(full=True)))
+    assert of_evidence(told.findings, shown) == []
 
 
 class Span:

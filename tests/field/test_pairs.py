@@ -28,13 +28,13 @@ def measured(told):
     account = told.account
     if account.of == "shares of CPU":
         return Fraction(100), Fraction(100)
-    if account.of in ("CPU per operation", "CPU at about equal work"):
+    if account.of in ("CPU per op", "CPU at about equal work"):
         diff = told.comparison.cpu
         factors = diff.normalization.factors
         return tuple(
             total * Fraction(by) for total, by in zip(diff.totals, factors, strict=True)
         )
-    assert account.of == "goroutines' time per operation"
+    assert account.of == "goroutines' time per op"
     trace = told.comparison.trace
     names = workers(trace)
     return tuple(
@@ -59,7 +59,7 @@ def test_parts_add_up_to_what_was_measured(case):
     assert all(type(one) is Fraction for part in account.parts for one in part.amount)
     assert (account.total.base, account.total.new) == tuple(sums)
     assert account.total.delta == sum(part.amount.delta for part in account.parts)
-    if account.of.startswith("time per operation"):
+    if account.of.startswith("time per op"):
         # The mean of all operations; the outcome's figure may be a median of them.
         means = [total / 10**9 for total in (account.total.base, account.total.new)]
         rates = told.comparison.work.rates
@@ -107,10 +107,10 @@ def test_what_is_measured_is_never_negative(case):
 def test_the_account_has_the_sign_of_its_figure(case):
     told = report(case)
     same = {
-        "time per operation": "time",
-        "time per operation, of all goroutines": "time",
-        "goroutines' time per operation": "",
-        "CPU per operation": "cpu",
+        "time per op": "time",
+        "time per op, of all goroutines": "time",
+        "goroutines' time per op": "",
+        "CPU per op": "cpu",
         "shares of CPU": "",
         "CPU at about equal work": "",
     }

@@ -215,11 +215,11 @@ def test_a_pattern_that_nothing_matches_is_an_error(fleet, capsys):
     [
         (["nosuch://x/*"], "Protocol not known"),
         (["@{}/none.txt"], "no such file"),
-        (["{}/new/**", "--rps=1:2"], "--rps is of one process"),
-        (["{}/new/**", "--state=running"], "--state is of traces"),
+        (["{}/new/**", "--rps=1:2"], "--rps is for one process"),
+        (["{}/new/**", "--state=running"], "--state needs traces"),
         (
             ["{}/new/**", "--by=(?P<host"],
-            "--by: '(?P<host' is not a regular expression of Go",
+            "--by: '(?P<host' is not a Go regular expression",
         ),
         (["{}/new/**", "--by=host=.*"], "a pattern needs a group"),
         pytest.param(

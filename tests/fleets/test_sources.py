@@ -81,7 +81,7 @@ def test_labels_of_sides(fleet):
     assert (source.label, source.place) == ("main", f"{folder}/**/*.pb.gz")
     assert len(source) == 8
     assert source_of((f"{folder}/build=1/**",), "base").label is None
-    with pytest.raises(UsageError, match="labelled both a and b"):
+    with pytest.raises(UsageError, match="two labels, a and b"):
         source_of((f"a={folder}", f"b={folder}"), "base")
 
 

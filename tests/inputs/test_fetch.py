@@ -269,7 +269,7 @@ def test_not_http(serve):
     def answer(request):
         request.wfile.write(b"SSH-2.0-OpenSSH_9.9\r\n")
 
-    with pytest.raises(FetchError, match=r"the answer is not HTTP"):
+    with pytest.raises(FetchError, match=r"it does not speak HTTP"):
         ask(serve(answer))
 
 

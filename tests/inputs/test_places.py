@@ -110,7 +110,7 @@ def test_what_is_neither_file_nor_url_is_not_found(here, argument):
     ("argument", "message"),
     [
         ("", "name is empty"),
-        ("main=", "nothing follows the label"),
+        ("main=", "no path after the label"),
         ("ftp://x/y", "only http:// and https://"),
         ("file:///etc/passwd", "only http:// and https://"),
         ("https+insecure://x/y", "only http:// and https://"),

@@ -67,7 +67,7 @@ def test_a_folder_gives_its_files_by_name_and_says_what_it_left_out(here):
         "c.html": left_out["run/c.html"],
         "bad.log.gz": left_out["run/bad.log.gz"],
         "d": "run/d: empty; nothing was written to it",
-        "deeper": "run/deeper: a folder within a folder; name it to read it",
+        "deeper": "run/deeper: a nested folder; name it to read it",
         "far": "run/far: file name too long",
         "gone": "run/gone: not a regular file, or a broken link",
         "pipe": "run/pipe: not a regular file, or a broken link",
@@ -109,7 +109,7 @@ def test_text_written_with_debug_says_which_flag_to_drop(here):
     [
         ([], ["a"], "no input is given"),
         (["a"], [], "no input is given"),
-        (["x=a", "y=a"], ["a"], "labelled both x and y"),
+        (["x=a", "y=a"], ["a"], "two labels, x and y"),
         (["-"], ["-"], "standard input can be read only once"),
         (["a", "-", "l=-"], ["a"], "standard input can be read only once"),
     ],

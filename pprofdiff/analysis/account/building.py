@@ -72,7 +72,7 @@ def account(comparison: Comparison) -> Account | None:
             return benchmarked
     # If interleaved runs show a different change in time, there is a trace.
     gaps = (_NO_TRACE,) if diff.turns is None else ()
-    of = "CPU at about equal work" if about else "CPU per operation"
+    of = "CPU at about equal work" if about else "CPU per op"
     return Account(of, "ns", _groups(diff, scaled), gaps=gaps)
 
 
@@ -139,14 +139,14 @@ def _of_benchmark(
     gaps = ["why it was not on a CPU was not measured: a trace shows it by reason"]
     parts = in_part(on, off)
     if parts != on:
-        gaps.insert(0, "CPU of other goroutines, which the table of CPU has too")
+        gaps.insert(0, "CPU of other goroutines (the CPU table includes it)")
     medians = whole.base, whole.new
     apart = max(
         abs(log(mean / each)) for mean, each in zip(means, medians, strict=True)
     )
     several = goroutines != [1, 1]
     return Account(
-        "time per operation, of all goroutines" if several else "time per operation",
+        "time per op, of all goroutines" if several else "time per op",
         "ns",
         (*parts, Part("off-cpu", "not on a CPU", rest, source)),
         outside=tuple(part._replace(id=f"beside.{part.id}") for part in off),

@@ -72,7 +72,7 @@ class Account:
     Attributes
     ----------
     of
-        What adds up, in words: CPU per operation, time per operation.
+        What adds up, in words: CPU per op, time per op.
     unit
         The unit of amounts: ``ns`` per op, or ``%`` of each side's CPU.
     parts

@@ -55,7 +55,7 @@ def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
     for state in times:
         if state.startswith(BLOCKED):
             reason = state.removeprefix(BLOCKED)
-            label = f"blocked: {reason}" if reason else "blocked, for no reason given"
+            label = f"blocked: {reason}" if reason else "blocked, reason not recorded"
             parts.append(Part(state, label, amount(state), _TRACE))
     shown = tuple(part for part in parts if any(part.amount))
     # GC ranges overlap with states.
@@ -70,7 +70,7 @@ def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
         if base or new
     ]
     return Account(
-        "goroutines' time per operation",
+        "goroutines' time per op",
         "ns",
         shown,
         tuple(within),
@@ -125,7 +125,7 @@ def _running(
     parts = list(in_part(inside, others))
     gaps = []
     if parts != inside:
-        gaps = ["CPU of the runtime's own workers, which the table of CPU has too"]
+        gaps = ["CPU of the runtime's own workers (the CPU table includes it)"]
     # By chance there may be more samples than running time.
     label = "running, but not on a CPU" if min(off) >= 0 else "running less CPU"
     parts.append(Part("off-cpu", label, off, "trace less the CPU profile"))

@@ -383,7 +383,7 @@ def _notes(
             yield _NO_TEST
     lost = sum(sample.lost for sample in samples)
     if lost:
-        yield f"{lost} measurements are no numbers and are left out"
+        yield f"{lost} measurements are not numbers and are left out"
 
 
 def _geomean(rows: Sequence[BenchmarkRow]) -> Geomean:

@@ -27,7 +27,7 @@ from pprofdiff.analysis.causes.finding import (
     Findings,
     Severity,
 )
-from pprofdiff.analysis.causes.numbers import arrow, numeral, percent, times
+from pprofdiff.analysis.causes.numbers import arrow, numeral, percent, times_the
 from pprofdiff.analysis.causes.places import Place, Program, owned_by, places
 from pprofdiff.analysis.causes.sites import (
     OBJECT,
@@ -279,7 +279,7 @@ def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
     delta = cpu.scaled_delta(place.base, place.new)
     whole = cpu.scaled_delta(*cpu.diff.totals)
     if view.moved and delta * whole > 0 and abs(delta) >= MOST * abs(whole):
-        return f"Most of the change is in {who}: {amount}, not significant by itself"
+        return f"Most of the change is in {who}: {amount}, not significant on its own"
     if cpu.change(place.claim).significant:
         return f"The largest difference is in {who}: {amount}"
     return f"Within noise, the largest difference is in {who}: {amount}"
@@ -326,11 +326,11 @@ def _title(cpu: CPUComparison, place: Place) -> str:
         amount = f"{amount} outside the causes above"
     ratio = cpu.diff.normalization.ratio(place.base, place.new)
     if not place.new:
-        return f"{who} takes no CPU any more: {amount}"
+        return f"{who} no longer takes CPU: {amount}"
     if not place.base or ratio is None:
         share = percent(place.new, cpu.diff.totals[1])
         return f"{who} now takes {share} of the CPU: {amount}"
-    return f"{who} uses {times(ratio)} the CPU: {amount}"
+    return f"{who} uses {times_the(ratio, 'CPU')}: {amount}"
 
 
 def _called(name: str) -> str:
@@ -533,9 +533,9 @@ def _of_runtime(
     amount = cpu.words(base, new)
     title = f"{what.label} now takes CPU: {amount}"
     if ratio is not None:
-        title = f"{what.label} uses {times(ratio)} the CPU: {amount}"
+        title = f"{what.label} uses {times_the(ratio, 'CPU')}: {amount}"
     if not new:
-        title = f"{what.label} takes no CPU any more: {amount}"
+        title = f"{what.label} no longer takes CPU: {amount}"
     return Finding(
         what.id,
         title,

@@ -31,6 +31,7 @@ __all__ = [
     "read",
     "share_pair",
     "times",
+    "times_the",
     "words",
 ]
 
@@ -150,10 +151,15 @@ def times(ratio: float) -> str:
     return numeral(units.times(ratio), "ratio", ratio)
 
 
+def times_the(ratio: float, noun: str) -> str:
+    """Return new ÷ base of a cost: ``1.73× the CPU``, ``1/230 of the CPU``."""
+    return numeral(units.times_the(ratio, noun), "ratio", ratio)
+
+
 def factor(ratio: float, noun: str) -> str:
     """Return a ratio as ``4.04× the bytes`` or ``12.0% fewer bytes``."""
     if ratio >= _DOUBLE:
-        return f"{times(ratio)} the {noun}"
+        return times_the(ratio, noun)
     change = units.percent(abs(ratio - 1), 1)
     word = "more" if ratio > 1 else "fewer"
     return numeral(f"{change} {word} {noun}", "ratio", ratio)

@@ -396,11 +396,11 @@ def _readings(rows: ControlRows, logs: Floats, weights: Floats) -> _Readings | N
 def _doubt(estimated: Control) -> str:
     """Return why the assumption may not hold, ``""`` if it does."""
     if estimated.rows < _ROWS_TO_HOLD:
-        return f"only {estimated.rows} pieces of code have 20 samples per side"
+        return f"only {estimated.rows} functions have 20 samples per side"
     if estimated.kept < _MAJORITY:
-        return "no clear majority of the code moved by one factor"
+        return "most of the code did not change by one factor"
     if estimated.dispersion > _AGREED:
         return "unchanged code differs by more than its samples explain"
     if log(estimated.high / estimated.low) > _WIDEST:
-        return "too few samples for a change of 25 %"
+        return "too few samples to see a change of 25%"
     return ""

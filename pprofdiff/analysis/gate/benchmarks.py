@@ -73,7 +73,7 @@ def _check(asked: Asked) -> None:
     limit = asked.limit
     if limit.unit not in ("", "%"):
         raise asked.wrong(
-            f"a limit here is a percentage, or a number of {unit}; type "
+            f"the limit must be a percentage, or a number of {unit}; type "
             f"bench:{unit}:+5%"
         )
     known = better(tidy(unit).unit)

@@ -32,7 +32,7 @@ def _findings(asked: Asked, judged: Judged) -> Measured:
     words = (
         f"{len(titles)} {noun}: {'; '.join(titles)}"
         if titles
-        else "no finding that is worse"
+        else "no finding that got worse"
     )
     return [
         Figure(

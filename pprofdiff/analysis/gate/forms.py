@@ -32,14 +32,14 @@ class RuleForm(NamedTuple):
 # fmt: off
 RULES = (
     RuleForm("cum", "cum:REGEX:LIMIT", "a function that matches, with its callees", r"cum:main\..*:+5%", "the function's pattern"),
-    RuleForm("flat", "flat:REGEX:LIMIT", "the same, by its own cost", "flat:encoding/json:+50ms", "the function's pattern"),
+    RuleForm("flat", "flat:REGEX:LIMIT", "the same, flat (without its callees)", "flat:encoding/json:+50ms", "the function's pattern"),
     RuleForm("package", "package:REGEX:LIMIT", "a package that matches, with its callees", "package:^main$:+5%", "the package's pattern"),
     RuleForm("group", "group:ID:LIMIT", "a group of runtime costs: gc, alloc, sched …", "group:gc:+2pp", "the group's id"),
     RuleForm("category", "category:ID:LIMIT", "one category: gc.mark.assist, chan …", "category:gc.mark.assist:+1pp", "the category's id"),
-    RuleForm("total", "total:LIMIT", "all of the profile", "total:+5%"),
+    RuleForm("total", "total:LIMIT", "the whole profile", "total:+5%"),
     RuleForm("bench", "bench:UNIT[:REGEX]:LIMIT", "a benchmark, in a unit", "bench:allocs/op:+0%", "the unit", less=True, source=False),
     RuleForm("unit", "unit:REGEX:LIMIT", "cost per op of a benchmark, or of a label's value", "unit:^Encode$:+5%", "the benchmark's pattern", source=False),
     RuleForm("pause", "pause:p50|p90|p99|p99.9|max:LIMIT", "GC pauses, from a GC log or trace", "pause:p99:+10%", "the percentile", ceiling=True),
-    RuleForm("finding", "finding:major|minor", "a finding that is worse, as severe or more", "finding:major", "the severity", limited=False, source=False),
+    RuleForm("finding", "finding:major|minor", "a finding that got worse, of this severity or higher", "finding:major", "the severity", limited=False, source=False),
 )
 # fmt: on

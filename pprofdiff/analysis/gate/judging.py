@@ -160,9 +160,9 @@ def _words(worst: _Checked, checked: list[_Checked]) -> str:
     tripped = sum(one.trips for one in checked)
     between = sum(one.between for one in checked)
     if tripped > 1:
-        text += f"; over it too: {tripped - 1:,} more"
+        text += f"; also over the limit: {tripped - 1:,} more"
     elif worst.between and between > 1:
-        text += f"; not sure of {between - 1:,} more"
+        text += f"; undecided: {between - 1:,} more"
     elif len(checked) > 1:
         text += f"; the worst of {len(checked):,}"
     return text

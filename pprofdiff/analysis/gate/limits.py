@@ -70,7 +70,7 @@ def parse_limit(text: str) -> Limit:
     if unit not in ("", "%", "pp") and not any(
         comparable(_known(unit), known) for known in ("ns", "B")
     ):
-        raise ValueError(f"{unit} is no unit of time or size")
+        raise ValueError(f"{unit} is not a unit of time or size")
     if not sign and unit in ("%", "pp"):
-        raise ValueError(f"{text} has no sign: type +{text} for at most so much more")
+        raise ValueError(f"{text} has no sign; type +{text} for at most so much more")
     return Limit(sign, Decimal(match[2]), unit)

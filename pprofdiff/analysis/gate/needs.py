@@ -25,7 +25,7 @@ def needs(figure: Figure, limit: Limit, allowed: float) -> str:
     if figure.by_ratio and figure.runs == 1:
         return _SEVERAL
     if not figure.runs or figure.worse is None:
-        return "more runs of this kind would not decide"
+        return "more runs like these would not decide"
     wanted = wanted_runs(figure.runs, _times(figure.worse, figure, allowed))
     if wanted is None:
         return _too_little(figure, limit)
@@ -51,7 +51,7 @@ def _too_little(figure: Figure, limit: Limit) -> str:
     if limit.relative and not figure.by_ratio and figure.unit != "pp":
         return (
             f"over {MOST_RUNS} times the samples are needed: hold small rows against a "
-            "limit in points, such as +1pp"
+            "limit in percentage points, such as +1pp"
         )
     return (
         f"over {MOST_RUNS} runs per side are needed: the change is too near the limit"

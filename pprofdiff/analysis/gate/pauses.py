@@ -42,9 +42,11 @@ _LEAST_NS = 1000
 # Cap on the logarithm of a ratio: larger ones are unreadable.
 _FAR = 100.0
 # Why a percentile above the limit may not be significant.
-_FEW = "too few pauses for a test"
-_ONE = "pauses of two runs of one build differ as much: measure several runs per side"
-_SEVERAL = "runs of a side differ as much: measure more of them"
+_FEW = "too few pauses to test"
+_ONE = (
+    "pauses of two runs of one build differ by as much: measure several runs per side"
+)
+_SEVERAL = "runs of one side differ by as much: measure more runs"
 
 
 def _check(asked: Asked) -> None:
@@ -73,7 +75,7 @@ def _pauses(asked: Asked, judged: Judged) -> Measured:
         return Missing(f"{what} is compared")
     base, new = ([run for run in side if len(run)] for side in sides)
     if not base or not new:
-        return Missing("a side has no whole pause of the GC")
+        return Missing("one side has no complete GC pause")
     quantiles = [
         mean_of_runs([quantile(run, rank) for run in side]) or 0.0
         for side in (base, new)

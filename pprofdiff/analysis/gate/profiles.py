@@ -343,7 +343,9 @@ def _pattern(asked: Asked) -> Matches:
 
 def _no_points(asked: Asked) -> None:
     if asked.limit.unit == "pp":
-        raise asked.wrong("the total is all of it and has no points; type total:+5%")
+        raise asked.wrong(
+            "the total is always 100%, so a limit in pp does not apply; type total:+5%"
+        )
 
 
 def _known(ids: Callable[[], Sequence[str]]) -> Callable[[Asked], None]:

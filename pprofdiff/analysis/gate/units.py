@@ -24,7 +24,7 @@ def _check(asked: Asked) -> None:
     matcher(asked.subject, asked.named)
     if not asked.limit.relative:
         raise asked.wrong(
-            f"a limit here is a percentage; type unit:{asked.subject}:+5%"
+            f"the limit must be a percentage; type unit:{asked.subject}:+5%"
         )
 
 

@@ -101,7 +101,7 @@ SUMS = (
     Figure("concurrent mark, wall", "m", "times.mark_wall_us", "ms", GC_MARKING, worse=True),
     Figure("stop-the-world, wall", "s+t", "times.stw_wall_us", "ms", GC_STOPS, worse=True),
     Figure("stop-the-world, CPU", "S+T", "times.stw_cpu_us", "ms", GC_STOPS, worse=True),
-    Figure("of it sweep termination", "S", "times.sweep_termination_cpu_us", "ms", GC_STOPS, level=1),
+    Figure("including sweep termination", "S", "times.sweep_termination_cpu_us", "ms", GC_STOPS, level=1),
     Figure("mark assist, CPU", "A", "times.assist_cpu_us", "ms", GC_MARKING, worse=True),
     Figure("background mark, CPU", "D", "times.background_cpu_us", "ms", GC_MARKING, worse=True),
     Figure("idle mark, CPU", "I", "times.idle_cpu_us", "ms", GC_IDLE),

@@ -271,7 +271,7 @@ def unusable(logs: Sequence[Capture[GCLog]]) -> Iterator[Caveat]:
             yield Caveat(
                 "gctrace-mixed",
                 f"{path}: lines of several processes alternate and cannot be told "
-                "apart: not compared; write one log a process",
+                "apart: not compared; write one log per process",
             )
         elif not any(run.lines_seen for run in log_.runs):
             torn = sum(run.torn for run in log_.runs)

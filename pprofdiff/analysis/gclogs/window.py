@@ -69,7 +69,8 @@ def window_of(run: GCRun, span: Span | None = None, path: str = "log") -> Window
     return Window(
         first,
         count - 1,
-        f"gc {numbers[first]} to {numbers[count - 2]}: without start-up and the last",
+        f"gc {numbers[first]} to {numbers[count - 2]}: excluding start-up and the "
+        "last cycle",
     )
 
 

@@ -35,9 +35,9 @@ class Runs(Generic[V]):
     in_turns: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a side has no run."""
+        """Raise ValueError if one side has no runs."""
         if not self.base or not self.new:
-            raise ValueError("a side has no run")
+            raise ValueError("one side has no runs")
 
     @classmethod
     def single(cls, base: V, new: V) -> Runs[V]:

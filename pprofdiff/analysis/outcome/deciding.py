@@ -48,10 +48,10 @@ _NOTHING = (
     "per op"
 )
 _BUSY = "the machine is busy, so a verdict needs both CPU/op and time/op"
-_LONGER = "end other programs, or raise --time"
+_LONGER = "stop other programs, or raise --time"
 _TOO_FEW = "too few turns to decide: measure longer (--time)"
 _CPU_ALONE = (
-    "CPU/op changed significantly and time/op did not: a verdict needs both, for GC "
+    "CPU/op changed significantly and time/op did not: a verdict needs both, as GC "
     "workers run on idle processors"
 )
 _MACHINE = (
@@ -409,7 +409,10 @@ def _more_runs(measure: Measure, noun: Literal["runs", "hosts"]) -> str:
 def _surer(measure: Measure, noun: Literal["runs", "hosts"]) -> str:
     """Return what it takes for a significant second figure to decide alone."""
     wanted = _wanted(measure, measure.wide, abs(log(measure.ratio)), noun)
-    return f"{measure.figure} moved, but a figure that moves alone needs 99%: {wanted}"
+    return (
+        f"{measure.figure} changed, but no other figure did, and one figure alone "
+        f"needs 99%: {wanted}"
+    )
 
 
 def _wanted(

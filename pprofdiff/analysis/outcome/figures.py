@@ -97,7 +97,7 @@ def timed(comparison: Comparison) -> Timed | None:
     }
     whole = Measure(
         id="time",
-        figure="time per operation",
+        figure="time per op",
         unit="s",
         base=old,
         new=now,
@@ -122,7 +122,7 @@ def _in_turns(turns: Turns) -> Timed:
         written(name): ratio_of_figure(figure)
         for name, figure in zip(turns.names, turns.each(turns.seconds), strict=True)
     }
-    what = _Figure("time", "time per operation", "s")
+    what = _Figure("time", "time per op", "s")
     seconds = turns.geomeans(turns.seconds)
     return Timed(_of_turns(what, seconds, source_of(turns.names)), each)
 
@@ -174,7 +174,7 @@ def _throughput(comparison: Comparison) -> Measure | None:
 
 def _cpu_per_operation(comparison: Comparison) -> Measure | None:
     """Return CPU time per op if the operation count is known."""
-    what = _Figure("cpu", "CPU per operation", "s")
+    what = _Figure("cpu", "CPU per op", "s")
     turns = comparison.turns if comparison.measured else None
     if turns is not None:
         if turns.cpu_seconds is None:
@@ -201,7 +201,7 @@ def _wall_per_operation(comparison: Comparison) -> Measure | None:
     """Return wall time per op from a non-Go thread profile, as Node.js writes."""
     for diff in comparison.profiles:
         if diff.is_wall and min(diff.totals) > 0:
-            what = _Figure("wall", "wall time per operation", "s")
+            what = _Figure("wall", "wall time per op", "s")
             return _per_operation(diff, what, "the profile of wall time")
     return None
 

@@ -63,7 +63,7 @@ def by_label(diff: ProfileDiff, asked: str = "") -> ByLabel | None:
         if asked not in keys:
             known = ", ".join(map(printable, keys))
             have = f"labels are {known}" if known else "samples have no labels"
-            raise UsageError(f"--by {printable(asked)}: no label is called so: {have}")
+            raise UsageError(f"--by {printable(asked)}: no label has this name: {have}")
         return _judged(diff, keys[asked])
     keys = {
         one.key: one

@@ -99,8 +99,7 @@ class Pattern:
             self._compiled = regex.compile(reader.all())
         except (_Refused, regex.error, OverflowError, ValueError) as error:
             raise UsageError(
-                f"{option}: {_shown(pattern)} is not a regular expression of Go: "
-                f"{error}"
+                f"{option}: {_shown(pattern)} is not a Go regular expression: {error}"
             ) from error
         self.names = reader.names
         self.groups = reader.groups
@@ -196,7 +195,7 @@ class _Reader:
             raise _Refused("it is too long")
         out = self.alternatives(frozenset())
         if self.at < len(self.pattern):
-            raise _Refused("there is a ) too many")
+            raise _Refused("unmatched )")
         return out.spelled
 
     def next(self, size: int = 1) -> str:
@@ -260,7 +259,7 @@ class _Reader:
             opening = "(?:"
             changed = self.match(r"([imsU]*)(?:-([imsU]+))?:")
             if changed is None:
-                raise _Refused("Go has no such group as (?" + self.next())
+                raise _Refused("Go does not know the group (?" + self.next())
             flags = (flags | set(changed[1])) - set(changed[2] or "")
         else:
             self.groups += 1
@@ -268,7 +267,7 @@ class _Reader:
             self.names.setdefault(named[1], self.groups)
         self.depth += 1
         if self.depth > _DEEPEST:
-            raise _Refused(f"groups stand within each other {_DEEPEST} times and more")
+            raise _Refused(f"groups are nested {_DEEPEST} times and more")
         inner = self.alternatives(flags)
         self.depth -= 1
         if not self.starts(")"):
@@ -304,7 +303,7 @@ class _Reader:
         if letter in ("p", "P"):
             raise _Refused("Unicode classes (\\p) are not available; list the letters")
         if not letter or letter.isalnum() or ord(letter) >= 0x80:
-            raise _Refused(f"Go has no escape \\{letter}")
+            raise _Refused(f"Go does not know the escape \\{letter}")
         return letter
 
     def brackets(self) -> str:
@@ -349,7 +348,7 @@ def _joined(parts: list[_Part]) -> _Part:
     """Return the concatenation of parts."""
     size = sum(part.size for part in parts)
     if size > _MOST_PARTS:
-        raise _Refused("its repetitions make it too long")
+        raise _Refused("its repetitions expand to too much")
     return _Part(
         "".join(part.spelled for part in parts),
         size,

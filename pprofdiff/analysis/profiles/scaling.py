@@ -23,7 +23,7 @@ __all__ = [
 MODES: Final = {
     "absolute": "absolute",
     "per_second": "per second",
-    "per_work": "per operation",
+    "per_work": "per op",
     "share": "new scaled to base",
     "composition": "share of each side's total",
     "about": "new scaled to about equal work",

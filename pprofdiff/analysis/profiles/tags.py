@@ -81,9 +81,7 @@ def tag_test(option: str, value: str, units: dict[str, str], notes: list[str]) -
     key, spelled = (wanted, rest) if separator else (None, value)
     in_range = _range(option, spelled)
     if in_range is not None:
-        notes.append(
-            f"{option}={value} is read as a range of numbers, not as a pattern"
-        )
+        notes.append(f"{option}={value} is a range of numbers, not a pattern")
         return partial(_has_number, key=key, in_range=in_range, units=units)
     patterns = [matcher(pattern, option) for pattern in spelled.split(",")]
     return partial(_has_texts, key=key, patterns=patterns)

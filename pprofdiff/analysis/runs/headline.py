@@ -52,12 +52,12 @@ def _of_turns(comparison: Comparison) -> tuple[RunValues, ...]:
         return ()
     base, new = (_by_round(side, rounds) for side in turns.geomeans(turns.seconds)[:2])
     source = source_of(turns.names)
-    found = [RunValues("time", "time per operation", source, base, new)]
+    found = [RunValues("time", "time per op", source, base, new)]
     if turns.cpu_seconds is not None:
         cpu = turns.geomeans(turns.cpu_seconds)
         base, new = (_by_round(side, rounds) for side in cpu[:2])
         source = "the CPU time that the kernel counted"
-        found.append(RunValues("cpu", "CPU per operation", source, base, new))
+        found.append(RunValues("cpu", "CPU per op", source, base, new))
     return tuple(found)
 
 
@@ -91,7 +91,7 @@ def _times(comparison: Comparison) -> RunValues | None:
     source = f"Benchmark{written(names[0])}"
     if len(names) > 1:
         source = f"the geometric mean of {len(names)} benchmarks"
-    return RunValues("time", "time per operation", source, base, new)
+    return RunValues("time", "time per op", source, base, new)
 
 
 def _cpu(comparison: Comparison) -> RunValues | None:
@@ -102,6 +102,6 @@ def _cpu(comparison: Comparison) -> RunValues | None:
                 for number in (0, 1)
             )
             if base and new:
-                figure, source = "CPU per operation", "the CPU profiles"
+                figure, source = "CPU per op", "the CPU profiles"
                 return RunValues("cpu", figure, source, base, new)
     return None

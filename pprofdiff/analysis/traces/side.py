@@ -174,7 +174,7 @@ class TraceSide:
             caveats.append(
                 Caveat(
                     "trace-cut",
-                    f"{self.path}: {share:.0f} % of the file could not be read: "
+                    f"{self.path}: {share:.0f}% of the file could not be read: "
                     f"{missing.why}",
                 )
             )

@@ -44,15 +44,15 @@ def sources_of(git: str, repository: str, folders: str) -> FoundSources:
     ref, repository or folder does not exist.
     """
     if git and folders:
-        raise UsageError("--git and --source say the same in two ways: give one")
+        raise UsageError("--git and --source exclude each other: give one")
     if repository and not git:
         raise UsageError("--repo goes with --git BASE..NEW: add it")
     if git:
         base, dots, new = git.partition("..")
         if not dots or new.startswith("."):
             raise UsageError(
-                f"--git {printable(git)}: is BASE..NEW, the commits of both builds, "
-                "such as v1.4.0..HEAD"
+                f"--git {printable(git)}: must be BASE..NEW, the commits of both "
+                "builds, such as v1.4.0..HEAD"
             )
         found = Repository(repository)
         commits = found.commit(base or "HEAD"), found.commit(new or "HEAD")
@@ -64,12 +64,12 @@ def sources_of(git: str, repository: str, folders: str) -> FoundSources:
             named *= 2
         if len(named) != 2 or not all(named):
             raise UsageError(
-                f"--source {printable(folders)}: is BASEDIR{os.pathsep}NEWDIR, the "
-                "folders with the source of both builds"
+                f"--source {printable(folders)}: must be BASEDIR{os.pathsep}NEWDIR, "
+                "the folders with the source of both builds"
             )
         for folder in named:
             if not os.path.isdir(folder):
-                raise UsageError(f"--source: {printable(folder)} is no folder")
+                raise UsageError(f"--source: {printable(folder)} is not a folder")
         return FoundSources((FolderTree(named[0]), FolderTree(named[1])))
     return FoundSources(None)
 

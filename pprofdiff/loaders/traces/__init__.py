@@ -83,6 +83,6 @@ def decode(
     if version not in FORMATS:
         known = ", ".join(f"1.{v}" for v in (*FORMATS_V1, *FORMATS))
         raise FormatError(
-            f"{name}: a trace of format 1.{version}, which is none of {known}"
+            f"{name}: a trace of format 1.{version}; the formats read are {known}"
         )
     return decode_v2(data, version, name, say)

@@ -50,8 +50,8 @@ def asked(sections: Sequence[Section], anchors: Iterable[str]) -> Iterator[Asked
 
 def _names(most: str, furthest: str) -> str:
     if most == furthest:
-        return f"most, and moved furthest: {most}"
-    return f"most: {most}" + (f"; moved furthest: {furthest}" if furthest else "")
+        return f"largest, and changed most: {most}"
+    return f"largest: {most}" + (f"; changed most: {furthest}" if furthest else "")
 
 
 def _totals(section: Section) -> str:

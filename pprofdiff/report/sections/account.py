@@ -45,7 +45,7 @@ def outside_notes(account: Account) -> Iterator[str]:
     Costs per op add up as means, but benchmarks report medians.
     """
     if account.gaps:
-        yield f"Not in it: {'; '.join(account.gaps)}."
+        yield f"Not included: {'; '.join(account.gaps)}."
     if account.medians is not None:
         scale = account_scale(account)
         base, new = (scale.number(value) for value in account.medians)

@@ -34,7 +34,7 @@ _KIB = 1024
 _EXACT = "GC CPU is split by logarithmic mean, so that the parts add up to its change."
 _MODEL = (
     "Functions are charged for the bytes they allocate, as if each byte cost the same: "
-    "a model, for marking has no caller."
+    "a model, as marking has no caller."
 )
 _MEASURED = {
     ("CPU profile", "allocs"): "profiles ÷ GC log",

@@ -203,7 +203,7 @@ def _short_parts(gc: GCDiff, most: int) -> Iterator[SectionPart]:
         return row.cells[at].mark != "", abs(log(ratio)) if ratio and ratio > 0 else 0.0
 
     some = tuple(first(whole.rows, most, moved))
-    title = "What moved most (rates are under load)"
+    title = "What changed most (rates are under load)"
     yield replace(whole, rows=some, title=title, total=len(whole.rows))
     yield from _factors(gc)
 

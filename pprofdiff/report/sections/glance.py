@@ -45,7 +45,7 @@ def _table(report: ReportModel, rows: Sequence[Row]) -> Table:
     columns = (
         Column(" → ".join(report.labels), "pair"),
         Column("Δ", "delta"),
-        name_column("also compared; what moved most in it"),
+        name_column("also compared; what changed most in it"),
     )
     used = [
         i

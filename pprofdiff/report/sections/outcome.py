@@ -27,7 +27,7 @@ from pprofdiff.report.sections.changes import (
     span,
 )
 from pprofdiff.report.sections.units import label_sentence, unit_headline
-from pprofdiff.units import percent, times
+from pprofdiff.units import percent, times, times_the
 
 __all__ = ["OutcomeText", "outcome_text"]
 
@@ -131,7 +131,7 @@ def _units_text(outcome: Outcome, first: Measure) -> OutcomeText:
         below += _allocating(outcome)
     else:
         headline = f"{verdict}, {of_all}: {figures}"
-        below.append("None of them changed significantly by itself.")
+        below.append("None of them changed significantly on its own.")
     if not first.of_turns:
         below += _below(outcome, first)
         if any(unit.figure == "cpu" for unit in outcome.units):
@@ -228,10 +228,10 @@ def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:
 def _together(moved: Together) -> str:
     """Return that all benchmarks changed alike, and what else can cause that."""
     low, high, verb = moved.low, moved.high, "slowed"
-    doing = "a busy or throttled machine does that too"
+    doing = "a busy or throttled machine has the same effect"
     if high < 1:
         low, high, verb = 1 / high, 1 / low, "sped up"
-        doing = "a machine that was busy or throttled under base does that too"
+        doing = "a machine that was busy or throttled during base has the same effect"
     span = times(high)
     if times(low) != span:
         span = f"{times(low).removesuffix('×')} to {span}"
@@ -246,9 +246,9 @@ def _a_second(factor: float, low: float, high: float) -> str:
     """Return by how much CPU per second changed, and what may have caused it."""
     way = "more" if factor > 1 else "less"
     return (
-        f"The program took {times(factor)} the CPU per second "
+        f"The program took {times_the(factor, 'CPU')} per second "
         f"({span(factor, low, high)}), and no group's share changed beyond noise: "
-        f"{way} work was done, an op costs {way}, or the machine differed."
+        f"the program did {way} work, an op cost {way}, or the machine differed."
     )
 
 
@@ -301,9 +301,9 @@ def _amount(measure: Measure) -> str:
     """Return a metric's change: a factor if it is large, else a percentage."""
     noun, about = _noun(measure), "about " if measure.id == "about" else ""
     if _flipped(measure):
-        return f"{times(1 / measure.ratio)} the ops/s"
+        return times_the(1 / measure.ratio, "ops/s")
     if _many(measure.ratio) or _fewer(measure, measure.ratio):
-        return f"{about}{times(measure.ratio)} the {noun}"
+        return f"{about}{times_the(measure.ratio, noun)}"
     return f"{about}{percent_change(measure.ratio)} {noun}"
 
 
@@ -330,10 +330,7 @@ def _basis(measure: Measure, *, busy: bool) -> str:
     """Return where the metric is from, and what its interval means."""
     base, new = measure.runs
     if measure.id == "control":
-        return (
-            f"From {measure.source}: what slows the machine slows all code, and is "
-            "left out."
-        )
+        return f"From {measure.source}: a slowdown of the whole machine cancels out."
     if (base, new) == (1, 1):
         if busy and measure.id != "cpu":
             return f"From {measure.source}, one run per side."

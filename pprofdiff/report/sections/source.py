@@ -39,7 +39,7 @@ _HOW = (
     "--source BASEDIR:NEWDIR from folders."
 )
 _WHY: dict[Why, str] = {
-    "missing": "The source{of} is not found",
+    "missing": "The source{of} was not found",
     "mismatch": "The source found{of} is not that of the profile",
     "today": "The source is that of today, for both builds",
 }
@@ -57,7 +57,7 @@ def listed(report: ReportModel, pattern: str, sources: Sources) -> Iterator[Part
     """
     matches = matcher(pattern, "list")
     if not report.profiles:
-        raise UsageError("--list is of profiles, and there is none to compare")
+        raise UsageError("--list needs profiles, and there are none to compare")
     for diff in report.profiles:
         both = BothSides(diff, (side_lines(diff, 0), side_lines(diff, 1)))
         found = [

@@ -68,7 +68,7 @@ def _moved_words(moved: Sequence[Unit], units: Sequence[Unit]) -> str:
     many = f"{len(moved)} of {len(units)}"
     if len(moved) == len(units):
         many = "both" if len(moved) == _BOTH else f"all {len(moved)}"
-    return f"{many} benchmarks; most {_change(moved[0])}"
+    return f"{many} benchmarks; largest: {_change(moved[0])}"
 
 
 def _others(left: int) -> str:

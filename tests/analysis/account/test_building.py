@@ -69,7 +69,7 @@ def test_parts_are_groups_and_add_up_exactly(base, new, work):
         assert sum(wanted.values()) == sum(a[side] for a in parts.values())
         assert whole.total[side] == diff.totals[side] * by[side]
     assert (whole.of, whole.unit) == (
-        ("shares of CPU", "%") if work is None else ("CPU per operation", "ns")
+        ("shares of CPU", "%") if work is None else ("CPU per op", "ns")
     )
     if work is None:
         assert whole.total == (100, 100)
@@ -97,7 +97,7 @@ def benchmarked():
 
 def test_time_of_a_benchmark_is_cpu_on_its_path_and_the_rest(benchmarked):
     whole = account(told(*benchmarked))
-    assert (whole.of, whole.unit) == ("time per operation", "ns")
+    assert (whole.of, whole.unit) == ("time per op", "ns")
     assert [float(side) for side in whole.total] == pytest.approx([1e6, 2e6])
     # In ten seconds there were 10,000 and 5,000 operations.
     parts = {
@@ -132,7 +132,7 @@ def test_a_group_that_is_beside_it_as_well_is_labelled_apart(benchmarked):
     labels = {part.id: part.label for part in whole.parts}
     assert labels["cpu.user"] == "User code (in part)"
     assert labels["cpu.alloc"] == "Allocation"
-    assert whole.gaps[0] == "CPU of other goroutines, which the table of CPU has too"
+    assert whole.gaps[0] == "CPU of other goroutines (the CPU table includes it)"
     diff = next(d for d in compared.profiles if d.is_cpu)
     rows = {group.label: group for group in judged_groups(diff)}
     equal = [part for part in whole.parts if part.label in rows]
@@ -149,7 +149,7 @@ def test_a_group_that_is_beside_it_as_well_is_labelled_apart(benchmarked):
 def test_operations_in_parallel_take_the_time_of_each_goroutine():
     side = (*cpu({PARALLEL: 2000}), *bench({"Work": 1_000_000}, procs="-4"))
     whole = account(told(side, side))
-    assert whole.of == "time per operation, of all goroutines"
+    assert whole.of == "time per op, of all goroutines"
     # Four goroutines, each for all of the time: a millisecond is four of theirs.
     assert float(whole.total.base) == pytest.approx(4e6)
     assert float(by_id(whole.parts)["cpu.user"].base) == pytest.approx(2e6)
@@ -163,7 +163,7 @@ def test_else_it_is_of_cpu_alone(missing):
     else:
         side = (*cpu({SERVE: 700}), *bench({"Serve": 10_000_000}))
     whole = account(told(side, side))
-    assert whole.of == "CPU per operation"
+    assert whole.of == "CPU per op"
     assert "off-cpu" not in by_id(whole.parts)
     assert any("waiting was not measured" in gap for gap in whole.gaps)
 
@@ -186,4 +186,4 @@ def test_a_time_that_cannot_be_has_no_mean(value):
     runs = bench({"Work": 1_000_000}, {"Work": value})
     side = (*cpu({ON_PATH: 600}), *runs)
     whole = account(told(side, side, work=counted((1000, 1000))))
-    assert whole.of == "CPU per operation"
+    assert whole.of == "CPU per op"

@@ -23,7 +23,7 @@ from tests.analysis.outcome.evidence import cpu, told
 from tests.field.capture import PAIRS
 
 STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
-# Bytes per operation of the allocs profile, as a ratio, differ so from the runtime's.
+# Bytes per op of the allocs profile, as a ratio, differ so from the runtime's.
 BYTES = 0.05
 LOOP = ("example.com/a.BenchmarkF", "testing.(*B).runN", "testing.(*B).launch")
 MARK = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")

@@ -227,7 +227,7 @@ def test_what_is_no_number_is_left_out_and_said():
     diff = compared(base, printed({"F": runs("ns/op", 1)}))
     (row,) = diff.rows
     assert row.base.n == 1
-    assert "2 measurements are no numbers and are left out" in row.notes
+    assert "2 measurements are not numbers and are left out" in row.notes
 
 
 OLD_AND_NEW = {

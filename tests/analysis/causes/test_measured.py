@@ -70,7 +70,7 @@ OWN = [
     ),
     (
         {path("F"): 600, path("Check", "F"): 500}, {path("F"): 600},
-        "p.Check takes no CPU any more", (500, 0), "",
+        "p.Check no longer takes CPU", (500, 0), "",
     ),
     # One function replaces another under a caller: the caller tells both.
     (

@@ -61,7 +61,7 @@ def test_the_window_does_not_depend_on_how_large_the_heap_is(heaps, times):
 def test_start_up_and_the_last_are_left_out():
     window = window_of(triggered(4, 4, 8, 16, 100, 110, 90, 105, 100, 95, 101))
     assert bounds(window) == (4, 10)
-    assert window.reason == "gc 5 to 10: without start-up and the last"
+    assert window.reason == "gc 5 to 10: excluding start-up and the last cycle"
 
 
 def test_what_is_steady_from_the_first_loses_only_the_last():

@@ -108,7 +108,7 @@ def test_iterations_before_the_printed_ones_count():
 
 
 def costs(base, new):
-    """Return each function's CPU per operation, (base, new), and the findings."""
+    """Return each function's CPU per op, (base, new), and the findings."""
     comparison = compare_sides(base, new, DEFAULTS)
     (cpu,) = (diff for diff in comparison.profiles if diff.is_cpu)
     assert cpu.normalization.mode == "per_work"

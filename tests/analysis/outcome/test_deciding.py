@@ -134,9 +134,9 @@ def test_one_group_alone_does_not_tell_the_machine_from_the_code():
     assert (alone.alike, alone.cpu_a_second[0]) == (None, pytest.approx(3))
     said = words(alone)
     assert said.startswith("The program took 3.00× the CPU per second (2.")
-    assert "an op costs more" in said
+    assert "an op cost more" in said
     less = words(outcome(told(cpu(more), cpu(stacks))))
-    assert "an op costs less" in less
+    assert "an op cost less" in less
     both = [side | {MARK: 200 * by} for side, by in ((stacks, 1), (more, 3))]
     several = outcome(told(*map(cpu, both)))
     assert several.cpu_a_second is None
@@ -295,7 +295,8 @@ def test_a_second_figure_decides_where_it_is_surer():
     assert not figures["cpu"].sure
     assert (said.verdict, said.headline.id) == ("unknown", "time")
     assert (
-        "CPU per operation moved, but a figure that moves alone needs 99%" in said.needs
+        "CPU per op changed, but no other figure did, and one figure alone needs 99%"
+        in said.needs
     )
 
 
@@ -334,14 +335,14 @@ def test_benchmarks_that_a_machine_may_have_slowed_say_so():
     text = " ".join(sentence.text for sentence in outcome_text(said).below)
     assert (
         "All 3 benchmarks slowed alike (2.20 to 3.00×) and allocate as before: a busy or "
-        "throttled machine does that too. Measure in turns to tell them apart: "
+        "throttled machine has the same effect. Measure in turns to tell them apart: "
         "pprofdiff measure." in text
     )
     back = outcome(told(_text(_ALIKE, B=more, allocs=_COUNTS), base))
     assert back.verdict == "faster"
     text = " ".join(sentence.text for sentence in outcome_text(back).below)
     assert "sped up alike (2.20 to 3.00×)" in text
-    assert "under base does that too" in text
+    assert "during base has the same effect" in text
     # Nothing is said of allocation that was not counted.
     plain = outcome(told(_text({}), _text(_ALIKE)))
     assert plain.together is not None

@@ -60,7 +60,7 @@ def test_twice_the_cpu_is_slower_on_any_machine(busy):
 @pytest.mark.parametrize(
     ("operations", "wall", "verdict"),
     [
-        # CPU per operation is 1/0.92 of what it was: on a busy machine chance does that.
+        # CPU per op is 1/0.92 of what it was: on a busy machine chance does that.
         (920, 0.92, "unknown"),
         (920, 1.0, "unknown"),
         # It moves by more, and nobody waits longer; or somebody does.
@@ -93,7 +93,7 @@ BUSY_NEEDS = "the machine is busy, so a verdict needs both CPU/op and time/op "
 def test_on_a_busy_machine_the_reason_is_said(operations, wall, why):
     told = while_busy(operations, wall)
     assert told.verdict == "unknown"
-    assert told.needs == f"{BUSY_NEEDS}{why}: end other programs, or raise --time"
+    assert told.needs == f"{BUSY_NEEDS}{why}: stop other programs, or raise --time"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ def measure(low, high, *, more_is="slower", narrow=None, ratio=None):
     """Return a figure with these bounds."""
     middle = (low * high) ** 0.5 if ratio is None else ratio
     return Measure(
-        "time", "time per operation", "s", 1.0, middle, middle, low, high,
+        "time", "time per op", "s", 1.0, middle, middle, low, high,
         narrow or (low, high), (low, high), more_is, "Benchmark",
     )  # fmt: skip
 

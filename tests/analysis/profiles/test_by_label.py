@@ -84,7 +84,7 @@ def test_a_key_that_is_asked_for_is_taken_whatever_it_covers():
 
 
 def test_a_key_that_no_sample_has_is_an_error():
-    with pytest.raises(UsageError, match="no label is called so: labels are endpoint"):
+    with pytest.raises(UsageError, match="no label has this name: labels are endpoint"):
         by_label(of_keys("endpoint"), "endpoin")
     with pytest.raises(UsageError, match="samples have no labels"):
         by_label(compared(made(([], 1)), made(([], 1))), "endpoint")

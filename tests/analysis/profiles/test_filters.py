@@ -160,7 +160,7 @@ def test_tags(tag, want):
 
 def test_a_range_is_told_from_a_pattern():
     assert filtered(TAGGED, Filters(tagfocus="32kb:")).warnings == (
-        "tagfocus=32kb: is read as a range of numbers, not as a pattern",
+        "tagfocus=32kb: is a range of numbers, not a pattern",
     )
     assert filtered(TAGGED, Filters(tagfocus="acme")).warnings == ()
 

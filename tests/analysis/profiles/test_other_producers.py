@@ -88,7 +88,7 @@ def test_work_is_what_values_are_by(cli):
     totals = [int(np.sum(read(n).data.values[:, 1])) for n in ("base", "new")]
     scaled = diff.data.normalization.scaled(*totals)
     assert scaled == pytest.approx((totals[0] / DONE["base"], totals[1] / DONE["new"]))
-    assert "per operation" in cli(
+    assert "per op" in cli(
         str(NODE / "base.pb.gz"), str(NODE / "new.pb.gz"), "--work", work
     ).out.replace("\n", " ")
 

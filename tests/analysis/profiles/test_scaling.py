@@ -42,9 +42,9 @@ def test_a_wait_by_time_and_a_cost_by_operation_say_so():
         return unit_words(replace(profile_diff("syncpool", kind), normalization=by))
 
     assert told("mutex", "per_second").endswith("s/s (seconds waited per second)")
-    assert told("mutex", "per_work").endswith("s/op (per operation)")
+    assert told("mutex", "per_work").endswith("s/op (per op)")
     assert told("cpu", "per_second") == "cores (CPU seconds per second)"
-    assert told("allocs", "per_work").endswith("B/op (per operation)")
+    assert told("allocs", "per_work").endswith("B/op (per op)")
     assert told("cpu", "share") == "s (new scaled to base)"
 
 

@@ -118,7 +118,7 @@ def test_it_reads_well_with_everything_folded(comment):
     assert outcome.startswith("**Faster: Compress, time/op 1/5,100 (1/8,100 to ")
     assert mean == (
         "Both benchmarks together: 70.7× the ops/s (48.5 to 103×), about "
-        "1/100 the CPU/op."
+        "1/100 of the CPU/op."
     )
     assert named.startswith("**Benchmarks, ")
     assert [line.split("|")[1].strip(" `") for line in units.splitlines()[2:]] == [
@@ -158,7 +158,7 @@ def test_nothing_beyond_noise_is_said_first(comment):
     )
     assert page.count("<summary>") == 1
     assert "<summary>Nothing moved beyond noise: cpu.</summary>" in page
-    assert page.count("No group changed beyond noise by itself.") == 1
+    assert page.count("No group changed beyond noise on its own.") == 1
     assert page.count("No function's cum changed significantly.") == 1
     # Why it is shares that are compared is said by what would tell more.
     assert page.count("--work BASE:NEW") == 1

@@ -73,15 +73,15 @@ def test_how_many_moved_is_said_in_words():
         for c, n in zip("ABC", (1200, 1800, 900), strict=True)
     ]
     for many, words in (
-        (2, "Slower: both benchmarks; most B, time/op 3.00× ("),
-        (3, "Slower: all 3 benchmarks; most B, time/op 3.00× ("),
+        (2, "Slower: both benchmarks; largest: B, time/op 3.00× ("),
+        (3, "Slower: all 3 benchmarks; largest: B, time/op 3.00× ("),
     ):
         headline, (mean,) = told(THREE[:many], dearer[:many])
         assert headline.startswith(words)
         which = "both" if many == 2 else "all 3"
         assert mean.startswith(f"Geomean of {which} benchmarks: time/op ")
     headline, _ = told(THREE, [*dearer[:2], THREE[2]])
-    assert headline.startswith("Slower: 2 of 3 benchmarks; most B, time/op 3.00× (")
+    assert headline.startswith("Slower: 2 of 3 benchmarks; largest: B, time/op 3.00× (")
     headline, _ = told(THREE, THREE)
     assert headline.startswith("The same within 2%, geomean of all 3 benchmarks: ")
 
@@ -163,7 +163,7 @@ def test_what_moved_most_has_no_more_words_than_it_needs():
     both = {F: 600, path("G", "F"): 600}
     report = of(Unit(both), Unit({F: 1800, path("G", "F"): 900}))
     text = as_text(report_parts(report))
-    title = re.escape("What moved most (flat, with library code)")
+    title = re.escape("What changed most (flat, with library code)")
     assert re.search(rf"^{title}$", text, re.MULTILINE)
     assert "own ratio" not in text
 

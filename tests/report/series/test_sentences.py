@@ -180,10 +180,10 @@ def test_time_has_doubts_that_builds_have_not(tmp_path, capsys):
     [
         (
             ["--fail-on=total:+5%"],
-            "-fail-on is of two builds: leave it out with --over",
+            "-fail-on compares two builds: leave it out with --over",
         ),
-        (["--group-by=region"], "-group-by is of two builds"),
-        (["-diff_base=x"], "-diff_base is of two builds"),
+        (["--group-by=region"], "-group-by compares two builds"),
+        (["-diff_base=x"], "-diff_base compares two builds"),
         (["-top"], "leave out -top"),
         (["-o", "x.md"], "-o x.md: of --over there are .html, .json, .csv, .svg, .png"),
         (["--every=5m"], "--every is the width of windows"),

@@ -155,7 +155,7 @@ def test_the_groups_add_up_to_the_total_that_is_shown(report):
 
 def test_two_of_the_same_have_no_difference(report):
     out = report("cpu.same")
-    assert "\nNo group changed beyond noise by itself. Total 23.39 → 23.39 s, " in out
+    assert "\nNo group changed beyond noise on its own. Total 23.39 → 23.39 s, " in out
     assert not re.search("[▲▼]", out)
     assert "was " not in out
     assert not re.search(r"\b(new|gone) +\d", out)
@@ -163,7 +163,7 @@ def test_two_of_the_same_have_no_difference(report):
 
 def test_runs_of_one_build_have_none_either(report):
     out = report("unchanged.cpu")
-    assert "\nNo group changed beyond noise by itself.\n" in out
+    assert "\nNo group changed beyond noise on its own.\n" in out
     groups = out.partition("\nGC  gcBgMarkWorker")[2].partition("\n\n")[0]
     assert "\ntotal " in groups
     assert not re.search("[▲▼]", groups)
@@ -196,4 +196,4 @@ def test_an_empty_profile_is_said_to_be_empty(cli, tmp_path):
         out = cli(*sides).out
         assert f"\n{said} has no samples: there is nothing to compare.\n" in out
         assert "In all" not in out
-        assert "must move by" not in out
+        assert "must change by" not in out

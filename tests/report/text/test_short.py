@@ -268,7 +268,7 @@ def test_the_order_is_outcome_account_causes_groups_movers_warnings_inputs(cli):
         "\nWhat adds up: ",
         "\nWhy\n1. ",
         "\nGC  gcBgMarkWorker",
-        "\nWhat moved most",
+        "\nWhat changed most",
         "\n! ",
         "\nbase  rss-search/base  ",
         "\nnext  ",

@@ -428,6 +428,9 @@ def _gc_words(case: Case, *, bytes_given: bool) -> str:
 def _evidence(case: Case, diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, ...]:
     source = f"{diff.name} profile alloc_space"
     facts = [*_site_facts(diff, sites)]
+    if len(sites) > 1:
+        every = " and ".join(site.owner for site in sites)
+        facts.append(Fact(f"bytes for {every}", source, *_bytes_of(sites), diff.unit))
     facts.append(Fact("bytes in all", source, *diff.totals, diff.unit))
     objects = case.comparison.of_type("alloc_objects")
     if objects is not None:

@@ -499,6 +499,7 @@ def _finding(
         "".join(f"{sentence}. " for sentence in sentences).strip(),
         (
             *facts,
+            time_fact("the goroutines' time", *lives.whole_ns),
             Fact(
                 f"{words.events}, in {off.places[0].function}",
                 "trace",

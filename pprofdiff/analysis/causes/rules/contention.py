@@ -60,17 +60,19 @@ def contention(case: Case) -> Iterator[Finding]:
     factors = base / max(totals[0], 1), new / max(totals[1], 1)
     caller = _changed_most(waits, names, *factors)
     where = f"most of the change under {_place(diff, waits, caller)}"
+    locks = _noun(diff, totals)
     if min(base, new) > 0:
-        title = f"Goroutines wait {times(new / base)} as long for locks, {where}"
+        title = f"Goroutines wait {times(new / base)} as long for {locks}, {where}"
     else:
-        title = f"Goroutines {'no longer' if base else 'now'} wait for locks, {where}"
+        title = f"Goroutines {'no longer' if base else 'now'} wait for {locks}, {where}"
     more = new > base
     yield Finding(
         "contention",
         title,
         f"Waited {by}: {arrow(rates[0], rates[1], 's')}, over all goroutines"
-        f"{'' if loaded == 1.0 else '; the factor is by work done'}.",
-        (Fact("delay", f"{diff.name} profile", totals[0], totals[1], diff.unit),),
+        f"{'' if loaded == 1.0 else '; the factor is by work done'}"
+        f"{_uncounted(diff, totals)}.",
+        (_fact(diff, totals),),
         "Hold the lock for less time, or split it, if longer waiting matters."
         if more
         else "",
@@ -80,6 +82,32 @@ def contention(case: Case) -> Iterator[Finding]:
         direction="worse" if more else "better",
         names=frozenset({names[caller]}),
     )
+
+
+def _noun(diff: ProfileDiff, totals: tuple[int, int]) -> str:
+    """Return what is waited for, precisely if the whole profile changes the other way.
+
+    From Go 1.22, mutex profiles have the locks inside the runtime too, and block
+    profiles have select and receive.
+    """
+    counted, every = (diff.normalization.delta(*t) for t in (totals, diff.totals))
+    return "locks" if counted * every >= 0 else "sync locks and channel sends"
+
+
+def _uncounted(diff: ProfileDiff, totals: tuple[int, int]) -> str:
+    """Return what else the profile has, "" for nothing."""
+    if totals == tuple(diff.totals):
+        return ""
+    others = (
+        "locks inside the runtime" if diff.name == "mutex" else "select and receive"
+    )
+    return f"; waits for {others} are not counted"
+
+
+def _fact(diff: ProfileDiff, totals: tuple[int, int]) -> Fact:
+    """Return the counted waits as evidence."""
+    source = f"{diff.name} profile"
+    return Fact("delay of sync locks and sends", source, *totals, diff.unit)
 
 
 def _crowd(
@@ -110,11 +138,20 @@ def _crowded(
     caller = _changed_most(waits, names, *factors)
     return Finding(
         "contention",
-        f"{fixed(base, new, 1)} goroutines wait for locks at a time, most of the "
-        f"change under {_place(diff, waits, caller)}",
+        f"{fixed(base, new, 1)} goroutines wait for {_noun(diff, totals)} at a time, "
+        f"most of the change under {_place(diff, waits, caller)}",
         f"Waited in all: {arrow(totals[0], totals[1], diff.unit)}, over all "
-        "goroutines, since the profiles began to count.",
-        (Fact("delay", f"{diff.name} profile", totals[0], totals[1], diff.unit),),
+        f"goroutines, since the profiles began to count{_uncounted(diff, totals)}.",
+        (
+            _fact(diff, totals),
+            Fact(
+                "goroutines waiting at a time",
+                f"{diff.name} profile",
+                base,
+                new,
+                "goroutines",
+            ),
+        ),
         "Hold the lock for less time, or split it." if new > base else "",
         severity="major" if abs(new - base) >= 1 else "minor",
         direction="worse" if new > base else "better",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
-from pprofdiff.analysis.causes.finding import Claim, Direction, Finding
+from pprofdiff.analysis.causes.finding import Claim, Direction, Fact, Finding
 from pprofdiff.analysis.causes.inside import Inside
 from pprofdiff.analysis.causes.numbers import percent, times
 from pprofdiff.analysis.causes.one_sided import mostly
@@ -167,7 +167,10 @@ def _replaced(
         "work-moved",
         f"{after} {verb} {before}: {cost}",
         f"{under}With their callees.",
-        cpu.facts([root.row for some in roots for root in some], "cum"),
+        (
+            *cpu.facts([root.row for some in roots for root in some], "cum"),
+            Fact("these functions together", "cpu profile", base, new, cpu.diff.unit),
+        ),
         direction=direction,
         claim=claim,
         names=frozenset(cpu.names[r.row] for some in roots for r in some),

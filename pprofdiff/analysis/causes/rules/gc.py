@@ -312,8 +312,11 @@ def _cadence(gc: GCDiff) -> str:
 
 def _evidence(gc: GCDiff) -> tuple[Fact, ...]:
     """Return the window's numbers, each with the gctrace fields that it is made of."""
+    from pprofdiff.analysis.gclogs.pace import pace_of
+
     base, new = gc.base.steady, gc.new.steady
     before, after = base.heap, new.heap
+    paces = pace_of(gc.base), pace_of(gc.new)
     facts = (
         Fact(
             "cycles per second",
@@ -352,8 +355,22 @@ def _evidence(gc: GCDiff) -> tuple[Fact, ...]:
             after.effective_gogc,
             "%",
         ),
+        _pace_fact("goal above the live heap", *(p and p.effective for p in paces)),
+        _pace_fact("GOGC", *(p.gogc if p and p.follows_gogc else None for p in paces)),
+        Fact(
+            "GC share of capacity",
+            "gctrace S+A+D+T",
+            base.gc_cpu_share,
+            new.gc_cpu_share,
+            "ratio",
+        ),
     )
     return tuple(fact for fact in facts if (fact.base, fact.new) != (None, None))
+
+
+def _pace_fact(what: str, base: float | None, new: float | None) -> Fact:
+    """Return settings in percent, by goals and live heaps, as evidence."""
+    return Fact(what, "gctrace goal, H2", base, new, "%")
 
 
 def dearer(case: Case) -> Iterator[Finding]:

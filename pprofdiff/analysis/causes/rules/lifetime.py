@@ -93,6 +93,7 @@ def life_waiting(case: Case) -> Iterator[Finding]:
         (
             time_fact(f"runnable: {pair.name}", *waits),
             time_fact(f"runnable while GC is marking: {pair.name}", *marking),
+            time_fact(f"lifetime: {pair.name}", *_lifetime(diff, pair)),
             time_fact(f"p99 of runnable time: {pair.name}", base, new),
         ),
         direction=direction(*shares),
@@ -142,9 +143,15 @@ def _of_life(
 ) -> tuple[float, float]:
     """Return times as shares of a group's life, base and new."""
     base, new = (
-        time / max(int(side.groups.total_ns[row]), 1)
-        for time, (side, row) in zip(times_ns, sides_of(diff, pair), strict=True)
+        time / max(life, 1)
+        for time, life in zip(times_ns, _lifetime(diff, pair), strict=True)
     )
+    return base, new
+
+
+def _lifetime(diff: TraceDiff, pair: GroupPair) -> tuple[int, int]:
+    """Return the total time (ns) of a group's goroutines, base and new."""
+    base, new = (int(side.groups.total_ns[row]) for side, row in sides_of(diff, pair))
     return base, new
 
 

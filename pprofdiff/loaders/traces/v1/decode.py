@@ -125,7 +125,7 @@ def _times(
     ns_per_tick = 1e9 / tables.frequency
     longest = max(int(t.max()) - first for t in (tick, sampled) if len(t))
     if longest * ns_per_tick >= LATEST_TIME:
-        raise Damage("a time that no clock has")
+        raise Damage("an impossible time")
     return (
         ((tick - first) * ns_per_tick).astype(np.int64),
         ((sampled - first) * ns_per_tick).astype(np.int64),

@@ -123,9 +123,9 @@ def _find_events(part: memoryview) -> tuple[FoundEvents, bool]:
     fault = None
     whole = len(starts) - (int(after[starts[-1]]) != size)
     if len(bad) and bad[0] < whole:
-        whole, fault = int(bad[0]), "an event of an unknown type or length"
+        whole, fault = int(bad[0]), "an event of unknown type or length"
     elif len(bad) and bad[0] == whole:
-        fault = "an event of an unknown type or length"
+        fault = "an event of unknown type or length"
     used = int(ends[-1]) + 1
     if whole < len(starts):
         start = int(starts[whole])

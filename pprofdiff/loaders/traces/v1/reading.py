@@ -96,7 +96,7 @@ class _Reader:
         batches = np.flatnonzero(types == V1Type.BATCH)
         pids = values[part.starts[batches] + 1].astype(np.uint64).view(np.int64)
         if len(pids) and not -1 <= int(pids.min()) <= int(pids.max()) < 1 << 31:
-            raise Damage("a processor of a number that there is not")
+            raise Damage("an unknown processor number")
         strings, stacks, frequency = self._read_tables(part, types)
         tick = self._ticks(part, types, after, joined)
         kept = np.flatnonzero((_TABLES[types] | _SAMPLES[types]) == 0)
@@ -133,7 +133,7 @@ class _Reader:
         if len(base):
             far += float(base.max())
         if far >= LATEST_TIME:
-            raise Damage("a time that no clock has")
+            raise Damage("an impossible time")
         if self._tick < 0 and types[0] != V1Type.BATCH:
             raise Damage("it does not begin with a batch of events")
         tick = np.cumsum(step, dtype=np.int64)

@@ -306,7 +306,7 @@ def _kinds_of_effect(
     rows = rare[np.isin(effect[rare], STATUSES)]
     status = events.argument(2, effects.event[rows])
     if len(rows) and not 1 <= int(status.min()) <= int(status.max()) <= 4:
-        raise Damage("a goroutine of a status that there is not")
+        raise Damage("an unknown goroutine status")
     effect[rows] = _STATUS_EFFECT + status
     rows = np.flatnonzero(effects.second)
     effect[rows[effect[rows] != SWITCH_STARTS]] = _LOSES_PROCESSOR

@@ -257,7 +257,7 @@ def _kinds_of_effect(events: Events, effects: OrderedEffects) -> NDArray[np.uint
     rows = np.flatnonzero(effect == E.PROC_STATUS)
     status = events.argument(1, effects.event[rows])
     if len(rows) and not 1 <= int(status.min()) <= int(status.max()) <= 4:
-        raise Damage("a processor of a status that there is not")
+        raise Damage("an unknown processor status")
     effect[rows] = _STATUS_EFFECT + status
     effect[lookup(_GOROUTINE_STATUS, effect).view(np.bool_)] = _CALLER_STATUS
     return effect

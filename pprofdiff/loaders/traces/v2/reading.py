@@ -214,18 +214,18 @@ def _times(
     is the first event of each batch, `counts` how many it has.
     """
     if max(bases) * ns_per_unit >= LATEST_TIME:
-        raise Damage("a time that no clock has")
+        raise Damage("an impossible time")
     if ns_per_unit.is_integer() and units.itemsize == 4:
         steps = units.astype(np.int64) * int(ns_per_unit)
     else:
         scaled = units * ns_per_unit
         if float(scaled.sum()) >= LATEST_TIME:
-            raise Damage("a time that no clock has")
+            raise Damage("an impossible time")
         steps = scaled.astype(np.int64)
     time = np.cumsum(steps)
     base = np.array([int(b * ns_per_unit) for b in bases], np.int64)
     base -= time[begins] - steps[begins]
     time += np.repeat(base, counts)
     if int(time.max()) >= LATEST_TIME:
-        raise Damage("a time that no clock has")
+        raise Damage("an impossible time")
     return time

@@ -165,7 +165,7 @@ class Recorder:
         raw = tables.samples
         units = raw.time.view(np.uint64) * tables.ns_per_unit
         if len(units) and float(units.max()) >= LATEST_TIME:
-            raise Damage("a time that no clock has")
+            raise Damage("an impossible time")
         time = np.maximum(units.astype(np.int64), since)
         self.ids.threads.add(raw.thread[raw.thread != NO_THREAD])
         samples = CPUSamples(

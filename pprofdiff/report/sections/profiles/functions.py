@@ -125,7 +125,7 @@ def moved_most(
     """
     owned = next(owned_most(diff, labels, granularity, rows, measured=brief), None)
     if owned is not None:
-        title = "What moved most (flat, with library code)"
+        title = "What changed most (flat, with library code)"
         return replace(owned, title=title) if brief else owned
     table = diff.table(granularity)
     delta = np.abs(table.scaled_delta("cum"))
@@ -140,7 +140,7 @@ def moved_most(
         "cum",
         _columns(diff, labels, table),
         _rows(diff, table, "cum", chosen[:rows]),
-        title="What moved most (cum: with all it calls)",
+        title="What changed most (cum: with all it calls)",
         total=len(chosen),
         code=True,
         one_unit=True,
@@ -202,7 +202,7 @@ def owned_most(
             )
             for i, at, cell in zip(shown, order[:rows].tolist(), cells, strict=True)
         ),
-        title="What moved most (flat, with the library code it calls)",
+        title="What changed most (flat, with the library code it calls)",
         total=len(moved),
         code=True,
         one_unit=True,

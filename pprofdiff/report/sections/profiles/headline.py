@@ -50,9 +50,9 @@ def _no_group(diff: ProfileDiff, groups: list[JudgedSum]) -> str:
     parts = (part for group in groups for part in judged_categories(diff, group.id))
     moved = [part for part in parts if part.noise is False]
     if not moved:
-        return "No group changed beyond noise by itself."
+        return "No group changed beyond noise on its own."
     largest = max(moved, key=lambda part: abs(part.delta))
-    return f"No group changed beyond noise by itself; {_change(diff, largest)}."
+    return f"No group changed beyond noise on its own; {_change(diff, largest)}."
 
 
 def _change(diff: ProfileDiff, group: JudgedSum) -> str:

@@ -31,8 +31,8 @@ def noise_sentence(
         return
     if model.spread.assumed and _some_untested(diff):
         yield Sentence(
-            "A number without a mark is beyond what chance makes of samples, but runs "
-            "of one build may differ by as much: take several runs per side.",
+            "A number without a mark is more than sampling noise, but runs of one "
+            "build may differ by as much: take several runs per side.",
             "legend",
         )
     if measured and any(groups[row].base or groups[row].new for row in within):
@@ -43,9 +43,9 @@ def noise_sentence(
     largest, runs = groups[row], together(diff.ledger.every("group").runs, [row])
     reach = float(model.reach(runs)[0])
     scale = scale_of(diff)
-    given = "at this length" if hosts is None else "of so many hosts"
+    given = "at this length" if hosts is None else "with this many hosts"
     text = (
-        f"within noise: {given} {largest.label} must move by "
+        f"within noise: {given} {largest.label} must change by "
         f"{scale.number(reach)} {scale.unit} to be significant"
     )
     spans = [s.profile.duration_ns for s in (diff.base, diff.new)]

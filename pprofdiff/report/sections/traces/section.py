@@ -202,7 +202,7 @@ def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> 
     named = [
         (
             f"blocked.{row.reason}" if row.state == "blocked" else row.state,
-            f"blocked: {row.reason or 'no reason given'}"
+            f"blocked: {row.reason or 'reason not recorded'}"
             if row.state == "blocked"
             else _STATES.get(row.state, row.state),
             (row.base_ns, row.new_ns),
@@ -310,7 +310,7 @@ def _state_rows(diff: TraceDiff) -> Iterator[Row]:
     least = max(lives) / 1000
     for row in blocked:
         if max(row.base_ns, row.new_ns) >= least:
-            name = row.reason or "no reason given"
+            name = row.reason or "reason not recorded"
             yield row_of(f"blocked.{row.reason}", name, [row], level=1)
 
 

@@ -11,7 +11,8 @@ from pprofdiff.analysis.causes.numbers import Span
 from pprofdiff.analysis.gate.model import Ruling
 from pprofdiff.api import compare
 from pprofdiff.errors import ContradictionError
-from pprofdiff.report.checking import check, contradictions, of_tables
+from pprofdiff.report.checking.sentences import check, contradictions
+from pprofdiff.report.checking.tables import of_evidence, of_tables
 from pprofdiff.report.model import Scope
 from pprofdiff.report.rows import Table
 from pprofdiff.report.sections import sections
@@ -88,6 +89,27 @@ def test_what_is_planted_in_a_finding_is_found(told, name):
     assert kind in found(planted)
     with pytest.raises(ContradictionError, match=kind):
         check(planted.outcome, planted.findings)
+
+
+def test_a_number_of_a_title_without_evidence_is_found(told):
+    shown = tuple(sections(told, Scope(full=True)))
+    assert of_evidence(told.findings, shown) == []
+    planted = with_cause(told, **rising("123 → 456 s", 123.0, 456.0))
+    assert "a number without evidence" in {
+        one.check for one in of_evidence(planted.findings, shown)
+    }
+
+
+def test_evidence_against_the_row_of_its_name_is_found(told):
+    shown = tuple(sections(told, Scope(full=True)))
+    rows = [fact for f in told.findings.found for fact in f.evidence]
+    cycles = next(fact for fact in rows if fact.what == "cycles per second")
+    planted = with_cause(
+        told, title="", evidence=(cycles._replace(new=cycles.new * 1.01),)
+    )
+    assert "evidence against its row" in {
+        one.check for one in of_evidence(planted.findings, shown)
+    }
 
 
 def test_one_fact_with_two_values_is_found(told):

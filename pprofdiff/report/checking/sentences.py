@@ -1,17 +1,15 @@
-"""Whether a report contradicts itself: sentences against numbers, sums, marks.
+"""What outcome, findings, GC account and gate say against their own numbers.
 
-Numbers in findings carry their values (`causes.numbers`), and cells of tables theirs,
-so nothing here depends on how a sentence is worded, except for verbs of change. The
-tests check every report that they make; ``PPROFDIFF_CHECK=1`` checks any.
+Numbers in findings carry their values (`causes.numbers`), so nothing here depends on
+how a sentence is worded, except for verbs of change.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from math import isclose, isfinite, log
-from typing import NamedTuple
+from math import isfinite, log
 
 from pprofdiff.analysis.account.gc import GCAccount
 from pprofdiff.analysis.causes.finding import Finding, Findings
@@ -19,9 +17,9 @@ from pprofdiff.analysis.causes.numbers import Span
 from pprofdiff.analysis.gate.model import Ruling
 from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.errors import ContradictionError
-from pprofdiff.report.rows import Row, Section, Table
+from pprofdiff.report.checking.model import ROUNDING, Contradiction, title_spans
 
-__all__ = ["Contradiction", "check", "contradictions", "of_tables"]
+__all__ = ["check", "contradictions"]
 
 # Words around a number that is no figure: a release, what is left of a list, a constant
 # of the runtime.
@@ -29,10 +27,8 @@ _BEFORE, _AFTER, _LEFT = {"Go", "→"}, {"frames"}, {"more", "other", "others"}
 _RISES = re.compile(r"\b(grew|rose|(costs?|help|allocates?|takes?) more|% more)\b")
 _FALLS = re.compile(
     r"\b(shrank|fell|costs? less|help less|allocates? less|takes? less|% fewer)\b"
-    r"|\b(no longer|any more|stopped allocating)\b|\b(is|are) gone\b"
+    r"|\b(no longer|stopped allocating)\b|\b(is|are) gone\b"
 )
-# Sums in floating point are off by less, relative to their parts.
-_ROUNDING = 1e-6
 _SIGNS = {"worse": 1, "better": -1, "neutral": 0}
 # Numbers of a title about something else than what the finding's cost is: settings,
 # shares of capacity, and what is inside a function.
@@ -40,17 +36,6 @@ _NOT_A_COST = (
     *("gc-frequency", "gc-pace", "gc-limit", "gc-forced", "gc-timer"),
     *("utilisation", "go-upgrade", "joined", "split"),
 )
-
-
-class Contradiction(NamedTuple):
-    """One contradiction: what is checked, and the sentence or row with its numbers."""
-
-    check: str
-    text: str
-
-    def __str__(self) -> str:
-        """Return both on one line."""
-        return f"{self.check}: {self.text}"
 
 
 def contradictions(
@@ -79,17 +64,6 @@ def check(
     found = contradictions(outcome, findings, gc, rulings)
     if found:
         raise ContradictionError("; ".join(map(str, found)))
-
-
-def of_tables(sections: Iterable[Section]) -> list[Contradiction]:
-    """Return rows of tables whose mark, delta or ratio contradicts their values."""
-    return [
-        contradiction
-        for section in sections
-        for table in section.parts
-        if isinstance(table, Table)
-        for contradiction in _of_table(table)
-    ]
 
 
 def _of_outcome(outcome: Outcome) -> Iterator[Contradiction]:
@@ -125,7 +99,7 @@ def _of_gc(gc: GCAccount | None) -> Iterator[Contradiction]:
         ("CPU per byte", split.price.part, split.factors),
     ):
         total = sum(part.part for part in parts)
-        off = _ROUNDING * (1 + sum(abs(part.part) for part in parts))
+        off = ROUNDING * (1 + sum(abs(part.part) for part in parts))
         if parts and abs(total - whole) > off:
             yield Contradiction("a sum", f"{what}: {total} of {whole}")
 
@@ -135,7 +109,7 @@ def _of_finding(finding: Finding) -> Iterator[Contradiction]:
     whole = f"{finding.id}: {finding.title}"
     if typed := _typed(finding):
         yield Contradiction("a number without a value", f"{whole}: {typed}")
-    spans = _of_title(finding)
+    spans = title_spans(finding)
     if any(span.base is not None and _same(span) for span in spans):
         yield Contradiction("no change", whole)
     ways = _ways(finding, spans)
@@ -173,18 +147,6 @@ def _typed(finding: Finding) -> str:
     return ""
 
 
-def _of_title(finding: Finding) -> list[Span]:
-    """Return the numbers of a title: those that come first."""
-    found, at = [], 0
-    for span in finding.spans:
-        at = finding.title.find(span.text, at)
-        if at < 0:
-            break
-        found.append(span)
-        at += len(span.text)
-    return found
-
-
 def _same(span: Span) -> bool:
     """Return whether both sides of a pair are printed alike."""
     base, arrow, new = span.text.partition(" → ")
@@ -215,7 +177,7 @@ def _ratios(finding: Finding, spans: list[Span]) -> Iterator[Contradiction]:
             continue
         if finding.id.startswith(("place", "sched-latency", "heap-growth")):
             far = pair.new / pair.base
-            if far > 0 < ratio.new and abs(log(far / ratio.new)) > _ROUNDING:
+            if far > 0 < ratio.new and abs(log(far / ratio.new)) > ROUNDING:
                 yield Contradiction("ratio of a pair", f"{finding.id}: {finding.title}")
 
 
@@ -248,7 +210,7 @@ def _of_findings(findings: Findings) -> Iterator[Contradiction]:
     size = sum(abs(f.explains or 0.0) for f in causes) + abs(whole)
     if (
         isfinite(whole)
-        and min(abs(total - whole), abs(every - whole)) > _ROUNDING * size
+        and min(abs(total - whole), abs(every - whole)) > ROUNDING * size
     ):
         yield Contradiction("causes", f"together {total} or {every}, said {whole}")
 
@@ -263,43 +225,3 @@ def _of_gate(rulings: Sequence[Ruling]) -> Iterator[Contradiction]:
         worse = -high if ruling.limit.startswith(("-", "−")) else low
         if ruling.outcome == "pass" and worse > allowed:
             yield Contradiction("gate", ruling.text)
-
-
-def _of_table(table: Table) -> Iterator[Contradiction]:
-    """Yield rows whose mark, delta or ratio is not that of their base and new."""
-    base, new = table.place("base"), table.place("new")
-    delta, ratio = table.place("delta"), table.place("ratio")
-    if base < 0 or new < 0:
-        return
-    for row in table.rows:
-        before, after = row.cells[base].value, row.cells[new].value
-        if before is None or after is None:
-            continue
-        for at, value in ((delta, after - before), (ratio, _over(after, before))):
-            if at < 0 or value is None:
-                continue
-            cell = row.cells[at]
-            units = {_unit(table, row, place) for place in (base, new, at)}
-            alike = at == ratio or len(units) == 1
-            if cell.value is not None and alike and not _near(cell.value, value):
-                yield Contradiction("cell", f"{_named(table, row)}: {cell.text}")
-            way = {"more": 1, "less": -1}.get(cell.mark, 0)
-            if way * (after - before) < 0:
-                yield Contradiction("mark", f"{_named(table, row)}: {cell.text}")
-
-
-def _unit(table: Table, row: Row, place: int) -> str:
-    """Return the unit of a cell's value."""
-    return row.cells[place].unit or table.columns[place].unit
-
-
-def _over(new: float, base: float) -> float | None:
-    return new / base if base else None
-
-
-def _near(one: float, other: float) -> bool:
-    return isclose(one, other, rel_tol=_ROUNDING, abs_tol=1e-9)
-
-
-def _named(table: Table, row: Row) -> str:
-    return f"{table.key} {row.key}"

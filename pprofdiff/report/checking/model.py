@@ -1,0 +1,42 @@
+"""A contradiction, and what finding one in sentences and in tables needs."""
+
+from __future__ import annotations
+
+from math import isclose
+from typing import NamedTuple
+
+from pprofdiff.analysis.causes.finding import Finding
+from pprofdiff.analysis.causes.numbers import Span
+
+__all__ = ["ROUNDING", "Contradiction", "near", "title_spans"]
+
+ROUNDING = 1e-6
+"""Sums in floating point are off by less, relative to their parts."""
+
+
+class Contradiction(NamedTuple):
+    """One contradiction: what is checked, and the sentence or row with its numbers."""
+
+    check: str
+    text: str
+
+    def __str__(self) -> str:
+        """Return both on one line."""
+        return f"{self.check}: {self.text}"
+
+
+def title_spans(finding: Finding) -> list[Span]:
+    """Return the numbers of a title: those that come first."""
+    found, at = [], 0
+    for span in finding.spans:
+        at = finding.title.find(span.text, at)
+        if at < 0:
+            break
+        found.append(span)
+        at += len(span.text)
+    return found
+
+
+def near(one: float, other: float) -> bool:
+    """Return whether two numbers are equal but for rounding."""
+    return isclose(one, other, rel_tol=ROUNDING, abs_tol=1e-9)

@@ -1,0 +1,1 @@
+"""Whether reports contradict themselves."""

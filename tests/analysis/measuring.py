@@ -29,7 +29,8 @@ class Unit(NamedTuple):
     `cpu` are samples of each run by stack, `operations` those that a run's samples are
     of. `allocated` are (objects, bytes) of an operation by stack, of which a profile
     has `counted` operations. Time is `wall` times the CPU time, which differs from turn
-    to turn by `noise` (deviation of its logarithm), beside what all units have.
+    to turn by `noise` (deviation of its logarithm), beside what all units have. Runs
+    have up to `uneven` more or fewer samples than `cpu`, relative to it.
     """
 
     cpu: dict
@@ -39,6 +40,12 @@ class Unit(NamedTuple):
     name: str = "All"
     wall: float = 1.0
     noise: float = 0.0
+    uneven: float = 0.0
+
+    def sampled(self, run):
+        """Return the samples of a run by stack."""
+        factor = 1 + self.uneven * (run % 3 - 1)
+        return {stack: round(count * factor) for stack, count in self.cpu.items()}
 
     @property
     def nanoseconds(self):
@@ -60,7 +67,9 @@ def made(label, *units, runs=RUNS, turns=TURNS):
         for unit in units:
             folder = f"{label}/{run + 1}/Benchmark{unit.name}"
             where = {"run": run, "run_known": True, "unit": f"Benchmark{unit.name}"}
-            cpu = _covering(profile(list(unit.cpu.items())), unit, unit.operations)
+            cpu = _covering(
+                profile(list(unit.sampled(run).items())), unit, unit.operations
+            )
             captures.append(Capture(f"{folder}/cpu.pb.gz", "profile", cpu, **where))
             if run == 0:
                 allocs = _covering(_allocs(unit), unit, unit.counted)

@@ -176,7 +176,7 @@ def _add_places(
     the significant ones.
     """
     taken, word = cpu.of(()), None
-    for place in places(cpu, program):
+    for place in _places(view, cpu, program):
         finding = _of_place(view, cpu, place, len(drafts) + 1)
         if finding.severity != "info":
             drafts.append((finding.weight, finding, []))
@@ -185,6 +185,19 @@ def _add_places(
         elif word is None and _is_large(cpu, place):
             word = finding
     return taken, None if drafts else word
+
+
+def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:
+    """Return the places that changed; without any, the first one by samples alone.
+
+    Profiled runs are few and may differ by more than an outcome that many timed turns
+    show; `_is_all` then judges whether the place is that change.
+    """
+    found = places(cpu, program)
+    if found or not view.moved:
+        return found
+    counting = replace(cpu, model=cpu.model._replace(spread=ONE_RUN))
+    return places(counting, program)[:1]
 
 
 def _is_large(cpu: CPUComparison, place: Place) -> bool:

@@ -330,6 +330,21 @@ def test_whatever_changed_claims_are_apart_and_add_up(base, new):
             assert ways * (finding.explains or 0.0) >= 0
 
 
+def test_what_turns_decide_has_a_cause_though_profiled_runs_differ_by_more():
+    base, new = (Unit({path("F"): cost}, uneven=0.3) for cost in (400, 500))
+    comparison, findings = causes(base, new)
+    assert outcome(comparison).verdict == "slower"
+    cpu = Case(comparison).cpu
+    assert cpu.diff.table().judge("cum").noise.all()
+    (found,) = findings.found
+    assert found.title.startswith("p.F uses 1.25× the CPU: ")
+    # Half of the change elsewhere: nothing separates the two but such runs.
+    base, new = (
+        Unit({path("F"): cost, path("G"): cost}, uneven=0.3) for cost in (200, 250)
+    )
+    assert all(f.severity == "info" for f in causes(base, new)[1].found)
+
+
 def test_without_a_verdict_rows_are_judged_as_sentences_are():
     """Time and CPU of turns differ so much that nothing is decided."""
     base, new = (

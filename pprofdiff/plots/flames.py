@@ -189,7 +189,7 @@ def flamegraph_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
         for i, name in zip(moved, names, strict=True)
     ]
     totals = f"{shortened(diff.base.label)} {base}, {shortened(diff.new.label)} {new}"
-    rest = "; ".join(changes) or "nothing moved beyond noise"
+    rest = "; ".join(changes) or "nothing changed beyond noise"
     return f"Flame graph of {diff.name}. {totals}; cum: {rest}."
 
 

@@ -141,7 +141,7 @@ def _of_profile(diff: ProfileDiff) -> list[_Strip]:
         waterfall(diff, left, theme=theme)
         movers(diff, right, n=10, theme=theme)
         # The unit is in the left title; long names leave no room for it here.
-        add_title(right, f"{diff.name}: what moved most, cum", theme)
+        add_title(right, f"{diff.name}: what changed most, cum", theme)
 
     def stacks(part: SubFigure, theme: Theme) -> None:
         flamegraph(diff, part.subplots(), rows=_DEEPEST, theme=theme)

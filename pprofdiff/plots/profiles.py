@@ -177,7 +177,7 @@ def movers(
     _name_rows(ax, rows.names)
     ends = np.concatenate(([0.0], rows.delta - reach, rows.delta + reach))
     _set_range(ax, scale, float(ends.min()), float(ends.max()), theme)
-    add_title(ax, f"{diff.name}: what moved most, {by}, in {unit_words(diff)}", theme)
+    add_title(ax, f"{diff.name}: what changed most, {by}, in {unit_words(diff)}", theme)
     return ax
 
 
@@ -196,7 +196,7 @@ def movers_in_words(
     """Return the first five of the `n` bars of `movers`, in a sentence."""
     diff = data_of(diff)
     rows = _moved(diff, min(n, _TOLD), by)
-    return f"{diff.name}: what moved most, {by}. {_deltas(rows, scale_of(diff))}."
+    return f"{diff.name}: what changed most, {by}. {_deltas(rows, scale_of(diff))}."
 
 
 def _deltas(rows: _Rows, scale: Scale) -> str:
@@ -207,7 +207,7 @@ def _deltas(rows: _Rows, scale: Scale) -> str:
             rows.names, rows.delta.tolist(), rows.noise.tolist(), strict=True
         )
     ]
-    return "; ".join(words) or "nothing moved"
+    return "; ".join(words) or "nothing changed"
 
 
 def _parts_are(diff: ProfileDiff) -> str:

@@ -407,7 +407,7 @@ def test_an_interrupt_reports_whole_rounds(repo, tmp_path, temporary):
     process.send_signal(signal.SIGINT)
     told, said = process.communicate(timeout=ENDS_S)
     assert process.returncode == 0
-    assert "interrupted, whole rounds are reported" in said
+    assert "interrupted; complete rounds are reported" in said
     assert "base → new" in told
     # Which side begins a round follows the turns before it.
     numbers = [number for _, number in runs(out)]

@@ -283,8 +283,8 @@ def test_without_groups_there_is_no_table(fleet, compared, capsys):
     words = [f"{fleet}/build=1/**/*.gz", f"{fleet}/build=2/**/*.gz"]
     assert main([*words, "--group-by=region"]) == 2
     assert capsys.readouterr().err == (
-        "pprofdiff: --group-by region: no path contains it, and no label of samples is "
-        "called so\n"
+        "pprofdiff: --group-by region: no path contains it, and no label of samples has "
+        "this name\n"
     )
     assert main([*words, "--group-by=host=(h0000[12])"]) == 0
     assert "(none)" in capsys.readouterr().out

@@ -14,7 +14,7 @@ from tests.plots.captured import DATA, HOSTILE
 KINDS = {
     "cpu": (
         "syncpool/{}/cpu.pb.gz",
-        ["by group of runtime costs", "what moved most", "stacks"],
+        ["by group of runtime costs", "what changed most", "stacks"],
     ),
     "mutex": ("node-pool/{}/mutex.pb.gz", ["by package", "stacks"]),
     "log": (

@@ -122,4 +122,4 @@ def test_a_diff_of_nothing_is_drawn():
         ax = getattr(plots, name)(same, Figure().subplots())
         assert all(width == 0 for _, width in bars(ax))
         ax.figure.canvas.draw()
-    assert plots.movers_in_words(same).endswith("nothing moved.")
+    assert plots.movers_in_words(same).endswith("nothing changed.")

@@ -99,7 +99,9 @@ def _of_gc(gc: GCAccount | None) -> Iterator[Contradiction]:
         ("CPU per byte", split.price.part, split.factors),
     ):
         total = sum(part.part for part in parts)
-        off = ROUNDING * (1 + sum(abs(part.part) for part in parts))
+        # Parts may cancel, so they are as exact as the whole change is.
+        size = abs(split.delta) + sum(abs(part.part) for part in parts)
+        off = ROUNDING * (1 + size)
         if parts and abs(total - whole) > off:
             yield Contradiction("a sum", f"{what}: {total} of {whole}")
 

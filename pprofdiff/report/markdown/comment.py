@@ -172,7 +172,7 @@ def _nothing(shown_sections: Sequence[Section]) -> str:
         name = section.short or section.title
         if name not in judged[known]:
             judged[known].append(name)
-    said = ("Nothing moved beyond noise", judged[True]), ("no finding", judged[False])
+    said = ("Nothing changed beyond noise", judged[True]), ("no finding", judged[False])
     text = "; ".join(f"{words}: {', '.join(names)}" for words, names in said if names)
     return f"{text[:1].upper()}{text[1:]}."
 

@@ -260,8 +260,8 @@ def _both_ways(outcome: Outcome, first: Measure) -> Iterator[str]:
         if contradict(first, measure) and measure.verdict in ("slower", "faster"):
             words = _noun(first), _noun(measure)
             yield (
-                f"{words[0][0].upper()}{words[0][1:]} and {words[1]} moved opposite "
-                "ways, both significantly."
+                f"{words[0][0].upper()}{words[0][1:]} and {words[1]} changed in "
+                "opposite ways, both significantly."
             )
 
 

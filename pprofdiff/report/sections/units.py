@@ -101,7 +101,7 @@ def label_sentence(by: LabelUnits) -> str:
         for unit in moved[:_NAMED]
     ]
     if len(moved) > _NAMED:
-        words.append(f"{len(moved) - _NAMED} more moved")
+        words.append(f"{len(moved) - _NAMED} more changed")
     left = len(by.units) - len(moved)
     if left:
         words.append(f"{_others(left)} within noise")

@@ -162,7 +162,7 @@ def kind_tables(
         )
         yield Table(
             f"{name}_functions", _columns(series, "function"), rows,
-            title=f"{name} by function (flat, those that moved most), {of}",
+            title=f"{name} by function (flat, those that changed most), {of}",
             total=len(kind.functions), code=True, one_unit=True,
         )  # fmt: skip
 

@@ -26,6 +26,7 @@ UNITS = st.lists(
         st.just(100),
         wall=st.just(1.0),
         noise=st.just(0.0),
+        uneven=st.just(0.0),
     ),
     min_size=1, max_size=4,
 ).map(lambda units: [u._replace(name=f"N{i}") for i, u in enumerate(units)])  # fmt: skip

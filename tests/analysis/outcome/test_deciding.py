@@ -197,7 +197,7 @@ def test_figures_that_surely_contradict_each_other_are_said_to():
         for one in outcome_text(Outcome("faster", both)).below
         if "ways" in one.text
     )
-    assert said == ("Time/op and CPU/op moved opposite ways, both significantly.")
+    assert said == ("Time/op and CPU/op changed in opposite ways, both significantly.")
     alike = both[1], figure("time", 1.2, 1.1, 1.3)
     assert not any(
         "ways" in s.text for s in outcome_text(Outcome("slower", alike)).below

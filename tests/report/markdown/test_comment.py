@@ -157,7 +157,7 @@ def test_nothing_beyond_noise_is_said_first(comment):
         "Pass `--work BASE:NEW` "
     )
     assert page.count("<summary>") == 1
-    assert "<summary>Nothing moved beyond noise: cpu.</summary>" in page
+    assert "<summary>Nothing changed beyond noise: cpu.</summary>" in page
     assert page.count("No group changed beyond noise on its own.") == 1
     assert page.count("No function's cum changed significantly.") == 1
     # Why it is shares that are compared is said by what would tell more.
@@ -190,7 +190,7 @@ def test_an_unchanged_pair_is_two_lines(comment, tmp_path):
     assert marker == "<!-- pprofdiff base new -->"
     assert re.fullmatch(r"base → new: \*\*The same within 2%: [^\n]+\.\*\*", outcome)
     assert fold == (
-        "<details>\n<summary>Nothing moved beyond noise: benchmarks.</summary>"
+        "<details>\n<summary>Nothing changed beyond noise: benchmarks.</summary>"
     )
     assert page.endswith("\n\n</details>\n")
     assert page.count("<details>") == 1
@@ -205,7 +205,7 @@ def test_a_gate_that_passes_is_said_in_them(cli, tmp_path):
     done = cli(*sides, rule, "-q", "-o", tmp_path / "x.md")
     assert done.status == 0, done.err
     page = (tmp_path / "x.md").read_text("utf-8")
-    assert "<summary>Gate passed. Nothing moved beyond noise: benchmarks." in page
+    assert "<summary>Gate passed. Nothing changed beyond noise: benchmarks." in page
     assert page.index("Gate passed") < page.index("pass `bench:ns/op:+10%`")
 
 

@@ -44,7 +44,7 @@ def unlike_load(case: Case) -> Iterator[Finding]:
         "not-comparable",
         f"{new} probably did {factor} the work of {base}{each}",
         "Most functions outside the runtime cost that much more or less: another load "
-        "moves them together. Rows that moved otherwise are what changed.",
+        "moves them together. Rows that changed by another factor are what differs.",
         (Fact("pace of most functions", "cpu profile", 1.0, load.ratio, "ratio"),),
         f"Pass {flag} to compare per op.",
         severity="minor",
@@ -143,9 +143,10 @@ def processors(case: Case) -> Iterator[Finding]:
     if gc is None or gc.base.steady.procs == gc.new.steady.procs:
         return
     base, new = gc.base.steady.procs, gc.new.steady.procs
+    both = numeral(f"{base:g} → {new:g}", "pair", new, base)
     yield Finding(
         "gomaxprocs",
-        f"GOMAXPROCS differs: {base:g} → {new:g}",
+        f"GOMAXPROCS differs: {both}",
         "Shares of capacity, scheduling and idle marking change with it.",
         (Fact("GOMAXPROCS", "gctrace P", base, new, "processors"),),
         "Compare builds under one GOMAXPROCS.",

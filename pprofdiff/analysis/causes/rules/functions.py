@@ -113,7 +113,7 @@ def _inside(cpu: CPUComparison, inside: Inside) -> Finding:
         "split" if inside.side else "joined",
         f"{parts_inside(whole, parts, new=inside.side == 1)}, which costs no "
         f"{less}: with all it calls {cpu.words(base, new)}",
-        "Code that moved from one function to another is no other work.",
+        "Code that only moved between functions does the same work.",
         cpu.facts(rows, "cum"),
         functions=tuple(cpu.names[row] for row in rows),
     )

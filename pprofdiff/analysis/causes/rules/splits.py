@@ -28,7 +28,7 @@ def _finding(cpu: CPUComparison, split: Split) -> Finding:
         "split" if split.side else "joined",
         f"{parts_inside(whole, parts, new=split.side == 1)}, whose own {cpu.noun} "
         f"{moved} as much: together {cpu.words(*split.whole)}, within noise",
-        "Code that moved from one function to another costs what it did.",
+        "Code that only moved between functions costs the same.",
         cpu.facts(rows, "flat"),
         functions=tuple(cpu.names[row] for row in rows),
     )

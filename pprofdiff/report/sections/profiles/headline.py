@@ -41,7 +41,7 @@ def headline(diff: ProfileDiff) -> str:
         return f"{_no_group(diff, groups)} {whole}".strip()
     first = f"{_change(diff, changed[0])}{_most_of_it(diff, changed[0])}."
     rest = "; ".join(_change(diff, group) for group in changed[1:3])
-    more = f" {rest}." if rest else " No other group moved beyond noise."
+    more = f" {rest}." if rest else " No other group changed beyond noise."
     return f"{first}{more} {whole}".strip()
 
 

@@ -300,5 +300,5 @@ def _values(side: GCSide, frame: pd.DataFrame) -> pd.Series[float]:
     """Return one side's figures as a column for the frame of `_figures`."""
     import pandas as pd
 
-    values = [f.of(side.steady if f.load else side.whole) for f in FIGURES]
+    values = [f.of_run(side) for f in FIGURES]
     return pd.Series(values, frame.index, "float64")

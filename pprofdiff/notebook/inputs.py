@@ -98,7 +98,7 @@ def log_card(side: GCSide, label: str) -> Card:
     """Return a GC log's totals, and its rates under load."""
     rows = []
     for figure in FIGURES:
-        value = figure.of(side.steady if figure.load else side.whole)
+        value = figure.of_run(side)
         if figure.key in _OF_LOG and value is not None:
             _, text, unit = written(figure, 0, value)
             cells = (

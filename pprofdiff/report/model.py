@@ -14,7 +14,7 @@ from pprofdiff.analysis.causes.finding import Findings
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.gate.model import Verdict
+from pprofdiff.analysis.gate.model import Ruling, Verdict
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -178,11 +178,16 @@ def report_of(
         unchanged=unchanged,
         gc=gc_account(comparison),
     )
+    _check(report)
+    return report if gate is None else judged(report, gate)
+
+
+def _check(report: ReportModel, rulings: Sequence[Ruling] = ()) -> None:
+    """Raise ContradictionError for a contradiction, if ``PPROFDIFF_CHECK`` is set."""
     if os.environ.get("PPROFDIFF_CHECK"):
         from pprofdiff.report.checking.sentences import check
 
-        check(report.outcome, report.findings, report.gc)
-    return report if gate is None else judged(report, gate)
+        check(report.outcome, report.findings, report.gc, rulings)
 
 
 def judged(report: ReportModel, gate: Gate) -> ReportModel:
@@ -200,10 +205,7 @@ def judged(report: ReportModel, gate: Gate) -> ReportModel:
     if unread:
         outcome = "none" if verdict.outcome == "pass" else verdict.outcome
         verdict = verdict._replace(outcome=outcome, unread=unread)
-    if os.environ.get("PPROFDIFF_CHECK"):
-        from pprofdiff.report.checking.sentences import check
-
-        check(report.outcome, report.findings, rulings=verdict.rules)
+    _check(report, verdict.rules)
     unique = {caveat.text: caveat for caveat in report.warnings}
     for caveat in verdict_caveats(verdict):
         unique.setdefault(caveat.text, caveat)

@@ -42,11 +42,16 @@ def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
         return None
     times, by = trace.time.by_state(roots), [Fraction(f) for f in trace.factors]
 
-    def amount(state: str) -> Amount:
-        if state not in times:
-            return Amount(Fraction(0), Fraction(0))
-        base, new = int(times[state].base[0]), int(times[state].new[0])
+    def scaled(base: int, new: int) -> Amount:
         return Amount(by[0] * base, by[1] * new)
+
+    def amount(state: str) -> Amount:
+        view = times.get(state)
+        return (
+            scaled(0, 0)
+            if view is None
+            else scaled(int(view.base[0]), int(view.new[0]))
+        )
 
     running = amount("running")
     parts, outside, gaps = _running(comparison.cpu, running)
@@ -60,12 +65,7 @@ def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
     shown = tuple(part for part in parts if any(part.amount))
     # GC ranges overlap with states.
     within = [
-        Part(
-            f"within.{name}",
-            f"during {name}",
-            Amount(base * by[0], new * by[1]),
-            _TRACE,
-        )
+        Part(f"within.{name}", f"during {name}", scaled(base, new), _TRACE)
         for name, (base, new) in trace.within(roots).items()
         if base or new
     ]

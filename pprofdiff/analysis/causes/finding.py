@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.numbers import Span, read
 from pprofdiff.analysis.judge.judgement import Mark
+from pprofdiff.analysis.policy import MAJOR, MINOR
 from pprofdiff.analysis.profiles.groups import JudgedSum
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ __all__ = [
     "Finding",
     "Findings",
     "Severity",
+    "severity_of",
     "with_spans",
 ]
 
@@ -33,6 +35,13 @@ Direction = Literal["worse", "better", "neutral"]
 
 SEVERITIES: tuple[Severity, ...] = ("info", "minor", "major")
 DIRECTIONS: tuple[Direction, ...] = ("worse", "better", "neutral")
+
+
+def severity_of(share: float) -> Severity:
+    """Return how severe a change is, from its share of the larger side's total."""
+    if share >= MAJOR:
+        return "major"
+    return "minor" if share >= MINOR else "info"
 
 
 class Fact(NamedTuple):

@@ -26,6 +26,7 @@ from pprofdiff.analysis.causes.finding import (
     Finding,
     Findings,
     Severity,
+    severity_of,
 )
 from pprofdiff.analysis.causes.numbers import arrow, numeral, percent, times_the
 from pprofdiff.analysis.causes.places import Place, Program, owned_by, places
@@ -38,9 +39,10 @@ from pprofdiff.analysis.causes.sites import (
     netted,
 )
 from pprofdiff.analysis.causes.wording import short
+from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.judge.scaling import Normalization
-from pprofdiff.analysis.policy import LITTLE, MAJOR, MINOR, MOST, SIMILAR
+from pprofdiff.analysis.policy import LITTLE, MAJOR, MINOR, MOST, MUCH, SIMILAR
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.goruntime.rules import rules
@@ -196,8 +198,12 @@ def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:
     found = places(cpu, program)
     if found or not view.moved:
         return found
-    counting = replace(cpu, model=cpu.model._replace(spread=ONE_RUN))
-    return places(counting, program)[:1]
+    return places(replace(cpu, model=_counting(cpu)), program)[:1]
+
+
+def _counting(cpu: CPUComparison) -> CountModel:
+    """Return the model of samples alone, as if runs of one build did not differ."""
+    return cpu.model._replace(spread=ONE_RUN)
 
 
 def _is_large(cpu: CPUComparison, place: Place) -> bool:
@@ -258,7 +264,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         _title(cpu, place),
         " ".join(f"{sentence}." for sentence in sentences if sentence),
         cpu.facts([place.row], "cum"),
-        severity=_severity(share),
+        severity=severity_of(share),
         direction=cpu.way(delta),
         claim=place.claim,
         explains=delta,
@@ -278,8 +284,7 @@ def _is_all(cpu: CPUComparison, place: Place) -> bool:
     what remains is how well samples separate the place from the rest.
     """
     whole = cpu.scaled_delta(*cpu.diff.totals)
-    counting = cpu.model._replace(spread=ONE_RUN)
-    if not counting.one(cpu.runs(place.claim)).significant:
+    if not _counting(cpu).one(cpu.runs(place.claim)).significant:
         return False
     return abs(cpu.scaled_delta(place.base, place.new) - whole) <= _REST * abs(whole)
 
@@ -494,7 +499,7 @@ def _of_site(
         if (delta < 0) == fewer and delta:
             claim, explains, mark = of_site, delta, cpu.mark(of_site)
     part = part_of_all(view.totals, site)
-    severity: Severity = "major" if part >= 0.1 else "minor"
+    severity: Severity = "major" if part >= MUCH else "minor"
     facts = (
         Fact(f"{site.name}, bytes", "allocs profile", *space, "B"),
         Fact(f"{site.name}, objects", "allocs profile", *objects, "objects"),
@@ -554,7 +559,7 @@ def _of_runtime(
         title,
         "",
         (Fact(what.label, "cpu profile", base, new, cpu.diff.unit),),
-        severity=_severity(share),
+        severity=severity_of(share),
         direction=cpu.way(delta),
         claim=claim,
         explains=delta,
@@ -582,9 +587,3 @@ def _of_process(
         return False
     by = Normalization("absolute", base, new, "per run")
     return not cpu.model.scaled_by(by).one(cpu.runs(claim)).significant
-
-
-def _severity(share: float) -> Severity:
-    if share >= MAJOR:
-        return "major"
-    return "minor" if share >= MINOR else "info"

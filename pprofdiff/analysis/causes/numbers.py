@@ -8,7 +8,7 @@ are checked without parsing English.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from pprofdiff import units
 from pprofdiff.analysis.profiles import scaling
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Kind",
     "Span",
+    "alike",
     "amount",
     "arrow",
     "count",
@@ -79,18 +80,21 @@ def read(sentence: str) -> tuple[str, tuple[Span, ...]]:
     def take(match: re.Match[str]) -> str:
         kind, base, new, unit, text = match.groups()
         known = float(base) if base else None
-        spans.append(Span(text, _KINDS[kind], known, float(new), unit))
+        spans.append(Span(text, cast("Kind", kind), known, float(new), unit))
         return text
 
     return _NUMBER.sub(take, sentence), tuple(spans)
 
 
-_KINDS: dict[str, Kind] = {
-    "pair": "pair",
-    "ratio": "ratio",
-    "share": "share",
-    "amount": "amount",
-}
+def alike(text: str) -> bool:
+    """Return whether a pair's text has both values alike: ``1.0 → 1.0 s``."""
+    base, arrow_, new = text.partition(" → ")
+    return bool(arrow_) and (base == new or new.startswith(f"{base} "))
+
+
+def _once(text: str) -> str:
+    """Return a pair's text, with values that are printed alike printed once."""
+    return text.partition(" → ")[2] if alike(text) else text
 
 
 def arrow(base: float, new: float, unit: str) -> str:
@@ -98,11 +102,7 @@ def arrow(base: float, new: float, unit: str) -> str:
 
     Values that are printed alike are printed once.
     """
-    text = units.arrow(base, new, unit)
-    before, _, after = text.partition(" → ")
-    if before == after or f"{before} " == after[: len(before) + 1]:
-        text = after
-    return numeral(text, "pair", new, base, unit)
+    return numeral(_once(units.arrow(base, new, unit)), "pair", new, base, unit)
 
 
 def words(diff: ProfileDiff, base: float, new: float) -> str:
@@ -121,22 +121,19 @@ def fixed(base: float, new: float, decimals: int) -> str:
 
     Values that are printed alike are printed once.
     """
-    before, after = f"{base:.{decimals}f}", f"{new:.{decimals}f}"
-    text = after if before == after else f"{before} → {after}"
+    text = _once(f"{base:.{decimals}f} → {new:.{decimals}f}")
     return numeral(text, "pair", new, base)
 
 
 def share_pair(base: float, new: float) -> str:
     """Return two fractions, such as ``11.0% → 21.1%``."""
-    text = f"{units.percent(base, 1)} → {units.percent(new, 1)}"
-    return numeral(text, "pair", new, base, "%")
+    return points((base, 1), (new, 1))
 
 
 def points(base: tuple[float, float], new: tuple[float, float]) -> str:
     """Return (part, whole) of both sides as shares, such as ``11.0% → 21.1%``."""
     text = f"{units.percent(*base)} → {units.percent(*new)}"
-    both = (part / whole if whole else 0.0 for part, whole in (base, new))
-    before, after = both
+    before, after = (part / whole if whole else 0.0 for part, whole in (base, new))
     return numeral(text, "pair", after, before, "%")
 
 

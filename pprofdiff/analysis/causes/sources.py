@@ -390,7 +390,8 @@ def with_source(
     known = any(one.severity != "info" or one.source is not None for one in carried)
     if decided and not known:
         changed = _changed_alone((of_cpu or carriers)[0].diff, sources)
-        carried = carried if changed is None else [changed, *carried]
+        if changed is not None:
+            carried.insert(0, changed)
     first = carriers[0]
     movement = own_movement(first.diff)
     movers = np.argsort(-np.abs(movement), kind="stable")[:_LISTED].tolist()
@@ -712,7 +713,7 @@ def _with_others(
     Functions of `rows` without a differing line are named.
     """
     names, of_row = carriers.diff.paired_functions.names, carriers.by_row
-    listed = {one.place for one in lines}
+    shown = {one.place for one in lines}
     carrying = {one.function for one in lines}
     named = [*rows, *(row for row in of_row if names[row] in carrying)]
     near = (
@@ -722,7 +723,7 @@ def _with_others(
     )
     return SourceOfFinding(
         lines,
-        tuple(one for one in near if one.place not in listed),
+        tuple(one for one in near if one.place not in shown),
         tuple(
             names[row] for row in rows if row in carriers.known and row not in of_row
         ),

@@ -21,9 +21,9 @@ from pprofdiff.analysis.causes.finding import (
     Claim,
     Direction,
     Finding,
-    Severity,
+    severity_of,
 )
-from pprofdiff.analysis.policy import MAJOR, MINOR, MOST, NEARLY_ALL
+from pprofdiff.analysis.policy import MINOR, MOST, NEARLY_ALL
 
 __all__ = ["FOLLOWS", "tree"]
 
@@ -172,7 +172,7 @@ def _weighed(cpu: CPUComparison | None, finding: Finding) -> Finding:
         # Any change elsewhere shifts every share, and runs differ on top of that.
         share = min(share, MINOR)
     least = finding.severity if finding.sure else "info"
-    severity = max(least, _severity(share), key=SEVERITIES.index)
+    severity = max(least, severity_of(share), key=SEVERITIES.index)
     return finding._replace(explains=explains, severity=severity)
 
 
@@ -184,12 +184,6 @@ def _contrary(finding: Finding, explains: float) -> bool:
     """
     way = _way(finding) or finding.explains or 0.0
     return explains * way < 0
-
-
-def _severity(share: float) -> Severity:
-    if share >= MAJOR:
-        return "major"
-    return "minor" if share >= MINOR else "info"
 
 
 def _parent(

@@ -321,11 +321,9 @@ def _of_goroutines(diff: ProfileDiff, rows: _Rows, limit: Limit) -> _Chance:
         changed = change(row)
         if limit.unit == "pp" or diff.normalization.mode != "absolute":
             return None
-        return (
-            None
-            if changed.low is None or changed.high is None
-            else (changed.low, changed.high)
-        )
+        if changed.low is None or changed.high is None:
+            return None
+        return changed.low, changed.high
 
     return _Chance(lambda row: not change(row).significant, bounds)
 

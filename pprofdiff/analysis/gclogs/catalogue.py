@@ -48,7 +48,8 @@ class Figure(NamedTuple):
     `fields` are the fields of a gctrace line that it is made of, `path` is where
     `GCFigures` has it. `spread` says how far runs of one build differ, None if it is
     not judged. `worse` means that more is worse. A figure of level 1 is part of the one
-    before. `load` figures are of the cycles under load, others of all lines.
+    before. `load` figures are of the cycles under load, others of all lines. `floor` is
+    what a figure of 0 may have been, if that is not its form's.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Figure(NamedTuple):
     worse: bool = False
     level: int = 0
     load: bool = False
+    floor: float | None = None
 
     @property
     def key(self) -> str:
@@ -73,17 +75,15 @@ class Figure(NamedTuple):
     @property
     def least(self) -> float:
         """The value that a figure of 0 may have had."""
-        if self.path == "allocated_mb_per_second":
-            return _LEAST["rate"]
-        return _LEAST.get(self.form, 1.0)
+        return _LEAST.get(self.form, 1.0) if self.floor is None else self.floor
 
     def of(self, figures: GCFigures) -> Value:
         """Return the value, None if the log does not have it."""
         value: Value = attrgetter(self.path)(figures)
         return value
 
-    def of_run(self, run: LoggedRun) -> Value:
-        """Return the value in one run."""
+    def of_run(self, run: LoggedRun | GCSide) -> Value:
+        """Return the value in one run, or in a side's mean of runs."""
         return self.of(run.steady if self.load else run.whole)
 
     def of_runs(self, side: GCSide) -> list[Value]:
@@ -125,7 +125,7 @@ RATES = (
     Figure("live heap, mean", "H2", "heap.mean_live", "bytes", GC_HEAP, load=True),
     Figure("goal, mean", "G", "heap.mean_goal", "bytes", GC_HEAP, load=True),
     Figure("effective GOGC, median", "G, H2", "heap.effective_gogc", "percent", load=True),
-    Figure("allocated per second", "H0–H2, T", "allocated_mb_per_second", "bytes", GC_RATES, load=True),
+    Figure("allocated per second", "H0–H2, T", "allocated_mb_per_second", "bytes", GC_RATES, load=True, floor=1e-3),
     Figure("allocated per cycle", "H0–H2", "heap.per_cycle", "bytes", GC_HEAP, load=True),
 )
 """Rates and means of the cycles under load."""

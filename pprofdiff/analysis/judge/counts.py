@@ -332,10 +332,8 @@ class CountModel(NamedTuple):
             low, high = delta - far, delta + far
             if factor != 1:
                 sigma_at, freedom = parts.at(factor)
-                delta, far = (
-                    now - factor * old,
-                    student(least, freedom) * sigma_at,
-                )
+                delta = now - factor * old
+                far = student(least, freedom) * sigma_at
                 low, high = np.minimum(low, delta - far), np.maximum(high, delta + far)
         else:
             # Zero samples may mean that one was missed.
@@ -343,11 +341,8 @@ class CountModel(NamedTuple):
             own = parts.own[0], np.maximum(parts.own[1], missed)
             low, high = _ratio_bounds(old, now, replace(parts, own=own), reach)
             if factor != 1:
-                by_factor = (low + old) / factor - old, (high + old) / factor - old
-                low, high = (
-                    np.minimum(low, by_factor[0]),
-                    np.maximum(high, by_factor[1]),
-                )
+                low = np.minimum(low, (low + old) / factor - old)
+                high = np.maximum(high, (high + old) / factor - old)
         # Rows too small to be judged are never beyond a limit.
         low = np.where(tested, low, np.minimum(low, share * old + amount))
         # No value falls below 0.

@@ -13,7 +13,7 @@ from math import isfinite, log
 
 from pprofdiff.analysis.account.gc import GCAccount
 from pprofdiff.analysis.causes.finding import Finding, Findings
-from pprofdiff.analysis.causes.numbers import Span
+from pprofdiff.analysis.causes.numbers import Span, alike
 from pprofdiff.analysis.gate.model import Ruling
 from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.errors import ContradictionError
@@ -112,7 +112,7 @@ def _of_finding(finding: Finding) -> Iterator[Contradiction]:
     if typed := _typed(finding):
         yield Contradiction("a number without a value", f"{whole}: {typed}")
     spans = title_spans(finding)
-    if any(span.base is not None and _same(span) for span in spans):
+    if any(span.base is not None and alike(span.text) for span in spans):
         yield Contradiction("no change", whole)
     ways = _ways(finding, spans)
     if len(ways) > 1:
@@ -147,12 +147,6 @@ def _typed(finding: Finding) -> str:
         if number and not rest and before not in _BEFORE and after not in _AFTER:
             return word
     return ""
-
-
-def _same(span: Span) -> bool:
-    """Return whether both sides of a pair are printed alike."""
-    base, arrow, new = span.text.partition(" → ")
-    return bool(arrow) and (base == new or f"{base} {new.partition(' ')[2]}" == new)
 
 
 def _ways(finding: Finding, spans: list[Span]) -> set[int]:

@@ -85,9 +85,9 @@ def life_waiting(case: Case) -> Iterator[Finding]:
     late = f" Their p99 wait: {arrow(base, new, 'ns')}." if base and new else ""
     yield Finding(
         "sched-life",
-        f"Goroutines of {short(pair.name)} wait for a processor for {_to(shares)} of "
-        "their lifetime"
-        + (f", for {_to(in_gc)} while GC is marking" if decides else ""),
+        f"Goroutines of {short(pair.name)} wait for a processor for "
+        f"{share_pair(*shares)} of their lifetime"
+        + (f", for {share_pair(*in_gc)} while GC is marking" if decides else ""),
         f"They wait {scaled(diff, *waits)}; while GC is marking "
         f"{scaled(diff, *marking)}.{late}",
         (
@@ -155,10 +155,6 @@ def _lifetime(diff: TraceDiff, pair: GroupPair) -> tuple[int, int]:
     return base, new
 
 
-def _to(shares: tuple[float, float]) -> str:
-    return share_pair(*shares)
-
-
 def life_lost(case: Case) -> Iterator[Finding]:
     """Yield a finding where goroutines lose life to mark assists, sweeping and STW.
 
@@ -188,8 +184,8 @@ def life_lost(case: Case) -> Iterator[Finding]:
     sure = beyond(diff, GC_LIFE_SURE, shares)
     yield Finding(
         "gc-life",
-        f"Goroutines of {short(name)} spend {_to(shares)} of their lifetime in mark "
-        "assists, sweeping and stopping the world",
+        f"Goroutines of {short(name)} spend {share_pair(*shares)} of their lifetime in "
+        "mark assists, sweeping and stopping the world",
         "That is wall time from begin to end of each: time blocked or runnable within "
         "it counts.",
         (Fact(f"share of life of {name}", "trace", shares[0], shares[1], "ratio"),),

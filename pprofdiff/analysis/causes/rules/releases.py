@@ -125,13 +125,13 @@ def _words(
     changes, back = known
     base, new = cpu.diff.normalization.scaled(subject.base, subject.new)
     what = "the share" if cpu.in_shares else "the CPU"
-    text = f"{subject.name} is new"
-    if base:
-        text = (
-            f"{subject.name} {times(new / base)} {what}"
-            if new
-            else f"{subject.name} is gone"
-        )
+    if not base:
+        cost = "is new"
+    elif not new:
+        cost = "is gone"
+    else:
+        cost = f"{times(new / base)} {what}"
+    text = f"{subject.name} {cost}"
     if not changes:
         return text
     names = listed([f"{c.name} of Go {c.release}" for c in changes])

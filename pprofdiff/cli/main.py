@@ -54,7 +54,7 @@ def _status(words: list[str]) -> int:
     except KeyboardInterrupt:
         _complain("interrupted")
     except MemoryError:
-        _complain("out of memory; allow smaller inputs only with --max-size")
+        _complain("out of memory; a lower --max-size refuses large inputs")
     except Exception as error:
         if os.environ.get("PPROFDIFF_TRACEBACK"):
             raise

@@ -125,13 +125,13 @@ def test_one_run_a_side_is_told_what_to_do_in_one_line(cli, cpu, here):
     assert said.count("one run per side does not show how far runs differ") == 1
     assert (
         "! total:+5%, total:+60% cannot tell: one run per side does not show how far runs "
-        "differ: measure several, in turns (pprofdiff measure, or a folder a run)"
+        "differ: measure several, in turns (pprofdiff measure, or a folder per run)"
     ) in said
     done = cli(*cpu, *words, "-q", "-o", "x.md", "-o", "x.html")
     first, second = done.err.splitlines()
     for line, limit in ((first, "+5%"), (second, "+60%")):
         assert line.startswith(f"cannot tell: total:{limit}: all of cpu 2.319 → 2.674 ")
-        assert line.endswith("(pprofdiff measure, or a folder a run)")
+        assert line.endswith("(pprofdiff measure, or a folder per run)")
     assert "**Verdict** cannot tell: " in Path("x.md").read_text("utf-8")
     assert "- cannot tell: `total:+5%`: " in Path("x.md").read_text("utf-8")
     page = Path("x.html").read_text("utf-8")

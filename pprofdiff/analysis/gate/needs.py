@@ -12,7 +12,7 @@ __all__ = ["needs"]
 
 _SEVERAL = (
     "one run per side does not show how far runs differ: measure several, in turns "
-    "(pprofdiff measure, or a folder a run)"
+    "(pprofdiff measure, or a folder per run)"
 )
 
 

@@ -250,8 +250,8 @@ def _figures(
             bounds=chance.bounds(i),
             runs=chance.runs,
             assumed=model is not None and model.spread.assumed,
-            unsure=f"no sample count tells how far {diff.sample_type.type} may move "
-            "by chance",
+            unsure="the sample count does not show how far "
+            f"{diff.sample_type.type} moves by chance",
         )
         for i, sides in zip(chosen, scaled, strict=True)
     ]

@@ -270,8 +270,8 @@ def unusable(logs: Sequence[Capture[GCLog]]) -> Iterator[Caveat]:
         if log_.mixed:
             yield Caveat(
                 "gctrace-mixed",
-                f"{path}: lines of several processes alternate and cannot be told "
-                "apart: not compared; write one log per process",
+                f"{path}: lines of several processes alternate and cannot be "
+                "separated: not compared; write one log per process",
             )
         elif not any(run.lines_seen for run in log_.runs):
             torn = sum(run.torn for run in log_.runs)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["machine_moved_time", "outcome"]
 
-_MORE_RUNS = "measure each side several times, in turns (a folder a run)"
+_MORE_RUNS = "measure each side several times, in turns (a folder per run)"
 _WORK = (
     "pass --work BASE:NEW (operations while profiled) or --rps BASE:NEW, or put "
     "bench.txt or a load generator's summary next to the profiles"

@@ -149,13 +149,17 @@ def named_short(text: str, fits: Callable[[str], bool]) -> str:
 
 
 def clipped(text: str, fits: Callable[[str], bool]) -> str:
-    """Return as many whole sentences of a text as fit, else clauses, or words."""
+    """Return as many whole sentences of a text as fit, else clauses, or words.
+
+    No cut is inside a quotation, such as the subject of a commit.
+    """
     if fits(text):
         return text
     for between in (_SENTENCE, _CLAUSE, _WORD):
         end = "" if between is _SENTENCE else f" {_ELLIPSIS}"
         for shorter in _beginnings(text, between, end):
-            if fits(shorter) and not _DANGLING.search(shorter):
+            quoted = shorter.count('"') % 2
+            if fits(shorter) and not quoted and not _DANGLING.search(shorter):
                 return shorter
     return _ELLIPSIS
 

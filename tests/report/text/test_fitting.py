@@ -79,6 +79,11 @@ def test_sentences_stay_whole_then_clauses():
     assert clipped(bare, lambda some: len(some) <= 17) == "C takes …"
 
 
+def test_no_sentence_ends_inside_a_quotation():
+    text = 'Changed: a.go:5; 1a2b3c "Rewrite it. It was slow." by A.'
+    assert clipped(text, lambda some: len(some) <= 45) == "Changed: a.go:5; …"
+
+
 def test_only_long_names_of_a_title_give_way():
     name = "example.com/very/long/path/of/a/package.(*Type[go.shape.string]).Method"
     title = f"{name} costs 2.5× as much CPU. ▲+10.0 ms/op, major"

@@ -251,15 +251,9 @@ def _frame(frame: Frame) -> str:
 
 
 def _steps(part: Steps) -> Stanza:
-    """Return the flags to try next, one per line with what it shows."""
-    wide = max((len(step.flag) for step in part.steps), default=0)
-    leads = ["next", *[""] * len(part.steps)]
-    return Stanza(
-        tuple(
-            Paragraph(step.what, "faint", f"{lead:<6}pprofdiff … {step.flag:<{wide}}  ")
-            for lead, step in zip(leads, part.steps, strict=False)
-        )
-    )
+    """Return the flags to try next, with what each shows."""
+    flags = ", ".join(f"{step.flag} ({step.what})" for step in part.steps)
+    return Stanza((Paragraph(f"pprofdiff … {flags}", "faint", "next  "),))
 
 
 def _grid(table: Table) -> Grid:

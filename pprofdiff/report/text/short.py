@@ -16,7 +16,6 @@ from pprofdiff.report.rows import (
     Section,
     SectionPart,
     Sentence,
-    Steps,
     Table,
 )
 from pprofdiff.report.sections import sections
@@ -65,7 +64,6 @@ class _Room(NamedTuple):
     warnings: int = 8
     rules: int = 6
     also: int = 2
-    steps: int = 3
 
 
 _FIRST = _Room()
@@ -79,7 +77,7 @@ _ORDER: tuple[Outcome, ...] = ("fail", "cannot tell", "no data", "pass")
 _LESS: tuple[dict[str, Any], ...] = (
     {"gc": False},
     {"warnings": 4},
-    {"also": 1, "steps": 2},
+    {"also": 1},
     {"categories": 2, "warnings": 3},
     {"account": 4, "units": 5},
     {"changed": 1, "rules": 4, "categories": 0},
@@ -88,7 +86,7 @@ _LESS: tuple[dict[str, Any], ...] = (
     {"advice": False, "others": 4},
     {"rows": 3, "account": 3, "others": 3, "units": 3},
     {"causes": 2, "also": 0, "rules": 3},
-    {"changed": 0, "warnings": 1, "steps": 1},
+    {"changed": 0, "warnings": 1},
     {"rows": 2, "others": 1, "units": 1},
     {"others": 0},
 )
@@ -123,7 +121,6 @@ def _parts(
     verdict = rulings(report.verdict)
     if verdict is not None:
         yield from _verdict(verdict, room)
-    names = list(dict.fromkeys(section.short for section in of_report))
     of_report = [
         section for section in of_report if not covered_by_units(report, section)
     ]
@@ -156,7 +153,7 @@ def _parts(
         )
     yield from _warnings(report, room)
     yield from _inputs(report)
-    yield Steps(next_steps(report, names).steps[: room.steps])
+    yield next_steps(report, short=True)
 
 
 def _chosen(others: Sequence[Section], most: int) -> list[Section]:

@@ -14,7 +14,15 @@ from pprofdiff.analysis.profiles.kinds import is_heap
 from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.scaling import mode_in_words, scale_of
 from pprofdiff.report.model import ReportModel, Scope
-from pprofdiff.report.rows import Cell, Section, SectionPart, Sentence, Table, Tile
+from pprofdiff.report.rows import (
+    Cell,
+    Row,
+    Section,
+    SectionPart,
+    Sentence,
+    Table,
+    Tile,
+)
 from pprofdiff.report.sections.changes import total_change
 from pprofdiff.report.sections.gc_price import gc_price_parts
 from pprofdiff.report.sections.profiles.call_sites import call_sites
@@ -219,8 +227,7 @@ def _short_parts(
         if diff.grouped:
             yield group_table(diff, labels, categories, brief=brief)
         moved = moved_most(diff, labels, scope.granularity, rows, brief=brief)
-        if not repeats_a_cause(report, diff, [moved]):
-            yield moved
+        yield from _beyond_causes(report, diff, moved) if brief else [moved]
         yield from _of_fleet(report, diff, rows)
     if scope.joined:
         yield from renamed(diff)
@@ -236,13 +243,40 @@ def repeats_a_cause(
     tables = [part for part in moved if isinstance(part, Table)]
     if not report.comparison.measured or len(tables) != 1 or len(tables[0].rows) != 1:
         return False
-    (table,), number = tables, scale_of(diff).number
-    (row,) = table.rows
-    return table.total <= 1 and any(
-        row.key in cause.names
-        and cause.own is not None
-        and number(cause.own, signed=True) == row.cells[table.place("delta")].text
-        for cause in report.findings.causes
+    return tables[0].total <= 1 and not _not_in_causes(report, diff, tables[0])
+
+
+def _beyond_causes(
+    report: ReportModel, diff: ProfileDiff, moved: Table | Sentence
+) -> Iterator[Table | Sentence]:
+    """Yield what changed without the functions whose numbers the causes have."""
+    if not isinstance(moved, Table):
+        yield moved
+        return
+    left = _not_in_causes(report, diff, moved)
+    said = len(moved.rows) - len(left)
+    title = moved.title.replace("What changed", "What else changed", 1)
+    if not said:
+        yield moved
+    elif left:
+        yield replace(moved, rows=left, total=max(moved.total - said, 0), title=title)
+
+
+def _not_in_causes(
+    report: ReportModel, diff: ProfileDiff, table: Table
+) -> tuple[Row, ...]:
+    """Return the rows without those whose name and change a numbered cause has."""
+    number, delta = scale_of(diff).number, table.place("delta")
+    causes = [c for c in report.findings.causes if c.severity != "info"]
+    return tuple(
+        row
+        for row in table.rows
+        if not any(
+            row.key in cause.names
+            and cause.own is not None
+            and number(cause.own, signed=True) == row.cells[delta].text
+            for cause in causes
+        )
     )
 
 

@@ -7,7 +7,7 @@ so any label can be reworded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -305,11 +305,14 @@ class SourceNote(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The whole sentence; a commit is its short id and its subject."""
+        """The whole sentence; a commit is its short id and its subject, if any."""
         if self.lines is None:
             return self.said
         commits = "".join(
-            f'; {commit.short} "{commit.subject}"' for commit in self.commits
+            f'; {commit.short} "{commit.subject}"'
+            if commit.subject
+            else f"; {commit.short}"
+            for commit in self.commits
         )
         end = "" if commits.endswith(('."', '!"', '?"')) else "."
         return f"{self.lead}{self.lines.place}{self.said}{commits}{end}"
@@ -318,6 +321,16 @@ class SourceNote(NamedTuple):
     def commits(self) -> tuple[Commit, ...]:
         """The commits that made the lines."""
         return () if self.lines is None else self.lines.commits
+
+    def without_subjects(self, known: Collection[Commit]) -> SourceNote:
+        """Return the note without the subjects of commits that a reader knows."""
+        if self.lines is None:
+            return self
+        commits = tuple(
+            commit._replace(subject="") if commit in known else commit
+            for commit in self.commits
+        )
+        return self._replace(lines=self.lines._replace(commits=commits))
 
 
 class Reason(NamedTuple):

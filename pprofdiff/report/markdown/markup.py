@@ -196,7 +196,7 @@ def noted(note: SourceNote) -> str:
     place = linked(note.lines.place, lines_url(note.lines))
     commits = [
         f"; {linked(commit.short, commit_url(commit))} "
-        f"{inline(commit.subject, _LONGEST_NAME)}"
+        f"{inline(commit.subject, _LONGEST_NAME)}".rstrip()
         for commit in note.commits
     ]
     # Other lines of the place follow directly.

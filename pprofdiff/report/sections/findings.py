@@ -8,6 +8,7 @@ from typing import NamedTuple
 from pprofdiff.analysis.causes.finding import Explained, Finding, Findings
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
+from pprofdiff.model.source import Commit
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import MARKS, Reason, Sentence, SourceNote
 from pprofdiff.report.sections.changed_lines import source_notes
@@ -100,7 +101,7 @@ def _reasons(
 ) -> Iterator[Reason]:
     """Yield findings with their place in the tree; causes are numbered."""
     number, levels, printed = 0, dict[str, int](), set[object]()
-    wholes = dict[str, float]()
+    wholes, subjects = dict[str, float](), set[Commit]()
     for finding in shown:
         level = levels.get(finding.parent or "", -1) + 1
         levels[finding.id] = level
@@ -114,7 +115,12 @@ def _reasons(
         wholes[finding.id] = (whole or finding.explains or 0.0) if amount else 0.0
         reason = Reason(number if cause or level else 0, finding, amount, level)
         notes = [(_key(number, n), n) for n in source_notes(report, finding)]
-        yield reason._replace(notes=tuple(n for key, n in notes if key not in printed))
+        kept = []
+        for note in (note for key, note in notes if key not in printed):
+            kept.append(note.without_subjects(subjects))
+            # Short reports have the first note only.
+            subjects |= set(kept[0].commits)
+        yield reason._replace(notes=tuple(kept))
         printed |= {key for key, _ in notes}
 
 

@@ -21,7 +21,7 @@ from pprofdiff.identity.model import SideKeys
 from pprofdiff.model.csr import Offsets, first_in_row, row_of_item, sums, unique_tuples
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["Mover", "movers", "spent"]
+__all__ = ["Mover", "StackFrames", "movers", "spent"]
 
 Column = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -229,7 +229,7 @@ def _spent(side: TraceSide, state: StateName) -> _Spent:
 
 def _places(profile: Profile, *, calls: bool) -> tuple[list[Place], Column]:
     """Return the distinct places of a profile's samples, and each sample's place."""
-    stacks = _Stacks.of(profile)
+    stacks = StackFrames.of(profile)
     root, reason = _text(profile, "goroutine"), _text(profile, "reason")
     called = stacks.system_call if calls else stacks.called
     columns = [
@@ -265,7 +265,7 @@ def _places(profile: Profile, *, calls: bool) -> tuple[list[Place], Column]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Stacks:
+class StackFrames:
     """The frames of a profile's samples; columns hold frame positions.
 
     Columns are int64, one position per sample, -1 for none: `owner` is the application
@@ -286,7 +286,7 @@ class _Stacks:
     runtime_leaf: Mask
 
     @classmethod
-    def of(cls, profile: Profile) -> _Stacks:
+    def of(cls, profile: Profile) -> StackFrames:
         """Classify the frames of a profile's stacks."""
         ids = profile.functions.name.astype(np.int64)
         texts = [profile.strings[i] for i in ids.tolist()]

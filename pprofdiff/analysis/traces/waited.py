@@ -1,0 +1,267 @@
+"""What goroutines waited for: at which line, on what, and what that was in the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.movers import StackFrames
+from pprofdiff.analysis.traces.profiles import (
+    frames_of,
+    informative_stacks,
+    profile_of,
+)
+from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.analysis.traces.wait_chains import wait_chains
+from pprofdiff.analysis.traces.workers import workers
+from pprofdiff.goruntime.names import is_runtime_like
+from pprofdiff.identity.model import SideKeys
+from pprofdiff.model.csr import grouped, row_of_item, sums, unique_tuples
+from pprofdiff.model.traces.trace import State, Trace
+
+__all__ = ["End", "EndKind", "Wait", "Waited", "spent_waiting", "waited"]
+
+T = TypeVar("T")
+Column = NDArray[np.int64]
+S = State
+
+EndKind = Literal[
+    "running", "processor", "syscall", "network", "timer", "gc", "blocked", "created"
+]
+"""What a chain of waits ends at.
+
+``running`` is CPU time of a goroutine, ``processor`` its wait for a processor,
+``syscall`` a system call, ``gc`` the garbage collector, ``blocked`` a wait that no
+goroutine ended, ``created`` a goroutine that did not exist yet.
+"""
+
+_GC = (
+    "GC mark assist wait for work",
+    "GC background sweeper wait",
+    "GC weak to strong wait",
+    "wait until GC ends",
+)
+_KINDS: dict[str, EndKind] = {
+    "network": "network", "sleep": "timer", **dict.fromkeys(_GC, "gc")
+}  # fmt: skip
+# So many places of waiting are shown by themselves, those with most time.
+_PLACES = 24
+
+
+class Wait(NamedTuple):
+    """Where goroutines wait: the reason, the program's function, and what it called.
+
+    `call` is such as ``sync.(*Mutex).Lock``, "" for the language's own operations. All
+    three are "" for the waits of many places together.
+    """
+
+    reason: str
+    function: str
+    call: str
+
+
+class End(NamedTuple):
+    """What a chain of waits ends at, in which function of the program.
+
+    `call` is the system call, or the reason of a wait that no goroutine ended.
+    """
+
+    kind: EndKind
+    function: str
+    call: str
+
+
+_COLLECTOR = End("gc", "", "")
+
+
+class Waited(NamedTuple):
+    """Time that goroutines waited at one place for one end; raw ns, over all traces."""
+
+    wait: Wait
+    end: End
+    base_ns: int
+    new_ns: int
+
+
+_Cells = Counter[tuple[str, Wait, End]]
+
+
+def waited(diff: TraceDiff) -> tuple[Waited, ...]:
+    """Return what the goroutines that do the work waited for, largest change first.
+
+    The goroutines are those of `workers`. The times of a side add up to the time that
+    they are blocked, exactly; functions are paired by the identity of the two builds.
+    """
+    names = workers(diff)
+    shown: dict[object, tuple[Wait, End]] = {}
+    times: list[Counter[object]] = []
+    for side, keys in zip(diff.sides, diff.identity.sides, strict=True):
+        cells: Counter[object] = Counter()
+        for part in side.parts:
+            for (root, wait, end), ns in spent_waiting(part).items():
+                if root in names:
+                    key = _key(keys, wait, end)
+                    # New's names are shown.
+                    shown[key] = wait, end
+                    cells[key] += ns
+        times.append(cells)
+    rows = [Waited(*pair, times[0][key], times[1][key]) for key, pair in shown.items()]
+    by = diff.normalization
+    return tuple(sorted(rows, key=lambda row: -abs(by.delta(row.base_ns, row.new_ns))))
+
+
+def _key(keys: SideKeys, wait: Wait, end: End) -> tuple[object, ...]:
+    names = wait.function, wait.call, end.function, end.call
+    return (wait.reason, end.kind, *map(keys.function, names))
+
+
+def spent_waiting(side: TraceSide) -> _Cells:
+    """Return one trace's waits by root function, place and end, in ns; computed once.
+
+    Waits of the runtime's goroutines, and of those that write the trace, do not count.
+    """
+    return side.trace.once("waited", lambda trace: _cells(trace, side))
+
+
+def _cells(trace: Trace, side: TraceSide) -> _Cells:
+    groups, rows = side.groups, trace.intervals
+    owner = row_of_item(rows.offsets)
+    program = ~(groups.system | groups.tracing)[groups.group_of]
+    waits = np.flatnonzero((rows.state == S.WAITING) & program[owner])
+    cells: _Cells = Counter()
+    if not len(waits):
+        return cells
+    chains, naming = wait_chains(trace), _Naming(trace, owner)
+    places, place = naming.waits(waits)
+    root = groups.group_of[owner[waits]].astype(np.int64)
+    # A class is a place, or what is left of a root function's waits.
+    first, code = unique_tuples([root, place])
+    lasts = sums(code, chains.lengths[waits], len(first))
+    few = np.argsort(lasts, kind="stable")[: -_PLACES or None]
+    single = np.arange(len(first))
+    single[few] = -1 - root[first[few]]
+    classes, code = grouped(single[code])
+    order = np.argsort(code, kind="stable")
+    bounds = np.searchsorted(code[order], np.arange(len(classes) + 1)).tolist()
+    for which, (begin, end) in zip(classes.tolist(), pairwise(bounds), strict=True):
+        wait = places[place[first[which]]] if which >= 0 else Wait("", "", "")
+        some = order[begin:end]
+        name = groups.names[root[some[0]]]
+        at, ns, unborn = chains.resolve(waits[some])
+        ends, code_of_end = naming.ends(at)
+        for one, time in zip(
+            ends, sums(code_of_end, ns, len(ends)).tolist(), strict=True
+        ):
+            cells[name, wait, one] += time
+        if unborn:
+            cells[name, wait, End("created", "", "")] += unborn
+    return cells
+
+
+class _Naming:
+    """Names of what goroutines do in rows of a trace."""
+
+    def __init__(self, trace: Trace, owner: Column) -> None:
+        self._trace = trace
+        self._owner = owner
+        self._stacks = informative_stacks(trace)
+
+    def waits(self, rows: Column) -> tuple[list[Wait], Column]:
+        """Return the distinct places of rows in which goroutines wait, and each's."""
+        trace = self._trace
+        reason = trace.intervals.reason[rows].astype(np.int64)
+        stack = self._stacks[trace.intervals.stack[rows]]
+        first, code, names = self._distinct(rows, stack, reason)
+        places = [
+            Wait(trace.reasons[int(reason[i])], function, call)
+            for i, (function, call, _) in zip(first.tolist(), names, strict=True)
+        ]
+        return _merged(places, code)
+
+    def ends(self, rows: Column) -> tuple[list[End], Column]:
+        """Return the distinct ends of chains that rows are, and each row's."""
+        held = self._trace.intervals
+        state = held.state[rows]
+        first, code, names = self._distinct(
+            rows,
+            self._stacks_of(rows, state),
+            state * np.int64(len(self._trace.reasons) + 1) + held.reason[rows],
+        )
+        ends = [
+            self._end(State(int(state[i])), int(rows[i]), *name)
+            for i, name in zip(first.tolist(), names, strict=True)
+        ]
+        return _merged(ends, code)
+
+    def _end(
+        self, state: State, row: int, function: str, call: str, system_call: str
+    ) -> End:
+        if state == S.RUNNABLE:
+            return End("processor", "", "")
+        if state == S.RUNNING:
+            root = self._root(row)
+            gc = is_runtime_like(root) and root.startswith("runtime.")
+            return _COLLECTOR if gc else End("running", function, "")
+        if state in (S.SYSCALL, S.SYSCALL_BLOCKED):
+            return End("syscall", function, system_call)
+        reason = self._trace.reasons[int(self._trace.intervals.reason[row])]
+        kind = _KINDS.get(reason, "blocked")
+        return _COLLECTOR if kind == "gc" else End(kind, function, call or reason)
+
+    def _root(self, row: int) -> str:
+        names = self._trace.goroutines.name
+        return self._trace.strings[int(names[self._owner[row]])]
+
+    def _stacks_of(self, rows: Column, state: NDArray[np.uint8]) -> Column:
+        """Return the stack that says what a goroutine does in a row, 0 if unknown.
+
+        That of a running goroutine is where it stops: a trace does not say where it was
+        before. A call that lost its processor is named in the row before.
+        """
+        held = self._trace.intervals
+        after = np.minimum(rows + 1, len(held) - 1)
+        stops = (self._owner[after] == self._owner[rows]) & (after > rows)
+        stops &= np.isin(held.state[after], (S.WAITING, S.SYSCALL, S.RUNNABLE))
+        before = np.maximum(rows - 1, 0)
+        place = np.where(state == S.RUNNING, np.where(stops, after, -1), rows)
+        lost = (state == S.SYSCALL_BLOCKED) & (held.state[before] == S.SYSCALL)
+        place = np.where(lost, before, place)
+        place = np.where(state == S.RUNNABLE, -1, place)
+        return np.where(place < 0, 0, self._stacks[held.stack[place]])
+
+    def _distinct(
+        self, rows: Column, stack: Column, kind: Column
+    ) -> tuple[Column, Column, list[tuple[str, str, str]]]:
+        """Return the first row of each combination, each row's, and their names.
+
+        Names are of the program's function, what it called, and the system call. A
+        goroutine without a stack is in its root function.
+        """
+        trace = self._trace
+        root = trace.goroutines.name[self._owner[rows]].astype(np.int64)
+        first, code = unique_tuples([kind, stack, root])
+        profile = profile_of(
+            trace, frames_of(trace, stack[first]), np.zeros((len(first), 2), np.int64)
+        )
+        frames, words = StackFrames.of(profile), profile.strings
+        columns = [
+            [words[i] for i in frames.function_at(position, 0).tolist()]
+            for position in (frames.function, frames.called, frames.system_call)
+        ]
+        roots = [trace.strings[i] for i in root[first].tolist()]
+        names = [
+            (function or own, call, system_call)
+            for own, function, call, system_call in zip(roots, *columns, strict=True)
+        ]
+        return first, code, names
+
+
+def _merged(items: list[T], code: Column) -> tuple[list[T], Column]:
+    """Return the distinct items, and each row's by its code among `items`."""
+    place = {item: i for i, item in enumerate(dict.fromkeys(items))}
+    return list(place), np.array([place[item] for item in items], np.int64)[code]

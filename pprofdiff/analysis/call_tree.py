@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.ledger.by_run import merged
+from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.paths import Paths, Stacks, heaviest_paths
 

@@ -19,7 +19,7 @@ from pprofdiff.analysis.call_tree import (
     inclusive,
     needed,
 )
-from pprofdiff.analysis.ledger.by_run import merged
+from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of, scaled_totals, unit_words
 from pprofdiff.goruntime.readable import distinct_names

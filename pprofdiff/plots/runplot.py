@@ -16,9 +16,12 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.totals import mean_of_runs
 from pprofdiff.analysis.outcome.figures import measures
 from pprofdiff.analysis.outcome.model import Measure
-from pprofdiff.analysis.runs.headline import RunValues, headline_runs
-from pprofdiff.analysis.runs.naming import run_names
-from pprofdiff.analysis.runs.outliers import outliers
+from pprofdiff.analysis.runs.headline import (
+    RunValues,
+    headline_runs,
+    outliers,
+    run_names,
+)
 from pprofdiff.analysis.side import numbered
 from pprofdiff.errors import UsageError
 from pprofdiff.palette import Theme, colour

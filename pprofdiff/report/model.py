@@ -20,7 +20,7 @@ from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.run_order import one_after_the_other
-from pprofdiff.analysis.runs.outliers import outlying_runs
+from pprofdiff.analysis.runs.headline import outlying_runs
 from pprofdiff.kinds import KINDS, resolve
 from pprofdiff.model.side import Fleet, Side
 

@@ -14,8 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.traces.compare import TraceDiff
-from pprofdiff.analysis.traces.goroutine_chunks import GoroutineChunk, goroutine_chunks
-from pprofdiff.analysis.traces.goroutines import root_name
+from pprofdiff.analysis.traces.goroutines import (
+    GoroutineChunk,
+    goroutine_chunks,
+    root_name,
+)
 from pprofdiff.analysis.traces.interval_rows import ranges_of
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.errors import UsageError

@@ -19,7 +19,7 @@ from pprofdiff.analysis.call_tree import (
 )
 from pprofdiff.analysis.judge.calibration import LIMIT
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.ledger.by_run import merged
+from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.granularity import NO_STACK
 from pprofdiff.analysis.profiles.paths import DEEPEST
 from pprofdiff.model.csr import offsets_of

@@ -11,7 +11,7 @@ import pytest
 import pprofdiff
 from pprofdiff import palette
 from pprofdiff.analysis.call_tree import call_tree, inclusive, noise_limit
-from pprofdiff.analysis.ledger.by_run import merged
+from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.goruntime.readable import short, with_path
 from pprofdiff.loaders.profiles.encode import compress, encode

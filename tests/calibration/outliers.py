@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.runs.headline import headline_runs
-from pprofdiff.analysis.runs.outliers import outliers
+from pprofdiff.analysis.runs.headline import headline_runs, outliers
 from pprofdiff.inputs.sides import load_sides
 from tests.calibration.capture import CACHE, UNCHANGED
 

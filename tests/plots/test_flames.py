@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from pprofdiff import Profile, palette, plots
 from pprofdiff.analysis.call_tree import call_tree, inclusive, noise_limit
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.ledger.by_run import merged
+from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.plots.flamenames import FrameName, fitted, spellings
 from pprofdiff.plots.flames import flame_rows
 from tests.examples import daily

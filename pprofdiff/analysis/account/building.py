@@ -16,21 +16,179 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from math import log
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pprofdiff.analysis.account.intervals import intervals
-from pprofdiff.analysis.account.model import Account, Amount, Part, in_part
+from pprofdiff.analysis.account.model import Account, Amount, Bounds, Part, in_part
 from pprofdiff.analysis.benchmarks.times import is_time, measured
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.judge.judgement import Runs
+from pprofdiff.analysis.ledger.views import each_together, merged
 from pprofdiff.analysis.outcome.figures import timed
 from pprofdiff.analysis.outcome.model import Measure
 from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.dimensions import BACKGROUND_MARK
 from pprofdiff.analysis.side import of_benchmarks
 from pprofdiff.goruntime.rules import rules
 
+if TYPE_CHECKING:
+    from pprofdiff.analysis.traces.compare import TraceDiff
+
 __all__ = ["account"]
+
+
+def _intervals(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[Bounds | None]:
+    """Return the interval of each row's delta, in the comparison's scaled unit.
+
+    `runs` are raw sums with one row per part. Tables use the same intervals for their
+    marks. None with one run a side, which does not show how much runs differ, and for
+    profiles without a noise model.
+    """
+    several = max(len(runs.base), len(runs.new)) > 1
+    judged = diff.judge_runs(runs) if several else None
+    if judged is None:
+        return [None] * len(runs.base[0])
+    changes = (judged.change(row) for row in range(len(judged)))
+    return [
+        None if low is None or high is None else (low, high)
+        for _, low, high, *_ in changes
+    ]
+
+
+_TRACE, _PROFILE = "trace", "CPU profile"
+_LABELS = {
+    "runnable": "waiting for a processor",
+    "syscall": "system calls with a processor",
+    "syscall_block": "system calls without a processor",
+    "unknown": "before the trace shows a state",
+}
+# CPU that the runtime spends outside user goroutines: background workers, scheduling.
+_OUTSIDE_GROUPS = {"sched"}
+_OUTSIDE = {*BACKGROUND_MARK, "gc.sweep.bg", "gc.scavenge.bg"}
+# Standard deviations that sample counts may be off before CPU contradicts running time.
+_DEVIATIONS = 3
+
+
+def _of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
+    """Return goroutine time per op, by state and reason.
+
+    It covers the goroutines that do the work: see `traces.workers`. Running time is
+    split by the CPU profile's groups if the profile agrees with the trace.
+    """
+    # Imported only where there are traces.
+    from pprofdiff.analysis.traces.time import BLOCKED
+    from pprofdiff.analysis.traces.workers import worker_rows
+
+    roots = worker_rows(trace)
+    if roots is None:
+        return None
+    times, by = trace.time.by_state(roots), [Fraction(f) for f in trace.factors]
+
+    def scaled(base: int, new: int) -> Amount:
+        return Amount(by[0] * base, by[1] * new)
+
+    def amount(state: str) -> Amount:
+        view = times.get(state)
+        return (
+            scaled(0, 0)
+            if view is None
+            else scaled(int(view.base[0]), int(view.new[0]))
+        )
+
+    running = amount("running")
+    parts, outside, gaps = _running(comparison.cpu, running)
+    for state, label in _LABELS.items():
+        parts.append(Part(state, label, amount(state), _TRACE))
+    for state in times:
+        if state.startswith(BLOCKED):
+            reason = state.removeprefix(BLOCKED)
+            label = f"blocked: {reason}" if reason else "blocked, reason not recorded"
+            parts.append(Part(state, label, amount(state), _TRACE))
+    shown = tuple(part for part in parts if any(part.amount))
+    # GC ranges overlap with states.
+    within = [
+        Part(f"within.{name}", f"during {name}", scaled(base, new), _TRACE)
+        for name, (base, new) in trace.within(roots).items()
+        if base or new
+    ]
+    return Account(
+        "goroutines' time per op",
+        "ns",
+        shown,
+        tuple(within),
+        tuple(outside),
+        tuple(gaps),
+    )
+
+
+def _running(
+    diff: ProfileDiff | None, running: Amount
+) -> tuple[list[Part], list[Part], list[str]]:
+    """Return running time by CPU group, CPU of other goroutines, and gaps."""
+    whole = [Part("running", "running", running, _TRACE)]
+    if diff is None or diff.normalization.mode != "per_work":
+        gap = "without CPU per op, running is not split into on and off a CPU"
+        return whole, [], [gap]
+    by = [Fraction(factor) for factor in diff.normalization.factors]
+    split = [
+        (
+            group,
+            outside,
+            [
+                rules().categories.index(c)
+                for c in group.categories
+                if (c in _OUTSIDE or group.id in _OUTSIDE_GROUPS) == outside
+            ],
+        )
+        for group in rules().groups
+        for outside in (False, True)
+    ]
+    every = diff.ledger.every("category").runs
+    runs = each_together(every, [members for *_, members in split])
+    base, new = (side.tolist() for side in merged(runs))
+    inside: list[Part] = []
+    others: list[Part] = []
+    for (group, outside, _), old, now, bounds in zip(
+        split, base, new, _intervals(diff, runs), strict=True
+    ):
+        amount = Amount(old * by[0], now * by[1])
+        if any(amount):
+            prefix = "beside.cpu" if outside else "cpu"
+            part = Part(f"{prefix}.{group.id}", group.label, amount, _PROFILE, bounds)
+            (others if outside else inside).append(part)
+    off = running.less(Amount.sum(part.amount for part in inside))
+    reach = _reach(diff, running)
+    if off.base < -reach[0] or off.new < -reach[1]:
+        gap = (
+            "the CPU profile has more than the trace shows running: they are of other "
+            "times, and running is not split"
+        )
+        return whole, [], [gap]
+    parts = list(in_part(inside, others))
+    gaps = []
+    if parts != inside:
+        gaps = ["CPU of the runtime's own workers (the CPU table includes it)"]
+    # By chance there may be more samples than running time.
+    label = "running, but not on a CPU" if min(off) >= 0 else "running less CPU"
+    parts.append(Part("off-cpu", label, off, "trace less the CPU profile"))
+    return parts, others, gaps
+
+
+def _reach(diff: ProfileDiff, running: Amount) -> tuple[float, float]:
+    """Return how far the CPU per op of each side may be off by chance."""
+    model = diff.model
+    if model is None:
+        return 0.0, 0.0
+    steps = model.base_step, model.new_step
+    base, new = (
+        _DEVIATIONS * (float(abs(total)) * step) ** 0.5
+        for total, step in zip(running, steps, strict=True)
+    )
+    return base, new
+
 
 _CPU = "CPU profile"
 _NO_TRACE = "waiting was not measured: a trace of each side shows it by reason"
@@ -44,9 +202,7 @@ def account(comparison: Comparison) -> Account | None:
     """Return the account of a comparison, or None if nothing sums to its change."""
     trace = comparison.trace
     if trace is not None and trace.rates is not None:
-        from pprofdiff.analysis.account.traced import of_trace
-
-        return of_trace(comparison, trace)
+        return _of_trace(comparison, trace)
     diff = comparison.cpu
     if diff is None or not diff.classified:
         return None
@@ -99,7 +255,7 @@ def _groups(
             rules().groups,
             sums.base.tolist(),
             sums.new.tolist(),
-            intervals(diff, sums.runs),
+            _intervals(diff, sums.runs),
             strict=True,
         )
         if old or now

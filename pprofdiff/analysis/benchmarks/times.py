@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from pprofdiff.analysis.benchmarks.units import ALLOCATED, tidy
 from pprofdiff.model.side import Side
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ __all__ = [
     "SECONDS",
     "BenchmarkKey",
     "Measured",
+    "allocated_by_benchmark",
     "is_time",
     "key_of",
     "measured",
@@ -124,3 +126,17 @@ def unit_names(keys: Sequence[BenchmarkKey]) -> list[str]:
         name = written(key) if several else key[0]
         names.append(f"{key[2]}.{name}" if packages and key[2] else name)
     return names
+
+
+Allocated = dict[str, dict[BenchmarkKey, list[float]]]
+
+
+def allocated_by_benchmark(side: Side) -> Allocated:
+    """Return all values of B/op and of allocs/op, by benchmark."""
+    found: Allocated = {unit: {} for unit in ALLOCATED.values()}
+    for capture in side.of("benchmark"):
+        for result in capture.content.results:
+            of_unit = found.get(tidy(result.unit).unit)
+            if of_unit is not None and result.values:
+                of_unit.setdefault(key_of(result), []).extend(result.values)
+    return found

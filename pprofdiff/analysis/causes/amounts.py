@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
-from pprofdiff.analysis.causes.numbers import amount, arrow, numeral
 from pprofdiff.analysis.causes.sites import BYTE, KNOWN, OBJECT, Allocated, Site
+from pprofdiff.analysis.causes.wording import amount, arrow, numeral
 from pprofdiff.analysis.policy import MINOR
 
 __all__ = ["amounts", "is_large", "part_of_all", "share_of_change"]

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pprofdiff.analysis.causes.cpu import CPUComparison
-from pprofdiff.analysis.causes.load import load_of
+from pprofdiff.analysis.causes.cpu import CPUComparison, load_of
 from pprofdiff.analysis.causes.one_sided import OneSided, work_of_one_side
 from pprofdiff.analysis.comparison import Comparison
 

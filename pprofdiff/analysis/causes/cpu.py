@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.causes.finding import Claim, Direction, Fact
-from pprofdiff.analysis.causes.load import Load
-from pprofdiff.analysis.causes.numbers import words
-from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
+from pprofdiff.analysis.causes.finding import Claim, Direction, Explained, Fact
+from pprofdiff.analysis.causes.wording import words
+from pprofdiff.analysis.control.estimate import control
+from pprofdiff.analysis.judge.calibration import LOAD_SURE, SAMPLES_FOR_ROW
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judgement import Change, Mark, Runs
 from pprofdiff.analysis.ledger.codes import Attribution
@@ -20,13 +21,60 @@ from pprofdiff.analysis.ledger.graph import walk, walk_some
 from pprofdiff.analysis.policy import MINOR
 from pprofdiff.analysis.profiles.caveats import releases_apart
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups
+from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups, judged_sums
 from pprofdiff.analysis.profiles.tables import Table, ValueColumn
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import once_per_row, sums
 
-__all__ = ["CPUComparison", "cum_of", "words"]
+__all__ = [
+    "CPUComparison",
+    "Load",
+    "cum_of",
+    "explained",
+    "inferred_load",
+    "load_of",
+    "words",
+]
+
+
+class Load(NamedTuple):
+    """New ÷ base of the unchanged code's scaled values, with 95% bounds."""
+
+    ratio: float
+    low: float
+    high: float
+
+    @property
+    def sure(self) -> bool:
+        """Whether the ratio differs from 1 significantly, and by more than 15%."""
+        return self.low > LOAD_SURE or self.high < 1 / LOAD_SURE
+
+    def times(self, factor: float) -> Load:
+        """Return the load multiplied by another known factor."""
+        return Load(self.ratio * factor, self.low * factor, self.high * factor)
+
+
+def load_of(diff: ProfileDiff) -> Load | None:
+    """Return new ÷ base of the unchanged code in scaled values.
+
+    None where there is no control, or its rows disagree.
+    """
+    by = control(diff)
+    if by is None or not by.agrees:
+        return None
+    factors = diff.normalization.factors
+    return Load(by.ratio, by.ratio_low, by.ratio_high).times(factors[1] / factors[0])
+
+
+def inferred_load(diff: ProfileDiff) -> Load | None:
+    """Return the ratio of work per second, if sides are scaled to about equal work."""
+    by, spans = diff.normalization.inferred, (diff.base, diff.new)
+    base_ns, new_ns = (side.profile.duration_ns for side in spans)
+    if by is None or not base_ns or not new_ns:
+        return None
+    return Load(by.ratio, by.low, by.high).times(base_ns / new_ns)
+
 
 _BOOKKEEPING = ("gc", "gc_tax", "alloc")
 # What the runtime does in whichever function happens to run: `CPUComparison.lent`.
@@ -323,3 +371,22 @@ class CPUComparison:
     def change_relative(self, claim: Claim) -> Change:
         """Judge how the claimed samples changed beyond the load."""
         return self.relative.one(self.runs(claim))
+
+
+def explained(cpu: CPUComparison, covered: Claim) -> Explained:
+    """Return how much the findings explain together, and which groups are left."""
+    total = cpu.scaled_delta(*cpu.diff.totals)
+    return Explained(total, cpu.delta(covered), tuple(_left(cpu, covered)))
+
+
+def _left(cpu: CPUComparison, covered: Claim) -> list[JudgedSum]:
+    """Return the groups that changed significantly beyond what findings cover."""
+    names = [(group.id, group.label) for group in cpu.groups.values()]
+    base, new = (np.full(len(side), -1, np.int64) for side in covered.sides)
+    for row, (name, _) in enumerate(names):
+        own = cpu.of_groups(name)
+        base[own.base & ~covered.base] = new[own.new & ~covered.new] = row
+    runs = cpu.diff.runs_of((base, new), len(names))
+    rows = judged_sums(cpu.diff, names, runs, cpu.model)
+    left = [row for row in rows if row.noise is False]
+    return sorted(left, key=lambda row: -abs(row.delta))

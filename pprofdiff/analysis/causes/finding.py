@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.causes.numbers import Span, read
+from pprofdiff.analysis.causes.wording import Span, read
 from pprofdiff.analysis.judge.judgement import Mark
 from pprofdiff.analysis.policy import MAJOR, MINOR
 from pprofdiff.analysis.profiles.groups import JudgedSum

@@ -8,19 +8,45 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.cpu import CPUComparison
-from pprofdiff.analysis.causes.roots import OneSidedWork, Root
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.policy import MOST, NEARLY_ALL
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.model.csr import first_in_row, last_in_row, once_per_row, row_of_item
 
-__all__ = ["Inside", "inside_others"]
+__all__ = ["Inside", "OneSidedWork", "Root", "inside_others"]
+
+
+class Root(NamedTuple):
+    """A function that only one side has, outermost of these in its stacks.
+
+    `parent` is its main caller, or the function that the caller is a part of on one
+    side alone, -1 for none; `value` is the raw CPU time under it.
+    """
+
+    row: int
+    parent: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OneSidedWork:
+    """Roots of one side (0: gone, 1: new), and which samples are under each.
+
+    `passing` are roots that call code which ran without them: it does not count here.
+    """
+
+    side: int
+    roots: tuple[Root, ...]
+    root_of_sample: NDArray[np.int64]
+    passing: frozenset[int] = frozenset()
+
 
 Column = NDArray[np.int64]
 Mask = NDArray[np.bool_]

@@ -18,8 +18,7 @@ from pprofdiff.analysis.causes.amounts import (
     share_of_change,
 )
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.cpu import CPUComparison
-from pprofdiff.analysis.causes.explained import explained
+from pprofdiff.analysis.causes.cpu import CPUComparison, explained
 from pprofdiff.analysis.causes.finding import (
     Claim,
     Fact,
@@ -28,7 +27,6 @@ from pprofdiff.analysis.causes.finding import (
     Severity,
     severity_of,
 )
-from pprofdiff.analysis.causes.numbers import arrow, numeral, percent, times_the
 from pprofdiff.analysis.causes.places import Place, Program, owned_by, places
 from pprofdiff.analysis.causes.sites import (
     OBJECT,
@@ -38,7 +36,7 @@ from pprofdiff.analysis.causes.sites import (
     allocated,
     netted,
 )
-from pprofdiff.analysis.causes.wording import short
+from pprofdiff.analysis.causes.wording import arrow, numeral, percent, short, times_the
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.judge.scaling import Normalization

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.cpu import CPUComparison, cum_of
 from pprofdiff.analysis.causes.finding import Claim
-from pprofdiff.analysis.causes.inside import Inside, inside_others
-from pprofdiff.analysis.causes.roots import OneSidedWork, Root
+from pprofdiff.analysis.causes.inside import Inside, OneSidedWork, Root, inside_others
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.policy import MOST, NEARLY_ALL, NOTICED
 from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.ledger.graph import flat_and_cum
+from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.policy import COVERS, MOST, NEARLY_ALL
 from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.goruntime.names import is_standard_library, package_of

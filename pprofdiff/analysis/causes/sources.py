@@ -25,11 +25,10 @@ from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.ledger.graph import walk
-from pprofdiff.analysis.lines.costs import FunctionLines, side_lines
+from pprofdiff.analysis.ledger.views import merged
+from pprofdiff.analysis.lines.costs import FunctionLines, on_stacks, side_lines
 from pprofdiff.analysis.lines.listing import BothSides, Places, places_of
-from pprofdiff.analysis.lines.stacks import on_stacks
 from pprofdiff.analysis.policy import NAMED, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.differences import differences, hunks_within

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.explained import explained
+from pprofdiff.analysis.causes.cpu import explained
 from pprofdiff.analysis.causes.finding import (
     Direction,
     Finding,
     Findings,
     with_spans,
 )
-from pprofdiff.analysis.causes.former_names import with_former_names
 from pprofdiff.analysis.causes.rules import (
     allocation,
     comparability,
@@ -30,17 +29,42 @@ from pprofdiff.analysis.causes.rules import (
     heap,
     inlining,
     marking,
-    moved,
     releases,
     runtime,
-    splits,
 )
 from pprofdiff.analysis.causes.tree import tree
+from pprofdiff.analysis.causes.wording import short
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
 from pprofdiff.analysis.outcome.model import Verdict as OutcomeVerdict
+from pprofdiff.goruntime.readable import short_before
+from pprofdiff.identity.model import Identity
 
 __all__ = ["find"]
+
+_NAMED = 2
+
+
+def _with_former_names(finding: Finding, identity: Identity) -> Finding:
+    """Return the finding with base's names for the functions in its title.
+
+    Only for pairs that rest on samples alone, or that the user gave: in all other pairs
+    both names read the same.
+    """
+    clauses = []
+    for name in sorted({*finding.names, *finding.functions}):
+        pair = identity.pairs.get(name)
+        if pair is None or short(name) not in finding.title:
+            continue
+        if pair.probability < 1 or pair.by == "given":
+            verb = "was" if pair.by == "given" else "probably was"
+            clauses.append(
+                f"{short(name)} {verb} {short_before(pair.base, name)} in base"
+            )
+    if not clauses:
+        return finding
+    return finding._replace(text=f"{finding.text} {'; '.join(clauses[:_NAMED])}.")
+
 
 # The direction of the findings that explain a verdict.
 _WAYS: dict[str, Direction] = {"slower": "worse", "faster": "better"}
@@ -55,21 +79,19 @@ def _of_traces(case: Case) -> tuple[Rule, ...]:
             begun,
             blocking,
             capacity,
-            concurrency,
-            lifetime,
             waiting,
         )
 
         return (
             waiting.latency,
-            lifetime.life_waiting,
-            lifetime.life_lost,
+            waiting.life_waiting,
+            waiting.life_lost,
             capacity.overcommitted,
             capacity.other_processes,
             capacity.utilisation,
             capacity.gc_capacity,
             blocking.off_cpu,
-            concurrency.concurrency,
+            begun.concurrency,
             begun.begun,
         )
     return ()
@@ -90,7 +112,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         gc.dearer,
         gc.cpu_only,
         functions.functions,
-        splits.splits,
+        functions.splits,
         dearer.own_cost,
         covering.below,
         inlining.inlining,
@@ -105,7 +127,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         *_of_traces(case),
         comparability.unlike_load,
         comparability.processors,
-        moved.package_moved,
+        functions.package_moved,
     )
 
 
@@ -180,7 +202,7 @@ def _found(
         return measured._replace(found=(*measured.found, *waited))
     rules = _rules(case) if comparison.apart is None else _of_processes(case)
     drafts = [
-        with_former_names(finding, comparison.identity)
+        _with_former_names(finding, comparison.identity)
         for rule in rules
         for finding in rule(case)
     ]

@@ -7,7 +7,7 @@ from math import inf, log
 from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.causes.finding import Direction, Fact
-from pprofdiff.analysis.causes.numbers import arrow
+from pprofdiff.analysis.causes.wording import arrow
 from pprofdiff.analysis.judge.calibration import SHARE, Prior
 from pprofdiff.analysis.judge.judge import Judge
 from pprofdiff.analysis.judge.judgement import Observed

@@ -1,19 +1,183 @@
-"""Names in sentences."""
+"""Names and numbers in findings' sentences; numbers keep the values that they print.
+
+Rules format numbers with these functions. The text carries its values along, between
+private-use characters, until `read` takes them out, into `Finding.spans`. So reports
+are checked without parsing English.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
+from pprofdiff import units
 from pprofdiff.analysis.policy import NAMED
+from pprofdiff.analysis.profiles import scaling
 from pprofdiff.goruntime.readable import distinct_names, short
 
+if TYPE_CHECKING:
+    from pprofdiff.analysis.profiles.diff import ProfileDiff
+
 __all__ = [
+    "Span",
+    "alike",
+    "amount",
+    "arrow",
+    "count",
+    "counts",
+    "factor",
+    "fixed",
     "listed",
     "listed_functions",
     "lists_apart",
+    "numeral",
     "parts_inside",
+    "percent",
+    "points",
+    "read",
+    "share_pair",
     "short",
+    "times",
+    "times_the",
+    "words",
 ]
+
+_Kind = Literal["pair", "ratio", "share", "amount"]
+"""``pair``: both sides; ``ratio``: new ÷ base; ``share``: a part of a whole, of one
+side; ``amount``: a number of one side, or a difference."""
+
+# From this factor on, times reads better than percent.
+_DOUBLE = 2
+_OPEN, _VALUES, _CLOSE = "\ue000", "\ue001", "\ue002"
+_NUMBER = re.compile(
+    f"{_OPEN}(pair|ratio|share|amount)"
+    rf"\|([^|]*)\|([^|]*)\|([^|{_VALUES}]*){_VALUES}([^{_OPEN}{_CLOSE}]*){_CLOSE}"
+)
+
+
+class Span(NamedTuple):
+    """A number in a sentence: how it is printed, and its values.
+
+    `base` is None for a number that is not of both sides. A share is a fraction, also
+    where both sides have one.
+    """
+
+    text: str
+    kind: _Kind
+    base: float | None
+    new: float
+    unit: str
+
+
+def numeral(
+    text: str, kind: _Kind, new: float, base: float | None = None, unit: str = ""
+) -> str:
+    """Return a number's text with its values, which `read` takes out again."""
+    if not unit.isprintable() or "|" in unit:
+        unit = ""
+    known = "" if base is None else repr(float(base))
+    return f"{_OPEN}{kind}|{known}|{float(new)!r}|{unit}{_VALUES}{text}{_CLOSE}"
+
+
+def read(sentence: str) -> tuple[str, tuple[Span, ...]]:
+    """Return a sentence as people read it, and its numbers in their order."""
+    spans: list[Span] = []
+
+    def take(match: re.Match[str]) -> str:
+        kind, base, new, unit, text = match.groups()
+        known = float(base) if base else None
+        spans.append(Span(text, cast("_Kind", kind), known, float(new), unit))
+        return text
+
+    return _NUMBER.sub(take, sentence), tuple(spans)
+
+
+def alike(text: str) -> bool:
+    """Return whether a pair's text has both values alike: ``1.0 → 1.0 s``."""
+    base, arrow_, new = text.partition(" → ")
+    return bool(arrow_) and (base == new or new.startswith(f"{base} "))
+
+
+def _once(text: str) -> str:
+    """Return a pair's text, with values that are printed alike printed once."""
+    return text.partition(" → ")[2] if alike(text) else text
+
+
+def arrow(base: float, new: float, unit: str) -> str:
+    """Return two values in one scale, such as ``1.44 → 2.61 s``; see `units.arrow`.
+
+    Values that are printed alike are printed once.
+    """
+    return numeral(_once(units.arrow(base, new, unit)), "pair", new, base, unit)
+
+
+def words(diff: ProfileDiff, base: float, new: float) -> str:
+    """Return raw values of a profile as ``base → new unit``, in the report's scale."""
+    scaled = diff.normalization.scaled(base, new)
+    return numeral(scaling.words(diff, base, new), "pair", scaled[1], scaled[0])
+
+
+def counts(base: int, new: int) -> str:
+    """Return two counts, such as ``1,200 → 8``."""
+    return numeral(f"{base:,} → {new:,}", "pair", new, base)
+
+
+def fixed(base: float, new: float, decimals: int) -> str:
+    """Return two values with this many decimals, such as ``1.25 → 3.50``.
+
+    Values that are printed alike are printed once.
+    """
+    text = _once(f"{base:.{decimals}f} → {new:.{decimals}f}")
+    return numeral(text, "pair", new, base)
+
+
+def share_pair(base: float, new: float) -> str:
+    """Return two fractions, such as ``11.0% → 21.1%``."""
+    return points((base, 1), (new, 1))
+
+
+def points(base: tuple[float, float], new: tuple[float, float]) -> str:
+    """Return (part, whole) of both sides as shares, such as ``11.0% → 21.1%``."""
+    text = f"{units.percent(*base)} → {units.percent(*new)}"
+    before, after = (part / whole if whole else 0.0 for part, whole in (base, new))
+    return numeral(text, "pair", after, before, "%")
+
+
+def percent(part: float, whole: float = 1, *, signed: bool = False) -> str:
+    """Return a part of a whole, such as ``21.1%``."""
+    text = units.percent(part, whole, signed=signed)
+    return numeral(text, "share", part / whole if whole else 0.0)
+
+
+def times(ratio: float) -> str:
+    """Return new ÷ base, such as ``1.73×``."""
+    return numeral(units.times(ratio), "ratio", ratio)
+
+
+def times_the(ratio: float, noun: str) -> str:
+    """Return new ÷ base of a cost: ``1.73× the CPU``, ``1/230 of the CPU``."""
+    return numeral(units.times_the(ratio, noun), "ratio", ratio)
+
+
+def factor(ratio: float, noun: str) -> str:
+    """Return a ratio as ``4.04× the bytes`` or ``12.0% fewer bytes``."""
+    if ratio >= _DOUBLE:
+        return times_the(ratio, noun)
+    change = units.percent(abs(ratio - 1), 1)
+    word = "more" if ratio > 1 else "fewer"
+    return numeral(f"{change} {word} {noun}", "ratio", ratio)
+
+
+def amount(value: float, unit: str, *, signed: bool = False) -> str:
+    """Return one value in a scale that fits, such as ``164 MiB``."""
+    text = units.scaled(value, unit, signed=signed)
+    return numeral(text, "amount", value, unit=unit)
+
+
+def count(number: float) -> str:
+    """Return a count, such as ``1,200``."""
+    return numeral(f"{number:,}", "amount", number)
 
 
 def parts_inside(whole: str, parts: Sequence[str], *, new: bool) -> str:

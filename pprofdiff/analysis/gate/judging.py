@@ -1,19 +1,18 @@
-"""The verdict: each rule's worst figure against its limit."""
+"""The verdict: each rule's worst figure against its limit, and what would decide."""
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, log
 from typing import NamedTuple
 
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.gate.forms import RULES
-from pprofdiff.analysis.gate.limits import Limit
-from pprofdiff.analysis.gate.measures import Asked, Figure, Judged, Missing
+from pprofdiff.analysis.gate.measures import Asked, Figure, Judged, Limit, Missing
 from pprofdiff.analysis.gate.model import Outcome, Ruling, Verdict
-from pprofdiff.analysis.gate.needs import needs
 from pprofdiff.analysis.gate.rules import KINDS, Gate
+from pprofdiff.analysis.judge.student import MOST_RUNS, times_as_many, wanted_runs
 
-__all__ = ["judge", "verdict_caveats"]
+__all__ = ["judge", "needs", "verdict_caveats"]
 
 _WITHOUT_LIMIT = {form.kind for form in RULES if not form.limited}
 
@@ -166,3 +165,51 @@ def _words(worst: _Checked, checked: list[_Checked]) -> str:
     elif len(checked) > 1:
         text += f"; the worst of {len(checked):,}"
     return text
+
+
+_SEVERAL = (
+    "one run per side does not show how far runs differ: measure several, in turns "
+    "(pprofdiff measure, or a folder per run)"
+)
+
+
+def needs(figure: Figure, limit: Limit, allowed: float) -> str:
+    """Return what it takes to decide, as text without a full stop.
+
+    An interval narrows with the square root of the runs, or samples. It has to end at
+    the limit, which is `allowed` above base in the figure's unit.
+    """
+    if figure.by_ratio and figure.runs == 1:
+        return _SEVERAL
+    if not figure.runs or figure.worse is None:
+        return "more runs like these would not decide"
+    wanted = wanted_runs(figure.runs, _times(figure.worse, figure, allowed))
+    if wanted is None:
+        return _too_little(figure, limit)
+    if figure.runs == 1 and figure.assumed:
+        return _SEVERAL
+    if figure.runs == 1:
+        return f"to decide, take {wanted} times the samples: longer profiles, or more"
+    return f"to decide, take about {wanted} runs per side, in turns"
+
+
+def _times(worse: tuple[float, float], figure: Figure, allowed: float) -> float:
+    """Return the factor by which the number of runs must grow to decide."""
+    places = [*worse, figure.change, allowed]
+    if figure.by_ratio and min(places) > -figure.base:
+        places = [log(1 + place / figure.base) for place in places]
+    low, high, change, limit = places
+    reach = high - change if limit > change else change - low
+    return times_as_many(reach, limit - change)
+
+
+def _too_little(figure: Figure, limit: Limit) -> str:
+    """Return why no practical number of runs would decide."""
+    if limit.relative and not figure.by_ratio and figure.unit != "pp":
+        return (
+            f"over {MOST_RUNS} times the samples are needed: hold small rows against a "
+            "limit in percentage points, such as +1pp"
+        )
+    return (
+        f"over {MOST_RUNS} runs per side are needed: the change is too near the limit"
+    )

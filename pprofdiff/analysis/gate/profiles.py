@@ -16,12 +16,12 @@ from pprofdiff.analysis.control.totals import (
     ratio_about,
     ratio_of_totals,
 )
-from pprofdiff.analysis.gate.limits import Limit
 from pprofdiff.analysis.gate.measures import (
     Asked,
     Figure,
     Judged,
     Kind,
+    Limit,
     Measured,
     Missing,
 )

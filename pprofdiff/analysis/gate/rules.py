@@ -10,17 +10,60 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from pprofdiff.analysis.gate.benchmarks import BENCH
-from pprofdiff.analysis.gate.findings import FINDING
+from pprofdiff.analysis.causes.finding import SEVERITIES
+from pprofdiff.analysis.gate.benchmarks import BENCH, UNIT
 from pprofdiff.analysis.gate.forms import RULES, RuleForm
-from pprofdiff.analysis.gate.limits import Limit, parse_limit
-from pprofdiff.analysis.gate.measures import Asked, Kind
+from pprofdiff.analysis.gate.measures import (
+    Asked,
+    Figure,
+    Judged,
+    Kind,
+    Limit,
+    Measured,
+    parse_limit,
+)
 from pprofdiff.analysis.gate.pauses import PAUSE
 from pprofdiff.analysis.gate.profiles import CATEGORY, CUM, FLAT, GROUP, PACKAGE, TOTAL
-from pprofdiff.analysis.gate.units import UNIT
 from pprofdiff.errors import UsageError
+from pprofdiff.units import Scale
 
 __all__ = ["KINDS", "Gate", "parse_rule"]
+
+# Informational findings may appear between runs of one build.
+_WEIGHTS = SEVERITIES[1:]
+
+
+def _check(asked: Asked) -> None:
+    """Reject an unknown severity."""
+    if asked.subject not in _WEIGHTS:
+        raise asked.wrong(
+            f"there is no severity {asked.subject}; there are: {', '.join(_WEIGHTS)}"
+        )
+
+
+def _findings(asked: Asked, judged: Judged) -> Measured:
+    """Count the findings that are worse, of this severity or higher."""
+    counted = _WEIGHTS[_WEIGHTS.index(asked.subject) :]
+    titles = [
+        finding.title
+        for finding in judged.findings.found
+        if finding.direction == "worse" and finding.severity in counted
+    ]
+    noun = "finding" if len(titles) == 1 else "findings"
+    words = (
+        f"{len(titles)} {noun}: {'; '.join(titles)}"
+        if titles
+        else "no finding that got worse"
+    )
+    return [
+        Figure(
+            "", 0, len(titles), "findings", Scale(1, "", 0), noise=False, words=words
+        )
+    ]
+
+
+_FINDING = Kind(_check, _findings)
+
 
 KINDS: dict[str, Kind] = {
     "cum": CUM,
@@ -32,7 +75,7 @@ KINDS: dict[str, Kind] = {
     "bench": BENCH,
     "unit": UNIT,
     "pause": PAUSE,
-    "finding": FINDING,
+    "finding": _FINDING,
 }
 
 _FORMS = {form.kind: form for form in RULES}

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.caveat import Caveat
+from pprofdiff.analysis.gclogs.catalogue import FIGURES
 from pprofdiff.analysis.gclogs.figures import GCFigures
-from pprofdiff.analysis.gclogs.judged import changes_of
 from pprofdiff.analysis.gclogs.pace import pace_of
-from pprofdiff.analysis.gclogs.side import GCSide, side_of, unusable
+from pprofdiff.analysis.gclogs.side import GCSide, LoggedRun, side_of, unusable
 from pprofdiff.analysis.judge.calibration import GC_WORK
 from pprofdiff.analysis.judge.judge import Judge
-from pprofdiff.analysis.judge.judgement import Change
+from pprofdiff.analysis.judge.judgement import Change, Runs
 from pprofdiff.analysis.judge.turns import all_paired
 from pprofdiff.analysis.settings import Settings, Span
 from pprofdiff.analysis.side import cpu_seconds
@@ -26,6 +26,7 @@ from pprofdiff.model.gclogs import GCLog
 from pprofdiff.model.side import Capture, Side
 
 __all__ = [
+    "JUDGED",
     "Factors",
     "GCDiff",
     "Restored",
@@ -144,7 +145,7 @@ class GCDiff:
     @cached_property
     def changes(self) -> Mapping[str, Change]:
         """How each figure changed, by its path in `GCFigures`, as `judged` says."""
-        return changes_of(self.base, self.new, in_turns=self.in_turns)
+        return _changes_of(self.base, self.new, in_turns=self.in_turns)
 
     @property
     def several_runs(self) -> bool:
@@ -284,3 +285,28 @@ def _length(span: Span | None, side: GCSide) -> float:
     start, end = span or (None, None)
     start = side.steady.start_s if start is None else start
     return (side.steady.end_s if end is None else end) - start
+
+
+JUDGED = tuple(figure for figure in FIGURES if figure.spread is not None)
+"""The judged figures, which are judged as one table."""
+
+
+def _values_of(run: LoggedRun) -> NDArray[np.float64]:
+    """Return one run's judged figures: float64, NaN where it has none."""
+    values = [figure.of_run(run) for figure in JUDGED]
+    column = np.array([np.nan if v is None else v for v in values], np.float64)
+    return np.maximum(column, [figure.least for figure in JUDGED])
+
+
+def _changes_of(
+    base: GCSide, new: GCSide, *, in_turns: bool = False
+) -> Mapping[str, Change]:
+    """Return how each figure changed, by its path in `GCFigures`.
+
+    Deltas and their 95% intervals are logarithms of new ÷ base, of geometric means over
+    runs; each run is one observation, or each pair of runs taken `in_turns`.
+    """
+    old, now = (tuple(map(_values_of, side.runs)) for side in (base, new))
+    judge = Judge.of_ratios([f.spread for f in JUDGED if f.spread is not None])
+    judgement = judge.rows(Runs(old, now, in_turns))
+    return {figure.path: judgement.change(row) for row, figure in enumerate(JUDGED)}

@@ -7,26 +7,92 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from math import exp, fsum, log
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.gclogs.figures import GCFigures, figures
-from pprofdiff.analysis.gclogs.window import Window, window_of
 from pprofdiff.analysis.settings import Span
+from pprofdiff.errors import UsageError
 from pprofdiff.model.gclogs import Cycles, GCLog, GCRun
 from pprofdiff.model.side import Capture
 
-__all__ = [
-    "GCSide",
-    "LoggedRun",
-    "mean_of_runs",
-    "mean_over_runs",
-    "side_of",
-    "unusable",
-]
+__all__ = ["GCSide", "LoggedRun", "mean_of_runs", "side_of", "unusable", "window_of"]
+
+# The heap has grown once a trigger reaches this share of the median trigger.
+_GROWN = 0.2
+# With fewer cycles than this the whole run is the window.
+_FEW = 5
+
+
+class _Window(NamedTuple):
+    """Rows ``first:stop`` of a run's cycles, and the reason, for people."""
+
+    first: int
+    stop: int
+    reason: str
+
+    def of(self, cycles: Cycles) -> Cycles:
+        """Return the cycles in the window."""
+        return cycles.take(slice(self.first, self.stop))
+
+
+def window_of(run: GCRun, span: Span | None = None, path: str = "log") -> _Window:
+    """Return the cycles that started within `span`, by default those under load.
+
+    Parameters
+    ----------
+    run
+        The cycles of one process.
+    span
+        The seconds asked for. By default the window starts with the first cycle whose
+        heap at start is a fifth of the median, which leaves out waiting for load and
+        growing to size. It ends before the last cycle, since the next one's start is
+        unknown. It is the whole log if that would leave fewer than four.
+    path
+        The log as the user knows it, for errors.
+
+    Raises
+    ------
+    UsageError
+        No cycle started within `span`.
+
+    """
+    count = run.lines_seen
+    if span is not None:
+        return _asked_for(run, span, path)
+    if count < _FEW:
+        return _Window(0, count, "the whole log")
+    heap = run.cycles.heap_start_mb
+    first = int(np.argmax(heap >= _GROWN * np.median(heap)))
+    if count - 1 - first < _FEW - 1:
+        return _Window(0, count, "the whole log")
+    numbers = run.cycles.number
+    return _Window(
+        first,
+        count - 1,
+        f"gc {numbers[first]} to {numbers[count - 2]}: excluding start-up and the "
+        "last cycle",
+    )
+
+
+def _asked_for(run: GCRun, span: Span, path: str) -> _Window:
+    """Return the cycles that started within the span."""
+    seconds = run.cycles.start_ms / 1000
+    low = -np.inf if span.start is None else span.start
+    high = np.inf if span.end is None else span.end
+    rows = np.flatnonzero((seconds >= low) & (seconds < high))
+    if not len(rows):
+        known = f"{seconds[0]:.3f} to {seconds[-1]:.3f} s" if len(seconds) else "none"
+        raise UsageError(
+            f"{path}: no collection started within --window; they started at {known}"
+        )
+    first, stop = int(rows[0]), int(rows[-1]) + 1
+    numbers = run.cycles.number
+    return _Window(first, stop, f"--window: gc {numbers[first]} to {numbers[stop - 1]}")
+
 
 T = TypeVar("T")
 
@@ -44,7 +110,7 @@ class LoggedRun:
 
     path: str
     run: GCRun
-    window: Window
+    window: _Window
     asked: bool
 
     @cached_property
@@ -102,7 +168,7 @@ class GCSide:
         return self.shown.run
 
     @property
-    def window(self) -> Window:
+    def window(self) -> _Window:
         """The window in the shown run."""
         return self.shown.window
 
@@ -118,13 +184,13 @@ class GCSide:
 
     @cached_property
     def whole(self) -> GCFigures:
-        """Sums of a run, `mean_over_runs`: over all its lines, or its window."""
-        return mean_over_runs([run.whole for run in self._shown_first])
+        """Sums of a run, `_mean_over_runs`: over all its lines, or its window."""
+        return _mean_over_runs([run.whole for run in self._shown_first])
 
     @cached_property
     def steady(self) -> GCFigures:
-        """Rates and means within the windows, `mean_over_runs`."""
-        return mean_over_runs([run.steady for run in self._shown_first])
+        """Rates and means within the windows, `_mean_over_runs`."""
+        return _mean_over_runs([run.steady for run in self._shown_first])
 
     @property
     def _shown_first(self) -> list[LoggedRun]:
@@ -173,7 +239,7 @@ def _amiss(one: LoggedRun) -> Iterator[Caveat]:
         )
 
 
-def mean_over_runs(runs: Sequence[T]) -> T:
+def _mean_over_runs(runs: Sequence[T]) -> T:
     """Return figures averaged by `mean_of_runs`, integers rounded.
 
     Ratios of sides are ratios of this mean: a run alongside other processes, with
@@ -189,7 +255,7 @@ def mean_over_runs(runs: Sequence[T]) -> T:
         if name in _WHICH:
             values[name] = column[0]
         elif is_dataclass(column[0]):
-            values[name] = mean_over_runs(column)
+            values[name] = _mean_over_runs(column)
         else:
             mean = mean_of_runs(column)
             whole = any(isinstance(value, int) for value in column)

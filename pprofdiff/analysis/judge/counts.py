@@ -23,11 +23,15 @@ from pprofdiff.analysis.judge.calibration import (
     LIMIT,
     SAMPLES_FOR_ROW,
 )
-from pprofdiff.analysis.judge.discoveries import false_discovery_rates, two_sided
 from pprofdiff.analysis.judge.judgement import Change, Judgement, Runs
 from pprofdiff.analysis.judge.run_spread import ONE_RUN, RunSpread
 from pprofdiff.analysis.judge.scaling import Normalization
-from pprofdiff.analysis.judge.student import normal, student
+from pprofdiff.analysis.judge.student import (
+    false_discovery_rates,
+    normal,
+    student,
+    two_sided,
+)
 
 __all__ = ["CountModel"]
 

@@ -1,14 +1,39 @@
-"""Student's t: half-widths of intervals from few runs, and deviates equally rare."""
+"""p-values, Student's t for few runs, and how many runs would be enough."""
 
 from __future__ import annotations
 
-from math import isinf
+from math import ceil, erfc, inf, isinf, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Reach", "normal", "reach", "student"]
+__all__ = [
+    "MOST_RUNS",
+    "false_discovery_rates",
+    "normal",
+    "reach",
+    "student",
+    "times_as_many",
+    "two_sided",
+    "wanted_runs",
+]
+
+
+def two_sided(z: Floats) -> Floats:
+    """Return the two-sided p of each normal deviate z."""
+    return np.array(list(map(erfc, (np.abs(z) / sqrt(2)).tolist())), np.float64)
+
+
+def false_discovery_rates(p: Floats) -> Floats:
+    """Return the Benjamini-Hochberg adjusted p for each p."""
+    count = len(p)
+    order = np.argsort(p)[::-1]
+    scaled = p[order] * count / np.arange(count, 0, -1)
+    q = np.empty(count, np.float64)
+    q[order] = np.minimum.accumulate(np.minimum(scaled, 1.0))
+    return q
+
 
 Floats = NDArray[np.float64]
 
@@ -19,7 +44,7 @@ _T95 = (6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812)
 _Z995, _Z975, _Z95 = 2.575829, 1.959964, 1.644854
 
 
-class Reach(NamedTuple):
+class _Reach(NamedTuple):
     """How many deviations 99, 95 and 90% intervals extend on either side."""
 
     of_99: float
@@ -27,17 +52,17 @@ class Reach(NamedTuple):
     of_90: float
 
 
-def reach(freedom: float) -> Reach:
+def reach(freedom: float) -> _Reach:
     """Return how many deviations intervals extend on either side.
 
     `freedom` is an integer from 1 on, or infinite if the deviation is known.
     """
     if isinf(freedom):
-        return Reach(_Z995, _Z975, _Z95)
+        return _Reach(_Z995, _Z975, _Z95)
     whole = int(freedom)
     if whole <= len(_T975):
-        return Reach(_T995[whole - 1], _T975[whole - 1], _T95[whole - 1])
-    return Reach(*(_expanded(z, whole) for z in (_Z995, _Z975, _Z95)))
+        return _Reach(_T995[whole - 1], _T975[whole - 1], _T95[whole - 1])
+    return _Reach(*(_expanded(z, whole) for z in (_Z995, _Z975, _Z95)))
 
 
 def _expanded(z: float, freedom: int) -> float:
@@ -78,3 +103,23 @@ def student(z: float, freedom: Floats) -> Floats:
         nu = np.where(known, freedom, 1.0)
         size = np.square(z * (8 * nu + 3) / (8 * nu + 1)) / nu
         return np.where(known, np.sqrt(nu * np.expm1(np.minimum(size, 500.0))), z)
+
+
+MOST_RUNS = 200
+"""The most runs per side, or times as long a profile, worth suggesting."""
+
+
+def times_as_many(reach: float, goal: float) -> float:
+    """Return the factor by which runs, or samples, must grow to narrow an interval.
+
+    `reach` is how far the interval extends on the side in question, `goal` how far it
+    may: it narrows with the square root of the count. Infinite for no `goal`.
+    """
+    return (reach / goal) ** 2 if goal and reach < inf else inf
+
+
+def wanted_runs(have: int, times: float) -> int | None:
+    """Return how many runs per side to suggest, None above `MOST_RUNS`."""
+    if have * times > MOST_RUNS:
+        return None
+    return max(ceil(have * times), have + 1)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from math import exp, hypot, inf, log, sqrt
+from math import exp, hypot, inf, isfinite, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -28,21 +28,27 @@ from pprofdiff.analysis.judge.calibration import (
     TURNS_TOGETHER,
 )
 from pprofdiff.analysis.judge.samples import median
-from pprofdiff.analysis.judge.student import reach
+from pprofdiff.analysis.judge.student import (
+    false_discovery_rates,
+    normal,
+    reach,
+    student,
+    two_sided,
+)
 from pprofdiff.analysis.judge.turns import InTurns, squares_of_runs
 
 __all__ = [
     "Ratio",
+    "judged_together",
     "mean_of_runs",
     "median_of_values",
-    "ratio_of",
+    "moderated",
     "ratio_of_figure",
     "ratio_of_medians",
     "ratio_of_runs",
     "ratio_of_sums",
     "ratio_of_turns",
 ]
-
 
 # With fewer blocks, Student's t is so wide that single turns are more precise.
 _BLOCKS, _LAYOUTS = 5, 3
@@ -112,7 +118,7 @@ def ratio_of_runs(
         variance = max(squares / freedom, TOTAL_LEAST**2)
     sigma = sqrt(variance * sum(1 / len(side) for side in figures))
     # The prior alone counts as known; runs add to its degrees of freedom.
-    return ratio_of(ratio, sigma, freedom + prior if freedom else inf)
+    return _ratio_of(ratio, sigma, freedom + prior if freedom else inf)
 
 
 def mean_of_runs(runs: Sequence[Sequence[float]]) -> float:
@@ -171,7 +177,7 @@ def ratio_of_turns(
     sigma = deviation / sqrt(len(blocks))
     if layouts and size == 1 < together:
         sigma = hypot(sigma, LAYOUT_SIGMA * sqrt(2 / max(len(pairs) // together, 1)))
-    return ratio_of(float(pairs.mean()), sigma, len(blocks) - 1)
+    return _ratio_of(float(pairs.mean()), sigma, len(blocks) - 1)
 
 
 def ratio_of_figure(figure: InTurns) -> Ratio:
@@ -194,10 +200,10 @@ def ratio_of_sums(
     base.
     """
     sigma = hypot(prior_sigma * sqrt(1 / runs[0] + 1 / runs[1]), scale_sigma)
-    return ratio_of(log(new / base), sigma, inf)
+    return _ratio_of(log(new / base), sigma, inf)
 
 
-def ratio_of(middle: float, sigma: float, freedom: float) -> Ratio:
+def _ratio_of(middle: float, sigma: float, freedom: float) -> Ratio:
     """Return the ratio for a logarithm, its deviation and degrees of freedom."""
     wide, usual, narrow = (
         (_finite(middle - far * sigma), _finite(middle + far * sigma))
@@ -208,4 +214,61 @@ def ratio_of(middle: float, sigma: float, freedom: float) -> Ratio:
 
 def _finite(logarithm: float) -> float:
     """Return the exponential, clamped to what a float holds."""
+    return exp(max(-_LARGEST_LOG, min(_LARGEST_LOG, logarithm)))
+
+
+# Degrees of freedom of the median deviation: those of benchmarks run together differ by
+# a factor of two or so (turns: 6 to 15% in 43 benchmarks on one machine).
+_SHARED_FREEDOM = 4
+# The fewest units whose median says something.
+_SEVERAL = 5
+# e to the 700 is about the largest ratio that still has an inverse.
+
+
+def moderated(ratios: Sequence[Ratio]) -> list[Ratio]:
+    """Return ratios of units measured in the same turns, each with all units' noise.
+
+    With few turns, the deviation of one unit alone is poorly known. The median of all
+    counts as well, for four degrees of freedom (Smyth 2004, Statistical Applications in
+    Genetics and Molecular Biology 3(1)).
+    """
+    known = [one for one in ratios if isfinite(one.freedom)]
+    if len(known) < max(_SEVERAL, len(ratios)):
+        return list(ratios)
+    middle = float(np.median([one.sigma**2 for one in ratios]))
+    found = []
+    for one in ratios:
+        freedom = one.freedom + _SHARED_FREEDOM
+        own, shared = one.freedom * one.sigma**2, _SHARED_FREEDOM * middle
+        found.append(_ratio_of(log(one.ratio), sqrt((own + shared) / freedom), freedom))
+    return found
+
+
+def judged_together(
+    ratios: Sequence[Ratio], rate: float, least_sigma: float = 0.0
+) -> list[tuple[float, float]]:
+    """Return the (low, high) bounds of each ratio.
+
+    Of the units whose bounds exclude 1, at most `rate` are expected to be wrong. The
+    deviation of a ratio's logarithm is taken to be at least `least_sigma`.
+    """
+    if not ratios:
+        return []
+    # Few reports judge several units, and this imports a dozen modules.
+    from statistics import NormalDist
+
+    middle = np.array([log(ratio.ratio) for ratio in ratios])
+    sigma = np.maximum([ratio.sigma for ratio in ratios], least_sigma)
+    freedom = np.array([ratio.freedom for ratio in ratios], np.float64)
+    p = two_sided(normal(middle / sigma, freedom))
+    changed = int((false_discovery_rates(p) <= rate).sum())
+    level = rate * max(changed, 1) / len(ratios)
+    reaches = student(NormalDist().inv_cdf(1 - level / 2), freedom) * sigma
+    return [
+        (_exp(one - far), _exp(one + far))
+        for one, far in zip(middle.tolist(), reaches.tolist(), strict=True)
+    ]
+
+
+def _exp(logarithm: float) -> float:
     return exp(max(-_LARGEST_LOG, min(_LARGEST_LOG, logarithm)))

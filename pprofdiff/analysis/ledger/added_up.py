@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pprofdiff.analysis.benchmarks.allocated import allocated_by_benchmark
+from pprofdiff.analysis.benchmarks.times import allocated_by_benchmark
 from pprofdiff.analysis.ledger.units import REST, UnitOfWork
 from pprofdiff.analysis.side import measure
 from pprofdiff.errors import IncompatibleProfilesError

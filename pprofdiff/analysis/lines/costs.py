@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.ledger.graph import flat_and_cum
+from pprofdiff.analysis.ledger.graph import flat_and_cum, walk_some
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.nodes import cleaned_path, frame_keys
+from pprofdiff.model.csr import first_in_row, last_in_row, row_of_item
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["FunctionLines", "SideLines", "side_lines"]
+__all__ = ["FunctionLines", "SideLines", "on_stacks", "side_lines"]
 
 Column = NDArray[np.int64]
 
@@ -102,3 +105,68 @@ def _starts(profile: Profile) -> dict[tuple[str, str], int]:
         if starts.setdefault(key, start) != start:
             starts[key] = 0
     return starts
+
+
+# The number of steps with one function in between.
+_THROUGH = 2
+
+
+class _OnStack(NamedTuple):
+    """A function on stacks with another one, as a row of the union.
+
+    It `calls` the other one, or is called by it, in `steps`: 1 if no function is in
+    between. With two steps `through` is the row of that function, else -1.
+    """
+
+    row: int
+    calls: bool
+    steps: int
+    through: int = -1
+
+    @property
+    def far(self) -> bool:
+        """Whether there is more than one function in between."""
+        return self.steps > _THROUGH
+
+
+def on_stacks(diff: ProfileDiff, row: int, wanted: NDArray[np.bool_]) -> list[_OnStack]:
+    """Return the wanted functions on stacks with another one, nearest first, each once.
+
+    `row` and the mask `wanted` refer to the union of functions. Frames between two
+    recursive ones of the function itself are not its callers.
+    """
+    found: dict[int, _OnStack] = {}
+    for side in (0, 1):
+        for one in _on_side(diff, side, row, wanted):
+            known = found.get(one.row)
+            if known is None or one.steps < known.steps:
+                found[one.row] = one
+    return sorted(found.values(), key=lambda one: one.steps)
+
+
+def _on_side(
+    diff: ProfileDiff, side: int, row: int, wanted: NDArray[np.bool_]
+) -> Iterator[_OnStack]:
+    """Yield the nearest of each wanted function, for each batch of a side's samples."""
+    functions = diff.paired_functions
+    profile = (diff.base, diff.new)[side].profile
+    of_line = functions.union[side][functions.sides[side].ids]
+    alone = np.arange(len(functions.names)) == row
+    samples = np.flatnonzero(diff.having_on(side, alone))
+    for _, frames in walk_some(profile, samples):
+        rows = of_line[frames.line]
+        place, stack = np.arange(len(rows)), row_of_item(frames.offsets)
+        own = rows == row
+        first, last = (
+            where(own, frames.offsets)[stack] for where in (first_in_row, last_in_row)
+        )
+        # Leaf first: callers follow the last frame, callees precede the first.
+        steps = np.where(place > last, place - last, first - place)
+        hits = np.flatnonzero(wanted[rows] & ((place > last) | (place < first)))
+        hits = hits[np.argsort(steps[hits], kind="stable")]
+        _, nearest = np.unique(rows[hits], return_index=True)
+        for hit in hits[nearest].tolist():
+            calls, far = bool(hit > last[hit]), int(steps[hit])
+            between = hit - 1 if calls else hit + 1
+            through = int(rows[between]) if far == _THROUGH else -1
+            yield _OnStack(int(rows[hit]), calls, far, through)

@@ -1,27 +1,39 @@
-"""Cost per op of each benchmark, judged together."""
+"""Cost per op of each unit of work: benchmarks, labels' values, and user tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, log, sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from pprofdiff.analysis.benchmarks.allocated import allocated_by_benchmark
-from pprofdiff.analysis.benchmarks.times import BenchmarkKey, unit_names
+from pprofdiff.analysis.benchmarks.times import (
+    BenchmarkKey,
+    allocated_by_benchmark,
+    unit_names,
+)
 from pprofdiff.analysis.benchmarks.turns import Floats, Turns
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
+from pprofdiff.analysis.busy import clock_sigma
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.calibration import FALSE_DISCOVERIES, TOTAL_SIGMA
 from pprofdiff.analysis.judge.samples import median
-from pprofdiff.analysis.judge.together import judged_together, moderated
-from pprofdiff.analysis.judge.totals import Ratio, ratio_of_figure, ratio_of_runs
+from pprofdiff.analysis.judge.totals import (
+    Ratio,
+    judged_together,
+    moderated,
+    ratio_of_figure,
+    ratio_of_runs,
+    ratio_of_sums,
+)
 from pprofdiff.analysis.judge.turns import all_paired
+from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.outcome.model import (
     TURNS_CLEAR,
     TURNS_CONFIDENCE,
     Counted,
+    LabelUnits,
     Unit,
     off_cpu,
     verdict_between,
@@ -29,8 +41,80 @@ from pprofdiff.analysis.outcome.model import (
 from pprofdiff.analysis.side import measure
 from pprofdiff.model.profiles.operations import operations_of
 from pprofdiff.model.side import Side
+from pprofdiff.units import scale
 
-__all__ = ["Figure", "figures_in_turns", "units_in_turns", "units_of"]
+if TYPE_CHECKING:
+    from pprofdiff.analysis.traces.side import TraceSide
+    from pprofdiff.analysis.traces.tasks import Durations
+
+__all__ = [
+    "Figure",
+    "figures_in_turns",
+    "units_by_label",
+    "units_by_task",
+    "units_in_turns",
+    "units_of",
+    "user_times",
+]
+
+_Named = Literal["task", "region"]
+
+# With fewer complete tasks on a side, their mean duration is too uncertain.
+_FEW_TASKS = 20
+
+
+class _UserTime(NamedTuple):
+    """User tasks, or regions, of one name on both sides.
+
+    `seconds` are mean durations and `counts` complete tasks, as (base, new); `runs` is
+    the number of traces a side, `by_run` whether `ratio` is computed over them.
+    """
+
+    name: str
+    counts: tuple[int, int]
+    seconds: tuple[float, float]
+    ratio: Ratio
+    runs: tuple[int, int]
+    by_run: bool
+
+
+def user_times(comparison: Comparison, kind: _Named) -> list[_UserTime]:
+    """Return the tasks or regions that both sides have often, most frequent first."""
+    trace = comparison.trace
+    if trace is None:
+        return []
+
+    def of(side: TraceSide) -> Durations:
+        return side.tasks if kind == "task" else side.regions
+
+    sides = [of(side) for side in trace.sides]
+    old, now = (
+        dict(zip(side.name, side.complete.tolist(), strict=True)) for side in sides
+    )
+    counts = {name: (old[name], now[name]) for name in old if name in now and name}
+    clock = clock_sigma(comparison)
+    found = []
+    for name, both in counts.items():
+        quantiles = [side.durations.row(name) for side in sides]
+        base, new = (one.total_ns / max(one.count, 1) / 1e9 for one in quantiles)
+        if min(both) < _FEW_TASKS or min(base, new) <= 0:
+            continue
+        ratio, runs = ratio_of_sums(base, new, prior_sigma=clock), (1, 1)
+        if trace.several:
+            parts = [
+                [of(p).durations.row(name) for p in side.parts] for side in trace.sides
+            ]
+            old_runs, new_runs = (
+                [[one.total_ns / one.count] for one in side if one.total_ns]
+                for side in parts
+            )
+            in_turns = all_paired(old_runs, new_runs, comparison.pairs)
+            ratio = ratio_of_runs(old_runs, new_runs, clock, in_turns=in_turns)
+            runs = len(old_runs), len(new_runs)
+        found.append(_UserTime(name, both, (base, new), ratio, runs, trace.several))
+    found.sort(key=lambda one: (min(one.counts), one.name), reverse=True)
+    return found
+
 
 _SEVERAL = 2
 # The median absolute value of a standard normal deviate.
@@ -222,3 +306,59 @@ def _counted(base: Side, new: Side) -> dict[BenchmarkKey, tuple[Counted, ...]]:
                 one = Counted(unit, median(old[key]), median(now[key]))
                 found[key] = (*found.get(key, ()), one)
     return found
+
+
+def units_by_label(comparison: Comparison) -> LabelUnits | None:
+    """Return CPU per op by label value, for the values that both sides have.
+
+    None if no label splits the work or the operation count is unknown: a share of one
+    side is not a cost.
+    """
+    diff, labelled = comparison.cpu, comparison.by_label
+    if diff is None or labelled is None or labelled.judged is None:
+        return None
+    second, unit = scale(1, diff.unit, "seconds")
+    if unit != "s" or diff.normalization.mode != "per_work":
+        return None
+    sums = zip(*(side.tolist() for side in merged(labelled.runs)), strict=True)
+    units = []
+    for i, (value, (old, now)) in enumerate(zip(labelled.values, sums, strict=True)):
+        if not (value and old > 0 and now > 0):
+            continue
+        base, new = (one * second for one in diff.normalization.scaled(old, now))
+        low, high = (
+            max(1 + float(bound[i]) * second / base, 0.0)
+            for bound in (labelled.judged.low, labelled.judged.high)
+        )
+        verdict = verdict_between(
+            new / base, (low, high), (low, high), comparison.same_within
+        )
+        if labelled.judged.noise[i] and verdict in ("slower", "faster"):
+            verdict = "unknown"
+        units.append(Unit(value, new / base, low, high, "cpu", base, new, verdict))
+    return LabelUnits(labelled.key, tuple(units)) if units else None
+
+
+def units_by_task(comparison: Comparison) -> LabelUnits | None:
+    """Return the time of user tasks by name, or else of user regions, judged together.
+
+    Never both, since regions lie inside tasks. None with fewer than two names.
+    """
+    return _units(comparison, "task") or _units(comparison, "region")
+
+
+def _units(comparison: Comparison, kind: _Named) -> LabelUnits | None:
+    tasks = user_times(comparison, kind)
+    if len(tasks) < _SEVERAL:
+        return None
+    bounds = judged_together([task.ratio for task in tasks], FALSE_DISCOVERIES)
+    units = []
+    for task, reach in zip(tasks, bounds, strict=True):
+        ratio = task.ratio
+        verdict = verdict_between(
+            ratio.ratio, reach, ratio.narrow, comparison.same_within
+        )
+        units.append(
+            Unit(task.name, ratio.ratio, *reach, "time", *task.seconds, verdict)
+        )
+    return LabelUnits(kind, tuple(units))

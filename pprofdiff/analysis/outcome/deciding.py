@@ -14,9 +14,12 @@ from pprofdiff.analysis.busy import busy, scheduling_alone
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.control.alike import ScaledAlike, scaled_alike
 from pprofdiff.analysis.judge.calibration import TOTAL_FREEDOM, TOTAL_SIGMA
-from pprofdiff.analysis.judge.power import MOST_RUNS, times_as_many, wanted_runs
-from pprofdiff.analysis.outcome.by_label import units_by_label, units_by_task
-from pprofdiff.analysis.outcome.by_unit import units_in_turns
+from pprofdiff.analysis.judge.student import MOST_RUNS, times_as_many, wanted_runs
+from pprofdiff.analysis.outcome.by_unit import (
+    units_by_label,
+    units_by_task,
+    units_in_turns,
+)
 from pprofdiff.analysis.outcome.figures import Timed, measures, timed
 from pprofdiff.analysis.outcome.model import (
     Counted,

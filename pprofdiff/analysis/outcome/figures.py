@@ -28,9 +28,8 @@ from pprofdiff.analysis.judge.totals import (
     ratio_of_sums,
 )
 from pprofdiff.analysis.judge.turns import InTurns, all_paired
-from pprofdiff.analysis.outcome.by_unit import units_of
+from pprofdiff.analysis.outcome.by_unit import units_of, user_times
 from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Measure, Unit
-from pprofdiff.analysis.outcome.tasks import user_times
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.side import cpu_seconds
 from pprofdiff.model.side import Side

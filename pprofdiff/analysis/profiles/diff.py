@@ -24,9 +24,8 @@ from pprofdiff.analysis.judge.run_spread import (
 )
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.judge.turns import InTurns
-from pprofdiff.analysis.ledger.by_run import sums_by_run
 from pprofdiff.analysis.ledger.codes import Attribution
-from pprofdiff.analysis.ledger.views import Ledger
+from pprofdiff.analysis.ledger.views import Ledger, sums_by_run
 from pprofdiff.analysis.normalization import choose, counted
 from pprofdiff.analysis.profiles.caveats import comparability
 from pprofdiff.analysis.profiles.dimensions import dimensions, paid_by_site

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.judge.scaling import Normalization
-from pprofdiff.analysis.ledger.by_run import merged
-from pprofdiff.analysis.ledger.views import View
+from pprofdiff.analysis.ledger.views import View, merged
 from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.goruntime.rules import rules
 

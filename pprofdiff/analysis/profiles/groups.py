@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judge import Judge
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.ledger.by_run import each_together, merged
+from pprofdiff.analysis.ledger.views import each_together, merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.rules import rules
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.judge.judgement import Runs
+from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judgement import Judgement, Runs
+from pprofdiff.analysis.ledger.views import sums_by_run
+from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.frames import compared_frame
+from pprofdiff.errors import UsageError
 from pprofdiff.model.csr import distinct, sums, unique_tuples
 from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.units import printable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pprofdiff.analysis.profiles.diff import ProfileDiff
-
-__all__ = ["Labelled", "few_valued", "labels_frame"]
+__all__ = ["ByLabel", "by_label", "few_valued", "labels_frame"]
 
 Column = NDArray[np.int64]
 _Sums = dict[tuple[str, str], Column]
@@ -64,7 +68,7 @@ def _by_run(rows: list[Column], runs: int) -> tuple[Column, ...]:
     return tuple(np.array([row[run] for row in rows], np.int64) for run in range(runs))
 
 
-class Labelled(NamedTuple):
+class _Labelled(NamedTuple):
     """The value of one label key on each sample.
 
     `values` are the distinct values, the first ``""`` for samples without the key;
@@ -76,7 +80,7 @@ class Labelled(NamedTuple):
     sides: tuple[Column, Column]
 
 
-def few_valued(diff: ProfileDiff, most: int) -> list[Labelled]:
+def few_valued(diff: ProfileDiff, most: int) -> list[_Labelled]:
     """Return the label keys with at most `most` values, sorted by key.
 
     Keys with two values on one sample are left out. The value of a numeric label is its
@@ -98,7 +102,7 @@ def few_valued(diff: ProfileDiff, most: int) -> list[Labelled]:
         ]
         base, new = columns
         if base is not None and new is not None:
-            kept.append(Labelled(key, ("", *values), (base, new)))
+            kept.append(_Labelled(key, ("", *values), (base, new)))
     return kept
 
 
@@ -181,3 +185,86 @@ def _once(sample: Column, group: Column, values: Column, size: int) -> Column:
     first, _ = unique_tuples((sample, group))
     chosen, rows = sample[first], group[first]
     return np.stack([sums(rows, run[chosen], size) for run in values.T], axis=1)
+
+
+# Label keys that servers and workers commonly use for the kind of work.
+_USUAL = (
+    *("endpoint", "route", "handler", "http_route", "http.route", "rpc", "grpc_method"),
+    *("method", "path", "operation", "task", "job", "query", "tenant"),
+)
+# Keys for where a sample was taken, or an object's size: not kinds of work.
+_PLACES = frozenset(
+    {
+        *("alignment", "bytes", "comm", "container", "goroutine", "host", "hostname"),
+        *("instance", "node", "pid", "pod", "process", "request", "run", "thread"),
+        *("thread id", "thread name", "thread_id", "thread_name", "tid", "version"),
+    }
+)
+# Most values, each a row of the table, of a usual key and of any other key.
+_MOST_USUAL, _MOST = 200, 20
+_MOST_ASKED = 10_000
+# A key identifies the work if more than this share of the total carries it.
+_COVERS = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByLabel:
+    """The values of one label, judged together.
+
+    `values` includes "" for samples without the key, if any. `runs` holds each value's
+    raw sums per run. `judged` is None without a noise model.
+    """
+
+    key: str
+    values: tuple[str, ...]
+    runs: Runs[NDArray[np.int64]]
+    judged: Judgement | None
+
+
+def by_label(diff: ProfileDiff, asked: str = "") -> ByLabel | None:
+    """Return the cost per value of a label; None if no label identifies the work.
+
+    `asked` is the key; "" selects one that most samples of both sides carry: a usual
+    key, or else the only one with few values. Raises UsageError if no sample has the
+    requested key, or if a sample has two values of it.
+    """
+    if asked:
+        keys = {one.key: one for one in few_valued(diff, _MOST_ASKED)}
+        if asked not in keys:
+            known = ", ".join(map(printable, keys))
+            have = f"labels are {known}" if known else "samples have no labels"
+            raise UsageError(f"--by {printable(asked)}: no label has this name: {have}")
+        return _judged(diff, keys[asked])
+    keys = {
+        one.key: one
+        for one in few_valued(diff, _MOST_USUAL)
+        if one.key not in _PLACES and len(one.values) > 2 and _covers(diff, one)
+    }
+    for key in _USUAL:
+        if key in keys:
+            return _judged(diff, keys[key])
+    few = [one for one in keys.values() if len(one.values) <= _MOST + 1]
+    return _judged(diff, few[0]) if len(few) == 1 else None
+
+
+def _covers(diff: ProfileDiff, label: _Labelled) -> bool:
+    """Return whether samples with the label make up most of both sides' totals."""
+    shares = []
+    for of_sample, values, total in zip(
+        label.sides, diff.values, diff.totals, strict=True
+    ):
+        shares.append(int(values[of_sample > 0].sum()) > _COVERS * total)
+    return all(shares)
+
+
+def _judged(diff: ProfileDiff, label: _Labelled) -> ByLabel:
+    size = len(label.values)
+    runs = sums_by_run(diff.run_values, label.sides, size)
+    some = np.zeros(size, np.bool_)
+    for run in (*runs.base, *runs.new):
+        some |= run != 0
+    kept = np.flatnonzero(some)
+    runs = runs.map(lambda run: run[kept])
+    judged = None if diff.model is None else Judge(diff.model).rows(runs)
+    values = tuple(label.values[i] for i in kept.tolist())
+    return ByLabel(label.key, values, runs, judged)

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.ledger.by_run import merged, together
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.ledger.graph import calls_between
+from pprofdiff.analysis.ledger.views import merged, together
 from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.csr import distinct

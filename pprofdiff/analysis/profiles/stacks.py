@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.scaling import Normalization
-from pprofdiff.analysis.ledger.by_run import keyed_by_run, merged
+from pprofdiff.analysis.ledger.views import keyed_by_run, merged
 from pprofdiff.analysis.profiles.granularity import NO_STACK
 from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues
 from pprofdiff.analysis.profiles.tables import ByRun, Table

@@ -21,7 +21,7 @@ from pprofdiff.analysis.profiles.costs import costs_by_run
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.run_order import starts_of
-from pprofdiff.analysis.runs.naming import run_names
+from pprofdiff.analysis.runs.headline import run_names
 from pprofdiff.analysis.side import numbered
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.gclogs import GCLog
@@ -246,7 +246,7 @@ def _of_logs(side: Side) -> Iterator[_Value]:
 def _of_traces(comparison: Comparison, number: int) -> Iterator[_Value]:
     if comparison.trace is None:
         return
-    from pprofdiff.analysis.traces.runs import FIGURES
+    from pprofdiff.analysis.traces.several import FIGURES
 
     for run, trace in comparison.trace.runs[number].items():
         for name, figure in FIGURES.items():

@@ -1,17 +1,75 @@
-"""The figures behind the outcome, run by run: time/op and CPU/op."""
+"""The figures behind the outcome, run by run, and the runs that stand out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import exp, log, sqrt
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pprofdiff.analysis.benchmarks.times import source_of, times_by_run, written
+from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.judge.calibration import (
+    OUTLYING,
+    OUTLYING_LEAST,
+    TOTAL_PRIOR,
+    TOTAL_SIGMA,
+)
 from pprofdiff.analysis.judge.totals import mean_of_runs
 from pprofdiff.analysis.profiles.costs import costs_by_run
-from pprofdiff.analysis.side import numbered
+from pprofdiff.analysis.profiles.kinds import is_cpu
+from pprofdiff.analysis.side import number_in, numbered
+from pprofdiff.model.side import Capture, Side
+from pprofdiff.units import times
 
-__all__ = ["RunValues", "headline_runs"]
+__all__ = ["RunValues", "headline_runs", "outliers", "outlying_runs", "run_names"]
+
+_SEPARATOR = re.compile(r"[/\\]")
+
+
+class _RunName(NamedTuple):
+    """How people know a run.
+
+    `number` is that of its folder or files if the side's runs have different ones, else
+    its position, from 1. `place` is its folder; for files without one, its CPU profile
+    or the first of them.
+    """
+
+    number: int
+    place: str
+
+
+def run_names(side: Side) -> dict[int, _RunName]:
+    """Return the names of a side's runs by `Capture.run`, in run order.
+
+    The side is as returned by `analysis.side.numbered`.
+    """
+    captures: dict[int, list[Capture[Any]]] = {}
+    for capture in sorted(side.captures, key=lambda one: one.run):
+        captures.setdefault(capture.run, []).append(capture)
+    places = {run: _place(of_run) for run, of_run in captures.items()}
+    numbers = [number_in(_SEPARATOR.split(places[run])[-1]) for run in captures]
+    stated = [number for number in numbers if number is not None]
+    if len(set(stated)) < len(captures):
+        stated = list(range(1, len(captures) + 1))
+    return {
+        run: _RunName(number, places[run])
+        for run, number in zip(captures, stated, strict=True)
+    }
+
+
+def _place(captures: Sequence[Capture[Any]]) -> str:
+    """Return the folder of captures known to be of one run, else a file."""
+    profiles = (c for c in captures if c.kind == "profile" and is_cpu(c.content))
+    first = next(profiles, captures[0])
+    parts = _SEPARATOR.split(first.path)
+    if not first.run_known or len(parts) == 1:
+        return first.path
+    return first.path[: -len(parts[-1]) - 1]
 
 
 class RunValues(NamedTuple):
@@ -105,3 +163,81 @@ def _cpu(comparison: Comparison) -> RunValues | None:
                 figure, source = "CPU per op", "the CPU profiles"
                 return RunValues("cpu", figure, source, base, new)
     return None
+
+
+# Of two runs, either may be the outlier.
+_FEWEST = 3
+# Standard deviation ÷ MAD of a normal distribution.
+_OF_MAD = 1.4826
+_WORDS = {"cpu": "the CPU/op", "time": "the time/op"}
+
+
+class _Outlier(NamedTuple):
+    """A run that is an outlier.
+
+    `side` is 0 for base and 1 for new; `run` is its key on that side. `ratio` is its
+    value ÷ the median of the side's `others` other runs.
+    """
+
+    side: int
+    run: int
+    ratio: float
+    others: int
+
+
+def outlying_runs(comparison: Comparison) -> Iterator[Caveat]:
+    """Yield the runs whose CPU/op is an outlier, or time/op if CPU is unknown.
+
+    Time depends on the machine at least as much as on the run.
+    """
+    figures = headline_runs(comparison)[-1:]
+    sides = [numbered(side) for side in (comparison.base, comparison.new)]
+    for figure in figures:
+        for one in outliers(figure.sides):
+            yield Caveat("outlying-run", _words(one, figure, sides[one.side]))
+
+
+def _words(one: _Outlier, figure: RunValues, side: Side) -> str:
+    cause = "something else ran" if one.ratio > 1 else "it did the same work"
+    return (
+        f"{side.label}: {run_names(side)[one.run].place} took {times(one.ratio)} "
+        f"{_WORDS[figure.id]} of the other {one.others} runs (their median); it "
+        f"counts as they do: check whether {cause}"
+    )
+
+
+def outliers(sides: Sequence[Mapping[int, float]]) -> list[_Outlier]:
+    """Return the outliers among each side's runs, base first.
+
+    Parameters
+    ----------
+    sides
+        Positive values by run, of both sides. A side with fewer than three has none.
+
+    """
+    logs = [np.log(list(side.values())) for side in sides]
+    apart = [np.abs(v - np.median(v)) if len(v) else v for v in logs]
+    found = []
+    for number, (side, values) in enumerate(zip(sides, logs, strict=True)):
+        if len(values) < _FEWEST:
+            continue
+        elsewhere = [d for i, d in enumerate(apart) if i != number]
+        for place, run in enumerate(side):
+            others = np.delete(values, place)
+            middle = float(np.median(others))
+            distances = np.concatenate([np.abs(others - middle), *elsewhere])
+            freedom = len(others) - 1 + sum(max(len(d) - 1, 0) for d in elsewhere)
+            far = abs(float(values[place]) - middle)
+            if far > max(
+                OUTLYING * _deviation(distances, freedom), log(OUTLYING_LEAST)
+            ):
+                ratio = exp(float(values[place]) - middle)
+                found.append(_Outlier(number, run, ratio, len(others)))
+    return found
+
+
+def _deviation(distances: NDArray[np.float64], freedom: int) -> float:
+    """Return the run-to-run deviation of the logarithms."""
+    own = _OF_MAD * float(np.median(distances))
+    squares = freedom * own**2 + TOTAL_PRIOR * TOTAL_SIGMA**2
+    return sqrt(squares / (freedom + TOTAL_PRIOR))

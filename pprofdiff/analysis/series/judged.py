@@ -11,18 +11,19 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.judge.discoveries import false_discovery_rates
+from pprofdiff.analysis.judge.student import false_discovery_rates
 from pprofdiff.analysis.profiles.tables import STOPPED
 from pprofdiff.analysis.series.changes import (
     ALARMS,
     Change,
+    Moderation,
     Proposed,
     changes_at,
+    moderation,
     need_ruptures,
     proposed,
 )
 from pprofdiff.analysis.series.curves import Shares, shares_of
-from pprofdiff.analysis.series.moderation import Moderation, moderation
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.series import Measured, Series
 

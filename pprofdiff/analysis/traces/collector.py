@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,7 @@ from pprofdiff.analysis.traces.interval_rows import (
     rows_within,
 )
 from pprofdiff.analysis.traces.quantiles import Quantiles, quantiles
-from pprofdiff.analysis.traces.series import stretches, value_at
-from pprofdiff.analysis.traces.time_sets import TimeSet, union
+from pprofdiff.analysis.traces.time_sets import TimeSet, stretches, union, value_at
 from pprofdiff.model.csr import distinct
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.timeline import RangeKind, Series
@@ -28,12 +28,50 @@ if TYPE_CHECKING:
 __all__ = [
     "Collections",
     "Cycles",
-    "Stop",
-    "WorkerIntervals",
     "collections",
     "stops",
+    "triggers",
     "worker_intervals",
 ]
+
+_HEAP = "the heap at its goal"
+_TIMER = "two minutes without a cycle"
+_UNKNOWN = "unknown"
+_BY_PROGRAM = "runtime.GC"
+_BY_TIMER = "runtime.forcegchelper"
+_RUNTIME = ("runtime.", "runtime/debug.")
+
+
+def triggers(trace: Trace) -> dict[str, int]:
+    """Return the number of GC cycles by cause, most frequent first.
+
+    A cause is `_HEAP`, `_TIMER` (``runtime.forcegchelper``), "runtime.GC in" and the
+    calling function, or `_UNKNOWN`; it follows from the stack that began the cycle
+    (``gcStart`` in runtime/mgc.go).
+    """
+    marking, _ = ranges_of(trace, RangeKind.GC_MARK)
+    stacks = Counter(marking.stack[marking.seen].tolist())
+    causes: Counter[str] = Counter()
+    for stack, count in stacks.items():
+        causes[_cause(trace, stack)] += count
+    return dict(causes.most_common())
+
+
+def _cause(trace: Trace, stack: int) -> str:
+    """Return the cause shown by a stack that began a cycle."""
+    stacks = trace.stacks
+    frames = stacks.frame[stacks.offsets[stack] : stacks.offsets[stack + 1]]
+    names = [trace.strings[name] for name in stacks.function[frames].tolist()]
+    if not names:
+        return _UNKNOWN
+    if _BY_TIMER in names:
+        return _TIMER
+    if _BY_PROGRAM not in names:
+        return _HEAP
+    above = names[names.index(_BY_PROGRAM) + 1 :]
+    caller = next((name for name in above if not name.startswith(_RUNTIME)), "")
+    return f"{_BY_PROGRAM} in {caller}" if caller else _BY_PROGRAM
+
 
 Column = NDArray[np.int64]
 WORKER = "runtime.gcBgMarkWorker"
@@ -42,7 +80,7 @@ _MODES["GC (idle)"] = "idle"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WorkerIntervals(Table):
+class _WorkerIntervals(Table):
     """Intervals in which mark workers run, sorted by goroutine, then by time.
 
     `row` is a row of `Trace.intervals`, lasting from `start_ns` to `end_ns`; all are
@@ -58,7 +96,7 @@ class WorkerIntervals(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class _Stop:
     """Stop-the-world pauses of one `kind`, such as "GC mark termination".
 
     `duration` runs from the request to the end. `stopping` is the part until the last P
@@ -130,7 +168,7 @@ class Collections:
     assist_wait_ns: int
     sweeps: int
     sweep_ns: int
-    stops: tuple[Stop, ...]
+    stops: tuple[_Stop, ...]
     stw_ns: int
     gc_stw_ns: int
     gc_busy_ns: int
@@ -187,7 +225,7 @@ def collections(trace: Trace) -> Collections:
     )
 
 
-def worker_intervals(trace: Trace) -> WorkerIntervals:
+def worker_intervals(trace: Trace) -> _WorkerIntervals:
     """Return the intervals in which mark workers ran, and in which mode.
 
     The runtime labels a worker after each start. Occasionally it labels an application
@@ -211,10 +249,10 @@ def worker_intervals(trace: Trace) -> WorkerIntervals:
     order = order[last]
     row, goroutine = row[order], goroutine[running][order]
     end = row_ends(trace, row, goroutine)
-    return WorkerIntervals(row, rows.start_ns[row], end, time[order], mode[order])
+    return _WorkerIntervals(row, rows.start_ns[row], end, time[order], mode[order])
 
 
-def stops(*traces: Trace) -> tuple[Stop, ...]:
+def stops(*traces: Trace) -> tuple[_Stop, ...]:
     """Return the STW pauses of all traces by kind, largest total first."""
     parts: dict[str, list[tuple[Column, Column, Column]]] = {}
     for trace in traces:
@@ -224,7 +262,7 @@ def stops(*traces: Trace) -> tuple[Stop, ...]:
     for kind, columns_of in parts.items():
         lengths, lasted, stopped = map(np.concatenate, zip(*columns_of, strict=True))
         kinds.append(
-            Stop(
+            _Stop(
                 kind=kind,
                 count=len(lengths),
                 total_ns=int(lengths.sum()),

@@ -23,8 +23,7 @@ from pprofdiff.analysis.traces.goroutines import STATE_TIMES
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.latency import blocks
 from pprofdiff.analysis.traces.mutators import distribution, mmu
-from pprofdiff.analysis.traces.runs import RunRatio, run_ratios
-from pprofdiff.analysis.traces.several import SeveralTraces
+from pprofdiff.analysis.traces.several import RunRatio, SeveralTraces, run_ratios
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tables import (
     TABLES,

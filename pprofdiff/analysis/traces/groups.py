@@ -17,14 +17,37 @@ from pprofdiff.analysis.traces.goroutines import (
     spread_columns,
     stats_in_parts,
 )
-from pprofdiff.analysis.traces.roots import is_system, is_tracing
 from pprofdiff.model.csr import sums
 from pprofdiff.model.traces.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Groups", "both_groups", "groups"]
+__all__ = ["Groups", "both_groups", "groups", "is_system", "is_tracing"]
+
+# Started by trace.Start, flight recorders and the runtime to write the trace, and by
+# pprof.StartCPUProfile to write a profile.
+_TRACING = (
+    "runtime/trace.",
+    "golang.org/x/exp/trace.",
+    "runtime.(*traceAdvancerState).",
+    "runtime.traceStartReadCPU.",
+    "runtime/pprof.profileWriter",
+)
+
+
+def is_system(name: str) -> bool:
+    """Return whether goroutines of a root function belong to the runtime.
+
+    Like Go (internal/trace/summary.go), this includes an unknown root function.
+    """
+    return not name or (name.startswith("runtime.") and name != "runtime.main")
+
+
+def is_tracing(name: str) -> bool:
+    """Return whether goroutines of a root function exist only to write the trace."""
+    return name.startswith(_TRACING)
+
 
 Column = NDArray[np.int64]
 # The group of goroutines whose creation is not in the trace.

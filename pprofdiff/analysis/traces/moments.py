@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.goroutines import root_name
+from pprofdiff.analysis.traces.groups import is_system, is_tracing
 from pprofdiff.analysis.traces.interval_rows import ranges_of, row_at, rows_within
 from pprofdiff.analysis.traces.mutators import worst_window
-from pprofdiff.analysis.traces.roots import is_system, is_tracing
-from pprofdiff.analysis.traces.series import value_at
 from pprofdiff.analysis.traces.side import TraceSide
-from pprofdiff.analysis.traces.time_sets import clipped, union
+from pprofdiff.analysis.traces.time_sets import clipped, union, value_at
 from pprofdiff.model.csr import distinct
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.timeline import RangeKind

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pprofdiff.analysis.caveat import Caveat
-from pprofdiff.analysis.traces.collector import Collections, collections
+from pprofdiff.analysis.traces.collector import Collections, collections, triggers
 from pprofdiff.analysis.traces.goroutines import GoroutineStats, stats
 from pprofdiff.analysis.traces.groups import Groups, both_groups
 from pprofdiff.analysis.traces.latency import (
@@ -20,16 +20,16 @@ from pprofdiff.analysis.traces.latency import (
     runnable,
 )
 from pprofdiff.analysis.traces.mutators import Utilisation, utilisation
-from pprofdiff.analysis.traces.on_cpu import OnCPU, on_cpu
 from pprofdiff.analysis.traces.processors import (
     Concurrency,
+    OnCPU,
     Processors,
     concurrency,
+    on_cpu,
     processors,
 )
 from pprofdiff.analysis.traces.quantiles import GroupQuantiles, Quantiles
 from pprofdiff.analysis.traces.tasks import Durations, regions, tasks
-from pprofdiff.analysis.traces.triggers import triggers
 from pprofdiff.model.traces.trace import State, Trace
 from pprofdiff.units import scaled
 

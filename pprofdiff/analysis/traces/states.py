@@ -9,8 +9,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.traces.goroutine_chunks import GoroutineChunk, goroutine_chunks
-from pprofdiff.analysis.traces.goroutines import root_name
+from pprofdiff.analysis.traces.goroutines import (
+    GoroutineChunk,
+    goroutine_chunks,
+    root_name,
+)
 from pprofdiff.analysis.traces.profiles import (
     DELAYS,
     KeyedSums,

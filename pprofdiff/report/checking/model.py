@@ -6,7 +6,7 @@ from math import isclose
 from typing import NamedTuple
 
 from pprofdiff.analysis.causes.finding import Finding
-from pprofdiff.analysis.causes.numbers import Span
+from pprofdiff.analysis.causes.wording import Span
 
 __all__ = ["ROUNDING", "Contradiction", "near", "title_spans"]
 

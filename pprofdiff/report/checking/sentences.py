@@ -13,7 +13,7 @@ from math import isfinite, log
 
 from pprofdiff.analysis.account.gc import GCAccount
 from pprofdiff.analysis.causes.finding import Finding, Findings
-from pprofdiff.analysis.causes.numbers import Span, alike
+from pprofdiff.analysis.causes.wording import Span, alike
 from pprofdiff.analysis.gate.model import Ruling
 from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.errors import ContradictionError

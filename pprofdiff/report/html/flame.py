@@ -25,7 +25,7 @@ from pprofdiff.analysis.call_tree import (
     inclusive,
     needed,
 )
-from pprofdiff.analysis.ledger.by_run import merged
+from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.labels import few_valued
 from pprofdiff.analysis.profiles.scaling import in_words, scale_of

@@ -8,7 +8,7 @@ from math import log
 import pytest
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.causes.load import Load, load_of
+from pprofdiff.analysis.causes.cpu import Load, load_of
 from pprofdiff.analysis.control.alike import scaled_alike
 from pprofdiff.analysis.control.estimate import control
 from pprofdiff.analysis.profiles.diff import compare

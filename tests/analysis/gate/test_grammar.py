@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.gate.forms import RULES
-from pprofdiff.analysis.gate.limits import Limit, parse_limit
+from pprofdiff.analysis.gate.measures import Limit, parse_limit
 from pprofdiff.analysis.gate.pauses import PERCENTILES
 from pprofdiff.analysis.gate.rules import KINDS, parse_rule
 from pprofdiff.cli.arguments import help_text

@@ -10,7 +10,7 @@ import pytest
 
 from pprofdiff.analysis.gclogs.compare import compare_logs
 from pprofdiff.analysis.gclogs.figures import figures
-from pprofdiff.analysis.gclogs.window import window_of
+from pprofdiff.analysis.gclogs.side import window_of
 from pprofdiff.analysis.settings import Span
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.errors import UsageError

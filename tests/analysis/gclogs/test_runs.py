@@ -8,8 +8,7 @@ from math import exp
 import pytest
 
 from pprofdiff.analysis.gclogs.catalogue import RATES, SUMS
-from pprofdiff.analysis.gclogs.compare import compare_logs
-from pprofdiff.analysis.gclogs.judged import JUDGED
+from pprofdiff.analysis.gclogs.compare import JUDGED, compare_logs
 from pprofdiff.api.comparison import compare_paths
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.model.gclogs import GCLog

@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.gclogs.window import window_of
+from pprofdiff.analysis.gclogs.side import window_of
 from pprofdiff.analysis.settings import Span
 from pprofdiff.errors import UsageError
 from tests.analysis.building import given

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from pprofdiff.analysis.judge.discoveries import two_sided
-from pprofdiff.analysis.judge.together import judged_together, moderated
+from pprofdiff.analysis.judge.student import two_sided
 from pprofdiff.analysis.judge.totals import (
     Ratio,
+    judged_together,
+    moderated,
     ratio_of_runs,
     ratio_of_sums,
     ratio_of_turns,

@@ -12,7 +12,7 @@ from pprofdiff.analysis.account.building import account
 from pprofdiff.analysis.call_tree import call_tree, inclusive, noise_limit
 from pprofdiff.analysis.causes.sources import own_movement
 from pprofdiff.analysis.causes.table import find
-from pprofdiff.analysis.ledger.by_run import merged
+from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import compare
 from pprofdiff.analysis.profiles.dimensions import by_leaf, paid_by_site
 from pprofdiff.analysis.profiles.labels import labels_frame

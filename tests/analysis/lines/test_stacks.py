@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.lines.stacks import on_stacks
+from pprofdiff.analysis.lines.costs import on_stacks
 from pprofdiff.analysis.settings import DEFAULTS
 from pprofdiff.model.side import Capture, Side
 from tests.analysis.building import profile

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.ledger.by_run import merged
-from pprofdiff.analysis.profiles.by_label import by_label
+from pprofdiff.analysis.ledger.views import merged
+from pprofdiff.analysis.profiles.labels import by_label
 from pprofdiff.errors import UsageError
 from tests.analysis.building import compared
 from tests.building import MS, Sample, built, parsed

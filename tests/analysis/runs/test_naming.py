@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pprofdiff.analysis.runs.naming import run_names
+from pprofdiff.analysis.runs.headline import run_names
 from pprofdiff.analysis.side import numbered
 from pprofdiff.model.side import Capture, Side
 from tests.analysis.outcome.evidence import bench, cpu

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.outcome.deciding import outcome
-from pprofdiff.analysis.runs.headline import headline_runs
-from pprofdiff.analysis.runs.outliers import outliers, outlying_runs
+from pprofdiff.analysis.runs.headline import headline_runs, outliers, outlying_runs
 from pprofdiff.report.model import report_of
 from tests.analysis.outcome.evidence import bench, cpu, told
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.groups import is_system, is_tracing
 from pprofdiff.analysis.traces.moments import (
     GC_ROOTS,
     GOROUTINES,
@@ -22,7 +23,6 @@ from pprofdiff.analysis.traces.moments import (
     thinned,
 )
 from pprofdiff.analysis.traces.mutators import mmu, worst_window
-from pprofdiff.analysis.traces.roots import is_system, is_tracing
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State

@@ -9,7 +9,7 @@ from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.runs.figures import run_figures
 from pprofdiff.analysis.traces.compare import compare_traces
-from pprofdiff.analysis.traces.runs import FIGURES
+from pprofdiff.analysis.traces.several import FIGURES
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.json.traces import trace_row
 from pprofdiff.report.sections.traces.section import trace_parts

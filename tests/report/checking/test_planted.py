@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pprofdiff.analysis.causes.finding import Fact
-from pprofdiff.analysis.causes.numbers import Span
+from pprofdiff.analysis.causes.wording import Span
 from pprofdiff.analysis.gate.model import Ruling
 from pprofdiff.api import compare
 from pprofdiff.errors import ContradictionError

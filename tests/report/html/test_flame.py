@@ -21,7 +21,7 @@ from pprofdiff.analysis.call_tree import (
 )
 from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.ledger.by_run import merged
+from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.scaling import in_words, scale_of
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.profile import ValueType

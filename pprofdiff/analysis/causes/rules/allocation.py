@@ -11,27 +11,28 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.call_sites import by_place, column_of, line_of
 from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.cpu import load_of
 from pprofdiff.analysis.causes.finding import Claim, Direction, Fact, Finding
-from pprofdiff.analysis.causes.load import load_of
-from pprofdiff.analysis.causes.numbers import (
+from pprofdiff.analysis.causes.rules.covering import covering
+from pprofdiff.analysis.causes.rules.marking import marking, stopped
+from pprofdiff.analysis.causes.wording import (
     arrow,
     factor,
+    listed_functions,
+    lists_apart,
     percent,
     points,
+    short,
     times,
     words,
 )
-from pprofdiff.analysis.causes.rules.covering import covering
-from pprofdiff.analysis.causes.rules.marking import marking, stopped
-from pprofdiff.analysis.causes.wording import listed_functions, lists_apart, short
 from pprofdiff.analysis.judge.allocated import objects_moved
 from pprofdiff.analysis.judge.calibration import SINCE_START
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.judge.scaling import Normalization
-from pprofdiff.analysis.ledger.by_run import together
-from pprofdiff.analysis.ledger.views import View
+from pprofdiff.analysis.ledger.views import View, together
 from pprofdiff.analysis.policy import LITTLE, MAJOR, MOST, NAMED
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import by_leaf

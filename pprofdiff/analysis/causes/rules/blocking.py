@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
-from pprofdiff.analysis.causes.numbers import arrow, counts, share_pair
 from pprofdiff.analysis.causes.traces import (
     beyond,
     direction,
@@ -25,7 +24,7 @@ from pprofdiff.analysis.causes.traces import (
     sides_of,
     time_fact,
 )
-from pprofdiff.analysis.causes.wording import listed, short
+from pprofdiff.analysis.causes.wording import arrow, counts, listed, share_pair, short
 from pprofdiff.analysis.judge import calibration
 from pprofdiff.analysis.judge.calibration import (
     BLOCKED,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Fact, Finding
-from pprofdiff.analysis.causes.numbers import arrow, count, counts, fixed, share_pair
 from pprofdiff.analysis.causes.traces import (
     beyond,
     collecting,
@@ -17,7 +16,14 @@ from pprofdiff.analysis.causes.traces import (
     scaled,
     time_fact,
 )
-from pprofdiff.analysis.causes.wording import short
+from pprofdiff.analysis.causes.wording import (
+    arrow,
+    count,
+    counts,
+    fixed,
+    share_pair,
+    short,
+)
 from pprofdiff.analysis.judge.calibration import GC_SHARE_SURE, QUEUE, WAITS
 from pprofdiff.analysis.policy import MOST, MUCH, NOTICED
 

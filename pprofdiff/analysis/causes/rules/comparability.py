@@ -8,11 +8,9 @@ from math import log
 import numpy as np
 
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.cpu import CPUComparison, Load
 from pprofdiff.analysis.causes.finding import Fact, Finding
-from pprofdiff.analysis.causes.load import Load
-from pprofdiff.analysis.causes.numbers import numeral, times
-from pprofdiff.analysis.causes.wording import listed_functions
+from pprofdiff.analysis.causes.wording import listed_functions, numeral, times
 from pprofdiff.analysis.control.alike import functions_alike, scaled_alike
 from pprofdiff.analysis.control.estimate import control
 from pprofdiff.analysis.control.totals import total_noise

@@ -8,22 +8,109 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from posixpath import basename
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.cpu import inferred_load
 from pprofdiff.analysis.causes.finding import Fact, Finding
-from pprofdiff.analysis.causes.load import inferred_load
-from pprofdiff.analysis.causes.numbers import arrow, fixed, times
-from pprofdiff.analysis.causes.wording import short
+from pprofdiff.analysis.causes.wording import arrow, fixed, short, times
 from pprofdiff.analysis.judge.calibration import CONTENTION, CONTENTION_SURE, CROWD
 from pprofdiff.analysis.judge.judge import beyond_runs
+from pprofdiff.analysis.ledger.codes import owned
+from pprofdiff.analysis.ledger.graph import walk
+from pprofdiff.analysis.ledger.views import Dimension, Ledger, View
 from pprofdiff.analysis.policy import CLEARLY, MAJOR, MOST
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.locks import LockWaits, lock_waits
+from pprofdiff.goruntime.names import package_of
+from pprofdiff.model.csr import first_in_row
+from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Side
 
 __all__ = ["contention"]
+
+Column = NDArray[np.int64]
+
+_OF_LOCKS = ("sync", "internal/sync", "runtime")
+# Functions of locks, and channel sends, below which a profile counts waits.
+_LOCK = re.compile(r"(internal/)?sync\.\(\*(Mutex|RWMutex)\)\.|runtime\.chansend")
+
+
+class _LockWaits(NamedTuple):
+    """The waits for locks of a mutex or block profile.
+
+    The dimensions of `ledger` are ``waiter`` and ``lock``, which are rows of
+    `ProfileDiff.paired_functions`, and ``line``, a position in `lines`. Other samples
+    have the code -1 in all of them. `lines` are ``main.go:57``, "" if unknown.
+    """
+
+    ledger: Ledger
+    lines: list[str]
+
+    @property
+    def waiters(self) -> View:
+        """The delays by ``waiter``."""
+        return self.ledger.by("waiter").known("waiter")
+
+
+def _lock_waits(diff: ProfileDiff) -> _LockWaits:
+    """Return who waits for which locks, and on which lines.
+
+    The waiter is the innermost function of the program, or else the innermost one that
+    is not part of a lock.
+    """
+    names = diff.paired_functions.names
+    own = owned(names)
+    other = np.array([package_of(n) not in _OF_LOCKS for n in names], np.bool_)
+    lock = np.array([bool(_LOCK.match(n)) for n in names], np.bool_)
+    places: dict[str, int] = {}
+    codes = [_codes(diff, side, (own, other, lock), places) for side in (0, 1)]
+    sizes = len(names), len(names), len(places)
+    dimensions = {
+        name: Dimension(size, (base, new))
+        for name, size, base, new in zip(
+            ("waiter", "lock", "line"), sizes, *codes, strict=True
+        )
+    }
+    return _LockWaits(Ledger(diff.run_values, dimensions), list(places))
+
+
+def _codes(
+    diff: ProfileDiff,
+    side: int,
+    marks: tuple[NDArray[np.bool_], ...],
+    places: dict[str, int],
+) -> tuple[Column, Column, Column]:
+    """Return the waiter, lock and line of each sample; add new lines to `places`."""
+    profile, functions = (diff.base, diff.new)[side].profile, diff.paired_functions
+    union = functions.union[side][functions.sides[side].ids]
+    waiter, lock, line = (np.full(len(profile), -1, np.int64) for _ in range(3))
+    for start, stop, frames in walk(profile):
+        ids, offsets = union[frames.line], frames.offsets
+        own, other, locks = (first_in_row(mark[ids], offsets) for mark in marks)
+        caller = np.where(own >= 0, own, other)
+        some = np.flatnonzero((locks >= 0) & (caller >= 0))
+        waiter[start:stop][some] = ids[caller[some]]
+        lock[start:stop][some] = ids[locks[some]]
+        line[start:stop][some] = frames.line[caller[some]]
+    rows, at = np.unique(line[line >= 0], return_inverse=True)
+    rows_of = [
+        places.setdefault(_line(profile, row), len(places)) for row in rows.tolist()
+    ]
+    line[line >= 0] = np.array(rows_of, np.int64)[at]
+    return waiter, lock, line
+
+
+def _line(profile: Profile, row: int) -> str:
+    """Return a row of the profile's lines as ``main.go:57``, "" if unknown."""
+    functions, locations = profile.functions, profile.locations
+    path = profile.strings[functions.filename[locations.line_function[row]]]
+    number = int(locations.line_number[row])
+    return f"{basename(path)}:{number}" if path and number > 0 else ""
+
 
 _SEND = "runtime.chansend"
 
@@ -37,7 +124,7 @@ def contention(case: Case) -> Iterator[Finding]:
     diff = _profile(case)
     if diff is None or _in_trace(case):
         return
-    waits, names = lock_waits(diff), diff.paired_functions.names
+    waits, names = _lock_waits(diff), diff.paired_functions.names
     view = waits.waiters
     totals = int(view.base.sum()), int(view.new.sum())
     crowd = _crowd(case, diff, totals)
@@ -127,7 +214,7 @@ def _crowd(
 
 def _crowded(
     diff: ProfileDiff,
-    waits: LockWaits,
+    waits: _LockWaits,
     totals: tuple[int, int],
     crowd: tuple[float, float],
 ) -> Finding:
@@ -233,7 +320,7 @@ def _as_long(case: Case) -> tuple[float, float] | None:
 
 
 def _changed_most(
-    waits: LockWaits, names: Sequence[str], base_factor: float, new_factor: float
+    waits: _LockWaits, names: Sequence[str], base_factor: float, new_factor: float
 ) -> int:
     """Return the row of the function whose waiting changed most."""
     view = waits.waiters
@@ -243,7 +330,7 @@ def _changed_most(
     return int(rows[best])
 
 
-def _place(diff: ProfileDiff, waits: LockWaits, row: int) -> str:
+def _place(diff: ProfileDiff, waits: _LockWaits, row: int) -> str:
     """Return a function, its line with most of the waiting, and the locks.
 
     Mutex profiles show who released a lock that others waited for, block profiles who
@@ -261,7 +348,7 @@ def _place(diff: ProfileDiff, waits: LockWaits, row: int) -> str:
     return f"{short(names[row])}{named}{_locks(waits, names, row)}"
 
 
-def _locks(waits: LockWaits, names: Sequence[str], row: int) -> str:
+def _locks(waits: _LockWaits, names: Sequence[str], row: int) -> str:
     """Return which locks a function waits for, as ``, in sync.Mutex``."""
     own = waits.ledger.by("waiter", "lock")
     own = own.where(own["waiter"] == row)

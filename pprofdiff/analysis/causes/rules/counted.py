@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
-from pprofdiff.analysis.causes.numbers import arrow, count, factor, numeral
 from pprofdiff.analysis.causes.rules.allocation import allocation
-from pprofdiff.analysis.causes.wording import listed
+from pprofdiff.analysis.causes.wording import arrow, count, factor, listed, numeral
 from pprofdiff.analysis.policy import MAJOR, MINOR, NAMED
 
 if TYPE_CHECKING:

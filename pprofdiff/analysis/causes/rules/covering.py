@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison, cum_of
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
-from pprofdiff.analysis.causes.numbers import times
-from pprofdiff.analysis.causes.wording import listed, listed_functions, short
+from pprofdiff.analysis.causes.wording import listed, listed_functions, short, times
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.policy import CLEARLY, COVERS, MAJOR, MOST, NAMED
 from pprofdiff.analysis.profiles.diff import ProfileDiff

@@ -1,4 +1,4 @@
-"""Work that vanished, appeared, or moved from one function to another."""
+"""Work that vanished, appeared, or moved between functions and packages."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Direction, Fact, Finding
-from pprofdiff.analysis.causes.inside import Inside
-from pprofdiff.analysis.causes.numbers import percent, times
+from pprofdiff.analysis.causes.inside import Inside, OneSidedWork, Root
 from pprofdiff.analysis.causes.one_sided import mostly
-from pprofdiff.analysis.causes.roots import OneSidedWork, Root
 from pprofdiff.analysis.causes.wording import (
+    count,
+    listed,
     listed_functions,
     lists_apart,
     parts_inside,
+    percent,
     short,
+    times,
 )
 from pprofdiff.analysis.policy import NAMED
+from pprofdiff.analysis.profiles.splits import Split
 
-__all__ = ["functions"]
+__all__ = ["functions", "package_moved", "splits"]
 
 Mask = NDArray[np.bool_]
 
@@ -174,4 +177,57 @@ def _replaced(
         direction=direction,
         claim=claim,
         names=frozenset(cpu.names[r.row] for some in roots for r in some),
+    )
+
+
+def splits(case: Case) -> Iterator[Finding]:
+    """Yield the functions that do the same work in parts on one side."""
+    if case.cpu is not None:
+        for split in case.cpu.diff.splits:
+            yield _finding(case.cpu, split)
+
+
+def _finding(cpu: CPUComparison, split: Split) -> Finding:
+    rows = [split.function, *split.parts]
+    whole, *parts = (cpu.names[row] for row in rows)
+    moved = "fell" if split.side else "rose"
+    return Finding(
+        "split" if split.side else "joined",
+        f"{parts_inside(whole, parts, new=split.side == 1)}, whose own {cpu.noun} "
+        f"{moved} as much: together {cpu.words(*split.whole)}, within noise",
+        "Code that only moved between functions costs the same.",
+        cpu.facts(rows, "flat"),
+        functions=tuple(cpu.names[row] for row in rows),
+    )
+
+
+def package_moved(case: Case) -> Iterator[Finding]:
+    """Yield a finding where functions moved from a package of base to one of new."""
+    moves = case.comparison.identity.moves.packages
+    if not moves:
+        return
+    first, total = moves[0], sum(move.functions for move in moves)
+    where = f"from {first.base} to {first.new}"
+    if len(moves) > 1:
+        others = len(moves) - 1
+        where += f" and {others} other package{'s' if others > 1 else ''} likewise"
+    functions = f"{count(total)} function{'s' if total > 1 else ''}"
+    also = [f"{move.base} to {move.new}" for move in moves[1 : NAMED + 1]]
+    if len(moves) > NAMED + 1:
+        also.append(f"{len(moves) - NAMED - 1} more")
+    yield Finding(
+        "package-moved",
+        f"{functions} moved {where}",
+        (f"Also: {listed(also)}. " if also else "")
+        + "Each is compared with its namesake there.",
+        tuple(
+            Fact(
+                f"{move.base} → {move.new}",
+                "function names",
+                move.functions,
+                move.functions,
+                "functions",
+            )
+            for move in moves
+        ),
     )

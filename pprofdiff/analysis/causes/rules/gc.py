@@ -10,19 +10,20 @@ import numpy as np
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
-from pprofdiff.analysis.causes.numbers import (
+from pprofdiff.analysis.causes.rules.marking import cycle_cpu_us, marked
+from pprofdiff.analysis.causes.rules.releases import collectors
+from pprofdiff.analysis.causes.wording import (
     amount,
     arrow,
     counts,
     fixed,
+    listed,
     numeral,
     percent,
     share_pair,
+    short,
     times,
 )
-from pprofdiff.analysis.causes.rules.marking import cycle_cpu_us, marked
-from pprofdiff.analysis.causes.rules.releases import collectors
-from pprofdiff.analysis.causes.wording import listed, short
 from pprofdiff.analysis.policy import MAJOR, MOST, MUCH, SIMILAR
 from pprofdiff.analysis.profiles.groups import judged_categories
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.call_sites import line_of
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
-from pprofdiff.analysis.causes.numbers import count, counts, times
-from pprofdiff.analysis.causes.wording import listed, short
+from pprofdiff.analysis.causes.wording import count, counts, listed, short, times
 from pprofdiff.analysis.judge.calibration import GOROUTINES
 from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.ledger.codes import owned

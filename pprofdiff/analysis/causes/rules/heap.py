@@ -15,27 +15,27 @@ from pprofdiff.analysis.causes.call_sites import (
     line_of,
 )
 from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.cpu import load_of
 from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
-from pprofdiff.analysis.causes.load import load_of
-from pprofdiff.analysis.causes.numbers import (
+from pprofdiff.analysis.causes.rules.gc import held_back
+from pprofdiff.analysis.causes.wording import (
     amount,
     arrow,
     count,
     counts,
     fixed,
+    listed_functions,
     percent,
+    short,
     times,
 )
-from pprofdiff.analysis.causes.rules.gc import held_back
-from pprofdiff.analysis.causes.wording import listed_functions, short
 from pprofdiff.analysis.judge.allocated import held_moved, held_variance
 from pprofdiff.analysis.judge.calibration import IN_FLIGHT
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.ledger.by_run import together
 from pprofdiff.analysis.ledger.codes import owned
-from pprofdiff.analysis.ledger.views import View
+from pprofdiff.analysis.ledger.views import View, together
 from pprofdiff.analysis.policy import (
     MAJOR,
     MOST,

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Direction, Fact, Finding
-from pprofdiff.analysis.causes.numbers import count, points
-from pprofdiff.analysis.causes.wording import listed_functions
+from pprofdiff.analysis.causes.wording import count, listed_functions, points
 from pprofdiff.analysis.ledger.graph import by_location, calls_between
 from pprofdiff.analysis.policy import FEW_SAMPLES, MAJOR, NAMED, NEARLY_ALL, SEVERAL
 from pprofdiff.model.csr import distinct, grouped, sums

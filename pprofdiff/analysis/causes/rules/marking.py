@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding
-from pprofdiff.analysis.causes.numbers import fixed
+from pprofdiff.analysis.causes.wording import fixed
 from pprofdiff.analysis.policy import FEW_SAMPLES, MAJOR, MOST, MUCH
 from pprofdiff.analysis.profiles.dimensions import BACKGROUND_MARK
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
-from pprofdiff.analysis.causes.numbers import times
-from pprofdiff.analysis.causes.wording import listed
+from pprofdiff.analysis.causes.wording import listed, times
 from pprofdiff.analysis.policy import MAJOR, MINOR, NAMED
 from pprofdiff.analysis.profiles.caveats import releases_apart
 from pprofdiff.goruntime.changes import Change, changes_between

@@ -11,8 +11,7 @@ from pprofdiff.analysis.busy import scheduling_alone
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
-from pprofdiff.analysis.causes.numbers import points
-from pprofdiff.analysis.causes.wording import listed, short
+from pprofdiff.analysis.causes.wording import listed, points, short
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW, WAITS
 from pprofdiff.analysis.policy import MINOR, MOST, NOTICED
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_categories, judged_sums

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from pprofdiff.analysis.control.totals import total_noise
-from pprofdiff.analysis.ledger.by_run import together
-from pprofdiff.analysis.ledger.views import View
+from pprofdiff.analysis.ledger.views import View, together
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import paid_by_site
 from pprofdiff.analysis.profiles.groups import (

@@ -16,7 +16,7 @@ from pprofdiff.analysis.causes.traces import mostly
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.traces.interval_rows import rows_in_state
-from pprofdiff.analysis.traces.on_cpu import on_cpu
+from pprofdiff.analysis.traces.processors import on_cpu
 from pprofdiff.analysis.work import rated
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.side import Capture, Side

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pprofdiff.analysis.causes.rules import lifetime
+from pprofdiff.analysis.causes.rules import waiting
 from pprofdiff.analysis.causes.rules.runtime import _sweeping
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.causes.traces import collecting
@@ -229,7 +229,7 @@ def test_gc_that_takes_less_as_goroutines_run_less_did_not_change():
 def test_goroutines_that_hardly_run_lose_no_life(load, monkeypatch):
     sides = load("zstd/base"), load("zstd/new")
     assert "gc-life" in findings(*sides)
-    monkeypatch.setattr(lifetime, "MUCH", 1.0)
+    monkeypatch.setattr(waiting, "MUCH", 1.0)
     assert "gc-life" not in findings(*sides)
 
 
@@ -241,7 +241,7 @@ def test_a_group_runs_much_that_does_so_on_both_sides(load):
         ),
         Settings(),
     ).trace
-    much = [p.name for p in lifetime._both(diff) if lifetime._runs_much(diff, p)]
+    much = [p.name for p in waiting._both(diff) if waiting._runs_much(diff, p)]
     assert much == ["example.com/workloads/internal/capture.(*run).work"]
 
 

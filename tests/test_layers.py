@@ -255,7 +255,7 @@ comparison
 busy runs
 outcome
 causes
-account unchanged gate
+account gate
 """
 
 

@@ -25,9 +25,8 @@ from pprofdiff.analysis.ledger.units import (
     with_own_profiles,
 )
 from pprofdiff.analysis.policy import SAME_WITHIN
-from pprofdiff.analysis.profiles.chosen import cpu_of, of_type
 from pprofdiff.analysis.profiles.compare import place_in_report
-from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.diff import ProfileDiff, cpu_of, of_type
 from pprofdiff.analysis.profiles.labels import ByLabel, by_label
 from pprofdiff.analysis.profiles.mark_by_allocation import (
     MarkByAllocation,

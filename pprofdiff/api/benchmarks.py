@@ -10,7 +10,7 @@ from pprofdiff.analysis.benchmarks.compare import (
     BenchmarkDiff,
     compare_sides,
 )
-from pprofdiff.analysis.benchmarks.pairing import pair_by_suffix
+from pprofdiff.analysis.derived import pair_by_suffix
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.api.loaded import LoadedInput, side_of
 from pprofdiff.api.reported import KindDiff

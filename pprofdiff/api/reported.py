@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from pprofdiff.analysis.benchmarks.turns import measured_in_turns
-from pprofdiff.analysis.causes.frames import evidence_frame, findings_frame
+from pprofdiff.analysis.causes.finding import evidence_frame, findings_frame
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.api.shown import Shown
@@ -130,7 +130,7 @@ class Reported(Shown):
         Empty for a single benchmark, and if no label of CPU samples separates units of
         work or the work is unknown. CPU by label is divided by all operations.
         """
-        from pprofdiff.analysis.outcome.frames import units_frame
+        from pprofdiff.analysis.outcome.model import units_frame
 
         return units_frame(self.report().outcome)
 
@@ -157,8 +157,7 @@ class Reported(Shown):
         ``cpu.samples``, ``cpu.group.gc``) add up over a side's runs to those of the
         merged profile.
         """
-        from pprofdiff.analysis.runs.figures import run_figures
-        from pprofdiff.analysis.runs.frames import runs_frame
+        from pprofdiff.analysis.runs.figures import run_figures, runs_frame
 
         return runs_frame(run_figures(self.comparison))
 

@@ -171,7 +171,7 @@ def _page_url(options: Options) -> str:
 
 def _unchanged(report: ReportModel) -> bool:
     """Return whether all inputs were read, nothing changed and no rule tripped."""
-    from pprofdiff.analysis.unchanged import changed
+    from pprofdiff.analysis.causes.table import changed
 
     if report.verdict.outcome == "fail" or report.verdict.unread:
         return False

@@ -14,6 +14,8 @@ from pprofdiff.analysis.policy import MAJOR, MINOR
 from pprofdiff.analysis.profiles.groups import JudgedSum
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from pprofdiff.analysis.source.model import SourceOfFinding
 
 __all__ = [
@@ -26,6 +28,8 @@ __all__ = [
     "Finding",
     "Findings",
     "Severity",
+    "evidence_frame",
+    "findings_frame",
     "severity_of",
     "with_spans",
 ]
@@ -173,3 +177,31 @@ class Findings(NamedTuple):
                 wanted.add(finding.id)
                 below.append(finding)
         return tuple(below)
+
+
+def findings_frame(findings: Findings) -> pd.DataFrame:
+    """Return one row per finding, in order, with the columns of `Reported.findings`."""
+    import pandas as pd
+
+    rows = findings.found
+    explains = [float("nan") if f.explains is None else f.explains for f in rows]
+    return pd.DataFrame(
+        {
+            "id": [f.id for f in rows],
+            "severity": pd.Categorical([f.severity for f in rows], SEVERITIES),
+            "direction": pd.Categorical([f.direction for f in rows], DIRECTIONS),
+            "title": [f.title for f in rows],
+            "text": [f.text for f in rows],
+            "advice": [f.advice for f in rows],
+            "explains": pd.Series(explains, dtype="float64"),
+        }
+    )
+
+
+def evidence_frame(findings: Findings) -> pd.DataFrame:
+    """Return one row per fact, in the findings' order."""
+    import pandas as pd
+
+    rows = [(f.id, *fact) for f in findings.found for fact in f.evidence]
+    frame = pd.DataFrame(rows, columns=["finding", *Fact._fields])
+    return frame.astype({"base": "float64", "new": "float64"})

@@ -1,4 +1,4 @@
-"""The table of rules.
+"""The table of rules, and whether anything changed at all.
 
 A rule is a function of a `Case` that yields findings. A finding explains the CPU of the
 samples that it claims; `causes` decides which one follows from which.
@@ -21,7 +21,6 @@ from pprofdiff.analysis.causes.rules import (
     comparability,
     contention,
     counted,
-    covering,
     dearer,
     functions,
     gc,
@@ -37,10 +36,12 @@ from pprofdiff.analysis.causes.wording import short
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
 from pprofdiff.analysis.outcome.model import Verdict as OutcomeVerdict
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.goruntime.readable import short_before
 from pprofdiff.identity.model import Identity
 
-__all__ = ["find"]
+__all__ = ["changed", "find"]
 
 _NAMED = 2
 
@@ -114,7 +115,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         functions.functions,
         functions.splits,
         dearer.own_cost,
-        covering.below,
+        functions.below,
         inlining.inlining,
         gc.assist,
         runtime.scheduler,
@@ -217,3 +218,28 @@ def _found(
     if case.cpu is not None and covered is not None:
         explains = explained(case.cpu, covered)
     return Findings(found, explains)
+
+
+def changed(comparison: Comparison, findings: Findings) -> bool:
+    """Return whether anything changed significantly, for better or worse.
+
+    That is a runtime group, a function by flat or cum, a benchmark, or a finding above
+    info: findings judge GC logs and traces. Figures without a noise model, such as
+    goroutine counts, do not count.
+    """
+    if any(finding.severity != "info" for finding in findings.found):
+        return True
+    benchmarks = comparison.benchmarks
+    if benchmarks is not None and any(
+        row.significant and row.delta for row in benchmarks.rows
+    ):
+        return True
+    return any(map(_profile_moved, comparison.profiles))
+
+
+def _profile_moved(diff: ProfileDiff) -> bool:
+    if any(group.noise is False for group in judged_groups(diff)):
+        return True
+    table = diff.table()
+    judged = (table.judge(column) for column in ("flat", "cum"))
+    return any(not one.noise.all() for one in judged if one is not None)

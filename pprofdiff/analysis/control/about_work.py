@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from pprofdiff.analysis.control.estimate import Control, control, keep_control
 from pprofdiff.analysis.judge.scaling import InferredWork, Normalization
 from pprofdiff.analysis.profiles.caveats import releases_apart
-from pprofdiff.analysis.profiles.chosen import of_type
-from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.diff import ProfileDiff, of_type
 from pprofdiff.analysis.side import counted_seconds
 from pprofdiff.model.side import Side
 from pprofdiff.units import clipped, times

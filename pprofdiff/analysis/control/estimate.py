@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.control.rows import ControlRows, control_rows
 from pprofdiff.analysis.judge.calibration import ROW_FREEDOM
 from pprofdiff.analysis.judge.counts import CountModel
-from pprofdiff.analysis.judge.medians import weighted_median
+from pprofdiff.analysis.judge.scaling import weighted_median
 from pprofdiff.analysis.judge.student import reach
 from pprofdiff.analysis.judge.totals import Ratio
 from pprofdiff.analysis.profiles.caveats import releases_apart

@@ -17,7 +17,7 @@ from pprofdiff.analysis.gate.measures import (
     Missing,
 )
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_TEST
-from pprofdiff.analysis.judge.shifts import constant, shift_bounds
+from pprofdiff.analysis.judge.samples import constant, shift_bounds
 from pprofdiff.analysis.judge.totals import ratio_of_medians
 from pprofdiff.analysis.judge.turns import all_paired
 from pprofdiff.analysis.outcome.deciding import machine_moved_time

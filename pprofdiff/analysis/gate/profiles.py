@@ -29,9 +29,8 @@ from pprofdiff.analysis.judge.calibration import GOROUTINES
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judge import Judge
 from pprofdiff.analysis.judge.judgement import Change, Observed, Runs
-from pprofdiff.analysis.profiles.declared import first_lines
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.granularity import Granularity
+from pprofdiff.analysis.profiles.granularity import Granularity, first_lines
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import STOPPED, ValueColumn

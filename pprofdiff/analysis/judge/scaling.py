@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["InferredWork", "Mode", "Normalization"]
+__all__ = ["InferredWork", "Mode", "Normalization", "weighted_median"]
 
 Mode = Literal["absolute", "per_second", "per_work", "share", "composition", "about"]
 
@@ -97,3 +97,16 @@ class Normalization(NamedTuple):
     def ratio(self, base: float, new: float) -> float | None:
         """Return new ÷ base after scaling, None if base is 0."""
         return new * self.new_factor / (base * self.base_factor) if base else None
+
+
+Floats = NDArray[np.float64]
+
+
+def weighted_median(values: Floats, weights: Floats) -> float:
+    """Return the smallest value at which half of the total weight is reached.
+
+    `values` and `weights` (0 or more) are float64 of equal length, at least 1.
+    """
+    order = np.argsort(values)
+    passed = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(passed, passed[-1] / 2)])

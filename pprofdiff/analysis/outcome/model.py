@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from pprofdiff.analysis.benchmarks.times import BenchmarkKey
 from pprofdiff.analysis.judge.judgement import Mark
 from pprofdiff.analysis.judge.student import student
 from pprofdiff.analysis.policy import MOST, SAME_WITHIN
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "ALIKE",
@@ -28,6 +31,7 @@ __all__ = [
     "contradict",
     "is_bounded",
     "off_cpu",
+    "units_frame",
     "verdict_between",
     "verdict_of",
 ]
@@ -367,3 +371,26 @@ def _furthest_first(units: Sequence[Unit]) -> tuple[Unit, ...]:
     """Return the changed units: slower ones first, then by size of change."""
     moved = (unit for unit in units if unit.moved)
     return tuple(sorted(moved, key=lambda u: (u.ratio < 1, -abs(log(u.ratio)))))
+
+
+def units_frame(outcome: Outcome) -> pd.DataFrame:
+    """Return one row per unit: benchmarks in the order in which they ran, or labels."""
+    import pandas as pd
+
+    units, key = outcome.units, None
+    if outcome.by_label is not None:
+        key, units = outcome.by_label
+    columns: dict[str, object] = {
+        "label": pd.Series([key] * len(units), dtype="string"),
+        "unit": pd.Series([unit.name for unit in units], dtype="string"),
+        "figure": pd.Categorical([u.figure for u in units], ["time", "cpu"]),
+    }
+    for name in ("base", "new", "ratio", "low", "high"):
+        values = [getattr(unit, name) for unit in units]
+        columns[name] = pd.Series(values, dtype="float64")
+    verdicts = ["slower", "faster", "same", "unknown"]
+    columns["verdict"] = pd.Categorical([u.verdict for u in units], verdicts)
+    columns["mark"] = pd.Categorical(
+        [u.mark for u in units], ["more", "less", "noise", "unknown"]
+    )
+    return pd.DataFrame(columns)

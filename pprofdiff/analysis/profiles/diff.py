@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -62,7 +62,7 @@ from pprofdiff.units import clipped
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ProfileDiff", "compare"]
+__all__ = ["ProfileDiff", "compare", "cpu_of", "of_type"]
 
 # Names of the sample count column: in Go and gperftools, in Node.js.
 _SAMPLES = ("samples", "sample")
@@ -344,7 +344,7 @@ class ProfileDiff:
 
     @cached_property
     def _stacks(self) -> Table:
-        from pprofdiff.analysis.profiles.stacks import stack_table
+        from pprofdiff.analysis.profiles.rows import stack_table
 
         return stack_table(
             self.paired_functions, *self._samples, self.normalization, self.model
@@ -546,3 +546,13 @@ def _mean_worth(profile: Profile, column: int) -> float | None:
     count = int(np.abs(profile.values[:, counts[0]]).sum())
     total = int(np.abs(profile.values[:, column]).sum())
     return total / count if count and total else None
+
+
+def cpu_of(diffs: Iterable[ProfileDiff]) -> ProfileDiff | None:
+    """Return the CPU profile comparison; None unless both sides have samples."""
+    return next((d for d in diffs if d.is_cpu and min(d.totals) > 0), None)
+
+
+def of_type(diffs: Iterable[ProfileDiff], sample_type: str) -> ProfileDiff | None:
+    """Return the comparison of a sample type, such as ``alloc_space``, or None."""
+    return next((d for d in diffs if d.sample_type.type == sample_type), None)

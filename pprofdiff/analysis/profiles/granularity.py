@@ -21,7 +21,7 @@ __all__ = [
     "NO_STACK",
     "Granularity",
     "SideRows",
-    "files_of_functions",
+    "first_lines",
     "pair_side_rows",
     "side_rows",
 ]
@@ -83,12 +83,12 @@ def pair_side_rows(base: SideRows, new: SideRows) -> Pairing:
 def _functions(profile: Profile, keys: SideKeys) -> SideRows:
     nodes, ids = frame_keys(profile, "functions")
     names = [node[0] for node in nodes]
-    files = files_of_functions(profile)
+    files = _files_of_functions(profile)
     shown = [files.get(name, "") for name in names]
     return SideRows(names, shown, [keys.function(name) for name in names], (), ids)
 
 
-def files_of_functions(profile: Profile) -> dict[str, str]:
+def _files_of_functions(profile: Profile) -> dict[str, str]:
     """Return the source file of the first function of each name, `""` if unknown."""
     strings, functions = profile.strings, profile.functions
     names = [strings[i] for i in functions.name.tolist()]
@@ -115,7 +115,7 @@ def _files(profile: Profile, keys: SideKeys) -> SideRows:
     nodes, ids = frame_keys(profile, "files")
     names = [file or name for name, file, _ in nodes]
     packages: dict[str, str] = {}
-    for name, file in files_of_functions(profile).items():
+    for name, file in _files_of_functions(profile).items():
         packages.setdefault(file, package_of(name))
 
     def place(row: int) -> Hashable | None:
@@ -146,3 +146,14 @@ _ROWS: dict[Granularity, Callable[[Profile, SideKeys], SideRows]] = {
     "files": _files,
     "packages": _packages,
 }
+
+
+def first_lines(profile: Profile) -> dict[tuple[str, str], int]:
+    """Return the start line of each (function, file), if the profile has it."""
+    strings, functions = profile.strings, profile.functions
+    begins = np.flatnonzero(functions.start_line > 0)
+    columns = (functions.name, functions.filename, functions.start_line)
+    return {
+        (strings[name], strings[file]): line
+        for name, file, line in zip(*(c[begins].tolist() for c in columns), strict=True)
+    }

@@ -12,7 +12,9 @@ from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.codes import Attribution, Classifier, Ends, Marker
 from pprofdiff.analysis.ledger.graph import flat_and_cum
+from pprofdiff.analysis.ledger.views import keyed_by_run, merged
 from pprofdiff.analysis.profiles.granularity import (
+    NO_STACK,
     Granularity,
     SideRows,
     pair_side_rows,
@@ -21,10 +23,11 @@ from pprofdiff.analysis.profiles.granularity import (
 from pprofdiff.analysis.profiles.tables import ByRun, Table, ValueColumn
 from pprofdiff.identity.model import SAME_NAMES, SideKeys
 from pprofdiff.identity.rows import Pairing
+from pprofdiff.model.csr import unique_rows
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.parallel import both
 
-__all__ = ["PairedRows", "SampleValues", "SummedRows", "pair_rows", "summed_rows"]
+__all__ = ["PairedRows", "SampleValues", "pair_rows", "stack_table", "summed_rows"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -165,7 +168,7 @@ def pair_rows(
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SummedRows:
+class _SummedRows:
     """One side's rows with flat and cum of each (int64), in the unit of the values.
 
     `ends` says where each stack ends, and what each sample is if classified; None
@@ -182,7 +185,7 @@ class SummedRows:
 
 def summed_rows(
     side: SampleValues, granularity: Granularity, *, classified: bool
-) -> SummedRows:
+) -> _SummedRows:
     """Sum one side's values by row, and mark or classify the stacks of functions."""
     rows = side_rows(side.profile, granularity, side.keys)
     marker = None
@@ -194,11 +197,11 @@ def summed_rows(
     frameless = np.diff(side.profile.stack_offsets) == 0
     flat[-1] = cum[-1] = values[frameless].sum(axis=0)
     by_run = None if side.by_run is None else ByRun(flat, cum)
-    return SummedRows(rows, flat.sum(axis=1), cum.sum(axis=1), ends, by_run)
+    return _SummedRows(rows, flat.sum(axis=1), cum.sum(axis=1), ends, by_run)
 
 
 def _by_run(
-    pairing: Pairing, base: SummedRows, new: SummedRows
+    pairing: Pairing, base: _SummedRows, new: _SummedRows
 ) -> tuple[ByRun, ByRun] | None:
     """Return flat and cum of the union's rows per run, None if unknown."""
     if base.by_run is None or new.by_run is None:
@@ -223,3 +226,64 @@ def _shown(
     unlike = old != names[both]
     base_names[both[unlike]] = old[unlike]
     return names.tolist(), base_names.tolist(), files.tolist()
+
+
+def stack_table(
+    functions: PairedRows,
+    base: SampleValues,
+    new: SampleValues,
+    normalization: Normalization,
+    model: CountModel | None,
+) -> Table:
+    """Return a table with one row per distinct stack that has a value.
+
+    `functions` are the paired functions of `base` and `new`: stacks of the two sides
+    are one row if their functions are paired. A row's name lists its functions root
+    first, joined with ``;``, or is `granularity.NO_STACK` for samples without frames.
+    Both flat and cum are the stack's value.
+    """
+    frames = [side.profile.frames() for side in (base, new)]
+    offsets = np.concatenate(
+        (frames[0].offsets, frames[1].offsets[1:] + frames[0].offsets[-1])
+    )
+    rows = np.concatenate(
+        [
+            functions.union[i][functions.sides[i].ids[stacks.line]]
+            for i, stacks in enumerate(frames)
+        ]
+    )
+    first, group = unique_rows(offsets, rows)
+    split = len(base.values)
+    places = group[:split], group[split:]
+    rows_of, runs = keyed_by_run((base.runs, new.runs), places)
+    base_values, new_values = merged(runs)
+    first = first[rows_of]
+    names = functions.names
+    titles = [
+        ";".join(names[row] for row in rows[low:high][::-1].tolist()) or NO_STACK
+        for low, high in zip(
+            offsets[first].tolist(), offsets[first + 1].tolist(), strict=True
+        )
+    ]
+    return Table(
+        noun="stack",
+        names=titles,
+        base_names=[None] * len(titles),
+        probable=[False] * len(titles),
+        files=[""] * len(titles),
+        base_flat=base_values,
+        new_flat=new_values,
+        base_cum=base_values,
+        new_cum=new_values,
+        normalization=normalization,
+        model=model,
+        by_run=None
+        if base.by_run is None or new.by_run is None
+        else (_by_run_of_stacks(runs.base), _by_run_of_stacks(runs.new)),
+    )
+
+
+def _by_run_of_stacks(runs: tuple[NDArray[np.int64], ...]) -> ByRun:
+    """Return flat and cum of stacks, both equal to their values."""
+    values = np.stack(runs, axis=1)
+    return ByRun(values, values)

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.judge.medians import weighted_median
 from pprofdiff.analysis.judge.run_spread import RunCounts
+from pprofdiff.analysis.judge.scaling import weighted_median
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.profiles.tables import STOPPED
 from pprofdiff.analysis.work import Work

@@ -7,17 +7,17 @@ process's GC cycles. A run without evidence for a figure has no row for it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isfinite
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from pprofdiff.analysis.benchmarks.times import BenchmarkKey, key_of, written
 from pprofdiff.analysis.benchmarks.units import tidy
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.control.totals import costs_by_run
 from pprofdiff.analysis.gclogs.figures import GCFigures, figures
-from pprofdiff.analysis.profiles.costs import costs_by_run
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.run_order import starts_of
@@ -27,7 +27,10 @@ from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.gclogs import GCLog
 from pprofdiff.model.side import Side
 
-__all__ = ["SIDES", "RunFigure", "count_runs", "run_figures"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SIDES", "RunFigure", "count_runs", "run_figures", "runs_frame"]
 
 SideWord = Literal["base", "new"]
 SIDES: tuple[SideWord, SideWord] = ("base", "new")
@@ -264,3 +267,21 @@ def _of_cycles(of: GCFigures) -> list[tuple[str, str, Any]]:
         ("pause.p99", "us", of.p99_pause_us),
         ("pause.longest", "us", of.worst_pause_us),
     ]
+
+
+def runs_frame(rows: Sequence[RunFigure]) -> pd.DataFrame:
+    """Return one row per figure of a run; `Reported.runs` documents the columns."""
+    import pandas as pd
+
+    columns = {name: [getattr(row, name) for row in rows] for name in RunFigure._fields}
+    starts = pd.Series(columns["start_ns"], dtype="Int64")
+    return pd.DataFrame(
+        {
+            "side": pd.Categorical(columns["side"], SIDES),
+            "run": pd.Series(columns["run"], dtype="int64"),
+            "start": pd.to_datetime(starts, unit="ns", utc=True),
+            "figure": columns["figure"],
+            "unit": columns["unit"],
+            "value": pd.Series(columns["value"], dtype="float64"),
+        }
+    )

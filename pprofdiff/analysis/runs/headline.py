@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.benchmarks.times import source_of, times_by_run, written
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.control.totals import costs_by_run
 from pprofdiff.analysis.judge.calibration import (
     OUTLYING,
     OUTLYING_LEAST,
@@ -20,7 +21,6 @@ from pprofdiff.analysis.judge.calibration import (
     TOTAL_SIGMA,
 )
 from pprofdiff.analysis.judge.totals import mean_of_runs
-from pprofdiff.analysis.profiles.costs import costs_by_run
 from pprofdiff.analysis.profiles.kinds import is_cpu
 from pprofdiff.analysis.side import number_in, numbered
 from pprofdiff.model.side import Capture, Side

@@ -11,9 +11,9 @@ from itertools import takewhile
 from typing import NamedTuple
 from urllib.parse import quote
 
+from pprofdiff.analysis.causes.table import changed
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import MODES
-from pprofdiff.analysis.unchanged import changed
 from pprofdiff.report.markdown import markup
 from pprofdiff.report.markdown.functions import flame_url, lines_of
 from pprofdiff.report.model import ReportModel

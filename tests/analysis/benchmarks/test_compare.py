@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pprofdiff.analysis.benchmarks.compare import compare_benchmarks
-from pprofdiff.analysis.benchmarks.pairing import pair_by_suffix
 from pprofdiff.analysis.benchmarks.units import better, in_bytes, tidy
+from pprofdiff.analysis.derived import pair_by_suffix
 from pprofdiff.errors import UsageError
 from pprofdiff.loaders.benchmarks.reader import parse
 

@@ -6,12 +6,11 @@ from itertools import permutations
 
 import pytest
 
-from pprofdiff.analysis.causes.table import find
+from pprofdiff.analysis.causes.table import changed, find
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.gate import measures
 from pprofdiff.analysis.gate.judging import judge
 from pprofdiff.analysis.gate.rules import Gate
-from pprofdiff.analysis.unchanged import changed
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.side import Capture, Side
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.judge.medians import weighted_median
+from pprofdiff.analysis.judge.scaling import weighted_median
 from tests.analysis.building import given
 
 WEIGHED = st.tuples(st.integers(-5, 5), st.integers(0, 6))

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.judge.calibration import ALPHA
-from pprofdiff.analysis.judge.samples import mann_whitney
-from pprofdiff.analysis.judge.shifts import constant, shift_bounds
+from pprofdiff.analysis.judge.samples import constant, mann_whitney, shift_bounds
 
 sizes = st.integers(1, 12)
 

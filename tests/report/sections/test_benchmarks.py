@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.benchmarks.compare import compare_benchmarks
-from pprofdiff.analysis.benchmarks.pairing import pair_by_suffix
+from pprofdiff.analysis.derived import pair_by_suffix
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.report.json.benchmarks import benchmark_rows
 from pprofdiff.report.rows import Footnotes, Table, signed

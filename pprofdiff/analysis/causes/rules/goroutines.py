@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.causes.call_sites import line_of
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
+from pprofdiff.analysis.causes.sites import line_of
 from pprofdiff.analysis.causes.wording import count, counts, listed, short, times
 from pprofdiff.analysis.judge.calibration import GOROUTINES
 from pprofdiff.analysis.judge.judge import beyond_runs

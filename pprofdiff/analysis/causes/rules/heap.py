@@ -9,15 +9,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.causes.call_sites import (
-    by_place,
-    column_of,
-    line_of,
-)
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import load_of
 from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
 from pprofdiff.analysis.causes.rules.gc import held_back
+from pprofdiff.analysis.causes.sites import (
+    by_place,
+    column_of,
+    line_of,
+)
 from pprofdiff.analysis.causes.wording import (
     amount,
     arrow,

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.places import of_harness
 from pprofdiff.analysis.ledger.views import merged
-from pprofdiff.analysis.profiles.chains import chains, plumbing
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.harness import is_testing
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import Table as FunctionTable
-from pprofdiff.analysis.profiles.tables import ValueColumn
+from pprofdiff.analysis.profiles.tables import ValueColumn, chains, plumbing
 from pprofdiff.goruntime.names import shown
 from pprofdiff.goruntime.readable import with_path
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column, sides

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pprofdiff.analysis.judge.turns import InTurns
+from pprofdiff.analysis.judge.totals import InTurns
 from pprofdiff.errors import UsageError
 from pprofdiff.units import rounded
 

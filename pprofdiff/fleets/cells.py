@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.ledger.codes import Attribution
+from pprofdiff.analysis.profiles.filters import pruned_frames
 from pprofdiff.analysis.profiles.kinds import is_cpu, is_state
-from pprofdiff.analysis.profiles.prune import pruned_frames
 from pprofdiff.analysis.profiles.rows import SampleValues, summed_rows
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import grouped, sums

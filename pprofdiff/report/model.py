@@ -145,7 +145,7 @@ def report_of(
     decided = outcome(comparison)
     if comparison.measured:
         # Most reports are not measured and need not load how benchmarks are compared.
-        from pprofdiff.analysis.outcome.benchmarks import judged_in_turns
+        from pprofdiff.analysis.outcome.by_unit import judged_in_turns
 
         comparison = judged_in_turns(comparison, decided)
     if comparison.measured and comparison.profiles and decided.verdict == "unknown":

@@ -7,8 +7,7 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.profiles.filters import Filters, filtered
-from pprofdiff.analysis.profiles.prune import pruned_frames
+from pprofdiff.analysis.profiles.filters import Filters, filtered, pruned_frames
 from tests.building import CPU
 from tests.examples import examples
 from tests.parity.pprof_oracle import blocks, flags, ours, prepared, settled

@@ -17,7 +17,7 @@ from pprofdiff.analysis.benchmarks.times import (
 )
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.judge.calibration import TURNS_TOGETHER
-from pprofdiff.analysis.judge.turns import InTurns
+from pprofdiff.analysis.judge.totals import InTurns
 from pprofdiff.model.benchmarks import Benchmarks, Result
 from pprofdiff.model.side import Capture, Side
 

@@ -17,7 +17,7 @@ from pprofdiff.analysis.judge.calibration import LOAD_SURE, SAMPLES_FOR_ROW
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judgement import Change, Mark, Runs
 from pprofdiff.analysis.ledger.codes import Attribution
-from pprofdiff.analysis.ledger.graph import walk, walk_some
+from pprofdiff.analysis.ledger.graph import walk_some
 from pprofdiff.analysis.policy import MINOR
 from pprofdiff.analysis.profiles.caveats import releases_apart
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -69,8 +69,7 @@ def load_of(diff: ProfileDiff) -> Load | None:
 
 def inferred_load(diff: ProfileDiff) -> Load | None:
     """Return the ratio of work per second, if sides are scaled to about equal work."""
-    by, spans = diff.normalization.inferred, (diff.base, diff.new)
-    base_ns, new_ns = (side.profile.duration_ns for side in spans)
+    by, (base_ns, new_ns) = diff.normalization.inferred, diff.spans_ns
     if by is None or not base_ns or not new_ns:
         return None
     return Load(by.ratio, by.low, by.high).times(base_ns / new_ns)
@@ -92,7 +91,7 @@ def cum_of(diff: ProfileDiff, side: int, kept: Mask | None) -> Column:
     values = diff.values[side]
     if kept is None:
         return functions.raw("cum")[side]
-    ids = functions.union[side][functions.sides[side].ids]
+    ids = functions.of_lines(side)
     cum = np.zeros(len(functions.names), np.int64)
     for samples, frames in walk_some(profile, np.flatnonzero(kept)):
         rows = ids[frames.line]
@@ -190,15 +189,13 @@ class CPUComparison:
         """Return flat or cum of functions, by rows of the union, as evidence."""
         base, new = self.diff.paired_functions.raw(column)
         return tuple(
-            Fact(
-                f"{self.names[row]} ({column})",
-                "cpu profile",
-                int(base[row]),
-                int(new[row]),
-                self.diff.unit,
-            )
+            self.fact(f"{self.names[row]} ({column})", int(base[row]), int(new[row]))
             for row in rows
         )
+
+    def fact(self, what: str, base: int, new: int) -> Fact:
+        """Return raw sums of the profiles as evidence."""
+        return Fact(what, "cpu profile", base, new, self.diff.unit)
 
     @cached_property
     def whole_of(self) -> Column:
@@ -313,11 +310,7 @@ class CPUComparison:
 
     def stacks(self, side: int) -> Iterator[tuple[slice, Column, Column]]:
         """Yield (samples, functions, offsets) of stacks, one function per frame."""
-        functions = self.diff.paired_functions
-        union = functions.union[side][functions.sides[side].ids]
-        profile = (self.diff.base, self.diff.new)[side].profile
-        for start, stop, frames in walk(profile):
-            yield slice(start, stop), union[frames.line], frames.offsets
+        return self.diff.walked(side)
 
     def stacks_with(
         self, side: int, rows: Mask, claimed: Mask | None = None
@@ -326,11 +319,10 @@ class CPUComparison:
 
         Only of `claimed` samples (bool, by sample), if given.
         """
-        functions = self.diff.paired_functions
         having = self.diff.having_on(side, rows)
         if claimed is not None:
             having &= claimed
-        union = functions.union[side][functions.sides[side].ids]
+        union = self.diff.paired_functions.of_lines(side)
         profile = (self.diff.base, self.diff.new)[side].profile
         for samples, frames in walk_some(profile, np.flatnonzero(having)):
             yield samples, union[frames.line], frames.offsets

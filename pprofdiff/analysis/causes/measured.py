@@ -11,12 +11,6 @@ from dataclasses import replace
 from math import log
 from typing import NamedTuple
 
-from pprofdiff.analysis.causes.amounts import (
-    amounts,
-    is_large,
-    part_of_all,
-    share_of_change,
-)
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison, explained
 from pprofdiff.analysis.causes.finding import (
@@ -34,7 +28,11 @@ from pprofdiff.analysis.causes.sites import (
     Site,
     Sites,
     allocated,
+    amounts,
+    is_large,
     netted,
+    part_of_all,
+    share_of_change,
 )
 from pprofdiff.analysis.causes.wording import arrow, numeral, percent, short, times_the
 from pprofdiff.analysis.judge.counts import CountModel
@@ -556,7 +554,7 @@ def _of_runtime(
         what.id,
         title,
         "",
-        (Fact(what.label, "cpu profile", base, new, cpu.diff.unit),),
+        (cpu.fact(what.label, base, new),),
         severity=severity_of(share),
         direction=cpu.way(delta),
         claim=claim,

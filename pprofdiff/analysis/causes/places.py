@@ -225,7 +225,7 @@ def _cum_by_run(cpu: CPUComparison, claim: Claim) -> Runs[Column]:
     for side, kept in enumerate(claim.sides):
         profile = (cpu.diff.base, cpu.diff.new)[side].profile
         values = np.where(kept[:, None], cpu.diff.run_values[side], 0)
-        ids = functions.union[side][functions.sides[side].ids]
+        ids = functions.of_lines(side)
         _, cum = flat_and_cum(profile, ids, size, values)
         sides.append(tuple(np.ascontiguousarray(run) for run in cum.T))
     return Runs(sides[0], sides[1])

@@ -31,7 +31,7 @@ from pprofdiff.analysis.lines.costs import FunctionLines, on_stacks, side_lines
 from pprofdiff.analysis.lines.listing import BothSides, Places, places_of
 from pprofdiff.analysis.policy import NAMED, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.source.differences import differences, hunks_within
+from pprofdiff.analysis.source.extents import differences, hunks_within
 from pprofdiff.analysis.source.mentioned import Callees, Differing
 from pprofdiff.analysis.source.model import (
     ChangedLines,

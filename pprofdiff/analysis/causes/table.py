@@ -28,7 +28,6 @@ from pprofdiff.analysis.causes.rules import (
     heap,
     inlining,
     marking,
-    releases,
     runtime,
 )
 from pprofdiff.analysis.causes.tree import tree
@@ -101,7 +100,7 @@ def _of_traces(case: Case) -> tuple[Rule, ...]:
 def _rules(case: Case) -> tuple[Rule, ...]:
     """Return the table of rules."""
     return (
-        releases.upgrade,
+        comparability.upgrade,
         comparability.more_of_the_same,
         allocation.allocation,
         counted.allocated_by_benchmarks,
@@ -135,7 +134,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
 def _of_processes(case: Case) -> tuple[Rule, ...]:
     """Return rules on what all units of work share: one process on one machine."""
     return (
-        releases.upgrade,
+        comparability.upgrade,
         comparability.more_of_the_same,
         counted.allocated_by_benchmarks,
         heap.heap_growth,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from math import inf, log
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ __all__ = [
     "enough_cycles",
     "foreign",
     "mostly",
+    "own_groups",
     "pair_of",
     "per",
     "runnable_ns",
@@ -131,6 +132,13 @@ def foreign(side: TraceSide, row: int) -> bool:
     """Return whether goroutines are not the program's; False for row -1."""
     groups = side.groups
     return row >= 0 and bool(groups.system[row] or groups.tracing[row])
+
+
+def own_groups(diff: TraceDiff) -> Iterator[GroupPair]:
+    """Yield the program's root functions."""
+    for pair in diff.groups:
+        if not any(foreign(side, row) for side, row in sides_of(diff, pair)):
+            yield pair
 
 
 def runnable_ns(diff: TraceDiff, pair: GroupPair) -> tuple[int, int]:

@@ -28,6 +28,7 @@ __all__ = [
     "counts",
     "factor",
     "fixed",
+    "joined",
     "listed",
     "listed_functions",
     "lists_apart",
@@ -198,6 +199,11 @@ def lists_apart(before: Sequence[str], after: Sequence[str]) -> tuple[str, str]:
     """Return base's and new's functions as lists in which no two read the same."""
     names = distinct_names([*before, *after])
     return listed(names[: len(before)]), listed(names[len(before) :])
+
+
+def joined(sentences: Sequence[str]) -> str:
+    """Return sentences as one text, each with a full stop."""
+    return " ".join(f"{sentence}." for sentence in sentences)
 
 
 def listed(words: Sequence[str]) -> str:

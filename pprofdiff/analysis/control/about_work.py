@@ -110,7 +110,7 @@ def by_call_sites(
     """
     shared = _shared_sites(of_type(profiles, "alloc_space"))
     ages = counted_seconds(base), counted_seconds(new)
-    spans = cpu.base.profile.duration_ns, cpu.new.profile.duration_ns
+    spans = cpu.spans_ns
     if shared is None or not cpu.is_cpu or not all((*ages, *spans)):
         return None
     base_s, new_s = (

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from pprofdiff.analysis.control.estimate import control
 from pprofdiff.analysis.judge.totals import (
+    InTurns,
     Ratio,
     mean_of_runs,
     ratio_of_figure,
     ratio_of_runs,
     ratio_of_sums,
 )
-from pprofdiff.analysis.judge.turns import InTurns
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 
 __all__ = [

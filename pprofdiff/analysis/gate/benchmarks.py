@@ -18,8 +18,7 @@ from pprofdiff.analysis.gate.measures import (
 )
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_TEST
 from pprofdiff.analysis.judge.samples import constant, shift_bounds
-from pprofdiff.analysis.judge.totals import ratio_of_medians
-from pprofdiff.analysis.judge.turns import all_paired
+from pprofdiff.analysis.judge.totals import all_paired, ratio_of_medians
 from pprofdiff.analysis.outcome.deciding import machine_moved_time
 from pprofdiff.analysis.outcome.model import Outcome, Unit
 from pprofdiff.analysis.profiles.regexp import Matches, matcher

@@ -23,7 +23,7 @@ from pprofdiff.analysis.judge.calibration import GC_PAUSES
 from pprofdiff.analysis.judge.durations import Durations, quantile
 from pprofdiff.analysis.judge.judge import Judge
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.judge.turns import all_paired
+from pprofdiff.analysis.judge.totals import all_paired
 from pprofdiff.units import scale_for
 
 if TYPE_CHECKING:

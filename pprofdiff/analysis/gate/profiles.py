@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -57,42 +57,6 @@ class _Rows:
     def sums(self) -> tuple[Column, Column]:
         """Raw values of base and new over all runs."""
         return np.sum(self.runs.base, axis=0), np.sum(self.runs.new, axis=0)
-
-
-def _flat(asked: Asked, judged: Judged) -> Measured:
-    """Measure each matching function by its flat value."""
-    return _named(asked, judged, "functions", "flat")
-
-
-def _cum(asked: Asked, judged: Judged) -> Measured:
-    """Measure each matching function by its cum value."""
-    return _named(asked, judged, "functions", "cum")
-
-
-def _packages(asked: Asked, judged: Judged) -> Measured:
-    """Measure each matching package by its cum value."""
-    return _named(asked, judged, "packages", "cum")
-
-
-def _groups(asked: Asked, judged: Judged) -> Measured:
-    """Measure a group of runtime categories, judged together with the others."""
-
-    def rows(diff: ProfileDiff) -> _Rows | None:
-        ids = [group.id for group in rules().groups]
-        return _Rows(ids, diff.ledger.every("group").runs) if diff.classified else None
-
-    return _of_runtime(asked, judged, rows)
-
-
-def _categories(asked: Asked, judged: Judged) -> Measured:
-    """Measure a runtime category, judged together with the others."""
-
-    def rows(diff: ProfileDiff) -> _Rows | None:
-        if not diff.classified:
-            return None
-        return _Rows(rules().categories, diff.ledger.every("category").runs)
-
-    return _of_runtime(asked, judged, rows)
 
 
 def _total(asked: Asked, judged: Judged) -> Measured:
@@ -167,19 +131,16 @@ def _named(
     ]
 
 
-def _of_runtime(
-    asked: Asked,
-    judged: Judged,
-    rows: Callable[[ProfileDiff], _Rows | None],
-) -> Measured:
-    """Measure the row with the rule's id."""
+def _of_runtime(asked: Asked, judged: Judged) -> Measured:
+    """Measure a group or category of the runtime, judged together with the others."""
     diff = _profile(asked, judged)
     if isinstance(diff, Missing):
         return diff
-    sums = rows(diff)
-    if sums is None:
+    if not diff.classified:
         return Missing(f"{diff.name} has no runtime {asked.kind}: that takes CPU time")
-    figures = _figures(asked, diff, sums, [list(sums.names).index(asked.subject)])
+    ids = _ids(asked)
+    rows = _Rows(ids, diff.ledger.every(asked.kind).runs)
+    figures = _figures(asked, diff, rows, [ids.index(asked.subject)])
     if (
         isinstance(figures, Missing)
         or asked.subject.partition(".")[0] not in SCHEDULING
@@ -345,22 +306,23 @@ def _no_points(asked: Asked) -> None:
         )
 
 
-def _known(ids: Callable[[], Sequence[str]]) -> Callable[[Asked], None]:
-    """Return a check that the subject is one of these ids."""
-
-    def check(asked: Asked) -> None:
-        if asked.subject not in ids():
-            raise asked.wrong(
-                f"there is no {asked.kind} {asked.subject}; there are: "
-                f"{', '.join(ids())}"
-            )
-
-    return check
+def _ids(asked: Asked) -> Sequence[str]:
+    """Return the ids of all groups, or of all categories."""
+    known = rules()
+    return [g.id for g in known.groups] if asked.kind == "group" else known.categories
 
 
-FLAT = Kind(_pattern, _flat)
-CUM = Kind(_pattern, _cum)
-PACKAGE = Kind(_pattern, _packages)
-GROUP = Kind(_known(lambda: [group.id for group in rules().groups]), _groups)
-CATEGORY = Kind(_known(lambda: rules().categories), _categories)
+def _known(asked: Asked) -> None:
+    """Reject a subject that is no group, or no category."""
+    if asked.subject not in _ids(asked):
+        raise asked.wrong(
+            f"there is no {asked.kind} {asked.subject}; there are: "
+            f"{', '.join(_ids(asked))}"
+        )
+
+
+FLAT = Kind(_pattern, partial(_named, granularity="functions", column="flat"))
+CUM = Kind(_pattern, partial(_named, granularity="functions", column="cum"))
+PACKAGE = Kind(_pattern, partial(_named, granularity="packages", column="cum"))
+GROUP = CATEGORY = Kind(_known, _of_runtime)
 TOTAL = Kind(_no_points, _total)

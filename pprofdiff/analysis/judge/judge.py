@@ -54,7 +54,7 @@ from pprofdiff.analysis.judge.student import (
     reach,
     two_sided,
 )
-from pprofdiff.analysis.judge.turns import squares_of_runs
+from pprofdiff.analysis.judge.totals import squares_of_runs
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.judge.durations import Durations

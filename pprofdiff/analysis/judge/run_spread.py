@@ -37,7 +37,7 @@ from pprofdiff.analysis.judge.calibration import (
     TOTAL_SIGMA,
 )
 from pprofdiff.analysis.judge.student import reach
-from pprofdiff.analysis.judge.turns import squares_of_runs
+from pprofdiff.analysis.judge.totals import squares_of_runs
 
 __all__ = ["ONE_RUN", "Pairs", "RunCounts", "RunSpread", "one_run", "spread_of"]
 

@@ -11,13 +11,15 @@ import numpy as np
 
 from pprofdiff.analysis.lines.costs import FunctionLines, SideLines
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.source.differences import differences, hunks_within, matched
 from pprofdiff.analysis.source.extents import (
     Extent,
     declared,
+    differences,
     extent_of,
     has_declaration,
+    hunks_within,
     is_closure,
+    matched,
 )
 from pprofdiff.model.source import SourceFile, Sources, SourceText
 

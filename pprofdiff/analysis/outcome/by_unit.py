@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import inf, log, sqrt
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from pprofdiff.analysis.benchmarks.compare import (
+    BenchmarkRow,
+    BenchmarkTable,
+    OfTurns,
+)
 from pprofdiff.analysis.benchmarks.times import (
     BenchmarkKey,
     allocated_by_benchmark,
     unit_names,
 )
 from pprofdiff.analysis.benchmarks.turns import Floats, Turns
-from pprofdiff.analysis.benchmarks.units import ALLOCATED
+from pprofdiff.analysis.benchmarks.units import ALLOCATED, tidy
 from pprofdiff.analysis.busy import clock_sigma
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.calibration import FALSE_DISCOVERIES, TOTAL_SIGMA
-from pprofdiff.analysis.judge.samples import median
+from pprofdiff.analysis.judge.judgement import Change
+from pprofdiff.analysis.judge.samples import Summary, geomean, median
 from pprofdiff.analysis.judge.totals import (
     Ratio,
+    all_paired,
     judged_together,
     moderated,
     ratio_of_figure,
     ratio_of_runs,
     ratio_of_sums,
 )
-from pprofdiff.analysis.judge.turns import all_paired
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.outcome.model import (
+    ALIKE,
     TURNS_CLEAR,
     TURNS_CONFIDENCE,
     Counted,
     LabelUnits,
+    Outcome,
     Unit,
     off_cpu,
     verdict_between,
@@ -48,8 +57,7 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.traces.tasks import Durations
 
 __all__ = [
-    "Figure",
-    "figures_in_turns",
+    "judged_in_turns",
     "units_by_label",
     "units_by_task",
     "units_in_turns",
@@ -225,9 +233,9 @@ def units_in_turns(
     """Return time or CPU per op of interleaved benchmarks; empty for a single one."""
     if not turns.several:
         return ()
-    times, cpu = figures_in_turns(turns, turns.seconds, least), None
+    times, cpu = _figures_in_turns(turns, turns.seconds, least), None
     if turns.cpu_seconds is not None:
-        cpu = figures_in_turns(turns, turns.cpu_seconds, least)
+        cpu = _figures_in_turns(turns, turns.cpu_seconds, least)
     if cpu is None:
         figure = "time"
     judged = cpu if figure == "cpu" and cpu is not None else times
@@ -262,7 +270,7 @@ def units_in_turns(
     return tuple(units)
 
 
-class Figure(NamedTuple):
+class _Figure(NamedTuple):
     """A benchmark's time or CPU per op over interleaved turns.
 
     `base` and `new` are means in seconds; `low` and `high` bound `ratio` jointly with
@@ -276,9 +284,9 @@ class Figure(NamedTuple):
     high: float
 
 
-def figures_in_turns(
+def _figures_in_turns(
     turns: Turns, columns: tuple[Floats, Floats], least: float = 0.0
-) -> list[Figure]:
+) -> list[_Figure]:
     """Return each benchmark's figure, judged together; few turns give no bounds."""
     ratios = moderated([ratio_of_figure(figure) for figure in turns.each(columns)])
     bounds = judged_together(ratios, _OF_TURNS, inf if turns.few else least)
@@ -290,7 +298,7 @@ def figures_in_turns(
     # Geometric means, so that new ÷ base is the ratio.
     base, new = np.exp(np.log(columns).mean(axis=1)).tolist()
     return [
-        Figure(old, now, ratio, *reach)
+        _Figure(old, now, ratio, *reach)
         for old, now, ratio, reach in zip(base, new, ratios, bounds, strict=True)
     ]
 
@@ -362,3 +370,124 @@ def _units(comparison: Comparison, kind: _Named) -> LabelUnits | None:
             Unit(task.name, ratio.ratio, *reach, "time", *task.seconds, verdict)
         )
     return LabelUnits(kind, tuple(units))
+
+
+_TIME, _CPU, _SPEED = "sec/op", "cpu-sec/op", "B/s"
+
+_Figures = Mapping[str, list[_Figure]]
+
+
+def judged_in_turns(comparison: Comparison, outcome: Outcome) -> Comparison:
+    """Return the comparison with tables that agree with `outcome`.
+
+    Turns decide the marks of time, CPU and allocation; B/s follows time. Custom units
+    are unchanged. The CPU profile's total is CPU per op and takes its mark.
+    """
+    diff, turns = comparison.benchmarks, comparison.turns
+    if diff is None or turns is None:
+        return comparison
+    figures = {_TIME: _figures_in_turns(turns, turns.seconds)}
+    if turns.cpu_seconds is not None:
+        figures[_CPU] = _figures_in_turns(turns, turns.cpu_seconds)
+    moved = _moved(turns, outcome)
+
+    def judged(table: BenchmarkTable, row: BenchmarkRow) -> BenchmarkRow:
+        at = _place(turns, table, row)
+        if at is None or row.change is None:
+            return row
+        if table.unit in ALLOCATED.values():
+            return _counted_row(turns, table.unit, row, at)
+        return _timed(figures, table.unit, row, at, moved=moved[at])
+
+    mark, cpu = outcome.mark_of("cpu"), comparison.cpu
+    noise = None if mark == "unknown" else mark == "noise"
+    profiles = tuple(
+        one.with_total_in_noise(noise=noise) if one is cpu else one
+        for one in comparison.profiles
+    )
+    results = {
+        **comparison.results,
+        "benchmark": diff.judged(judged),
+        "profile": profiles,
+    }
+    return replace(comparison, results=results)
+
+
+def _moved(turns: Turns, outcome: Outcome) -> list[bool]:
+    """Return whether each benchmark of `turns` changed, according to the outcome."""
+    if outcome.units:
+        known = {unit.key: unit.moved for unit in outcome.units}
+        return [known.get(name, False) for name in turns.names]
+    return [outcome.decided] * len(turns.names)
+
+
+def _place(turns: Turns, table: BenchmarkTable, row: BenchmarkRow) -> int | None:
+    """Return the row's index among the interleaved benchmarks, or None."""
+    package = dict(table.config).get("pkg")
+    for at, name in enumerate(turns.names):
+        if _is(name, row) and package in (None, name[2] or ""):
+            return at
+    return None
+
+
+def _is(name: BenchmarkKey, row: BenchmarkRow) -> bool:
+    return name[:2] == (row.name, row.procs)
+
+
+def _timed(
+    figures: _Figures, unit: str, row: BenchmarkRow, at: int, *, moved: bool
+) -> BenchmarkRow:
+    """Return a row of time/op, CPU/op or B/s with the figures of the turns."""
+    if unit in figures:
+        one = figures[unit][at]
+        shown = OfTurns(one.ratio.ratio, one.low, one.high)
+        sides = one.base, one.new
+    elif unit == _SPEED and (speeds := _means(row)) is not None:
+        one = figures[_TIME][at]
+        shown = OfTurns(1 / one.ratio.ratio, 1 / one.high, 1 / one.low)
+        sides = speeds
+    else:
+        return row
+    sure = not one.low <= 1 <= one.high
+    return _with(row, sides, shown, noise=not (moved and sure))
+
+
+def _means(row: BenchmarkRow) -> tuple[float, float] | None:
+    base, new = (geomean([v for run in side for v in run]) for side in row.runs)
+    return None if base is None or new is None else (base, new)
+
+
+def _counted_row(turns: Turns, unit: str, row: BenchmarkRow, at: int) -> BenchmarkRow:
+    """Return a row of B/op or allocs/op: medians, exact unless they vary."""
+    kind = next(kind for kind, name in ALLOCATED.items() if name == unit)
+    if kind not in turns.allocated:
+        return row
+    base, new = (float(side[at]) for side in turns.allocated[kind])
+    same = abs(new - base) <= ALIKE * base
+    noise = same or bool(turns.varies[kind][at])
+    return _with(row, (base, new), OfTurns(), noise=noise)
+
+
+def _with(
+    row: BenchmarkRow, sides: tuple[float, float], shown: OfTurns, *, noise: bool
+) -> BenchmarkRow:
+    factor = tidy(row.unit).factor
+    count = [0 if side is None else side.n for side in (row.base, row.new)]
+    tidied, raw = (
+        [
+            Summary(value / by, None, None, n)
+            for value, n in zip(sides, count, strict=True)
+        ]
+        for by in (1.0, factor)
+    )
+    change = Change(sides[1] - sides[0], None, None, None, noise)
+    return replace(
+        row,
+        base=raw[0],
+        new=raw[1],
+        tidy_base=tidied[0],
+        tidy_new=tidied[1],
+        change=change,
+        notes=(),
+        of_turns=shown,
+    )

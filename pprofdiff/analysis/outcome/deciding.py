@@ -465,7 +465,7 @@ def _rate(diff: ProfileDiff, alike: ScaledAlike) -> tuple[float, float, float] |
     None if a group's or function's share changed significantly, or if the comparison is
     not one of shares.
     """
-    timed = diff.base.profile.duration_ns and diff.new.profile.duration_ns
+    timed = all(diff.spans_ns)
     if not timed or diff.normalization.mode != "composition":
         return None
     if not all(group.noise for group in judged_groups(diff)):
@@ -480,7 +480,7 @@ def _moved_together(
 
     None if it is not significant, or if a group or function changed by another factor.
     """
-    base, new = diff.base.profile.duration_ns, diff.new.profile.duration_ns
+    base, new = diff.spans_ns
     seconds = base / new if base and new else 1.0
     ratio, low, high = (r * seconds for r in (alike.ratio, alike.low, alike.high))
     if not alike.alike or abs(log(ratio)) <= log(_WORTH) or low <= 1 <= high:

@@ -21,13 +21,14 @@ from pprofdiff.analysis.control.about_work import by_call_sites
 from pprofdiff.analysis.control.estimate import control
 from pprofdiff.analysis.control.totals import ratio_of_totals, total_of_turns
 from pprofdiff.analysis.judge.totals import (
+    InTurns,
     Ratio,
+    all_paired,
     median_of_values,
     ratio_of_figure,
     ratio_of_runs,
     ratio_of_sums,
 )
-from pprofdiff.analysis.judge.turns import InTurns, all_paired
 from pprofdiff.analysis.outcome.by_unit import units_of, user_times
 from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Measure, Unit
 from pprofdiff.analysis.profiles.diff import ProfileDiff

@@ -8,7 +8,7 @@ from functools import partial
 
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.judge.run_spread import Pairs
-from pprofdiff.analysis.judge.turns import all_paired
+from pprofdiff.analysis.judge.totals import all_paired
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.profiles.kinds import is_heap, kind_name
 from pprofdiff.analysis.profiles.side import ProfileSide, side

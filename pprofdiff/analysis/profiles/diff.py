@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,8 +23,9 @@ from pprofdiff.analysis.judge.run_spread import (
     spread_of,
 )
 from pprofdiff.analysis.judge.scaling import Normalization
-from pprofdiff.analysis.judge.turns import InTurns
+from pprofdiff.analysis.judge.totals import InTurns
 from pprofdiff.analysis.ledger.codes import Attribution
+from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.ledger.views import Ledger, sums_by_run
 from pprofdiff.analysis.normalization import choose, counted
 from pprofdiff.analysis.profiles.caveats import comparability
@@ -218,12 +219,27 @@ class ProfileDiff:
 
     def having_on(self, side: int, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which samples of one side have a chosen function; see `having`."""
-        functions = self.paired_functions
         profile = (self.base, self.new)[side].profile
-        lines = rows[functions.union[side][functions.sides[side].ids]]
+        lines = rows[self.paired_functions.of_lines(side)]
         located = first_in_row(lines, profile.locations.line_offsets) >= 0
         met = located[profile.stack_locations]
         return first_in_row(met, profile.stack_offsets) >= 0
+
+    def walked(
+        self, side: int
+    ) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield (samples, functions, offsets) of stacks, one function per frame.
+
+        Functions are rows of `paired_functions`.
+        """
+        of_line = self.paired_functions.of_lines(side)
+        for start, stop, frames in walk((self.base, self.new)[side].profile):
+            yield slice(start, stop), of_line[frames.line], frames.offsets
+
+    @property
+    def spans_ns(self) -> tuple[int | None, int | None]:
+        """How long the profiles of base and new took, 0 or None if unknown."""
+        return self.base.profile.duration_ns, self.new.profile.duration_ns
 
     @cached_property
     def model(self) -> CountModel | None:
@@ -237,9 +253,8 @@ class ProfileDiff:
         if base is None or new is None:
             return None
         model = CountModel.of((base, new), self.normalization)
-        spans = self.base.profile.duration_ns, self.new.profile.duration_ns
         if self.normalization.mode == "about" and is_heap(self.new.profile):
-            model = model._replace(since_start=not all(spans))
+            model = model._replace(since_start=not all(self.spans_ns))
         if self.by_run is None:
             timed = self.is_cpu or self.is_wall
             spread = self._spread_of_one(model) if timed else ONE_RUN

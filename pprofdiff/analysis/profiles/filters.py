@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pprofdiff.analysis.profiles.regexp import matcher
+from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.errors import UsageError
 from pprofdiff.model.csr import (
     count_in_row,
@@ -32,20 +32,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pprofdiff.analysis.profiles.regexp import Matches
     from pprofdiff.model.profiles.profile import Labels, Locations, Profile
 
     Test = Callable[[Profile], NDArray[np.bool_]]
     InRange = Callable[[int, str], bool]
+    from pprofdiff.model.profiles.profile import Profile
 
-__all__ = [
-    "NO_FILTERS",
-    "Filters",
-    "cut_stacks",
-    "filtered",
-    "keep_lines",
-    "number_units",
-]
+__all__ = ["NO_FILTERS", "Filters", "filtered", "number_units", "pruned_frames"]
 
 _NUMBER = re.compile(r"([+-]?[0-9]+)([A-Za-z]+)?")
 _BYTES = ("alignment", "request")
@@ -323,7 +316,7 @@ def _by_name(profile: Profile, filters: Filters, matched: dict[str, bool]) -> Pr
     if ignored.any():
         kept &= count_in_row(ignored[items], offsets) == 0
     visible = _visible(profile, hits, matched)
-    locations = keep_lines(profile.locations, visible)
+    locations = _keep_lines(profile.locations, visible)
     shown = count_in_row(visible, profile.locations.line_offsets) > 0
     profile = replace(profile, locations=locations)
     if not shown.all():
@@ -352,7 +345,7 @@ def _visible(
     return visible
 
 
-def keep_lines(locations: Locations, kept: NDArray[np.bool_]) -> Locations:
+def _keep_lines(locations: Locations, kept: NDArray[np.bool_]) -> Locations:
     """Return locations with only the kept lines; empty ones get a placeholder."""
     counts = count_in_row(kept, locations.line_offsets)
     if kept.all():
@@ -380,7 +373,7 @@ def _without(profile: Profile, hidden: NDArray[np.bool_]) -> Profile:
     )
 
 
-def cut_stacks(
+def _cut_stacks(
     profile: Profile, starts: NDArray[np.int64], stops: NDArray[np.int64]
 ) -> Profile:
     """Return the profile with stack i cut to items ``starts[i]:stops[i]``."""
@@ -405,12 +398,82 @@ def _shown_from(
         hits.binary | ~hits.location, offsets[1:] - 1, last_in_row(hits.line, offsets)
     )
     lines = np.arange(len(hits.line)) <= np.repeat(last, np.diff(offsets))
-    profile = replace(profile, locations=keep_lines(profile.locations, lines))
+    profile = replace(profile, locations=_keep_lines(profile.locations, lines))
     top = last_in_row(hits.location[profile.stack_locations], profile.stack_offsets)
     kept = np.flatnonzero(top >= 0)
-    profile = cut_stacks(
+    profile = _cut_stacks(
         profile,
         profile.stack_offsets[:-1],
         np.where(top >= 0, top + 1, profile.stack_offsets[:-1]),
     )
     return profile.take(kept)
+
+
+_PARENTHESIS = re.compile(r"\(anonymous namespace\)|operator\(\)|\(")
+
+
+def pruned_frames(profile: Profile) -> Profile:
+    """Return the profile without the frames that its ``drop_frames`` matches.
+
+    This is what ``go tool pprof`` does on loading a profile (profile/prune.go of
+    github.com/google/pprof): a dropped frame is removed with all frames below it.
+    Dropped frames at the root stay. A name that ``keep_frames`` matches is not dropped;
+    an invalid pattern drops nothing. Raises UsageError for one that takes too long to
+    search for.
+    """
+    if not profile.drop_frames:
+        return profile
+    try:
+        drop = matcher(f"^({profile.drop_frames})$", "drop_frames of a profile")
+        keep: Matches = _never
+        if profile.keep_frames:
+            keep = matcher(f"^({profile.keep_frames})$", "keep_frames of a profile")
+    except UsageError:
+        return profile
+    return _pruned(profile, _dropped_lines(profile, drop, keep))
+
+
+def _never(_: str) -> bool:
+    return False
+
+
+def _simple(name: str) -> str:
+    """Return the name without its argument list, as pprof simplifies it."""
+    name = name.removeprefix(".")
+    for parenthesis in _PARENTHESIS.finditer(name):
+        if parenthesis[0] == "(":
+            return name[: parenthesis.start()]
+    return name
+
+
+def _dropped_lines(profile: Profile, drop: Matches, keep: Matches) -> NDArray[np.bool_]:
+    """Return which location lines (bool) belong to dropped functions."""
+    strings, names = profile.strings, profile.functions.name
+    dropped = np.zeros(len(strings), np.bool_)
+    for i in set(names.tolist()):
+        simple = _simple(strings[i])
+        dropped[i] = bool(strings[i]) and drop(simple) and not keep(simple)
+    return np.append(dropped[names], False)[profile.locations.line_function]
+
+
+def _pruned(profile: Profile, dropped: NDArray[np.bool_]) -> Profile:
+    """Cut lines and stacks at the dropped lines."""
+    offsets = profile.locations.line_offsets
+    last = last_in_row(dropped, offsets)
+    beneath = last >= 0
+    whole = last == offsets[1:] - 1
+    shortest = np.where(beneath & ~whole, last, offsets[:-1] - 1)
+    lines = np.arange(len(dropped)) > np.repeat(shortest, np.diff(offsets))
+    cut = beneath[profile.stack_locations]
+    starts = profile.stack_offsets[:-1]
+    user = last_in_row(~cut, profile.stack_offsets)
+    cuts = np.append(np.flatnonzero(cut), -1)
+    hit = cuts[np.searchsorted(cuts[:-1], user) - 1]
+    pruned = (user >= 0) & (hit >= starts)
+    gone = (
+        whole[profile.stack_locations[np.where(pruned, hit, 0)]] if len(cut) else pruned
+    )
+    profile = replace(profile, locations=_keep_lines(profile.locations, lines))
+    return _cut_stacks(
+        profile, np.where(pruned, hit + gone, starts), profile.stack_offsets[1:]
+    )

@@ -78,6 +78,11 @@ class PairedRows:
             return base, new
         return None
 
+    def of_lines(self, side: int) -> NDArray[np.int64]:
+        """Return the row of the union of each line of a side's profile (int64)."""
+        rows: NDArray[np.int64] = self.union[side][self.sides[side].ids]
+        return rows
+
     def raw(self, column: ValueColumn) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return raw flat or cum of the union's rows, base and new (int64)."""
         base, new = (np.zeros(len(self.names), np.int64) for _ in range(2))

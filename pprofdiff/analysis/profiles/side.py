@@ -63,7 +63,7 @@ def side(label: str, runs: Sequence[Capture[Profile]]) -> ProfileSide:
         paths = ", ".join(run.path for run in runs)
         raise IncompatibleProfilesError(f"{paths}: {error}") from error
     if merged.drop_frames:
-        from pprofdiff.analysis.profiles.prune import pruned_frames
+        from pprofdiff.analysis.profiles.filters import pruned_frames
 
         merged = pruned_frames(merged)
     if len(runs) == 1:

@@ -117,7 +117,7 @@ def _calls(
     functions: PairedRows, profile: Profile, side: int, chosen: NDArray[np.bool_]
 ) -> Iterator[tuple[int, int]]:
     """Yield each chosen function and its caller, -1 for none; skip self-calls."""
-    of_line = functions.union[side][functions.sides[side].ids]
+    of_line = functions.of_lines(side)
     locations = profile.locations
     first, last = locations.line_offsets[:-1], locations.line_offsets[1:] - 1
     inlined = chosen[of_line]

@@ -18,12 +18,13 @@ from pprofdiff.analysis.series.changes import (
     Change,
     Moderation,
     Proposed,
+    Shares,
     changes_at,
     moderation,
     need_ruptures,
     proposed,
+    shares_of,
 )
-from pprofdiff.analysis.series.curves import Shares, shares_of
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.series import Measured, Series
 

@@ -16,9 +16,8 @@ from itertools import zip_longest
 from posixpath import basename, dirname, join, normpath
 from typing import NamedTuple
 
-from pprofdiff.analysis.source.differences import hunks_within
-from pprofdiff.analysis.source.extents import Extent
-from pprofdiff.analysis.source.scanning import Function, GoFile
+from pprofdiff.analysis.source.declarations import Function, GoFile
+from pprofdiff.analysis.source.extents import Extent, hunks_within
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.source import Hunk, Origin, SourceFile, Sources, SourceText
 

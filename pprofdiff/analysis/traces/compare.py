@@ -16,7 +16,7 @@ from pprofdiff.analysis.judge.durations import Durations
 from pprofdiff.analysis.judge.judge import Judge
 from pprofdiff.analysis.judge.judgement import Change, Runs
 from pprofdiff.analysis.judge.scaling import Mode, Normalization
-from pprofdiff.analysis.judge.turns import all_paired
+from pprofdiff.analysis.judge.totals import all_paired
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.side import cpu_seconds, stacks_of
 from pprofdiff.analysis.traces.goroutines import STATE_TIMES

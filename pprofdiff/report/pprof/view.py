@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pprofdiff.analysis.profiles.filters import NO_FILTERS, Filters, filtered
+from pprofdiff.analysis.profiles.filters import (
+    NO_FILTERS,
+    Filters,
+    filtered,
+    pruned_frames,
+)
 from pprofdiff.analysis.profiles.nodes import outermost
-from pprofdiff.analysis.profiles.prune import pruned_frames
 from pprofdiff.model.profiles.merge import base_samples
 from pprofdiff.units import label, percentage, printable, scale
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.causes.amounts import is_large
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.sites import Allocated, Site
+from pprofdiff.analysis.causes.sites import Allocated, Site, is_large
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.report.model import report_of

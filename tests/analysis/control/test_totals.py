@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pprofdiff.analysis.control.totals import ratio_of_totals, total_noise
-from pprofdiff.analysis.judge.totals import ratio_of_turns
-from pprofdiff.analysis.judge.turns import InTurns
+from pprofdiff.analysis.judge.totals import InTurns, ratio_of_turns
 from tests.analysis.building import compared, profile
 
 

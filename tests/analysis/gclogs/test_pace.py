@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.gclogs.compare import compare_logs
-from pprofdiff.analysis.gclogs.pace import pace_of
+from pprofdiff.analysis.gclogs.compare import compare_logs, pace_of
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.model.side import Capture
 from tests.examples import daily, examples

@@ -9,8 +9,7 @@ from scipy import stats
 from pprofdiff.analysis.judge.calibration import ALPHA, Spread
 from pprofdiff.analysis.judge.judge import Judge
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.judge.totals import ratio_of_runs
-from pprofdiff.analysis.judge.turns import all_paired, squares_of_runs
+from pprofdiff.analysis.judge.totals import all_paired, ratio_of_runs, squares_of_runs
 
 SPREAD = Spread(0.5, 0.0)
 

@@ -10,9 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.ledger.graph import flat_and_cum
-from pprofdiff.analysis.profiles.filters import Filters, filtered, number_units
+from pprofdiff.analysis.profiles.filters import (
+    Filters,
+    filtered,
+    number_units,
+    pruned_frames,
+)
 from pprofdiff.analysis.profiles.nodes import frame_keys
-from pprofdiff.analysis.profiles.prune import pruned_frames
 from pprofdiff.errors import UsageError
 from tests.building import MAIN, MS, Frame, Place, Sample, built, cpu, parsed, said
 from tests.strategies import profiles

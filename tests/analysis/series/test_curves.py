@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pprofdiff.analysis.series.changes import ALONE, Moderation, moderation
-from pprofdiff.analysis.series.curves import between, shares_of
+from pprofdiff.analysis.series.changes import (
+    ALONE,
+    Moderation,
+    between,
+    moderation,
+    shares_of,
+)
 
 
 def counted(rng, units, steps, *, spread, of_unit):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.source.differences import differences, hunks_within, matched
-from pprofdiff.analysis.source.extents import Extent
+from pprofdiff.analysis.source.extents import Extent, differences, hunks_within, matched
 from pprofdiff.model.source import Hunk, SourceText
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "{", "}", ""]), max_size=12)

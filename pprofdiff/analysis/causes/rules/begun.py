@@ -15,9 +15,8 @@ from pprofdiff.analysis.causes.finding import Fact, Finding
 from pprofdiff.analysis.causes.traces import (
     beyond,
     direction,
-    foreign,
+    own_groups,
     pair_of,
-    sides_of,
 )
 from pprofdiff.analysis.causes.wording import (
     arrow,
@@ -114,9 +113,7 @@ def _kinds(diff: TraceDiff) -> list[_Kind]:
     """Return the program's goroutines that start in the traces in large numbers."""
     born = [_born(side) for side in diff.sides]
     kinds = []
-    for pair in diff.groups:
-        if any(foreign(side, row) for side, row in sides_of(diff, pair)):
-            continue
+    for pair in own_groups(diff):
         base, new = (
             int(counts[row]) if row >= 0 else 0
             for counts, row in zip(born, (pair.base, pair.new), strict=True)

@@ -17,14 +17,21 @@ from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
 from pprofdiff.analysis.causes.traces import (
     beyond,
     direction,
-    foreign,
     mostly,
+    own_groups,
     pair_of,
     scaled,
     sides_of,
     time_fact,
 )
-from pprofdiff.analysis.causes.wording import arrow, counts, listed, share_pair, short
+from pprofdiff.analysis.causes.wording import (
+    arrow,
+    counts,
+    joined,
+    listed,
+    share_pair,
+    short,
+)
 from pprofdiff.analysis.judge import calibration
 from pprofdiff.analysis.judge.calibration import (
     BLOCKED,
@@ -165,10 +172,8 @@ def _lives(diff: TraceDiff, calls: Iterable[Mover], waits: Iterable[Mover]) -> _
     """Return the goroutines' time, without idle and rare waits."""
     ran: dict[str, tuple[int, int]] = {}
     whole = [0, 0]
-    for pair in diff.groups:
+    for pair in own_groups(diff):
         sides = sides_of(diff, pair)
-        if any(foreign(side, row) for side, row in sides):
-            continue
         times = [
             int(side.groups.exec_ns[row]) if row >= 0 else 0 for side, row in sides
         ]
@@ -234,11 +239,8 @@ def _may_move(diff: TraceDiff) -> bool:
         for side, rows in zip(diff.sides, own, strict=True)
     ]
     lives = _Lives(diff, (least[0], least[1]), {})
-    for pair in diff.groups:
-        sides = sides_of(diff, pair)
-        if any(foreign(side, row) for side, row in sides):
-            continue
-        base, new = (_off_times(side, row) for side, row in sides)
+    for pair in own_groups(diff):
+        base, new = (_off_times(side, row) for side, row in sides_of(diff, pair))
         for what in {*base, *new}:
             if lives.part((base.get(what, 0), new.get(what, 0))) >= NOTICED:
                 return True
@@ -495,7 +497,7 @@ def _finding(
     return Finding(
         words.id,
         f"{words.subject} {words.verb} {title}",
-        "".join(f"{sentence}. " for sentence in sentences).strip(),
+        joined(sentences),
         (
             *facts,
             time_fact("the goroutines' time", *lives.whole_ns),

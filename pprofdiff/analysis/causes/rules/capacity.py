@@ -101,10 +101,10 @@ def _got(case: Case, diff: TraceDiff) -> tuple[float, float] | None:
 
 def _cores(cpu: CPUComparison) -> tuple[float, float] | None:
     """Return CPU time per second by the CPU profiles, None without durations."""
-    spans = cpu.diff.base.profile.duration_ns, cpu.diff.new.profile.duration_ns
-    if not spans[0] or not spans[1]:
+    base_ns, new_ns = cpu.diff.spans_ns
+    if not base_ns or not new_ns:
         return None
-    return cpu.diff.totals[0] / spans[0], cpu.diff.totals[1] / spans[1]
+    return cpu.diff.totals[0] / base_ns, cpu.diff.totals[1] / new_ns
 
 
 def _waiting_while_idle(side: TraceSide) -> float:

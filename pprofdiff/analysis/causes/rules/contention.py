@@ -85,11 +85,11 @@ def _codes(
     places: dict[str, int],
 ) -> tuple[Column, Column, Column]:
     """Return the waiter, lock and line of each sample; add new lines to `places`."""
-    profile, functions = (diff.base, diff.new)[side].profile, diff.paired_functions
-    union = functions.union[side][functions.sides[side].ids]
+    profile = (diff.base, diff.new)[side].profile
+    of_line = diff.paired_functions.of_lines(side)
     waiter, lock, line = (np.full(len(profile), -1, np.int64) for _ in range(3))
     for start, stop, frames in walk(profile):
-        ids, offsets = union[frames.line], frames.offsets
+        ids, offsets = of_line[frames.line], frames.offsets
         own, other, locks = (first_in_row(mark[ids], offsets) for mark in marks)
         caller = np.where(own >= 0, own, other)
         some = np.flatnonzero((locks >= 0) & (caller >= 0))
@@ -309,9 +309,7 @@ def _as_long(case: Case) -> tuple[float, float] | None:
     """
     if case.cpu is None:
         return None
-    base_ns, new_ns = (
-        side.profile.duration_ns for side in (case.cpu.diff.base, case.cpu.diff.new)
-    )
+    base_ns, new_ns = case.cpu.diff.spans_ns
     if not base_ns or not new_ns:
         return None
     if max(base_ns, new_ns) > CLEARLY * min(base_ns, new_ns):
@@ -380,9 +378,9 @@ def _load_ratio(case: Case) -> float:
 
 def _seconds(case: Case, diff: ProfileDiff) -> tuple[float, float] | None:
     """Return the time that the profiles cover (s), by durations, else by GC logs."""
-    spans = diff.base.profile.duration_ns, diff.new.profile.duration_ns
-    if spans[0] and spans[1]:
-        return spans[0] / 1e9, spans[1] / 1e9
+    base_ns, new_ns = diff.spans_ns
+    if base_ns and new_ns:
+        return base_ns / 1e9, new_ns / 1e9
     ends = [
         _logged(side, len(one.runs))
         for side, one in zip(

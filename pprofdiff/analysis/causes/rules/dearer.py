@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
-from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
+from pprofdiff.analysis.causes.finding import Claim, Finding
 from pprofdiff.analysis.causes.one_sided import mostly
-from pprofdiff.analysis.causes.wording import listed, short, times
+from pprofdiff.analysis.causes.wording import joined, listed, short, times
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.ledger.views import merged
@@ -42,9 +42,7 @@ def _taken(cpu: CPUComparison, explained: Claim) -> Iterator[tuple[int, Finding]
         row = _next(cpu, free.without(explained))
         if row is None:
             return
-        chosen = np.zeros(len(cpu.names), np.bool_)
-        chosen[row] = True
-        claim = cpu.under(chosen)
+        claim = cpu.under(cpu.only(row))
         yield row, _finding_of_share(cpu, row, claim)
         free = free.without(claim)
 
@@ -109,7 +107,7 @@ def _finding_of_share(cpu: CPUComparison, row: int, claim: Claim) -> Finding:
         "takes-more" if delta > 0 else "takes-less",
         f"{short(cpu.names[row])} and what it calls take {cpu.words(base, new)} of the "
         f"{cpu.noun}",
-        "".join(f"{sentence}. " for sentence in sentences).strip(),
+        joined(sentences),
         cpu.facts([row], "cum"),
         "Give the work: --work BASE:NEW, operations done while profiled.",
         rises=delta > 0,
@@ -231,10 +229,7 @@ def _shares(cpu: CPUComparison, movers: list[_Mover]) -> Finding:
         f"Shares of the {cpu.noun} changed: {named}",
         f"With the library code {'they call' if len(movers) > 1 else 'it calls'}. "
         "A share also falls when other code costs more.",
-        tuple(
-            Fact(f"for {cpu.names[m.row]}", "cpu profile", m.base, m.new, cpu.diff.unit)
-            for m in movers
-        ),
+        tuple(cpu.fact(f"for {cpu.names[m.row]}", m.base, m.new) for m in movers),
         "Pass --work BASE:NEW, the operations done while profiled.",
         severity="minor",
         weight=max(abs(cpu.scaled_delta(m.base, m.new)) for m in movers) / cpu.whole,
@@ -327,10 +322,7 @@ def _finding(
         "dearer" if dearer else "cheaper",
         title,
         f"{amounts}{f'; and {rest} more' if rest > 0 else ''}: {whose}{without}.",
-        tuple(
-            Fact(f"for {cpu.names[m.row]}", "cpu profile", m.base, m.new, cpu.diff.unit)
-            for m in movers
-        ),
+        tuple(cpu.fact(f"for {cpu.names[m.row]}", m.base, m.new) for m in movers),
         direction="worse" if dearer else "better",
         claim=claim,
         functions=tuple(cpu.names[m.row] for m in movers),

@@ -174,7 +174,7 @@ def _replaced(
         f"{under}With their callees.",
         (
             *cpu.facts([root.row for some in roots for root in some], "cum"),
-            Fact("these functions together", "cpu profile", base, new, cpu.diff.unit),
+            cpu.fact("these functions together", base, new),
         ),
         direction=direction,
         claim=claim,
@@ -279,9 +279,7 @@ def below(case: Case) -> Iterator[Finding]:
     row = covering(cpu.diff, kept)
     if row is None:
         return
-    chosen = np.zeros(len(cpu.names), np.bool_)
-    chosen[row] = True
-    claim = cpu.under(chosen).within(kept)
+    claim = cpu.under(cpu.only(row)).within(kept)
     base, new = cpu.sums(claim)
     scaled = cpu.relative.by.scaled(base, new)
     ratio = scaled[1] / scaled[0] if scaled[0] else 0.0
@@ -299,7 +297,7 @@ def below(case: Case) -> Iterator[Finding]:
         "dearer-below" if ratio > 1 else "cheaper-below",
         f"{short(name)} and what it calls cost {times(ratio)} as much {cpu.noun}",
         f"{cpu.words(base, new)}, without {listed(cpu.apart)}{where}.",
-        (Fact(f"below {name}", "cpu profile", base, new, cpu.diff.unit),),
+        (cpu.fact(f"below {name}", base, new),),
         direction="worse" if ratio > 1 else "better",
         claim=claim,
         names=frozenset({name}),

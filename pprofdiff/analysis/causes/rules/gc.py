@@ -10,8 +10,8 @@ import numpy as np
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
+from pprofdiff.analysis.causes.rules.comparability import collectors
 from pprofdiff.analysis.causes.rules.marking import cycle_cpu_us, marked
-from pprofdiff.analysis.causes.rules.releases import collectors
 from pprofdiff.analysis.causes.wording import (
     amount,
     arrow,
@@ -28,8 +28,7 @@ from pprofdiff.analysis.policy import MAJOR, MOST, MUCH, SIMILAR
 from pprofdiff.analysis.profiles.groups import judged_categories
 
 if TYPE_CHECKING:
-    from pprofdiff.analysis.gclogs.compare import Factors, GCDiff
-    from pprofdiff.analysis.gclogs.pace import Pace
+    from pprofdiff.analysis.gclogs.compare import Factors, GCDiff, Pace
 
 __all__ = ["assist", "cpu_only", "dearer", "forced", "frequency", "limit"]
 
@@ -83,7 +82,7 @@ def pace(case: Case) -> Iterator[Finding]:
     gc = case.gc
     if gc is None or any(frequency(case)):
         return
-    from pprofdiff.analysis.gclogs.pace import pace_of
+    from pprofdiff.analysis.gclogs.compare import pace_of
 
     base, new = pace_of(gc.base), pace_of(gc.new)
     if base is None or new is None or not base.follows_gogc or not new.follows_gogc:
@@ -135,7 +134,7 @@ def limit(case: Case) -> Iterator[Finding]:
 
 def _grown(gc: GCDiff, live: tuple[float, float]) -> tuple[str, str, str]:
     """Return title, text and advice where the live heap grew under new's limit."""
-    from pprofdiff.analysis.gclogs.pace import pace_of
+    from pprofdiff.analysis.gclogs.compare import pace_of
 
     goal, pace = gc.new.steady.heap.mean_goal, pace_of(gc.new)
     more, text = "Raise GOMEMLIMIT", ""
@@ -171,7 +170,7 @@ def _shrunk(gc: GCDiff, live: tuple[float, float]) -> tuple[str, str, str]:
 
 def held_back(gc: GCDiff) -> bool:
     """Return whether a memory limit holds the goals of the larger live heap."""
-    from pprofdiff.analysis.gclogs.pace import pace_of
+    from pprofdiff.analysis.gclogs.compare import pace_of
 
     moved = gc.changes["heap.mean_live"]
     if not moved.significant or not moved.delta:
@@ -206,7 +205,7 @@ def _claim(case: Case, factor: float) -> Claim | None:
 
 def _heap_reason(gc: GCDiff, *, more: bool) -> tuple[str, str]:
     """Return why fewer or more bytes fit between two cycles, and advice."""
-    from pprofdiff.analysis.gclogs.pace import pace_of
+    from pprofdiff.analysis.gclogs.compare import pace_of
 
     base, new = pace_of(gc.base), pace_of(gc.new)
     if base is not None and new is not None:
@@ -313,7 +312,7 @@ def _cadence(gc: GCDiff) -> str:
 
 def _evidence(gc: GCDiff) -> tuple[Fact, ...]:
     """Return the window's numbers, each with the gctrace fields that it is made of."""
-    from pprofdiff.analysis.gclogs.pace import pace_of
+    from pprofdiff.analysis.gclogs.compare import pace_of
 
     base, new = gc.base.steady, gc.new.steady
     before, after = base.heap, new.heap
@@ -462,7 +461,7 @@ def cpu_only(case: Case) -> Iterator[Finding]:
         f"GC with sweeping and barriers {cpu.moves(group.delta)}",
         f"Marking, assists and phases {cpu.words(group.base, group.new)}; sweeping and "
         f"barriers {cpu.words(tax.base, tax.new)}.{unknown}",
-        (Fact("GC", "cpu profile", group.base, group.new, cpu.diff.unit),),
+        (cpu.fact("GC", group.base, group.new),),
         "Run both with GODEBUG=gctrace=1 and pass the logs as well: they show which."
         if case.gc is None
         else "",
@@ -531,13 +530,7 @@ def assist(case: Case) -> Iterator[Finding]:
         f"Mark assist {cpu.words(moved.base, moved.new)}"
         + (f", paid by {listed(payers)}." if payers else "."),
         tuple(
-            Fact(
-                f"mark assist under {names[i]}",
-                "cpu profile",
-                int(base[i]),
-                int(new[i]),
-                diff.unit,
-            )
+            cpu.fact(f"mark assist under {names[i]}", int(base[i]), int(new[i]))
             for i in order
         ),
         direction=cpu.way(moved.delta),

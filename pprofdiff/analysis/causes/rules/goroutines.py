@@ -15,7 +15,6 @@ from pprofdiff.analysis.causes.wording import count, counts, listed, short, time
 from pprofdiff.analysis.judge.calibration import GOROUTINES
 from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.ledger.codes import owned
-from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.policy import MAJOR, MOST, NAMED, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.model.csr import first_in_row, grouped, sums
@@ -190,17 +189,11 @@ def _keys(diff: ProfileDiff, side: int, names: list[str]) -> tuple[Column, ...]:
 
     Function and root are rows of the union, wait is a position in `_WORDS`.
     """
-    functions = diff.paired_functions
-    rows = functions.union[side][functions.sides[side].ids]
     own = owned(names)
-    codes = np.zeros(len(names), np.int64)
     words = {f: i for i, w in enumerate(_WORDS) if w for f in _WAITS[w]}
-    for row, name in enumerate(names):
-        codes[row] = words.get(name, 0)
-    profile = (diff.base, diff.new)[side].profile
+    codes = np.array([words.get(name, 0) for name in names], np.int64)
     parts: list[tuple[Column, ...]] = [(np.zeros(0, np.int64),) * 4]
-    for start, stop, frames in walk(profile):
-        ids, offsets = rows[frames.line], frames.offsets
+    for samples, ids, offsets in diff.walked(side):
         filled = np.diff(offsets) > 0
         padded = np.append(ids, 0)
         root = padded[offsets[1:] - 1][filled]
@@ -211,7 +204,7 @@ def _keys(diff: ProfileDiff, side: int, names: list[str]) -> tuple[Column, ...]:
                 np.where(owner < 0, root, padded[owner]),
                 root,
                 np.where(waits < 0, 0, codes[padded[waits]]),
-                diff.values[side][start:stop][filled],
+                diff.values[side][samples][filled],
             )
         )
     function, root, wait, values = (

@@ -234,7 +234,7 @@ def _live_heap(case: Case) -> ProfileDiff | None:
         diff = compare(
             allocs.base, allocs.new, sample_type="inuse_space", identity=allocs.identity
         )
-    if diff.base.profile.duration_ns or diff.new.profile.duration_ns:
+    if any(diff.spans_ns):
         return None
     # Shares of each heap hide how large it is.
     return diff if diff.normalization.mode == "absolute" else None

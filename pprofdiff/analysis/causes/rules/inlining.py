@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
-from pprofdiff.analysis.causes.finding import Direction, Fact, Finding
+from pprofdiff.analysis.causes.finding import Direction, Finding
 from pprofdiff.analysis.causes.wording import count, listed_functions, points
 from pprofdiff.analysis.ledger.graph import by_location, calls_between
 from pprofdiff.analysis.policy import FEW_SAMPLES, MAJOR, NAMED, NEARLY_ALL, SEVERAL
@@ -130,9 +130,8 @@ def _called(cpu: CPUComparison, side: int, keys: Column) -> Column:
 
 def _lines(cpu: CPUComparison, side: int) -> tuple[Profile, Column]:
     """Return a side's profile, and each line's function: a row of the union."""
-    functions = cpu.diff.paired_functions
     profile = (cpu.diff.base, cpu.diff.new)[side].profile
-    return profile, functions.union[side][functions.sides[side].ids]
+    return profile, cpu.diff.paired_functions.of_lines(side)
 
 
 def _finding(cpu: CPUComparison, keys: Column, *, more: bool) -> Iterator[Finding]:
@@ -163,7 +162,7 @@ def _finding(cpu: CPUComparison, keys: Column, *, more: bool) -> Iterator[Findin
         f"That is {points((base, totals[0]), (new, totals[1]))} of the "
         "CPU. Profile-guided optimisation (-pgo), other compiler flags or edits around "
         "the calls do that.",
-        (Fact("in functions that inline", "cpu profile", base, new, cpu.diff.unit),),
+        (cpu.fact("in functions that inline", base, new),),
         severity="minor",
         direction=way,
         claim=claim,

@@ -66,7 +66,7 @@ def marking(case: Case) -> Marking | None:
     if gc is None or cpu is None:
         return None
     sides = cpu.diff.base, cpu.diff.new
-    base_ns, new_ns = (side.profile.duration_ns for side in sides)
+    base_ns, new_ns = cpu.diff.spans_ns
     if not base_ns or not new_ns:
         return None
     spans = base_ns, new_ns

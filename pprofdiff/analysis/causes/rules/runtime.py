@@ -11,7 +11,7 @@ from pprofdiff.analysis.busy import scheduling_alone
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
-from pprofdiff.analysis.causes.wording import listed, points, short
+from pprofdiff.analysis.causes.wording import joined, listed, points, short
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW, WAITS
 from pprofdiff.analysis.policy import MINOR, MOST, NOTICED
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_categories, judged_sums
@@ -151,7 +151,7 @@ def stack_growth(case: Case) -> Iterator[Finding]:
         "stack-growth",
         f"Stack growth {says}: {what}",
         _begins(cpu, claim),
-        (Fact("stack growth", "cpu profile", base, new, cpu.diff.unit),),
+        (cpu.fact("stack growth", base, new),),
         "Have workers that stay in place of a goroutine for each task, or call less "
         "deeply."
         if delta > 0
@@ -205,14 +205,13 @@ def _group(case: Case, subject: _Subject) -> Iterator[Finding]:
     sentences = ["; ".join([f"Total {whole}", *said])]
     if payers:
         sentences.append(f"Mostly in {listed(payers)}")
-    unit = cpu.diff.unit
     yield Finding(
         subject.id,
         f"{subject.name} {cpu.moves(group.delta, several=subject.id == 'locks')}",
-        "".join(f"{sentence}. " for sentence in sentences).strip(),
+        joined(sentences),
         (
-            Fact(group.label, "cpu profile", group.base, group.new, unit),
-            *(Fact(c.label, "cpu profile", c.base, c.new, unit) for c in parts),
+            cpu.fact(group.label, group.base, group.new),
+            *(cpu.fact(c.label, c.base, c.new) for c in parts),
         ),
         subject.advice if group.delta > 0 else "",
         direction=cpu.way(group.delta),
@@ -246,7 +245,7 @@ def leaf_work(case: Case) -> Iterator[Finding]:
             f"leaf-{row.id}",
             f"{row.label} {cpu.moves(row.delta)}",
             f"{cpu.words(row.base, row.new)}{_mostly(cpu, kinds.index(row.id))}.",
-            (Fact(row.label, "cpu profile", row.base, row.new, cpu.diff.unit),),
+            (cpu.fact(row.label, row.base, row.new),),
             direction=cpu.way(row.delta),
             rises=row.delta > 0,
             claim=cpu.of_leaf_kind(kinds.index(row.id)),

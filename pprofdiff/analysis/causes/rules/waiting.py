@@ -15,7 +15,7 @@ from pprofdiff.analysis.causes.traces import (
     beyond,
     collecting,
     direction,
-    foreign,
+    own_groups,
     pair_of,
     runnable_ns,
     scaled,
@@ -102,11 +102,7 @@ def _whose(diff: TraceDiff) -> str:
         for name in dict.fromkeys([*causes[0].name, *causes[1].name])
     }
     cause = max(amounts, key=lambda name: _moved(diff, amounts[name]))
-    groups = {
-        pair.name: runnable_ns(diff, pair)
-        for pair in diff.groups
-        if not any(foreign(side, row) for side, row in sides_of(diff, pair))
-    }
+    groups = {pair.name: runnable_ns(diff, pair) for pair in own_groups(diff)}
     whose = max(groups, key=lambda name: _moved(diff, groups[name]), default="")
     of_group = ""
     if whose:
@@ -232,11 +228,7 @@ def _marking(diff: TraceDiff, pair: GroupPair) -> tuple[int, int]:
 
 def _both(diff: TraceDiff) -> Iterator[GroupPair]:
     """Yield the program's root functions that both sides have."""
-    for pair in diff.groups:
-        if pair.base < 0 or pair.new < 0:
-            continue
-        if not any(foreign(side, row) for side, row in sides_of(diff, pair)):
-            yield pair
+    return (pair for pair in own_groups(diff) if min(pair.base, pair.new) >= 0)
 
 
 def _counts(side: TraceSide, goroutine: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
@@ -17,19 +17,26 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
+    from pprofdiff.analysis.comparison import Comparison
+
 __all__ = [
     "SIDES",
+    "HasComparison",
     "Plottable",
+    "add_leader",
     "add_legend",
     "add_note",
     "add_title",
     "artist_style",
+    "comparison_of",
     "data_of",
+    "decades",
     "literal",
     "mark_axis",
     "mark_log_times",
     "mark_sizes",
     "marks_apart",
+    "name_rows",
     "points_wide",
     "round_places",
     "round_time",
@@ -63,6 +70,14 @@ class Plottable(Protocol[Data_co]):
         """The data to plot."""
 
 
+class HasComparison(Protocol):
+    """An object with a comparison, such as `pprofdiff.Comparison` or a report."""
+
+    @property
+    def comparison(self) -> Comparison:
+        """The comparison."""
+
+
 @overload
 def data_of(subject: Plottable[Data]) -> Data: ...
 @overload
@@ -72,16 +87,21 @@ def data_of(subject: object) -> object:
     return getattr(subject, "drawable", subject)
 
 
-def themed(ax: Axes | None, theme: Theme) -> Axes:
+def comparison_of(compared: Comparison | HasComparison) -> Comparison:
+    """Return the comparison of an object, or the comparison itself."""
+    whole: Any = compared
+    comparison: Comparison = getattr(whole, "comparison", whole)
+    return comparison
+
+
+def themed(
+    ax: Axes | None, theme: Theme, grid: Literal["", "x", "y", "both"] = "y"
+) -> Axes:
     """Return Axes in a theme's colours: a bottom line, a faint grid, no tick marks.
 
-    Parameters
-    ----------
-    ax
-        The Axes to style. If None, pyplot's current Axes, and its figure gets the
-        theme's background too.
-    theme
-        ``light`` or ``dark``.
+    `grid` is the axis, if any, whose ticks have grid lines. Without `ax`, these are
+    pyplot's current Axes, and their figure gets the theme's
+    background too.
     """
     if ax is None:
         from matplotlib import pyplot as plt
@@ -93,7 +113,9 @@ def themed(ax: Axes | None, theme: Theme) -> Axes:
     for name, spine in ax.spines.items():
         spine.set_visible(name == "bottom")
         spine.set_color(colour("border", theme))
-    ax.grid(visible=True, axis="y", color=colour("grid", theme), linewidth=0.8)
+    ax.grid(visible=False)
+    if grid:
+        ax.grid(visible=True, axis=grid, color=colour("grid", theme), linewidth=0.8)
     faint = colour("faint", theme)
     ax.tick_params(which="both", length=0, colors=faint, labelsize="small")
     for axis in (ax.xaxis, ax.yaxis):
@@ -177,6 +199,24 @@ def add_note(
     literal(ax.annotate(words, place, xytext=shift, **{**plain, **style}))
 
 
+def add_leader(
+    ax: Axes,
+    words: str,
+    tip: tuple[float, float],
+    place: tuple[float, float],
+    *,
+    text: str,
+    line: Mapping[str, Any],
+) -> None:
+    """Write small words at a place, in colour `text`, with a line to what they name."""
+    arrow = {"arrowstyle": "-", "relpos": (0.0, 0.5), "shrinkB": 0, **line}
+    note = ax.annotate(
+        words, tip, xytext=place, va="center", size="small", color=text,
+        annotation_clip=False, arrowprops=arrow,
+    )  # fmt: skip
+    literal(note)
+
+
 def artist_style(
     defaults: Mapping[str, Any],
     given: Mapping[str, Any],
@@ -201,6 +241,12 @@ def set_ticks(
     axis = ax.xaxis if which == "x" else ax.yaxis
     axis.set_ticks(list(places), list(words), parse_math=False, usetex=False)
     axis.set_ticks([], minor=True)
+
+
+def name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Make y the rows of these names, the first on top."""
+    set_ticks(ax, "y", range(len(names)), names)
+    ax.set_ylim(len(names) - 0.4, -0.6)
 
 
 def mark_axis(
@@ -232,19 +278,23 @@ def mark_sizes(ax: Axes, which: Which, top: float, unit: str) -> None:
 
 
 def mark_log_times(ax: Axes, low_ns: float, high_ns: float) -> None:
-    """Make x a log axis of times in ns, with a tick per decade such as ``10 µs``.
-
-    If labels would touch, there is a tick every few decades.
-    """
+    """Make x a log axis of times in ns, with a tick per decade such as ``10 µs``."""
     ax.set_xscale("log")
     ax.set_xlim(low_ns, high_ns)
-    first, last = int(np.ceil(np.log10(low_ns))), int(np.floor(np.log10(high_ns)))
+    places = decades(ax, "x", (low_ns, high_ns), round_time)
+    set_ticks(ax, "x", places, [round_time(place) for place in places])
+
+
+def decades(
+    ax: Axes, which: Which, ends: tuple[float, float], word: Callable[[float], str]
+) -> list[float]:
+    """Return the powers of ten on a log axis, or every few if labels would touch."""
+    first, last = int(np.ceil(np.log10(ends[0]))), int(np.floor(np.log10(ends[1])))
     for several in range(1, max(last - first, 0) + 2):
         places = [10.0**power for power in range(first, last + 1, several)]
-        words = [round_time(place) for place in places]
-        if marks_apart(ax, words):
+        if which == "y" or marks_apart(ax, [word(place) for place in places]):
             break
-    set_ticks(ax, "x", places, words)
+    return places
 
 
 def round_places(low: float, high: float, steps: int = 5) -> list[float]:

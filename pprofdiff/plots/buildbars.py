@@ -14,10 +14,10 @@ from pprofdiff.analysis.profiles.single import ProfileSums
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.palette import Theme, colour, group
 from pprofdiff.plots.axes import (
+    add_leader,
     add_note,
     add_title,
     artist_style,
-    literal,
     mark_axis,
     set_ticks,
     shortened,
@@ -84,24 +84,8 @@ def builds(
     """Draw one bar per build, stacked by group of runtime costs.
 
     Profiles without groups have bars in one colour. Group names are next to the last
-    bar, in its order.
-
-    Parameters
-    ----------
-    many
-        Profiles of one kind from several builds.
-    ax
-        The Axes to draw on; pyplot's current Axes if None.
-    theme
-        Colours for a ``light`` or ``dark`` background.
-    **kwargs
-        Passed to `Axes.bar`.
-
-    Returns
-    -------
-    Axes
-        The Axes drawn on. x counts builds; y is the scaled value, in the unit given in
-        the title.
+    bar, in its order. x counts builds; y is the scaled value, in the unit given in the
+    title; `kwargs` go to `Axes.bar`.
     """
     ax = themed(ax, theme)
     groups, scale = _groups(many, theme), scale_of_builds(many)
@@ -181,25 +165,14 @@ def _add_names(ax: Axes, groups: Sequence[_Group], top: float, theme: Theme) -> 
     gap = 1.08 * top * max(text_size("")[1] / room(ax)[1], 0.054)
     x = len(groups[0].values) - 1 + 0.36
     for one, middle, place in zip(groups, middles, apart(middles, gap), strict=True):
-        text = ax.annotate(
+        add_leader(
+            ax,
             one.label,
             (x, middle),
-            xytext=(x + 0.32, place),
-            textcoords="data",
-            va="center",
-            size="small",
-            color=colour("text", theme),
-            annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": one.fill,
-                "linewidth": 1.4,
-                "shrinkA": 2,
-                "relpos": (0.0, 0.5),
-                "shrinkB": 0,
-            },
+            (x + 0.32, place),
+            text=colour("text", theme),
+            line={"color": one.fill, "linewidth": 1.4, "shrinkA": 2},
         )
-        literal(text)
 
 
 def apart(places: Sequence[float], gap: float) -> list[float]:

@@ -43,15 +43,9 @@ _DEFAULTS = {
 class Compaction:
     """Rewrites one drawing.
 
-    Parameters
-    ----------
-    prefix
-        Prefix of ids; a number follows.
-    font_size
-        The font size of the root in pixels, which texts of that size do not repeat.
-    classes
-        Names of colours (``#rrggbb``). A fill in such a colour becomes the class
-        ``c-name``, a stroke ``s-name``; other colours stay as they are.
+    Ids are a `prefix` and a number. Texts of `font_size` pixels, that of the root, do
+    not repeat it. `classes` are names of colours (``#rrggbb``): a fill in such a colour
+    becomes the class ``c-name``, a stroke ``s-name``; other colours stay as they are.
     """
 
     prefix: str

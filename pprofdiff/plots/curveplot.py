@@ -14,10 +14,10 @@ from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
     Plottable,
+    add_leader,
     add_title,
     artist_style,
     data_of,
-    literal,
     mark_axis,
     set_ticks,
     shortened,
@@ -53,35 +53,14 @@ def curves(
 ) -> Axes:
     """Draw how far shares of the total drifted from their start, step by step.
 
+    `which` are groups of runtime costs, or the ten functions that changed most; `kind`
+    is the kind of profile, such as cpu, "" for the first. Raises UsageError if there is
+    no such kind, or it has no such curves.
+
     A curve that changed is orange if its largest change is up, blue if it is down, with
     its name, its share between changes as a thick line, and a dashed line at each
-    change. The others are grey: within the variation between hosts.
-
-    Parameters
-    ----------
-    series
-        What `pprofdiff.fleet` returns with ``over``.
-    ax
-        The Axes to draw on; pyplot's current Axes if None.
-    which
-        Curves of groups of runtime costs, or of the ten functions that changed most.
-    kind
-        The kind of profile, such as cpu; "" for the first.
-    theme
-        Colours for a ``light`` or ``dark`` background.
-    **kwargs
-        Passed to `Axes.plot` for each curve.
-
-    Returns
-    -------
-    Axes
-        The Axes drawn on. x counts steps, y is a share of the total.
-
-    Raises
-    ------
-    UsageError
-        There is no such kind, or it has no such curves.
-
+    change. The others are grey: within the variation between hosts. x counts steps, y
+    is a share of the total; `kwargs` go to `Axes.plot` for each curve.
     """
     judged = data_of(series)
     chosen = _kind(judged, kind)
@@ -149,20 +128,14 @@ def _name(ax: Axes, named: Sequence[tuple[Curve, float, str]], theme: Theme) -> 
     gap = (top - low) * max(text_size("")[1] / high, 0.05)
     places = apart([end for _, end, _ in rows], gap)
     for (_, end, shade), word, place in zip(rows, words, places, strict=True):
-        text = ax.annotate(
+        add_leader(
+            ax,
             word,
             (right, end),
-            xytext=(right + (right - left) * 0.03, place),
-            va="center",
-            size="small",
-            color=colour("text", theme),
-            annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-", "color": shade, "linewidth": 1.2, "shrinkA": 1,
-                "relpos": (0.0, 0.5), "shrinkB": 0,
-            },
-        )  # fmt: skip
-        literal(text)
+            (right + (right - left) * 0.03, place),
+            text=colour("text", theme),
+            line={"color": shade, "linewidth": 1.2, "shrinkA": 1},
+        )
 
 
 def _mark_steps(ax: Axes, names: Sequence[str]) -> None:

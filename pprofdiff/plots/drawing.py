@@ -66,18 +66,9 @@ def svg(
     """Return a drawing as an ``<svg>`` element that takes its colours from the page.
 
     It has no width, height, font family, style or palette colour; `chart_css` supplies
-    them.
-
-    Parameters
-    ----------
-    draw
-        Draws on the empty figure it is given, in the light theme.
-    title, description
-        The text alternative.
-    prefix
-        Prefix of ids, unique among the charts of the page.
-    size
-        Width and height of the view box.
+    them. `draw` draws on the empty figure it is given, in the light theme. `title` and
+    `description` are the text alternative, `prefix` that of ids, unique among the
+    charts of the page; `size` is that of the view box.
     """
     prefix = _ID.sub("-", prefix) + "-"
     classes = {colour(name): name for name in reversed(CLASSES)}
@@ -103,20 +94,10 @@ def image(
     size: Size = SIZE,
     description: str = "",
 ) -> bytes:
-    """Return a drawing as a standalone file.
+    """Return a drawing as a standalone file, of text 11 units high.
 
-    Parameters
-    ----------
-    draw
-        Draws on the empty figure it is given, in `theme`.
-    form
-        The format. A PNG has two pixels per unit.
-    theme
-        The background's colours.
-    size
-        Width and height in units; text is 11 units high.
-    description
-        The text alternative.
+    `draw` draws on the empty figure it is given, in `theme`. A PNG has two pixels per
+    unit. `description` is the text alternative.
     """
     if form == "png":
         file = BytesIO()

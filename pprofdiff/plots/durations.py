@@ -96,24 +96,9 @@ def pauses(
     """Draw the distribution of stop-the-world pauses of base and new, in wall time.
 
     Each GC cycle has two: sweep termination and mark termination. All lines of the logs
-    count, or those in the requested windows.
-
-    Parameters
-    ----------
-    diff
-        Two GC logs compared.
-    ax
-        The Axes to draw on; pyplot's current Axes if None.
-    theme
-        Colours for a ``light`` or ``dark`` background.
-    **kwargs
-        Passed to `Axes.plot` for both curves.
-
-    Returns
-    -------
-    Axes
-        The Axes drawn on. x is a duration in ns, y the share of pauses at least that
-        long (1 at the bottom), both logarithmic.
+    count, or those in the requested windows. x is a duration in ns, y the share of
+    pauses at least that long (1 at the bottom), both logarithmic; `kwargs` go to
+    `Axes.plot` for both curves.
     """
     ax = _draw(_pauses(data_of(diff)), ax, theme, kwargs)
     add_title(ax, "Stop-the-world pauses, wall time", theme)
@@ -129,24 +114,7 @@ def latency(
 ) -> Axes:
     """Draw the distribution of scheduling latency: time from runnable to running.
 
-    Waits that a trace shows only in part are left out.
-
-    Parameters
-    ----------
-    diff
-        Two execution traces compared.
-    ax
-        The Axes to draw on; pyplot's current Axes if None.
-    theme
-        Colours for a ``light`` or ``dark`` background.
-    **kwargs
-        Passed to `Axes.plot` for both curves.
-
-    Returns
-    -------
-    Axes
-        The Axes drawn on. x is a duration in ns, y the share of waits at least that
-        long (1 at the bottom), both logarithmic.
+    Waits that a trace shows only in part are left out. Axes are as in `pauses`.
     """
     ax = _draw(_latencies(data_of(diff)), ax, theme, kwargs)
     add_title(ax, "Scheduling latency, runnable to running", theme)
@@ -184,15 +152,9 @@ def survival(
 ) -> tuple[Column, NDArray[np.float64]]:
     """Return durations, and the share of all durations that are at least as long.
 
-    Many durations are reduced to some that are evenly spaced in share and time on log
-    axes, including the shortest and longest.
-
-    Parameters
-    ----------
-    ranked
-        Durations, int64, ascending.
-    columns
-        Up to twice as many distinct durations are all returned, of more about as many.
+    `ranked` are durations, int64, ascending. Up to twice as many distinct ones as
+    `columns` are all returned; more are reduced to about as many, evenly spaced in
+    share and time on log axes, including the shortest and longest.
     """
     count = len(ranked)
     places = np.flatnonzero(np.diff(ranked, prepend=-1))
@@ -208,8 +170,7 @@ def survival(
 
 
 def _draw(sides: _Sides, ax: Axes | None, theme: Theme, kwargs: dict[str, Any]) -> Axes:
-    ax = themed(ax, theme)
-    ax.grid(visible=True, axis="x", color=colour("grid", theme), linewidth=0.8)
+    ax = themed(ax, theme, "both")
     most = max(len(side.ranked) for side in sides)
     lowest = 1 / max(most, 10)
     ax.set_yscale("log")

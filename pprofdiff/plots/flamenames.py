@@ -27,20 +27,9 @@ _LEADING = 1.25
 class FrameName(Text):
     """A frame's name and change, as much as fits the frame when drawn.
 
-    Nothing is drawn if not even five letters of the name fit.
-
-    Parameters
-    ----------
-    row
-        The frame's row; it spans ``row`` to ``row + 1`` of the y axis.
-    left, right
-        The frame's ends on the x axis.
-    names
-        Spellings of the name, longest first.
-    change
-        Text after the name, ``""`` for none.
-    **kwargs
-        Passed to `Text`.
+    The frame spans `row` to ``row + 1`` of the y axis, `left` to `right` of the x axis.
+    `names` are spellings of the name, longest first; `change` is the text after it, ""
+    for none. Nothing is drawn if not even five letters of the name fit.
     """
 
     def __init__(
@@ -90,21 +79,9 @@ def fitted(
 ) -> str:
     """Return the longest name that fits with its change, else without, else cut.
 
-    Parameters
-    ----------
-    names
-        Spellings of the name, longest first.
-    change
-        Text two spaces after the name, ``""`` for none.
-    room
-        The available width, in the unit of `measure`; letters take at least 1.
-    measure
-        Returns the width of a text.
-
-    Returns
-    -------
-    str
-        ``""`` if not even five letters of the shortest spelling fit.
+    `names` and `change` are as in `FrameName`. `room` is the width there is, in the
+    unit of `measure`, in which letters take at least 1. Returns "" if not even five
+    letters of the shortest spelling fit.
     """
     tails = [f"  {change}", ""] if change else [""]
     for tail in tails:

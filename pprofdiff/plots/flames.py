@@ -21,7 +21,7 @@ from pprofdiff.analysis.call_tree import (
 )
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.scaling import scale_of, scaled_totals, unit_words
+from pprofdiff.analysis.profiles.scaling import scale_of, unit_words
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.model.csr import distinct
 from pprofdiff.palette import BETTER, WORSE, Theme, colour
@@ -35,6 +35,7 @@ from pprofdiff.plots.axes import (
     themed,
     value_words,
 )
+from pprofdiff.plots.profiles import totals_in_words
 from pprofdiff.units import Scale
 
 if TYPE_CHECKING:
@@ -116,39 +117,20 @@ def flamegraph(
 ) -> Axes:
     """Draw the stacks of both sides as one flame graph.
 
-    Parameters
-    ----------
-    diff
-        Two profiles compared.
-    ax
-        The Axes to draw on; pyplot's current Axes if None.
-    theme
-        Colours for a ``light`` or ``dark`` background.
-    width
-        What a frame's width (including callees) shows: ``new``, ``base``, or the
-        ``larger`` of both, in which frames that are gone keep their place.
-    budget
-        How many functions of the call tree to draw, heaviest first.
-    rows
-        How many rows to draw, including the total.
-    **kwargs
-        Passed to the `PolyCollection` of the frames.
-
-    Returns
-    -------
-    Axes
-        The Axes drawn on. x is the scaled value, in the unit given in the title; y
-        counts rows from the top.
+    A frame's `width` (including callees) shows ``new``, ``base``, or the ``larger`` of
+    both, in which frames that are gone keep their place. The `budget` heaviest
+    functions of the call tree are drawn, in up to `rows` rows, including the total. x
+    is the scaled value, in the unit given in the title; y counts rows from the top;
+    `kwargs` go to the `PolyCollection` of the frames.
     """
     diff = data_of(diff)
-    ax = themed(ax, theme)
+    ax = themed(ax, theme, "")
     frames = _frames(diff, width, budget, rows)
     fills = _fills(frames, theme)
     _add_frames(ax, frames, fills, theme, kwargs)
     _add_names(ax, frames, fills, scale_of(diff), theme)
     ax.set_xlim(0, frames.whole or 1.0)
     ax.set_ylim(max(frames.rows, 2), 0)
-    ax.grid(visible=False)
     ax.set_xticks([])
     ax.set_yticks([])
     ax.spines["bottom"].set_visible(False)
@@ -174,7 +156,6 @@ def flamegraph_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
     """Return the totals, and the three largest significant changes in cum."""
     diff = data_of(diff)
     scale = scale_of(diff)
-    base, new = (value_words(scale, total) for total in scaled_totals(diff))
     table = diff.table("functions")
     delta = table.scaled_delta("cum")
     judged = table.judge("cum")
@@ -188,9 +169,8 @@ def flamegraph_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
         f"{shortened(name)} {value_words(scale, float(delta[i]), signed=True)}"
         for i, name in zip(moved, names, strict=True)
     ]
-    totals = f"{shortened(diff.base.label)} {base}, {shortened(diff.new.label)} {new}"
     rest = "; ".join(changes) or "nothing changed beyond noise"
-    return f"Flame graph of {diff.name}. {totals}; cum: {rest}."
+    return f"Flame graph of {diff.name}. {totals_in_words(diff)}; cum: {rest}."
 
 
 def _frames(diff: ProfileDiff, width: Width, budget: int, rows: int) -> _Frames:

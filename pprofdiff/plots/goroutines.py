@@ -22,7 +22,7 @@ from pprofdiff.plots.axes import (
     artist_style,
     data_of,
     mark_sizes,
-    set_ticks,
+    name_rows,
     shortened,
     themed,
 )
@@ -85,32 +85,15 @@ def states(
 ) -> Axes:
     """Draw goroutine time by state, two stacked bars per root function.
 
-    Each bar starts in its side's colour and is followed by the side's label and sum.
-    Goroutines that exist only because of the trace are left out.
-
-    Parameters
-    ----------
-    diff
-        Two execution traces compared.
-    ax
-        The Axes to draw on; pyplot's current Axes if None.
-    n
-        How many root functions to draw, those that changed most.
-    blocked
-        Whether to include blocked time, most of the time of long-lived goroutines.
-    theme
-        Colours for a ``light`` or ``dark`` background.
-    **kwargs
-        Passed to `Axes.barh`.
-
-    Returns
-    -------
-    Axes
-        The Axes drawn on. x is goroutine time in ns, per second of wall time or per op;
-        y counts root functions from the top, base above new in each.
+    The `n` root functions that changed most are drawn; `blocked` includes blocked time,
+    most of the time of long-lived goroutines. Each bar starts in its side's colour and
+    is followed by the side's label and sum. Goroutines that exist only
+    because of the trace are left out. x is goroutine time in ns, per second of wall
+    time or per op; y counts root functions from the top, base above new in each;
+    `kwargs` go to `Axes.barh`.
     """
     diff = data_of(diff)
-    ax = themed(ax, theme)
+    ax = themed(ax, theme, "x")
     roots, drawn = _roots(diff, n, blocked=blocked), _states(blocked=blocked)
     handles = _add_bars(ax, roots, drawn, theme, kwargs)
     top = max((float(root.times.sum(axis=1).max()) for root in roots), default=0.0) or 1
@@ -119,10 +102,7 @@ def states(
     end = top / max(1 - wide / room(ax)[0], 0.3)
     ax.set_xlim(0, end)
     mark_sizes(ax, "x", end, "ns")
-    ax.grid(visible=True, axis="x", color=colour("grid", theme), linewidth=0.8)
-    ax.grid(visible=False, axis="y")
-    set_ticks(ax, "y", range(len(roots)), [root.name for root in roots])
-    ax.set_ylim(len(roots) - 0.4, -0.6)
+    name_rows(ax, [root.name for root in roots])
     add_legend(ax, handles, [state.name for state in drawn])
     title = f"Goroutine time {_per(diff)} by root function, {_sides(diff)}"
     add_title(ax, title, theme)

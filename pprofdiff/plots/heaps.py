@@ -127,26 +127,11 @@ def heap(
 ) -> Axes:
     """Draw the heap over time, with its goal and, from GC logs, the live heap.
 
-    Above 150 GC cycles, draw the band that the heap covers, and medians of goal and
-    live heap.
-
-    Parameters
-    ----------
-    data
-        Two GC logs or two execution traces compared, drawn on the same Axes (`heaps_of`
-        draws them side by side), or a single log or trace.
-    ax
-        The Axes to draw on; pyplot's current Axes if None.
-    theme
-        Colours for a ``light`` or ``dark`` background.
-    **kwargs
-        Passed to `Axes.plot` for the heap itself, if it is drawn as a line. ``color``
-        applies to everything of a side except its goal.
-
-    Returns
-    -------
-    Axes
-        The Axes drawn on. x is ns since the start of the log or trace, y is bytes.
+    Both sides of a comparison are on the same Axes (`heaps_of` draws them side by
+    side); a single log or trace is drawn alone. Above 150 GC cycles, draw the band that
+    the heap covers, and medians of goal and live heap. x is ns since the start of the
+    log or trace, y is bytes. `kwargs` go to `Axes.plot` for the heap itself, if it is
+    drawn as a line; ``color`` applies to everything of a side except its goal.
     """
     data = data_of(data)
     ax = themed(ax, theme)
@@ -171,16 +156,7 @@ def heaps_of(
 ) -> None:
     """Draw the heaps of base and new side by side, with the same axis limits.
 
-    In a narrow figure new is below base.
-
-    Parameters
-    ----------
-    diff
-        Two GC logs or two execution traces compared.
-    figure
-        An empty figure; it gets two Axes.
-    theme
-        Colours for a ``light`` or ``dark`` background.
+    The figure is empty and gets two Axes; in a narrow one new is below base.
     """
     diff = data_of(diff)
     narrow = figure.bbox.width * 72 / figure.dpi < _NARROW

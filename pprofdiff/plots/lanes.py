@@ -124,33 +124,12 @@ def moment(
 ) -> Axes:
     """Draw what Ps and goroutines did around the worst moment of each side.
 
-    Lighter slices stand for many that are too short to draw. Time outside a trace is
-    left empty.
-
-    Parameters
-    ----------
-    diff
-        Two execution traces compared.
-    ax
-        The Axes to draw on; pyplot's current Axes if None.
-    which
-        ``wait`` is the longest scheduling latency (wait for a P), ``stop`` the longest
-        stop-the-world pause, ``mutator`` the 10 ms with the least mutator utilization.
-    theme
-        Colours for a ``light`` or ``dark`` background.
-    **kwargs
-        Passed to the patches of all slices.
-
-    Returns
-    -------
-    Axes
-        The Axes drawn on. x is time in ns from the start of each side's moment; y is
-        lanes, base above new.
-
-    Raises
-    ------
-    UsageError
-        `which` is none of these.
+    `which` is ``wait``, the longest scheduling latency (wait for a P), ``stop``, the
+    longest stop-the-world pause, or ``mutator``, the 10 ms with the least mutator
+    utilization; anything else raises UsageError. Lighter slices stand for many that are
+    too short to draw. Time outside a trace is left empty. x is time in ns from the
+    start of each side's moment; y is lanes, base above new; `kwargs` go to the patches
+    of all slices.
     """
     if which not in TITLES:
         raise UsageError(f"which={which!r}: there are {', '.join(TITLES)}")
@@ -165,8 +144,7 @@ def moment_of(
     style: dict[str, Any],
 ) -> Axes:
     """Draw a pair of moments, or a note that there is none; see `moment`."""
-    ax = themed(ax, theme)
-    ax.grid(visible=False)
+    ax = themed(ax, theme, "")
     if pair is None:
         set_ticks(ax, "x", [], [])
         set_ticks(ax, "y", [], [])

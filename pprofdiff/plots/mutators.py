@@ -42,13 +42,9 @@ _LOW = 0.1
 def windows(wall_ns: int, rows: int = 0) -> list[int]:
     """Return the window lengths, in ns, at which to compute a curve, ascending.
 
-    Parameters
-    ----------
-    wall_ns
-        The traced time: the longest window, if it is over 100 µs.
-    rows
-        How many rows the utilization series has. Each window scans all of it, so a long
-        series gets two windows per decade, a short one eight.
+    The longest is the traced time, `wall_ns`, if that is over 100 µs. Each window scans
+    all `rows` of the utilization series, so a long series gets two windows per decade,
+    a short one eight.
     """
     decades = np.log10(max(wall_ns, _SHORTEST_NS) / _SHORTEST_NS)
     each = min(max(_WORK // max(rows, 1), _FEWEST), _MOST)
@@ -67,28 +63,12 @@ def mmu(
 ) -> Axes:
     """Draw the minimum mutator utilization (MMU) of base and new by window length.
 
-    Dots mark the windows in the report's table: 1, 10, 100 ms and 1 s.
-
-    Parameters
-    ----------
-    diff
-        Two execution traces compared.
-    ax
-        The Axes to draw on; pyplot's current Axes if None.
-    theme
-        Colours for a ``light`` or ``dark`` background.
-    **kwargs
-        Passed to `Axes.plot` for both curves.
-
-    Returns
-    -------
-    Axes
-        The Axes drawn on. x is the window length in ns, logarithmic; y is the least
-        share of the Ps (0 to 1) left to the program in any such window.
+    Dots mark the windows in the report's table: 1, 10, 100 ms and 1 s. x is the window
+    length in ns, logarithmic; y is the least share of the Ps (0 to 1) left to the
+    program in any such window; `kwargs` go to `Axes.plot` for both curves.
     """
     diff = data_of(diff)
-    ax = themed(ax, theme)
-    ax.grid(visible=True, axis="x", color=colour("grid", theme), linewidth=0.8)
+    ax = themed(ax, theme, "both")
     ax.set_ylim(0, 1.04)
     shares = [0.0, 0.25, 0.5, 0.75, 1.0]
     set_ticks(ax, "y", shares, [f"{share:.0%}" for share in shares])

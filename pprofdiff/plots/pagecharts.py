@@ -11,7 +11,7 @@ from pprofdiff.analysis.runs.headline import headline_runs
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.moments import MOMENTS, MomentPair, moment_pair
 from pprofdiff.palette import Theme
-from pprofdiff.plots.drawing import svg
+from pprofdiff.plots.drawing import Draw, svg
 from pprofdiff.plots.durations import (
     latency,
     latency_in_words,
@@ -30,17 +30,19 @@ from pprofdiff.plots.mutators import mmu, mmu_in_words
 from pprofdiff.plots.runplot import runs_in_words, runs_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["Chart", "ChartId", "ChartKind", "chart_kinds", "charts", "run_charts"]
 
+Draws = Callable[[Any, "Figure | SubFigure", Theme], object]
 ChartId = Literal["heap", "pauses", "latency", "mmu", "runs", "wait", "stop", "mutator"]
 
 # Charts are as wide as a phone shows without shrinking their small text below 11 px;
 # three fit side by side on a screen.
 _SIZE = (270, 210)
-# Width of the runs chart, and height of each of its figures, in units.
-_RUNS_WIDTH, _RUNS_HEIGHT = _SIZE[0], 130
+# Height of each figure of the runs chart, in units.
+_RUNS_HEIGHT = 130
 
 
 class Chart(NamedTuple):
@@ -66,21 +68,16 @@ class ChartKind(NamedTuple):
     id: ChartId
     title: str
     words: Callable[[Any], str]
-    draw: Callable[[Any, Figure | SubFigure, Theme], object]
+    draw: Draws
     has_data: Callable[[Any], bool] = lambda _: True
 
 
 def charts(diff: GCDiff | TraceDiff, prefix: str) -> tuple[Chart, ...]:
     """Return the charts of a comparison that have something to show.
 
-    Parameters
-    ----------
-    diff
-        Two GC logs compared (charts ``heap``, ``pauses``) or two execution traces
-        (``latency``, ``mmu``, ``heap``, and the moments ``wait``, ``stop``,
-        ``mutator``).
-    prefix
-        Prefix of ids in the SVG, before the chart's id; unique on the page.
+    They are ``heap`` and ``pauses`` of GC logs, ``latency``, ``mmu``, ``heap`` and the
+    moments ``wait``, ``stop`` and ``mutator`` of execution traces. Ids in the SVG begin
+    with `prefix`, which is unique on the page, then the chart's id.
     """
     drawn = tuple(_chart(kind, diff, prefix) for kind in chart_kinds(diff))
     if isinstance(diff, GCDiff):
@@ -91,15 +88,13 @@ def charts(diff: GCDiff | TraceDiff, prefix: str) -> tuple[Chart, ...]:
 
 def _moment_chart(pair: MomentPair, prefix: str) -> Chart:
     """Return the lanes of one moment, as high as the lanes need."""
-    words = moment_in_words(pair)
-    drawn = svg(
-        lambda figure: moment_of(pair, pair.id, figure.subplots(), "light", {}),
-        title=TITLES[pair.id],
-        description=words,
-        prefix=f"{prefix}-{pair.id}",
-        size=(_SIZE[0], lanes_height(pair)),
-    )
-    return Chart(pair.id, TITLES[pair.id], words, drawn, moment_in_short(pair))
+
+    def draw(figure: Figure) -> None:
+        moment_of(pair, pair.id, figure.subplots(), "light", {})
+
+    title, words, high = TITLES[pair.id], moment_in_words(pair), lanes_height(pair)
+    chart = _drawn(pair.id, title, words, draw, f"{prefix}-{pair.id}", high)
+    return chart._replace(brief=moment_in_short(pair))
 
 
 def run_charts(comparison: Comparison) -> tuple[Chart, ...]:
@@ -107,16 +102,13 @@ def run_charts(comparison: Comparison) -> tuple[Chart, ...]:
     figures = headline_runs(comparison)
     if not figures:
         return ()
+
+    def draw(figure: Figure) -> None:
+        runs_of(comparison, figure)
+
+    high = _RUNS_HEIGHT * len(figures)
     words = runs_in_words(comparison)
-    title = "Run by run"
-    drawn = svg(
-        lambda figure: runs_of(comparison, figure),
-        title=title,
-        description=words,
-        prefix="runs",
-        size=(_RUNS_WIDTH, _RUNS_HEIGHT * len(figures)),
-    )
-    return (Chart("runs", title, words, drawn),)
+    return (_drawn("runs", "Run by run", words, draw, "runs", high),)
 
 
 def chart_kinds(diff: GCDiff | TraceDiff) -> tuple[ChartKind, ...]:
@@ -126,15 +118,24 @@ def chart_kinds(diff: GCDiff | TraceDiff) -> tuple[ChartKind, ...]:
 
 
 def _chart(kind: ChartKind, diff: GCDiff | TraceDiff, prefix: str) -> Chart:
-    words = kind.words(diff)
-    drawn = svg(
-        lambda figure: kind.draw(diff, figure, "light"),
-        title=kind.title,
-        description=words,
-        prefix=f"{prefix}-{kind.id}",
-        size=_SIZE,
-    )
-    return Chart(kind.id, kind.title, words, drawn)
+    def draw(figure: Figure) -> None:
+        kind.draw(diff, figure, "light")
+
+    place = f"{prefix}-{kind.id}"
+    return _drawn(kind.id, kind.title, kind.words(diff), draw, place)
+
+
+def _drawn(
+    id_: ChartId,
+    title: str,
+    words: str,
+    draw: Draw,
+    prefix: str,
+    height: float = _SIZE[1],
+) -> Chart:
+    size = _SIZE[0], height
+    made = svg(draw, title=title, description=words, prefix=prefix, size=size)
+    return Chart(id_, title, words, made)
 
 
 def _has_waits(diff: TraceDiff) -> bool:
@@ -150,28 +151,24 @@ def _has_heap(diff: TraceDiff) -> bool:
     return any(len(side.trace.heap_live_bytes.value) for side in diff.sides)
 
 
+def _alone(plot: Callable[..., Axes]) -> Draws:
+    """Return what draws a plot as the only one of a figure."""
+    return lambda diff, figure, theme: plot(diff, figure.subplots(), theme=theme)
+
+
 _OF_LOGS = (
     ChartKind("heap", "Heap over time", heap_in_words, heaps_of),
-    ChartKind(
-        "pauses",
-        "Stop-the-world pauses",
-        pauses_in_words,
-        lambda diff, figure, theme: pauses(diff, figure.subplots(), theme=theme),
-    ),
+    ChartKind("pauses", "Stop-the-world pauses", pauses_in_words, _alone(pauses)),
 )
 _OF_TRACES = (
     ChartKind(
-        "latency",
-        "Scheduling latency",
-        latency_in_words,
-        lambda diff, figure, theme: latency(diff, figure.subplots(), theme=theme),
-        _has_waits,
+        "latency", "Scheduling latency", latency_in_words, _alone(latency), _has_waits
     ),
     ChartKind(
         "mmu",
         "Minimum mutator utilisation",
         mmu_in_words,
-        lambda diff, figure, theme: mmu(diff, figure.subplots(), theme=theme),
+        _alone(mmu),
         _has_collections,
     ),
     ChartKind("heap", "Heap over time", heap_in_words, heaps_of, _has_heap),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.gclogs.compare import GCDiff
@@ -17,7 +17,13 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.errors import UsageError
 from pprofdiff.palette import Theme, colour
-from pprofdiff.plots.axes import add_title, literal, shortened
+from pprofdiff.plots.axes import (
+    HasComparison,
+    add_title,
+    comparison_of,
+    literal,
+    shortened,
+)
 from pprofdiff.plots.drawing import image
 from pprofdiff.plots.flames import flame_rows, flamegraph, flamegraph_in_words
 from pprofdiff.plots.goroutines import states, states_in_words
@@ -39,14 +45,6 @@ _DEEPEST = 22
 _LONGEST_LINE = 105
 
 
-class HasBundle(Protocol):
-    """An object with a comparison, such as a report."""
-
-    @property
-    def comparison(self) -> Comparison:
-        """The comparison."""
-
-
 class _Strip(NamedTuple):
     """A band across the picture: its height, how to draw it, and its text."""
 
@@ -56,7 +54,7 @@ class _Strip(NamedTuple):
 
 
 def picture(
-    compared: Comparison | HasBundle,
+    compared: Comparison | HasComparison,
     form: Literal["svg", "png"],
     *,
     answer: str = "",
@@ -64,25 +62,11 @@ def picture(
 ) -> bytes:
     """Return one picture of a comparison, always as the same bytes.
 
-    Of several profiles, only the first in report order is drawn.
-
-    Parameters
-    ----------
-    compared
-        What `pprofdiff.diff` or `pprofdiff.compare` returns, or a report.
-    form
-        The file format.
-    answer
-        The sentence at the top.
-    theme
-        Colours for a ``light`` or ``dark`` background.
-
-    Raises
-    ------
-    UsageError
-        The comparison has no profile, GC log or execution trace.
+    Of several profiles, only the first in report order is drawn. `answer` is the
+    sentence at the top. Raises UsageError if there is no profile, GC log or execution
+    trace.
     """
-    comparison = compared if isinstance(compared, Comparison) else compared.comparison
+    comparison = comparison_of(compared)
     strips = _strips(comparison)
     if not strips:
         raise UsageError(

@@ -6,7 +6,6 @@ orange, less is blue, noise is grey.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,7 +27,7 @@ from pprofdiff.plots.axes import (
     artist_style,
     data_of,
     mark_axis,
-    set_ticks,
+    name_rows,
     shortened,
     themed,
     value_words,
@@ -38,7 +37,13 @@ from pprofdiff.units import Scale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["movers", "movers_in_words", "waterfall", "waterfall_in_words"]
+__all__ = [
+    "movers",
+    "movers_in_words",
+    "totals_in_words",
+    "waterfall",
+    "waterfall_in_words",
+]
 
 Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -73,27 +78,12 @@ def waterfall(
     """Draw how base's total becomes new's: one bar per group of runtime costs.
 
     Profiles whose stacks have no groups are drawn by package: the eight that changed
-    most, and all others as one. The bars add up to the difference of the totals.
-
-    Parameters
-    ----------
-    diff
-        Two profiles compared.
-    ax
-        The Axes to draw on; pyplot's current Axes if None.
-    theme
-        Colours for a ``light`` or ``dark`` background.
-    **kwargs
-        Passed to `Axes.barh`.
-
-    Returns
-    -------
-    Axes
-        The Axes drawn on. x is the scaled value, in the unit given in the title; y
-        counts rows from the top: base, the groups, new.
+    most, and all others as one. The bars add up to the difference of the totals. x is
+    the scaled value, in the unit given in the title; y counts rows from the top: base,
+    the groups, new; `kwargs` go to `Axes.barh`.
     """
     diff = data_of(diff)
-    ax = themed(ax, theme)
+    ax = themed(ax, theme, "x")
     scale, rows = scale_of(diff), _parts(diff)
     base, new = scaled_totals(diff)
     ends = base + np.cumsum(rows.delta)
@@ -112,8 +102,8 @@ def waterfall(
         ax.plot(total, row, marker="o", markersize=7, color=shade)
         add_note(ax, value_words(scale, total), (total, row), (7, 0), color=shade)
     labels = [shortened(side.label, 32) for side in (diff.base, diff.new)]
-    _name_rows(ax, [labels[0], *rows.names, labels[1]])
-    _set_range(ax, scale, float(levels.min()), float(levels.max()), theme)
+    name_rows(ax, [labels[0], *rows.names, labels[1]])
+    _set_range(ax, scale, float(levels.min()), float(levels.max()))
     add_title(ax, f"{diff.name} by {_parts_are(diff)}, in {unit_words(diff)}", theme)
     return ax
 
@@ -127,37 +117,16 @@ def movers(
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.barh takes
 ) -> Axes:
-    """Draw the functions that changed most, one bar each.
+    """Draw the `n` functions whose ``flat`` or ``cum`` changed most, one bar each.
 
     Functions of one chain, with the same cum on both sides, share a bar, as they share
     a row in the report's tables. Functions that stacks only pass through have none.
-
     Whiskers show the noise range (three standard deviations of the count model); there
-    are none without a noise model.
-
-    Parameters
-    ----------
-    diff
-        Two profiles compared.
-    ax
-        The Axes to draw on; pyplot's current Axes if None.
-    n
-        How many functions to draw.
-    by
-        The value to draw, ``flat`` or ``cum``.
-    theme
-        Colours for a ``light`` or ``dark`` background.
-    **kwargs
-        Passed to `Axes.barh`.
-
-    Returns
-    -------
-    Axes
-        The Axes drawn on. x is the scaled delta, in the unit given in the title; y
-        counts functions from the top.
+    are none without a noise model. x is the scaled delta, in the unit given in the
+    title; y counts functions from the top; `kwargs` go to `Axes.barh`.
     """
     diff = data_of(diff)
-    ax = themed(ax, theme)
+    ax = themed(ax, theme, "x")
     scale, rows = scale_of(diff), _moved(diff, n, by)
     places = np.arange(len(rows.names))
     style = artist_style({"height": 0.62, "linewidth": 0}, kwargs, "bar")
@@ -174,9 +143,9 @@ def movers(
     ax.axvline(0, color=faint, linewidth=0.8)
     right = np.maximum(rows.delta + reach, 0)
     _add_deltas(ax, scale, rows, np.column_stack((right, places)), theme)
-    _name_rows(ax, rows.names)
+    name_rows(ax, rows.names)
     ends = np.concatenate(([0.0], rows.delta - reach, rows.delta + reach))
-    _set_range(ax, scale, float(ends.min()), float(ends.max()), theme)
+    _set_range(ax, scale, float(ends.min()), float(ends.max()))
     add_title(ax, f"{diff.name}: what changed most, {by}, in {unit_words(diff)}", theme)
     return ax
 
@@ -184,10 +153,8 @@ def movers(
 def waterfall_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
     """Return both totals and each bar of `waterfall`, in a sentence."""
     diff = data_of(diff)
-    scale, rows = scale_of(diff), _parts(diff)
-    base, new = (value_words(scale, total) for total in scaled_totals(diff))
-    totals = f"{shortened(diff.base.label)} {base}, {shortened(diff.new.label)} {new}"
-    return f"{diff.name} by {_parts_are(diff)}. {totals}; {_deltas(rows, scale)}."
+    deltas = _deltas(_parts(diff), scale_of(diff))
+    return f"{diff.name} by {_parts_are(diff)}. {totals_in_words(diff)}; {deltas}."
 
 
 def movers_in_words(
@@ -197,6 +164,15 @@ def movers_in_words(
     diff = data_of(diff)
     rows = _moved(diff, min(n, _TOLD), by)
     return f"{diff.name}: what changed most, {by}. {_deltas(rows, scale_of(diff))}."
+
+
+def totals_in_words(diff: ProfileDiff) -> str:
+    """Return both sides' labels and totals."""
+    scale, labels = scale_of(diff), (diff.base.label, diff.new.label)
+    return ", ".join(
+        f"{shortened(label)} {value_words(scale, total)}"
+        for label, total in zip(labels, scaled_totals(diff), strict=True)
+    )
 
 
 def _deltas(rows: _Rows, scale: Scale) -> str:
@@ -289,17 +265,9 @@ def _add_deltas(
         add_note(ax, words, (x, y), (7, 0), color=colour(name, theme))
 
 
-def _name_rows(ax: Axes, names: Sequence[str]) -> None:
-    """Name the rows, the first on top, without grid lines."""
-    set_ticks(ax, "y", range(len(names)), names)
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.grid(visible=False, axis="y")
-
-
-def _set_range(ax: Axes, scale: Scale, low: float, high: float, theme: Theme) -> None:
+def _set_range(ax: Axes, scale: Scale, low: float, high: float) -> None:
     """Set x in the report's unit, with room for numbers to the right of bars."""
     room = (high - low) * 0.06 or abs(high) * 0.06 or 1.0
     ax.set_xlim(low - room, high + 3 * room)
-    ax.grid(visible=True, axis="x", color=colour("grid", theme), linewidth=0.8)
     # Row names take half of the width, which leaves little for tick labels.
     mark_axis(ax, "x", (low, high), scale, steps=4)

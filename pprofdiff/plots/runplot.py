@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -27,9 +27,11 @@ from pprofdiff.errors import UsageError
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
     SIDES,
+    HasComparison,
     add_note,
     add_title,
     artist_style,
+    comparison_of,
     mark_axis,
     set_ticks,
     shortened,
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["HasComparison", "RunFigureId", "runs", "runs_in_words", "runs_of"]
+__all__ = ["RunFigureId", "runs", "runs_in_words", "runs_of"]
 
 RunFigureId = Literal["time", "cpu"]
 
@@ -55,14 +57,6 @@ _DOTS: tuple[dict[str, Any], ...] = (
     {"marker": "o", "markersize": 6, "fillstyle": "none"},
     {"marker": "D", "markersize": 5},
 )
-
-
-class HasComparison(Protocol):
-    """An object with a comparison, such as `pprofdiff.Comparison` or a report."""
-
-    @property
-    def comparison(self) -> Comparison:
-        """The comparison."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,36 +105,14 @@ def runs(
 ) -> Axes:
     """Draw a dot per run of base and new, their means, and the interval.
 
-    A side's runs are drawn in order from the top down, so that a drifting machine shows
-    as a slope. Outliers are labelled with their run numbers.
-
-    Parameters
-    ----------
-    compared
-        A comparison with several runs on at least one side.
-    ax
-        The Axes to draw on; pyplot's current Axes if None.
-    figure
-        ``time`` or ``cpu``, per op; None for the first one that is known.
-    theme
-        Colours for a ``light`` or ``dark`` background.
-    **kwargs
-        Passed to `Axes.plot` for the dots of both sides.
-
-    Returns
-    -------
-    Axes
-        The Axes drawn on. x is seconds per op.
-
-    Raises
-    ------
-    UsageError
-        The figure is not known per run, or no side has several runs.
+    `figure` is ``time`` or ``cpu``, per op, None for the first one that is known. A
+    side's runs are drawn in order from the top down, so that a drifting machine shows
+    as a slope. Outliers are labelled with their run numbers. x is seconds per op;
+    `kwargs` go to `Axes.plot` for the dots of both sides. Raises UsageError if the
+    figure is not known per run, or no side has several runs.
     """
     (shown,) = _shown(compared, figure)[:1]
-    ax = themed(ax, theme)
-    ax.grid(visible=False, axis="y")
-    ax.grid(visible=True, axis="x", color=colour("grid", theme), linewidth=0.8)
+    ax = themed(ax, theme, "x")
     ends = _ends(shown)
     ax.set_xlim(*ends)
     ax.set_ylim(-0.1, 2.6)
@@ -180,9 +152,7 @@ def _shown(
     compared: Comparison | HasComparison, figure: RunFigureId | None
 ) -> list[_Shown]:
     """Return the figures that are known per run, or the requested one."""
-    comparison = compared
-    if not isinstance(comparison, Comparison):
-        comparison = comparison.comparison
+    comparison = comparison_of(compared)
     figures = [one for one in headline_runs(comparison) if figure in (None, one.id)]
     if not figures:
         what = "time or CPU" if figure is None else figure

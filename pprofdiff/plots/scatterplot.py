@@ -22,7 +22,7 @@ from pprofdiff.plots.axes import (
     add_title,
     artist_style,
     data_of,
-    marks_apart,
+    decades,
     set_ticks,
     shortened,
     themed,
@@ -92,34 +92,15 @@ def scatter(
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.plot takes
 ) -> Axes:
-    """Draw each function's value in new against its value in base.
+    """Draw each function's ``flat`` or ``cum`` in new against that in base.
 
     The band is the noise range of one function (three standard deviations of the count
     model). Functions on one side only are rings on the axes. The six that changed most
-    are named.
-
-    Parameters
-    ----------
-    diff
-        Two profiles compared.
-    ax
-        The Axes to draw on; pyplot's current Axes if None.
-    by
-        The value to draw, ``flat`` or ``cum``.
-    theme
-        Colours for a ``light`` or ``dark`` background.
-    **kwargs
-        Passed to `Axes.plot` for dots and rings.
-
-    Returns
-    -------
-    Axes
-        The Axes drawn on. x is base, y is new, both scaled, logarithmic and in the unit
-        given in the title.
+    are named. x is base, y is new, both scaled, logarithmic and in the unit given in
+    the title; `kwargs` go to `Axes.plot` for dots and rings.
     """
     diff = data_of(diff)
-    ax = themed(ax, theme)
-    ax.grid(visible=True, axis="x", color=colour("grid", theme), linewidth=0.8)
+    ax = themed(ax, theme, "both")
     dots = _dots(diff, by)
     top = float(max(dots.base.max(initial=0), dots.new.max(initial=0))) or 1.0
     ends = dots.floor / 1.5, top * 2
@@ -247,20 +228,16 @@ def _box(ax: Axes, words: str, place: tuple[float, float], *, more: bool) -> Box
 def _mark_decades(
     ax: Axes, which: Which, ends: tuple[float, float], scale: Scale
 ) -> None:
-    """Put one tick per decade on a log axis, in the report's unit.
+    """Put one tick per decade on a log axis, in the report's unit."""
 
-    If labels would touch, there is a tick every few decades.
-    """
-    first, last = (np.log10(end / scale.size) for end in ends)
-    first, last = int(np.ceil(first)), int(np.floor(last))
-    for several in range(1, max(last - first, 0) + 2):
-        places = [10.0**power for power in range(first, last + 1, several)]
-        words = [tick_words(place, scale.unit) for place in places]
-        if which == "y" or marks_apart(ax, words):
-            break
+    def word(place: float) -> str:
+        return tick_words(place, scale.unit)
+
+    low, high = (end / scale.size for end in ends)
+    places = decades(ax, which, (low, high), word)
     if which == "y":
         # Where the axes meet, the x label stands for both.
         corner = ends[0] / scale.size * (ends[1] / ends[0]) ** _CORNER
         places = [place for place in places if place > corner]
-    words = [tick_words(place, scale.unit) for place in places]
-    set_ticks(ax, which, [place * scale.size for place in places], words)
+    sizes = [place * scale.size for place in places]
+    set_ticks(ax, which, sizes, [word(place) for place in places])

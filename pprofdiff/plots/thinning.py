@@ -29,12 +29,8 @@ class Band:
 def banded(x: Floats, y: Floats, columns: int) -> Band:
     """Return the range of a line in each column of x that holds a point.
 
-    Parameters
-    ----------
-    x, y
-        The line's points, float64, in any order.
-    columns
-        How many columns of equal width to divide the range of x into.
+    `x` and `y` are the line's points, float64, in any order; the range of x is divided
+    into `columns` of equal width.
     """
     if not len(x):
         return Band(x, x, x, x)
@@ -52,14 +48,8 @@ def banded(x: Floats, y: Floats, columns: int) -> Band:
 def thinned(x: Floats, y: Floats, columns: int) -> tuple[Floats, Floats]:
     """Return a line's lowest and highest point in each column of x, and its ends.
 
-    A line with at most twice as many points as columns is returned as is.
-
-    Parameters
-    ----------
-    x, y
-        The line's points, float64, x ascending.
-    columns
-        How many columns of equal width to divide the range of x into.
+    Points and `columns` are as in `banded`, x ascending. A line with at most twice as
+    many points as columns is returned as is.
     """
     if len(x) <= 2 * columns:
         return x, y

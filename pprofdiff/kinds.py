@@ -58,7 +58,7 @@ class Kind:
     caveats: str = ""
     """``(base: Side, new: Side, result | None) -> Iterable[Caveat]``."""
     loaded: str = ""
-    """``(captures, label, name) -> object``: what `pprofdiff.load` returns."""
+    """Class with ``of(captures, label, name)``: what `pprofdiff.load` returns."""
     diff: str = ""
     """``(base, new, settings: Settings) -> object``: what `pprofdiff.diff` returns."""
     options: frozenset[str] = frozenset()
@@ -101,7 +101,7 @@ _ENTRIES = (
         measures="pprofdiff.analysis.profiles.kinds:kind_name",
         compare="pprofdiff.analysis.profiles.compare:compare_sides",
         caveats="pprofdiff.analysis.profiles.compare:caveats",
-        loaded="pprofdiff.api.profiles:loaded",
+        loaded="pprofdiff.api.profiles:Profile",
         diff="pprofdiff.api.profiles:subtracted",
         options=frozenset(
             ("sample_type", "normalize", "work", "rps", *_PAIRING, *_PATTERNS)
@@ -122,7 +122,7 @@ _ENTRIES = (
         scanner="pprofdiff.loaders.gclogs:GCScanner",
         compare="pprofdiff.analysis.gclogs.compare:compare_sides",
         caveats="pprofdiff.analysis.gclogs.compare:caveats",
-        loaded="pprofdiff.api.gclogs:loaded",
+        loaded="pprofdiff.api.gclogs:GCLog",
         diff="pprofdiff.api.gclogs:subtracted",
         options=frozenset(("work", "rps", "window")),
         inputs="pprofdiff.report.sections.gclogs:gc_inputs",
@@ -146,7 +146,7 @@ _ENTRIES = (
         anonymous="pprofdiff.inputs.trimpath:trace_without_paths",
         compare="pprofdiff.analysis.traces.compare:compare_sides",
         caveats="pprofdiff.analysis.traces.compare:caveats",
-        loaded="pprofdiff.api.traces:loaded",
+        loaded="pprofdiff.api.traces:Trace",
         diff="pprofdiff.api.traces:subtracted",
         options=frozenset(("work", "rps", *_PAIRING)),
         inputs="pprofdiff.report.sections.traces.section:trace_inputs",
@@ -166,7 +166,7 @@ _ENTRIES = (
         scanner="pprofdiff.loaders.benchmarks.reader:BenchmarkScanner",
         anonymous="pprofdiff.inputs.trimpath:benchmarks_without_paths",
         compare="pprofdiff.analysis.benchmarks.compare:compare_sides",
-        loaded="pprofdiff.api.benchmarks:loaded",
+        loaded="pprofdiff.api.benchmarks:Benchmarks",
         diff="pprofdiff.api.benchmarks:subtracted",
         inputs="pprofdiff.report.sections.benchmarks:benchmark_inputs",
         sections="pprofdiff.report.sections.benchmarks:benchmark_sections",
@@ -182,7 +182,7 @@ _ENTRIES = (
         suffix=".txt",
         scanner="pprofdiff.loaders.benchmarks.load_summary:LoadScanner",
         caveats="pprofdiff.analysis.inferred_work:failed_requests",
-        loaded="pprofdiff.api.benchmarks:loaded_summary",
+        loaded="pprofdiff.api.benchmarks:LoadSummary",
         inputs="pprofdiff.report.sections.benchmarks:load_inputs",
     ),
 )

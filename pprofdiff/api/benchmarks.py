@@ -6,30 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from pprofdiff.analysis.benchmarks.compare import (
-    BenchmarkDiff,
-    compare_sides,
-)
+from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, compare_sides
 from pprofdiff.analysis.derived import pair_by_suffix
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.api.loaded import LoadedInput, side_of
+from pprofdiff.api.of_data import OfData
 from pprofdiff.api.reported import KindDiff
 from pprofdiff.kinds import KindId
 from pprofdiff.model import benchmarks as columns
-from pprofdiff.model.side import Capture
 from pprofdiff.units import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Benchmarks",
-    "BenchmarksDiff",
-    "LoadSummary",
-    "loaded",
-    "loaded_summary",
-    "subtracted",
-]
+__all__ = ["Benchmarks", "BenchmarksDiff", "LoadSummary", "subtracted"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,15 +33,10 @@ class Benchmarks(LoadedInput[columns.Benchmarks]):
 
     path: str = "benchmarks"
 
-    @property
-    def results(self) -> tuple[columns.Result, ...]:
-        """One benchmark and unit each; see `model.benchmarks.Result`."""
-        return self.data.results
-
-    @property
-    def torn(self) -> int:
-        """How many lines name a benchmark but have no readable values."""
-        return self.data.torn
+    results = OfData[tuple[columns.Result, ...]](
+        "One benchmark and unit each; see `model.benchmarks.Result`."
+    )
+    torn = OfData[int]("How many lines name a benchmark but have no readable values.")
 
     def __repr__(self) -> str:
         """Return one line: source, benchmarks and measurements."""
@@ -122,16 +107,12 @@ class BenchmarksDiff(KindDiff[BenchmarkDiff]):
         """
         import pandas as pd
 
-        nan = float("nan")
         rows = self.data.rows
         numbers = [
             (
-                nan if row.base is None else row.base.median,
-                nan if row.new is None else row.new.median,
-                nan if row.delta is None else row.delta,
-                nan if row.ratio is None else row.ratio,
-                *(nan if bound is None else bound for bound in row.bounds),
-                nan if row.p is None else row.p,
+                None if row.base is None else row.base.median,
+                None if row.new is None else row.new.median,
+                *(row.delta, row.ratio, *row.bounds, row.p),
             )
             for row in rows
         ]
@@ -157,44 +138,11 @@ class LoadSummary(LoadedInput[columns.LoadSummary]):
             f"{rounded(self.per_second)} requests a second>"
         )
 
-    @property
-    def tool(self) -> str:
-        """The load generator's name."""
-        return self.data.tool
-
-    @property
-    def seconds(self) -> float:
-        """How long it ran, in seconds."""
-        return self.data.seconds
-
-    @property
-    def requests(self) -> int | None:
-        """The number of responses, None if not reported."""
-        return self.data.requests
-
-    @property
-    def failed(self) -> int | None:
-        """The number of failed requests, None if not reported."""
-        return self.data.failed
-
-    @property
-    def per_second(self) -> float:
-        """Requests per second, as printed."""
-        return self.data.per_second
-
-
-def loaded(
-    captures: Sequence[Capture[columns.Benchmarks]], label: str | None, _name: str
-) -> Benchmarks:
-    """Return the first capture as `load` does."""
-    return Benchmarks(captures[0].content, label, captures[0].path)
-
-
-def loaded_summary(
-    captures: Sequence[Capture[columns.LoadSummary]], label: str | None, _name: str
-) -> LoadSummary:
-    """Return the first capture as `load` does."""
-    return LoadSummary(captures[0].content, label, captures[0].path)
+    tool = OfData[str]("The load generator's name.")
+    seconds = OfData[float]("How long it ran, in seconds.")
+    requests = OfData[int | None]("The number of responses, None if not reported.")
+    failed = OfData[int | None]("The number of failed requests, None if not reported.")
+    per_second = OfData[float]("Requests per second, as printed.")
 
 
 def subtracted(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.profiles.kinds import counts_of, kind_name
 from pprofdiff.analysis.profiles.single import ProfileSums, profile_sums
 from pprofdiff.analysis.settings import Settings
+from pprofdiff.api.plotted import plotted
 from pprofdiff.api.profiles import Diff, Profile, subtracted
 from pprofdiff.api.shown import Shown
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
@@ -21,7 +22,6 @@ from pprofdiff.model.profiles.profile import ValueType
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
     from pprofdiff.notebook import Card
 
@@ -184,11 +184,7 @@ class Builds(Shown):
         spread = scaled.max(axis=1) - scaled.min(axis=1)
         return frame.iloc[np.argsort(-spread, kind="stable")]
 
-    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Plot each build's total by group of runtime costs; see `plots.builds`."""
-        from pprofdiff.plots import builds
-
-        return builds(self, ax, **options)
+    plot = plotted("builds", "each build's total by group of runtime costs")
 
     def _index(self) -> pd.Index[str]:
         import pandas as pd

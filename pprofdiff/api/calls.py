@@ -137,7 +137,7 @@ def load(source: Loadable, *, label: str | None = None) -> Loaded:
     )
     captures = decoded(named, "", kinds=(kind,)).side.of(kind)
     return cast(
-        "Loaded", resolve(KINDS[kind].loaded)(captures, label or named.label, name)
+        "Loaded", resolve(KINDS[kind].loaded).of(captures, label or named.label, name)
     )
 
 

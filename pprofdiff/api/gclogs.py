@@ -21,17 +21,18 @@ from pprofdiff.analysis.gclogs.side import side_of as gc_side_of
 from pprofdiff.analysis.settings import DEFAULTS, Settings, Span
 from pprofdiff.analysis.work import rated
 from pprofdiff.api.loaded import LoadedInput, side_of
+from pprofdiff.api.of_data import OfData
 from pprofdiff.api.plotted import PlottedLogs
 from pprofdiff.api.reported import KindDiff
 from pprofdiff.errors import FormatError
 from pprofdiff.kinds import KindId
 from pprofdiff.model import gclogs as columns
-from pprofdiff.model.side import Capture, Side
+from pprofdiff.model.side import Side
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GCLog", "GCLogDiff", "loaded", "subtracted"]
+__all__ = ["GCLog", "GCLogDiff", "subtracted"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,20 +63,15 @@ class GCLog(LoadedInput[columns.GCLog]):
         """Return what changed from base to this log."""
         return subtracted([base], [self])
 
-    @property
-    def runs(self) -> tuple[columns.GCRun, ...]:
-        """The GC cycles of each process in the log, in the order they start."""
-        return self.data.runs
-
-    @property
-    def longest(self) -> columns.GCRun:
-        """The run with the most GC cycles, the first if they tie."""
-        return self.data.longest
-
-    @property
-    def cycles(self) -> pd.DataFrame:
-        """The GC cycles of the longest run; see `model.gclogs.Cycles.to_frame`."""
-        return self.data.cycles
+    runs = OfData[tuple[columns.GCRun, ...]](
+        "The GC cycles of each process in the log, in the order they start."
+    )
+    longest = OfData[columns.GCRun](
+        "The run with the most GC cycles, the first if they tie."
+    )
+    cycles = OfData["pd.DataFrame"](
+        "The GC cycles of the longest run; see `model.gclogs.Cycles.to_frame`."
+    )
 
     @cached_property
     def side(self) -> GCSide:
@@ -131,50 +127,33 @@ class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
             f"GC CPU {cpu} s>"
         )
 
-    @property
-    def base(self) -> GCSide:
-        """Base's GC cycles: the run that is compared, and its window."""
-        return self.data.base
-
-    @property
-    def new(self) -> GCSide:
-        """New's GC cycles: the run that is compared, and its window."""
-        return self.data.new
-
-    @property
-    def rates(self) -> tuple[float, float] | None:
-        """Operations per second of (base, new), None if unknown."""
-        return self.data.rates
-
-    @property
-    def factors(self) -> Factors | None:
-        """The factors of the change in GC CPU, None if a side has no rate."""
-        return self.data.factors
-
-    @property
-    def restored(self) -> Restored | None:
-        """The GOGC and heap that restore base's GC frequency, None if unknown."""
-        return self.data.restored
+    base = OfData[GCSide]("Base's GC cycles: the run that is compared, and its window.")
+    new = OfData[GCSide]("New's GC cycles: the run that is compared, and its window.")
+    rates = OfData[tuple[float, float] | None](
+        "Operations per second of (base, new), None if unknown."
+    )
+    factors = OfData[Factors | None](
+        "The factors of the change in GC CPU, None if a side has no rate."
+    )
+    restored = OfData[Restored | None](
+        "The GOGC and heap that restore base's GC frequency, None if unknown."
+    )
 
     @property
     def figures(self) -> pd.DataFrame:
         """Sums and rates of both sides: one row per figure; index: its id.
 
+        In place of the value in `GCLog.figures` there are, of all lines or those in the
+        requested window:
+
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
-        name           description                                   string
-        fields         gctrace fields that it is computed from:      string
-                       ``gc N @T U%: s+m+t ms clock, S+A/D/I+T ms
-                       cpu, H0->H1->H2 MB, G MB goal, P P``
-        of             all: every line, or those in the requested    categorical
-                       window; load: the cycles under load
         base, new,     in `unit`; NaN if unknown                     float64
         delta
         ratio          new / base; NaN if base is 0                  float64
         low, high      95% CI of the ratio over runs, NaN if unknown float64
         mark           more, less, noise or unknown                  categorical
-        unit           us, MiB, 1/s, share, percent or count         string
         ============== ============================================= ============
         """
         frame = _figures()
@@ -245,13 +224,6 @@ class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
         spans = span, span if new is None else Span(*new)
         work = None if self.rates is None else rated(self.rates)
         return _compared(*self.sides, Settings(work=work, spans=spans))
-
-
-def loaded(
-    captures: Sequence[Capture[columns.GCLog]], label: str | None, _name: str
-) -> GCLog:
-    """Return the first capture as `load` does."""
-    return GCLog(captures[0].content, label, captures[0].path)
 
 
 def subtracted(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar
 
 from pprofdiff.analysis.side import numbered
 from pprofdiff.api.shown import Shown
@@ -49,6 +49,16 @@ class LoadedInput(Shown, Generic[Data]):
     def drawable(self) -> object:
         """What `pprofdiff.plots` draws."""
         return self.data
+
+    @classmethod
+    def of(
+        cls,
+        captures: Sequence[Capture[Data]],
+        label: str | None,
+        name: str,  # noqa: ARG003 - what profiles are merged from
+    ) -> Self:
+        """Return the first capture, as `load` does."""
+        return cls(captures[0].content, label, captures[0].path)
 
     def _card(self) -> Card:
         kind = KINDS[self.kind]

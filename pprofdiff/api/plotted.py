@@ -19,13 +19,18 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.traces.moments import MomentId
     from pprofdiff.notebook.flames import FlameGraph
 
-__all__ = ["PlottedLogs", "PlottedProfiles", "PlottedTraces"]
+__all__ = ["PlottedLogs", "PlottedProfiles", "PlottedTraces", "plotted"]
 
 
-def _drawn(
-    plot: Callable[..., Axes], data: object, ax: Axes | None, options: dict[str, Any]
-) -> Axes:
-    return plot(data, ax, **options)
+def plotted(name: str, what: str) -> Callable[..., Axes]:
+    """Return a method that plots its object with `plots.<name>`; `what` it shows."""
+
+    def method(self: object, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+        drawn: Axes = getattr(plots, name)(self, ax, **options)
+        return drawn
+
+    method.__doc__ = f"Plot {what}; see `plots.{name}`."
+    return method
 
 
 class PlottedProfiles:
@@ -38,21 +43,10 @@ class PlottedProfiles:
     def drawable(self) -> ProfileDiff:
         """What is drawn."""
 
-    def plot_top(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Plot the functions that changed most; see `plots.movers`."""
-        return _drawn(plots.movers, self, ax, options)
-
-    def plot_waterfall(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Plot how base's total becomes new's; see `plots.waterfall`."""
-        return _drawn(plots.waterfall, self, ax, options)
-
-    def plot_scatter(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Plot each function in new against base; see `plots.scatter`."""
-        return _drawn(plots.scatter, self, ax, options)
-
-    def plot_flamegraph(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Plot both sides' stacks as one flame graph; see `plots.flamegraph`."""
-        return _drawn(plots.flamegraph, self, ax, options)
+    plot_top = plotted("movers", "the functions that changed most")
+    plot_waterfall = plotted("waterfall", "how base's total becomes new's")
+    plot_scatter = plotted("scatter", "each function in new against base")
+    plot_flamegraph = plotted("flamegraph", "both sides' stacks as one flame graph")
 
     def flamegraph(self, height: int = 560, *, budget: int = 1_500) -> FlameGraph:
         """Return the interactive flame graph for Jupyter, `height` CSS pixels high.
@@ -71,13 +65,8 @@ class PlottedLogs:
 
     __slots__ = ()
 
-    def plot_heap(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Plot heap, goal and live heap over time; see `plots.heap`."""
-        return _drawn(plots.heap, self, ax, options)
-
-    def plot_pauses(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Plot the distribution of pauses; see `plots.pauses`."""
-        return _drawn(plots.pauses, self, ax, options)
+    plot_heap = plotted("heap", "heap, goal and live heap over time")
+    plot_pauses = plotted("pauses", "the distribution of pauses")
 
 
 class PlottedTraces:
@@ -85,13 +74,10 @@ class PlottedTraces:
 
     __slots__ = ()
 
-    def plot_latency(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Plot the distribution of scheduling latency; see `plots.latency`."""
-        return _drawn(plots.latency, self, ax, options)
-
-    def plot_mmu(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Plot the minimum mutator utilization; see `plots.mmu`."""
-        return _drawn(plots.mmu, self, ax, options)
+    plot_latency = plotted("latency", "the distribution of scheduling latency")
+    plot_mmu = plotted("mmu", "the minimum mutator utilization")
+    plot_states = plotted("states", "goroutine time by state and root function")
+    plot_heap = plotted("heap", "live heap and goal over time")
 
     def plot_moment(
         self,
@@ -104,12 +90,5 @@ class PlottedTraces:
         That is the longest scheduling latency (``wait``), the longest stop-the-world
         (``stop``), or the 10 ms with the lowest mutator utilization (``mutator``).
         """
-        return _drawn(plots.moment, self, ax, {"which": which, **options})
-
-    def plot_states(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Plot goroutine time by state and root function; see `plots.states`."""
-        return _drawn(plots.states, self, ax, options)
-
-    def plot_heap(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Plot live heap and goal over time; see `plots.heap`."""
-        return _drawn(plots.heap, self, ax, options)
+        drawn: Axes = plots.moment(self, ax, which=which, **options)  # type: ignore[arg-type]
+        return drawn

@@ -26,6 +26,7 @@ from pprofdiff.analysis.profiles.tables import VALUE_COLUMNS, Table, ValueColumn
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.analysis.work import counted
 from pprofdiff.api.loaded import LoadedInput, side_of
+from pprofdiff.api.of_data import OfData
 from pprofdiff.api.plotted import PlottedProfiles
 from pprofdiff.api.reported import KindDiff, Path, delivered
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
@@ -46,7 +47,6 @@ __all__ = [
     "Summary",
     "diff_of",
     "filters_of",
-    "loaded",
     "subtracted",
 ]
 
@@ -62,6 +62,26 @@ class Profile(LoadedInput[columns.Profile]):
 
     path: str = "profile"
 
+    @classmethod
+    def of(
+        cls,
+        captures: Sequence[Capture[columns.Profile]],
+        label: str | None,
+        name: str,
+    ) -> Profile:
+        """Return merged captures.
+
+        Raises IncompatibleProfilesError if they are of several kinds.
+        """
+        profiles = [capture.content for capture in captures]
+        names = dict.fromkeys(map(kind_name, profiles))
+        if len(names) > 1:
+            raise IncompatibleProfilesError(
+                f"{printable(name)}: profiles of several kinds ({', '.join(names)}): "
+                "load one file, or give both folders to pprofdiff.compare(base, new)"
+            )
+        return Profile(merge(profiles), label, name)
+
     def __len__(self) -> int:
         """Return the number of samples."""
         return len(self.data)
@@ -74,50 +94,23 @@ class Profile(LoadedInput[columns.Profile]):
         """Return what changed from base to this profile."""
         return subtracted([base], [self])
 
-    @property
-    def sample_types(self) -> tuple[columns.ValueType, ...]:
-        """The type and unit of each column of `values`."""
-        return self.data.sample_types
-
-    @property
-    def values(self) -> NDArray[np.int64]:
-        """One row per sample, one column per sample type."""
-        return self.data.values
-
-    @property
-    def strings(self) -> tuple[str, ...]:
-        """The string table; the first entry is the empty string."""
-        return self.data.strings
-
-    @property
-    def default_sample_type(self) -> str | None:
-        """The sample type shown by default."""
-        return self.data.default_sample_type
-
-    @property
-    def period(self) -> int | None:
-        """The sampling period, in units of `period_type`."""
-        return self.data.period
-
-    @property
-    def period_type(self) -> columns.ValueType | None:
-        """The type and unit of `period`."""
-        return self.data.period_type
-
-    @property
-    def time_ns(self) -> int | None:
-        """Start time in Unix nanoseconds, None if not recorded."""
-        return self.data.time_ns
-
-    @property
-    def duration_ns(self) -> int | None:
-        """Duration in nanoseconds, None if not recorded."""
-        return self.data.duration_ns
-
-    @property
-    def comments(self) -> tuple[str, ...]:
-        """The profile's comments."""
-        return self.data.comments
+    sample_types = OfData[tuple[columns.ValueType, ...]](
+        "The type and unit of each column of `values`."
+    )
+    values = OfData[NDArray[np.int64]](
+        "One row per sample, one column per sample type."
+    )
+    strings = OfData[tuple[str, ...]](
+        "The string table; the first entry is the empty string."
+    )
+    default_sample_type = OfData[str | None]("The sample type shown by default.")
+    period = OfData[int | None]("The sampling period, in units of `period_type`.")
+    period_type = OfData[columns.ValueType | None]("The type and unit of `period`.")
+    time_ns = OfData[int | None](
+        "Start time in Unix nanoseconds, None if not recorded."
+    )
+    duration_ns = OfData[int | None]("Duration in nanoseconds, None if not recorded.")
+    comments = OfData[tuple[str, ...]]("The profile's comments.")
 
     def sample_index(self, name: str | int | None = None) -> int:
         """Return the column of `values` for a sample type, as pprof resolves it.
@@ -224,50 +217,21 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
     def _results(self) -> tuple[ProfileDiff, ...]:
         return (self.data,)
 
-    @property
-    def base(self) -> ProfileSide:
-        """Base's runs, and their merged profile."""
-        return self.data.base
-
-    @property
-    def new(self) -> ProfileSide:
-        """New's runs, and their merged profile."""
-        return self.data.new
-
-    @property
-    def name(self) -> str:
-        """What Go calls this kind of profile, such as cpu, allocs or mutex."""
-        return self.data.name
-
-    @property
-    def sample_type(self) -> columns.ValueType:
-        """The sample type that is compared."""
-        return self.data.sample_type
-
-    @property
-    def unit(self) -> str:
-        """The unit of raw values."""
-        return self.data.unit
-
-    @property
-    def totals(self) -> tuple[int, int]:
-        """The raw totals, base and new."""
-        return self.data.totals
-
-    @property
-    def normalization(self) -> Normalization:
-        """The factors for raw values, and the reason for them."""
-        return self.data.normalization
-
-    @property
-    def warnings(self) -> tuple[Caveat, ...]:
-        """What makes the two profiles less comparable."""
-        return self.data.warnings
-
-    @property
-    def is_cpu(self) -> bool:
-        """Whether samples are CPU time."""
-        return self.data.is_cpu
+    base = OfData[ProfileSide]("Base's runs, and their merged profile.")
+    new = OfData[ProfileSide]("New's runs, and their merged profile.")
+    name = OfData[str](
+        "What Go calls this kind of profile, such as cpu, allocs or mutex."
+    )
+    sample_type = OfData[columns.ValueType]("The sample type that is compared.")
+    unit = OfData[str]("The unit of raw values.")
+    totals = OfData[tuple[int, int]]("The raw totals, base and new.")
+    normalization = OfData[Normalization](
+        "The factors for raw values, and the reason for them."
+    )
+    warnings = OfData[tuple[Caveat, ...]](
+        "What makes the two profiles less comparable."
+    )
+    is_cpu = OfData[bool]("Whether samples are CPU time.")
 
     def table(
         self, granularity: Granularity | Literal["stacks"] = "functions"
@@ -275,40 +239,23 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
         """Return the rows for functions, lines, files, packages or stacks, in numpy."""
         return self.data.table(granularity)
 
-    @property
-    def functions(self) -> pd.DataFrame:
-        """One row per function; see `analysis.profiles.tables.Table.to_frame`."""
-        return self.data.functions
-
-    @property
-    def lines(self) -> pd.DataFrame:
-        """One row per source line, named ``function file:line``."""
-        return self.data.lines
-
-    @property
-    def files(self) -> pd.DataFrame:
-        """One row per source file."""
-        return self.data.files
-
-    @property
-    def packages(self) -> pd.DataFrame:
-        """One row per Go package."""
-        return self.data.packages
-
-    @property
-    def stacks(self) -> pd.DataFrame:
-        """One row per stack, function names joined with ``;``, root first."""
-        return self.data.stacks
-
-    @property
-    def categories(self) -> pd.DataFrame:
-        """One row per runtime category; see `frames.categories_frame`."""
-        return self.data.categories
-
-    @property
-    def blame(self) -> pd.DataFrame:
-        """One row per category and call site; see `frames.blame_frame`."""
-        return self.data.blame
+    functions = OfData["pd.DataFrame"](
+        "One row per function; see `analysis.profiles.tables.Table.to_frame`."
+    )
+    lines = OfData["pd.DataFrame"](
+        "One row per source line, named ``function file:line``."
+    )
+    files = OfData["pd.DataFrame"]("One row per source file.")
+    packages = OfData["pd.DataFrame"]("One row per Go package.")
+    stacks = OfData["pd.DataFrame"](
+        "One row per stack, function names joined with ``;``, root first."
+    )
+    categories = OfData["pd.DataFrame"](
+        "One row per runtime category; see `frames.categories_frame`."
+    )
+    blame = OfData["pd.DataFrame"](
+        "One row per category and call site; see `frames.blame_frame`."
+    )
 
     @property
     def summary(self) -> Summary:
@@ -393,23 +340,6 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
     def to_pprof(self, path: Path | None = None) -> bytes | None:
         """Return the diff as a profile with ``pprof::base`` labels, or write it."""
         return delivered(renderer_for(".pb.gz")(self.report()), path)
-
-
-def loaded(
-    captures: Sequence[Capture[columns.Profile]], label: str | None, name: str
-) -> Profile:
-    """Return merged captures, as `load` does.
-
-    Raises IncompatibleProfilesError if they are of several kinds.
-    """
-    profiles = [capture.content for capture in captures]
-    names = dict.fromkeys(map(kind_name, profiles))
-    if len(names) > 1:
-        raise IncompatibleProfilesError(
-            f"{printable(name)}: profiles of several kinds ({', '.join(names)}): load "
-            "one file, or give both folders to pprofdiff.compare(base, new)"
-        )
-    return Profile(merge(profiles), label, name)
 
 
 def subtracted(

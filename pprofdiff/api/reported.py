@@ -7,12 +7,13 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from pprofdiff.analysis.benchmarks.turns import measured_in_turns
 from pprofdiff.analysis.causes.finding import evidence_frame, findings_frame
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.api.plotted import plotted
 from pprofdiff.api.shown import Shown
 from pprofdiff.kinds import KindId
 from pprofdiff.model.side import Side
@@ -23,7 +24,6 @@ from pprofdiff.report.text.report import report_parts
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
     from pprofdiff.analysis.gate.model import Verdict
     from pprofdiff.analysis.gate.rules import Gate
@@ -161,11 +161,7 @@ class Reported(Shown):
 
         return runs_frame(run_figures(self.comparison))
 
-    def plot_runs(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Plot time or CPU per op, one dot per run; see `plots.runs`."""
-        from pprofdiff.plots import runs
-
-        return runs(self.comparison, ax, **options)
+    plot_runs = plotted("runs", "time or CPU per op, one dot per run")
 
     def to_json(self, path: Path | None = None) -> str | None:
         """Return the report as JSON (schema ``pprofdiff/1``), or write it to `path`."""

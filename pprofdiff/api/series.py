@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.series.judged import JudgedSeries
+from pprofdiff.api.plotted import plotted
 from pprofdiff.api.reported import Path, delivered
 from pprofdiff.api.shown import Shown
 from pprofdiff.report.series.model import SeriesReport, series_report
@@ -15,7 +16,6 @@ from pprofdiff.report.text.plain import render
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
     from pprofdiff.notebook import Card
 
@@ -116,11 +116,7 @@ class FleetSeries(Shown):
 
         return changes_frame(self.data)
 
-    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
-        """Plot the curves of functions, or of groups; see `plots.curves`."""
-        from pprofdiff.plots import curves
-
-        return curves(self.data, ax, **options)
+    plot = plotted("curves", "the curves of functions, or of groups")
 
     def to_text(self, path: Path | None = None, *, full: bool = False) -> str | None:
         """Return what the command line prints, or write it to `path`.

@@ -31,11 +31,11 @@ from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.states import StateName, named_for_state
 from pprofdiff.analysis.traces.tasks import cpu_profile, regions, tasks
 from pprofdiff.api.loaded import LoadedInput, side_of
+from pprofdiff.api.of_data import OfData
 from pprofdiff.api.plotted import PlottedTraces
 from pprofdiff.api.profiles import Profile
 from pprofdiff.api.reported import KindDiff
 from pprofdiff.kinds import KindId
-from pprofdiff.model.side import Capture
 from pprofdiff.model.traces import trace as columns
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.units import scaled
@@ -43,7 +43,7 @@ from pprofdiff.units import scaled
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Trace", "TraceDiff", "loaded", "subtracted"]
+__all__ = ["Trace", "TraceDiff", "subtracted"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -292,10 +292,9 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
             f"processor {p99}>"
         )
 
-    @property
-    def mode(self) -> str:
-        """The unit of scaled times: ``per_second`` of wall time, or ``per_work``."""
-        return self.data.mode
+    mode = OfData[str](
+        "The unit of scaled times: ``per_second`` of wall time, or ``per_work``."
+    )
 
     @property
     def states(self) -> pd.DataFrame:
@@ -426,13 +425,6 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
         (ns, bytes, share or count).
         """
         return figures_frame(self.data)
-
-
-def loaded(
-    captures: Sequence[Capture[columns.Trace]], label: str | None, _name: str
-) -> Trace:
-    """Return the first capture as `load` does."""
-    return Trace(captures[0].content, label, captures[0].path)
 
 
 def subtracted(

@@ -33,7 +33,7 @@ def frames(thing):
     names = [
         name
         for name in dir(type(thing))
-        if not name.startswith("_") and isinstance(getattr(type(thing), name), property)
+        if not name.startswith("_") and not callable(getattr(type(thing), name, None))
     ]
     values = {name: getattr(thing, name) for name in names}
     return {n: v for n, v in values.items() if isinstance(v, pd.DataFrame)}

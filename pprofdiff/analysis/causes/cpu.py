@@ -91,6 +91,11 @@ def cum_of(diff: ProfileDiff, side: int, kept: Mask | None) -> Column:
     values = diff.values[side]
     if kept is None:
         return functions.raw("cum")[side]
+    if 2 * int(kept.sum()) > len(kept):
+        # Fewer are left out; the last row has the samples without frames.
+        cum = functions.raw("cum")[side] - cum_of(diff, side, ~kept)
+        cum[functions.union[side][-1]] = 0
+        return cum
     ids = functions.of_lines(side)
     cum = np.zeros(len(functions.names), np.int64)
     for samples, frames in walk_some(profile, np.flatnonzero(kept)):
@@ -322,9 +327,15 @@ class CPUComparison:
         having = self.diff.having_on(side, rows)
         if claimed is not None:
             having &= claimed
+        yield from self.stacks_of(side, having)
+
+    def stacks_of(
+        self, side: int, chosen: Mask
+    ) -> Iterator[tuple[Column, Column, Column]]:
+        """Yield `stacks` of the chosen samples (bool, by sample)."""
         union = self.diff.paired_functions.of_lines(side)
         profile = (self.diff.base, self.diff.new)[side].profile
-        for samples, frames in walk_some(profile, np.flatnonzero(having)):
+        for samples, frames in walk_some(profile, np.flatnonzero(chosen)):
             yield samples, union[frames.line], frames.offsets
 
     def sums(self, claim: Claim) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -16,10 +17,13 @@ from pprofdiff.analysis.policy import MOST, NEARLY_ALL, NOTICED
 from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of
 from pprofdiff.identity.symbols import Symbols
 from pprofdiff.model.csr import (
+    count_in_row,
     distinct,
+    expand,
     first_in_row,
     grouped,
     last_in_row,
+    offsets_of,
     once_per_row,
     row_of_item,
     sums,
@@ -192,11 +196,16 @@ def _work(cpu: CPUComparison, side: int, chosen: tuple[Mask, Mask]) -> OneSidedW
     root, parent = _outermost(cpu, side, chosen[side])
     passing = np.zeros(len(cpu.names), np.bool_)
     other = 1 - side
+    found = _roots(cpu, side, root, parent)
+    callers = np.zeros(len(cpu.names), np.bool_)
+    callers[[one.parent for one in found if one.parent >= 0]] = True
+    here = _Found(cpu, side, chosen[side] | callers)
+    there = _Found(cpu, other, callers)
     others = cpu.diff.having_on(other, chosen[other])
-    below = cache(lambda row: _below(cpu, side, row))
-    below_there = cache(lambda row: _below(cpu, other, row, left_out=others))
-    for one in _roots(cpu, side, root, parent):
-        passed = _passed_on(cpu, side, one, below(one.row), below_there(one.parent))
+    below = cache(here.below)
+    below_there = cache(lambda row: there.below(row, left_out=others))
+    for one in found:
+        passed = _passed_on(here, one, below(one.row), below_there)
         total = int(cpu.diff.values[side][passed].sum())
         if total >= MOST * one.value:
             passing[one.row] = True
@@ -210,7 +219,7 @@ def _work(cpu: CPUComparison, side: int, chosen: tuple[Mask, Mask]) -> OneSidedW
     roots = [
         one
         for one in _roots(cpu, side, root, parent)
-        if one.value >= least and _expected(cpu, side, one, below(one.row))
+        if one.value >= least and _expected(here, one, below(one.row))
     ]
     roots.sort(key=lambda one: -one.value)
     # What is not shown to be one side's alone is left to other rules.
@@ -247,59 +256,80 @@ def _roots(cpu: CPUComparison, side: int, root: Column, parent: Column) -> list[
     return roots
 
 
+class _Found:
+    """The stacks of one side with some functions (bool, by row), found in one pass."""
+
+    def __init__(self, cpu: CPUComparison, side: int, rows: Mask) -> None:
+        self.cpu, self.side, self.values = cpu, side, cpu.diff.values[side]
+        functions = cpu.diff.paired_functions
+        profile = (cpu.diff.base, cpu.diff.new)[side].profile
+        of_line = functions.union[side][functions.sides[side].ids]
+        wanted = rows[of_line]
+        counts = count_in_row(wanted, profile.locations.line_offsets)
+        at = np.flatnonzero((counts > 0)[profile.stack_locations])
+        places = profile.stack_locations[at]
+        counted = counts[places]
+        found = expand(offsets_of(counts)[places], counted)
+        function = of_line[wanted][found]
+        samples = np.searchsorted(profile.stack_offsets, at, "right") - 1
+        order = np.argsort(function, kind="stable")
+        self._samples = np.repeat(samples, counted)[order]
+        self._offsets = offsets_of(np.bincount(function, minlength=len(rows)))
+
+    def having(self, row: int) -> Mask:
+        """Return which samples have a function in their stack."""
+        mask = np.zeros(len(self.values), np.bool_)
+        mask[self._samples[self._offsets[row] : self._offsets[row + 1]]] = True
+        return mask
+
+    def below(self, row: int, left_out: Mask | None = None) -> Column:
+        """Return the raw sum of each function below `row`; -1 calls every root.
+
+        A function counts where its outermost frame is below, except in samples that are
+        `left_out` (bool, by sample).
+        """
+        cpu, side = self.cpu, self.side
+        if row < 0:
+            every = cpu.cum[side]
+            out = 0 if left_out is None else cum_of(cpu.diff, side, left_out)
+            return every - out
+        kept = self.having(row) if left_out is None else self.having(row) & ~left_out
+        below = np.zeros(len(cpu.names), np.int64)
+        for samples, ids, offsets in cpu.stacks_of(side, kept):
+            stack = row_of_item(offsets)
+            at = last_in_row(ids == row, offsets)
+            counted = once_per_row(offsets, ids, len(below))
+            counted &= np.arange(len(ids)) < at[stack]
+            counts = self.values[samples[stack[counted]]]
+            below += sums(ids[counted], counts, len(below))
+        return below
+
+
 def _passed_on(
-    cpu: CPUComparison, side: int, root: Root, below: Column, there: Column
+    here: _Found, root: Root, below: Column, below_there: Callable[[int], Column]
 ) -> Mask:
     """Return the samples below a root that go on into code that ran without it.
 
     Such code is a function that the other side calls under the same parent, with none
     of its own chosen functions in between. It costs so much more there than on this
     side without the root that this is at least half of its cost below the root. `below`
-    are the sums below the root, `there` those of the other side below the parent.
+    are the sums below the root, `below_there` returns those of the other side.
     """
-    around = _below(cpu, side, root.parent, left_out=_with(cpu, side, root))
-    factors = cpu.diff.normalization.factors
-    moved = there * factors[1 - side] - around * factors[side]
-    least = NOTICED / 2 * cpu.diff.totals[side]
-    same = (below >= least) & (moved >= MOST * below * factors[side])
-    same &= ~cpu.of_runtime
-    passed = np.zeros(len(cpu.diff.values[side]), np.bool_)
+    cpu, side = here.cpu, here.side
+    having = here.having(root.row)
+    passed = np.zeros(len(having), np.bool_)
+    same = (below >= NOTICED / 2 * cpu.diff.totals[side]) & ~cpu.of_runtime
     if same.any():
-        for samples, ids, offsets in cpu.stacks_with(side, cpu.only(root.row)):
+        there, around = below_there(root.parent), here.below(root.parent, having)
+        factors = cpu.diff.normalization.factors
+        moved = there * factors[1 - side] - around * factors[side]
+        same &= moved >= MOST * below * factors[side]
+    if same.any():
+        for samples, ids, offsets in cpu.stacks_of(side, having):
             at = last_in_row(ids == root.row, offsets)
             first = first_in_row(same[ids], offsets)
             passed[samples] = (first >= 0) & (first < at)
     return passed
-
-
-def _with(cpu: CPUComparison, side: int, root: Root) -> Mask:
-    """Return which samples of a side have a root in their stack."""
-    return cpu.diff.having_on(side, cpu.only(root.row))
-
-
-def _below(
-    cpu: CPUComparison, side: int, row: int, left_out: Mask | None = None
-) -> Column:
-    """Return the raw sum of each function below `row`; -1 is the caller of every root.
-
-    A function counts where its outermost frame is below, except in samples that are
-    `left_out` (bool, by sample).
-    """
-    if row < 0:
-        every = cpu.cum[side]
-        return every if left_out is None else every - cum_of(cpu.diff, side, left_out)
-    values = cpu.diff.values[side]
-    below = np.zeros(len(cpu.names), np.int64)
-    for samples, ids, offsets in cpu.stacks_with(
-        side, cpu.only(row), None if left_out is None else ~left_out
-    ):
-        stack = row_of_item(offsets)
-        at = last_in_row(ids == row, offsets)
-        counted = once_per_row(offsets, ids, len(below))
-        counted &= np.arange(len(ids)) < at[stack]
-        counts = values[samples[stack[counted]]]
-        below += sums(ids[counted], counts, len(below))
-    return below
 
 
 def mostly(cpu: CPUComparison, side: int, root: Column) -> int | None:
@@ -330,37 +360,39 @@ def mostly(cpu: CPUComparison, side: int, root: Column) -> int | None:
     return int(rows[np.lexsort((depth[rows], total[rows]))[0]])
 
 
-def _expected(cpu: CPUComparison, side: int, root: Root, below: Column) -> bool:
+def _expected(found: _Found, root: Root, below: Column) -> bool:
     """Return whether the other side's samples of the caller would show the function.
 
     If its caller hardly runs there, nothing can be said. `below` are the sums below it.
     """
-    here, there = (cpu.cum[side], cpu.cum[1 - side])
+    cpu, side = found.cpu, found.side
+    here, there = cpu.cum[side], cpu.cum[1 - side]
     if root.parent >= 0:
         part = here[root.row] / here[root.parent]
         if not cpu.model.absence_significant(
             1 - side, float(part * there[root.parent])
         ):
             return False
-    return not _fell_with_others(cpu, side, root, below)
+    return not _fell_with_others(found, root, below)
 
 
-def _fell_with_others(cpu: CPUComparison, side: int, root: Root, below: Column) -> bool:
+def _fell_with_others(found: _Found, root: Root, below: Column) -> bool:
     """Return whether a root may run on the other side, but too cheaply to be seen.
 
     Nearly all that it did is below a function that others call on both sides: where it
     costs them so much less on the other side, it may cost the root less too, and only
     chance would sample it.
     """
-    around = _below(cpu, side, -1, left_out=_with(cpu, side, root))
-    here, there = around, cpu.cum[1 - side]
-    shared = (below >= NEARLY_ALL * root.value) & (there > 0) & (here > 0)
-    for row in np.flatnonzero(shared).tolist():
+    cpu, side = found.cpu, found.side
+    there = cpu.cum[1 - side]
+    shared = (below >= NEARLY_ALL * root.value) & (there > 0) & ~cpu.of_runtime
+    if not shared.any():
+        return False
+    here = found.below(-1, found.having(root.row))
+    for row in np.flatnonzero(shared & (here > 0)).tolist():
         left = float(root.value / here[row] * there[row])
-        if (
-            not is_runtime_like(cpu.names[row])
-            and cpu.model.absence_significant(side, float(here[row]))
-            and not cpu.model.absence_significant(1 - side, left)
-        ):
+        if cpu.model.absence_significant(
+            side, float(here[row])
+        ) and not cpu.model.absence_significant(1 - side, left):
             return True
     return False

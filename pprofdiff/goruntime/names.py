@@ -9,10 +9,13 @@ last element of an import path are written `%2e` (package objabi).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from sys import intern
 from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pprofdiff.goruntime.rules import rules
 
@@ -29,6 +32,7 @@ __all__ = [
     "normalise",
     "package_end",
     "package_of",
+    "runtime_like",
     "shown",
     "strip_type_arguments",
     "under_init",
@@ -287,6 +291,14 @@ def is_runtime_like(name: str) -> bool:
     if not table.heads.begin(name) or name in table.program:
         return False
     return lookup(name)[1] >= 0
+
+
+def runtime_like(names: Sequence[str]) -> NDArray[np.bool_]:
+    """Return of which symbols `is_runtime_like` is true (bool, one per name)."""
+    mask = np.zeros(len(names), np.bool_)
+    for row, name in rules().heads.begun(names):
+        mask[row] = is_runtime_like(name)
+    return mask
 
 
 def canonical_parts(name: str) -> tuple[str, str]:

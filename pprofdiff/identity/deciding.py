@@ -6,6 +6,7 @@ import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -14,11 +15,11 @@ from numpy.typing import NDArray
 
 from pprofdiff.goruntime.names import (
     alias,
-    is_runtime_like,
     is_standard_library,
     lookup,
     moved_key,
     package_of,
+    runtime_like,
     strip_type_arguments,
     versioned_folder,
 )
@@ -28,7 +29,7 @@ from pprofdiff.identity.given import given_pairs
 from pprofdiff.identity.matching import match
 from pprofdiff.identity.model import SAME_NAMES, Identity, Paired, PairedBy
 from pprofdiff.identity.moves import NO_MOVES, Moves, package_moves
-from pprofdiff.identity.nesting import Nesting
+from pprofdiff.identity.nesting import implied
 from pprofdiff.identity.rows import by_key
 from pprofdiff.identity.symbols import Symbols, type_outline
 from pprofdiff.model.profiles.profile import Profile
@@ -183,31 +184,38 @@ class _Decision:
         A closure that kept its name shows that its enclosing function did, sampled or
         not.
         """
-        doubted = [row for row, by in self.by.items() if by == "evidence"]
+        doubted = sorted(row for row, by in self.by.items() if by == "evidence")
+        if not doubted:
+            return
+        new_of = self.partner.tolist()
+        asked = [(self.symbols[0][r], self.symbols[1][new_of[r]]) for r in doubted]
         packages = (
-            {self.symbols[0].packages[row] for row in doubted},
-            {self.symbols[1].packages[self.partner[row]] for row in doubted},
+            {old.package for old, _ in asked},
+            {now.package for _, now in asked},
         )
-        pairs = [
-            (row, other)
-            for row, other in enumerate(self.partner.tolist())
+        others = (
+            (self.symbols[0][row], self.symbols[1][other])
+            for row, other in enumerate(new_of)
             if other >= 0
+            and self.by.get(row) != "evidence"
             and (
                 self.symbols[0].packages[row] in packages[0]
                 or self.symbols[1].packages[other] in packages[1]
             )
-        ]
-        nesting = Nesting()
-        pairs.sort(key=lambda pair: self.by.get(pair[0]) == "evidence")
-        for base, new in pairs:
-            old, now = self.symbols[0][base], self.symbols[1][new]
-            if self.by.get(base) != "evidence" or nesting.agrees(old, now):
+        )
+        nesting = implied(others, *zip(*asked, strict=True))
+        for row, (old, now) in zip(doubted, asked, strict=True):
+            if nesting.agrees(old, now):
                 nesting.take(old, now)
             else:
-                self._separate(base, new)
+                self._separate(row, new_of[row])
 
     def _of_runtime(self, side: int, row: int) -> bool:
-        return is_runtime_like(self.names[side][row])
+        return bool(self._runtime[side][row])
+
+    @cached_property
+    def _runtime(self) -> tuple[Bools, Bools]:
+        return runtime_like(self.names[0]), runtime_like(self.names[1])
 
     def _left(self) -> bool:
         """Return whether both sides have unpaired functions."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.identity.evidence import BODY, Entries, SideEvidence
 from pprofdiff.identity.symbols import Symbol, Symbols, words
-from pprofdiff.model.csr import expand, offsets_of
+from pprofdiff.model.csr import expand, offsets_of, order_of
 
 __all__ = ["FEATURES", "Features", "heaviest", "known_relations"]
 
@@ -85,14 +85,23 @@ def known_relations(entries: Entries, partner: Column, side: int) -> Entries:
 
 
 def heaviest(entries: Entries, most: int) -> Entries:
-    """Return the `most` heaviest relations of each kind for each function."""
-    slot = entries.function * _KINDS + entries.kind
+    """Return the `most` heaviest relations of each kind for each function, in order."""
     weight = np.minimum(entries.weight, _SPAN - 1)
-    order = np.argsort(slot * _SPAN + (_SPAN - 1 - weight), kind="stable")
-    slots = slot[order]
+    top = int(weight.max(initial=0))
+    lightness = _slots(entries) * (top + 1) + (top - weight)
+    return _first(entries.take(order_of(lightness)), most)
+
+
+def _first(entries: Entries, most: int) -> Entries:
+    """Return the first `most` relations of each kind of each function."""
+    slots = _slots(entries)
     first = np.flatnonzero(np.append(True, slots[1:] != slots[:-1])[: len(slots)])
     begins = np.repeat(first, np.diff(np.append(first, len(slots))))
-    return entries.take(order[np.arange(len(slots)) - begins < most])
+    return entries.take(np.arange(len(slots)) - begins < most)
+
+
+def _slots(entries: Entries) -> Column:
+    return entries.function * _KINDS + entries.kind
 
 
 class Features:
@@ -181,7 +190,7 @@ def _alike(
     base, new = pairs
     x: dict[str, Floats] = {}
     for kind, name in enumerate(_RELATIONS):
-        common = relations[0].common(relations[1], kind, base, new)
+        shared, common = relations[0].common(relations[1], kind, base, new)
         totals = relations[0].total[base, kind] + relations[1].total[new, kind]
         seen = relations[0].seen[base, kind], relations[1].seen[new, kind]
         fewer, more = np.minimum(*seen), np.maximum(*seen)
@@ -189,7 +198,8 @@ def _alike(
         x[f"{name} known"] = sure
         x[f"{name} alike"] = sure * common / np.maximum(totals - common, _TINY)
         x[f"{name} only one"] = np.where(fewer > 0, 0.0, more / (more + _SOME))
-    x["lines in common"] = relations[0].shared(relations[1], BODY, base, new)
+        if kind == BODY:
+            x["lines in common"] = shared
     return x
 
 
@@ -328,18 +338,18 @@ def _home(symbol: Symbol) -> tuple[str, ...]:
 
 
 class _Relations:
-    """One side's relations, by function and kind, heaviest first."""
+    """One side's relations, given by function and kind, heaviest first."""
 
     def __init__(self, entries: Entries, size: int) -> None:
-        slot = entries.function * _KINDS + entries.kind
         self.seen = np.bincount(
-            slot, entries.weight.astype(np.float64), minlength=size * _KINDS
+            _slots(entries),
+            entries.weight.astype(np.float64),
+            minlength=size * _KINDS,
         ).reshape(-1, _KINDS)
-        entries = heaviest(entries, _MOST_ENTRIES)
-        slot = entries.function * _KINDS + entries.kind
-        order = np.argsort(slot * _SPAN + entries.other)
-        self.entries = entries.take(order)
-        self.slot = slot[order]
+        entries = _first(entries, _MOST_ENTRIES)
+        width = int(entries.other.max(initial=0)) + 1
+        self.entries = entries.take(order_of(_slots(entries) * width + entries.other))
+        self.slot = _slots(self.entries)
         self.offsets = offsets_of(np.bincount(self.slot, minlength=size * _KINDS))
         share = self.seen.ravel()[self.slot]
         self.share = self.entries.weight / np.maximum(share, 1)
@@ -353,22 +363,13 @@ class _Relations:
             -1, _KINDS
         )
 
-    def common(self, other: _Relations, kind: int, base: Column, new: Column) -> Floats:
-        """Return the worth of what both functions of each pair share of a kind."""
-        pair, own, place = self._shared(other, kind, base, new)
-        least = np.minimum(self.share[own], other.share[place])
-        worth: Floats = np.bincount(pair, least, minlength=len(base)).astype(float)
-        return worth
-
-    def shared(self, other: _Relations, kind: int, base: Column, new: Column) -> Floats:
-        """Return how many relations of a kind both functions of each pair have."""
-        pair, _, _ = self._shared(other, kind, base, new)
-        return np.bincount(pair, minlength=len(base)).astype(float)
-
-    def _shared(
+    def common(
         self, other: _Relations, kind: int, base: Column, new: Column
-    ) -> tuple[Column, Column, Column]:
-        """Return (pair, row here, row there) of the relations that both have."""
+    ) -> tuple[Floats, Floats]:
+        """Return how many relations of a kind both functions of each pair have.
+
+        And what these are worth.
+        """
         slots = base * _KINDS + kind
         counts = (self.offsets[1:] - self.offsets[:-1])[slots]
         at = expand(self.offsets[:-1][slots], counts)
@@ -377,27 +378,27 @@ class _Relations:
         theirs = np.append(other.slot * _SPAN + other.entries.other, -1)
         place = np.searchsorted(theirs[:-1], wanted)
         both = theirs[place] == wanted
-        return pair[both], at[both], place[both]
+        pair = pair[both]
+        least = np.minimum(self.share[at[both]], other.share[place[both]])
+        worth: Floats = np.bincount(pair, least, minlength=len(base)).astype(float)
+        return np.bincount(pair, minlength=len(base)).astype(float), worth
 
 
 @dataclass(frozen=True, eq=False)
 class _Rarity:
     """How informative each relation is: the fewer functions have it, the more."""
 
-    keys: Column
     worth: Floats
 
     @classmethod
     def of(cls, base: Entries, new: Entries) -> _Rarity:
         """Count how many functions of both sides have each relation."""
-        keys, counts = np.unique(
-            np.concatenate([_relation(base), _relation(new)]), return_counts=True
-        )
-        return cls(keys, 1 / (1 + np.log2(counts)))
+        counts = np.bincount(np.concatenate([_relation(base), _relation(new)]))
+        return cls(1 / (1 + np.log2(np.maximum(counts, 1))))
 
     def worth_of(self, entries: Entries) -> Floats:
         """Return the worth of relations that were counted."""
-        return self.worth[np.searchsorted(self.keys, _relation(entries))]
+        return self.worth[_relation(entries)]
 
 
 def _relation(entries: Entries) -> Column:

@@ -17,11 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.identity.evidence import BODY, Entries, SideEvidence
+from pprofdiff.identity.evidence import BODY, Entries, Shown, SideEvidence
 from pprofdiff.identity.features import FEATURES, Features, heaviest, known_relations
-from pprofdiff.identity.nesting import Nesting
+from pprofdiff.identity.nesting import Nesting, implied
 from pprofdiff.identity.rows import by_key
 from pprofdiff.identity.symbols import Symbol, Symbols
+from pprofdiff.model.csr import grouped
 from pprofdiff.parallel import both
 
 __all__ = ["Candidates", "Matched", "Matcher", "match"]
@@ -106,10 +107,9 @@ class Candidates:
         """The rows of base and of new."""
         return self.base, self.new
 
-    def take(self, rows: Sequence[int]) -> Candidates:
+    def take(self, chosen: Bools) -> Candidates:
         """Return the chosen pairs."""
-        at = np.array(rows, np.int64)
-        return Candidates(self.base[at], self.new[at], self.features[at])
+        return Candidates(self.base[chosen], self.new[chosen], self.features[chosen])
 
     def of(self, name: str) -> Floats:
         """Return one of `FEATURES`."""
@@ -161,14 +161,15 @@ class Matcher:
         self.symbols = symbols
         self.partner = partner.copy()
         self.lone = lone[0].copy(), lone[1].copy()
-        base, new = both(lambda i: sides[i].shown(lone[i]), 0, 1, size=sides[0].frames)
-        self._entries = (
-            heaviest(base.entries, _MOST_ENTRIES),
-            heaviest(new.entries, _MOST_ENTRIES),
-        )
+        base, new = both(self._shown, 0, 1, size=sides[0].frames)
+        self._entries = base.entries, new.entries
         self.samples = base.samples, new.samples
         self._features = Features(sides, symbols, lone, self.samples)
         self._nesting = self._nested()
+
+    def _shown(self, side: int) -> Shown:
+        entries, samples = self.sides[side].shown(self.lone[side])
+        return Shown(heaviest(entries, _MOST_ENTRIES), samples)
 
     def candidates(self, *, numbers: bool) -> Candidates:
         """Return candidate pairs of unpaired functions, with features."""
@@ -196,22 +197,31 @@ class Matcher:
 
     def nested(self, candidates: Candidates) -> Candidates:
         """Return the pairs that agree with the pairs of their enclosing functions."""
-        rows = zip(*(column.tolist() for column in candidates.rows), strict=True)
-        return candidates.take(
-            [
-                i
-                for i, (base, new) in enumerate(rows)
-                if self._nesting.agrees(self.symbols[0][base], self.symbols[1][new])
-            ]
-        )
+        kept = np.ones(len(candidates.base), np.bool_)
+        for side, rows in enumerate(candidates.rows):
+            some, place = grouped(rows)
+            symbols = (self.symbols[side][row] for row in some.tolist())
+            known = [self._nesting.knows(side, symbol) for symbol in symbols]
+            kept &= ~np.array(known, np.bool_)[place]
+        # Pairs of functions of which nothing is known agree: they are equally nested.
+        for i in np.flatnonzero(~kept).tolist():
+            base, new = (int(rows[i]) for rows in candidates.rows)
+            kept[i] = self._nesting.agrees(self.symbols[0][base], self.symbols[1][new])
+        return candidates.take(kept)
 
     def _nested(self) -> Nesting:
         """Return the nesting implied by pairs in packages with unpaired closures."""
-        nesting = Nesting()
-        for row, symbol in self._near(0):
-            if (other := int(self.partner[row])) >= 0:
-                nesting.take(symbol, self.symbols[1][other])
-        return nesting
+        new_of = self.partner.tolist()
+        pairs = (
+            (symbol, self.symbols[1][new_of[row]])
+            for row, symbol in self._near(0)
+            if new_of[row] >= 0
+        )
+        return implied(pairs, self._lone_symbols(0), self._lone_symbols(1))
+
+    def _lone_symbols(self, side: int) -> Iterator[Symbol]:
+        rows = np.flatnonzero(self.lone[side]).tolist()
+        return (self.symbols[side][row] for row in rows)
 
     def _pairs(self) -> tuple[Column, Column]:
         """Return the pairs of functions that belong to the same place."""
@@ -233,7 +243,7 @@ class Matcher:
         unpaired, to the closures of such functions in its package. Functions in a
         package that the other side lacks may have moved with it, and kept their names.
         """
-        functions, packages = self._known_functions, self._known_packages
+        homes, packages = self._homes, self._known_packages
         paired = self.partner >= 0
         new_of = self.partner
         if side == 1:
@@ -246,30 +256,33 @@ class Matcher:
                 yield row, ("elsewhere", symbol.kinds, symbol.function)
             elif not symbol.kinds:
                 yield row, symbol.package
-            elif (home := functions[side].get(key, -1)) >= 0 and new_of[home] >= 0:
+            elif (home := homes[side].get(key, -1)) >= 0 and new_of[home] >= 0:
                 yield row, (symbol.package, symbol.kinds, int(new_of[home]))
             else:
-                stays = all(key in known for known in self._known_homes)
+                stays = all(key in known for known in homes)
                 yield row, (symbol.package, symbol.kinds, key if stays else "")
 
     @cached_property
-    def _known_functions(self) -> list[dict[tuple[str, str], int]]:
-        """The rows of each side's functions, without closures."""
-        return [
-            {
-                (symbol.package, symbol.function): row
-                for row, symbol in self._near(side)
-                if not symbol.kinds
-            }
-            for side in (0, 1)
-        ]
+    def _homes(self) -> list[dict[tuple[str, str], int]]:
+        """The row of each side's functions that enclose unpaired closures.
 
-    @cached_property
-    def _known_homes(self) -> list[set[tuple[str, str]]]:
-        """Each side's functions, and those that enclose closures."""
-        return [
-            {(s.package, s.function) for _, s in self._near(side)} for side in (0, 1)
-        ]
+        It is -1 if only such closures show the function.
+        """
+        asked = {
+            (symbol.package, symbol.function)
+            for side in (0, 1)
+            for symbol in self._lone_symbols(side)
+            if symbol.kinds
+        }
+        homes: list[dict[tuple[str, str], int]] = [{}, {}]
+        for side, found in enumerate(homes):
+            for row, symbol in self._near(side):
+                key = symbol.package, symbol.function
+                if key in asked and not symbol.kinds:
+                    found[key] = row
+                elif key in asked:
+                    found.setdefault(key, -1)
+        return homes
 
     def _near(self, side: int) -> Iterator[tuple[int, Symbol]]:
         """Yield the functions of packages with unpaired closures."""
@@ -282,9 +295,9 @@ class Matcher:
     def _of_closures(self) -> set[str]:
         return {
             symbol.package
-            for symbols, lone in zip(self.symbols, self.lone, strict=True)
-            for row in np.flatnonzero(lone).tolist()
-            if (symbol := symbols[row]).kinds
+            for side in (0, 1)
+            for symbol in self._lone_symbols(side)
+            if symbol.kinds
         }
 
     @cached_property

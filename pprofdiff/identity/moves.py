@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from posixpath import basename
@@ -106,11 +106,16 @@ def package_moves(base: Mapping[str, str], new: Mapping[str, str]) -> Moves:
     if not asked:
         return NO_MOVES
     # Of thousands of equal names, only those of the packages in question matter.
-    package = {name: package_of(name) for name in both}
-    inside = {p for p in set(package.values()) if canonical_path(p) in asked}
-    likely = {name: new[name] for name, path in package.items() if path in inside}
-    stays = _by_package(likely, standard)
-    evidence = _Evidence(old, now, stays, shared, standard)
+    named: dict[str, list[str]] = defaultdict(list)
+    for name in both:
+        named[package_of(name)].append(name)
+    stay: dict[str, list[str]] = defaultdict(list)
+    for package, names in named.items():
+        if (path := canonical_path(package)) in asked:
+            stay[path] += names
+            if is_standard_library(package) and not all(map(is_runtime_like, names)):
+                standard.add(path)
+    evidence = _Evidence(old, now, stay, shared, standard)
     decided: dict[str, Move] = {}
     for rule in (_major_versions, _copies, _alike):
         for move in rule(evidence, decided):
@@ -153,23 +158,21 @@ def _shared(base: _Packages, new: _Packages) -> Counter[tuple[str, str]]:
 class _Evidence:
     """Names of both sides by package, and how many each two packages share.
 
-    `base` and `new` have the functions on one side only, `both` those on both sides.
-    `standard` are the packages of the standard library.
+    `base` and `new` have the functions on one side only, `both` the names on both
+    sides. `standard` are the packages of the standard library.
     """
 
     def __init__(
         self,
         base: _Packages,
         new: _Packages,
-        both: _Packages,
+        both: Mapping[str, Sequence[str]],
         shared: Counter[tuple[str, str]],
         standard: set[str],
     ) -> None:
         self.base, self.new, self.both = base, new, both
         self.shared, self.standard = shared, standard
-        # A package that stays in place is a candidate like any other.
-        for path, rests in both.items():
-            self.shared[path, path] += len(rests)
+        self._kept: dict[str, int] = {}
         self.best_of_base, self.best_of_new = _rivals(self.shared)
 
     def candidates(self) -> Iterator[tuple[str, str, int]]:
@@ -182,23 +185,34 @@ class _Evidence:
 
     def stays(self, path: str) -> int:
         """Return how many names both sides have under this path."""
-        return self.shared[path, path]
+        return self.shared[path, path] + self.kept(path)
+
+    def kept(self, path: str) -> int:
+        """Return how many functions have this path and one name on both sides."""
+        if path not in self._kept:
+            names = dict.fromkeys(self.both.get(path, ()), "")
+            self._kept[path] = len(_by_package(names, set()).get(path, ()))
+        return self._kept[path]
 
     def smaller(self, old: str, now: str) -> int:
         """Return the number of functions of the smaller package."""
         return min(
-            len(side.get(path, ())) + len(self.both.get(path, ()))
+            len(side.get(path, ())) + self.kept(path)
             for side, path in ((self.base, old), (self.new, now))
         )
 
     def leads(self, old: str, now: str) -> bool:
-        """Return whether each package shares far less with any other one."""
+        """Return whether each package shares far less with any other one.
+
+        A package that stays in place is a candidate like any other.
+        """
         count = self.shared[old, now]
         return all(
-            count >= _AHEAD * next((n for n in best if n[1] != partner), (0, ""))[0]
-            for best, partner in (
-                (self.best_of_base[old], now),
-                (self.best_of_new[now], old),
+            count >= _AHEAD * next((n for n, other in best if other != partner), 0)
+            and count >= _AHEAD * self.stays(path)
+            for best, path, partner in (
+                (self.best_of_base[old], old, now),
+                (self.best_of_new[now], now, old),
             )
         )
 
@@ -207,11 +221,12 @@ _Best = dict[str, list[tuple[int, str]]]
 
 
 def _rivals(shared: Mapping[tuple[str, str], int]) -> tuple[_Best, _Best]:
-    """Return, for each package of base and of new, the two that share most with it."""
+    """Return, for each package of base and of new, two others that share most."""
     best: tuple[_Best, _Best] = defaultdict(list), defaultdict(list)
     for (old, now), count in shared.items():
-        best[0][old].append((count, now))
-        best[1][now].append((count, old))
+        if old != now:
+            best[0][old].append((count, now))
+            best[1][now].append((count, old))
     for side in best:
         for path, rivals in side.items():
             side[path] = sorted(rivals, reverse=True)[:2]

@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pprofdiff.identity.symbols import Symbol
 
-__all__ = ["Nesting"]
+__all__ = ["Nesting", "implied"]
 
 # Package and function, then the kinds and numbers of the links down to a closure.
 _Node = tuple[str, str, tuple[str, ...], tuple[int, ...]]
@@ -30,11 +30,36 @@ class Nesting:
             for old, now in _nodes(base, new)
         )
 
+    def knows(self, side: int, symbol: Symbol) -> bool:
+        """Return whether a pair implies something of one side's function."""
+        known = self._base_of if side else self._new_of
+        return any(node in known for node in _chain(symbol))
+
     def take(self, base: Symbol, new: Symbol) -> None:
         """Accept a pair, and the pairs of its enclosing functions."""
         for old, now in _nodes(base, new):
             self._new_of.setdefault(old, now)
             self._base_of.setdefault(now, old)
+
+
+def implied(
+    pairs: Iterable[tuple[Symbol, Symbol]],
+    base: Iterable[Symbol],
+    new: Iterable[Symbol],
+) -> Nesting:
+    """Return what pairs imply about some functions of each side, and those around."""
+    asked = [{place for one in side for place in _places(one)} for side in (base, new)]
+    nesting = Nesting()
+    for old, now in pairs:
+        apart = asked[0].isdisjoint(_places(old)), asked[1].isdisjoint(_places(now))
+        if not all(apart):
+            nesting.take(old, now)
+    return nesting
+
+
+def _places(symbol: Symbol) -> tuple[tuple[str, str], ...]:
+    """Return what the nodes of a function begin with."""
+    return (symbol.package, symbol.function), (symbol.package, symbol.prefix)
 
 
 def _nodes(base: Symbol, new: Symbol) -> Iterator[tuple[_Node, _Node]]:

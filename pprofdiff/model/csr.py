@@ -26,6 +26,7 @@ __all__ = [
     "last_in_row",
     "offsets_of",
     "once_per_row",
+    "order_of",
     "row_of_item",
     "slices",
     "sums",
@@ -96,6 +97,18 @@ def grouped(values: NDArray[T]) -> tuple[NDArray[T], NDArray[np.int64]]:
     """Return the sorted distinct values, and the index in them of each of `values`."""
     groups = distinct(values)
     return groups, np.searchsorted(groups, values)
+
+
+def order_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the stable order of keys that are not negative.
+
+    If a key and its index fit into one word, words are sorted: half of an argsort.
+    """
+    bits = len(keys).bit_length()
+    if int(keys.max(initial=0)).bit_length() + bits < np.iinfo(np.int64).bits:
+        words = np.sort(keys << bits | np.arange(len(keys)))
+        return words & ((1 << bits) - 1)
+    return np.argsort(keys, kind="stable")
 
 
 def chunks(offsets: Offsets, items: int = _CHUNK) -> list[tuple[int, int]]:

@@ -23,7 +23,7 @@ from pprofdiff.analysis.profiles.caveats import releases_apart
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups, judged_sums
 from pprofdiff.analysis.profiles.tables import Table, ValueColumn
-from pprofdiff.goruntime.names import is_runtime_like
+from pprofdiff.goruntime.names import runtime_like
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import once_per_row, sums
 
@@ -165,10 +165,7 @@ class CPUComparison:
     @cached_property
     def of_runtime(self) -> Mask:
         """Which functions are the runtime's, or do its work (bool, by row)."""
-        mask = np.zeros(len(self.names), np.bool_)
-        for row, name in rules().heads.begun(self.names):
-            mask[row] = is_runtime_like(name)
-        return mask
+        return runtime_like(self.names)
 
     def rows_of(self, names: Iterable[str]) -> Column:
         """Return the rows of functions, each given by its name on either side.

@@ -257,9 +257,9 @@ def _copies(evidence: _Evidence, _: Mapping[str, Move]) -> Iterator[Move]:
     for old, now, count in evidence.candidates():
         if (
             count >= _LEAST
+            and (_owner(old) != _owner(now) or _last(old) == _last(now))
             and count > _SHARE * evidence.smaller(old, now)
             and evidence.leads(old, now)
-            and (_owner(old) != _owner(now) or _last(old) == _last(now))
             and _copied(evidence.base[old], evidence.new[now])
         ):
             yield Move(old, now, count)

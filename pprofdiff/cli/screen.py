@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from shutil import get_terminal_size
 from typing import NamedTuple, TextIO
 
 from pprofdiff.errors import FetchError
@@ -75,7 +74,12 @@ class Screen(NamedTuple):
 
     def width(self) -> int | None:
         """Return the terminal's columns, None if output is not a terminal."""
-        return get_terminal_size().columns if self.out.isatty() else None
+        if not self.out.isatty():
+            return None
+        # Not at start-up: shutil imports all compressions.
+        from shutil import get_terminal_size
+
+        return get_terminal_size().columns
 
     def wants_color(self, when: str) -> bool:
         """Return whether to colour: as requested, else on terminals (no-color.org)."""

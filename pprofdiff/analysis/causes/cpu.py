@@ -376,7 +376,10 @@ class CPUComparison:
 def explained(cpu: CPUComparison, covered: Claim) -> Explained:
     """Return how much the findings explain together, and which groups are left."""
     total = cpu.scaled_delta(*cpu.diff.totals)
-    return Explained(total, cpu.delta(covered), tuple(_left(cpu, covered)))
+    left = tuple(_left(cpu, covered))
+    rest = Claim(~covered.base, ~covered.new)
+    quiet = not left and not cpu.change(rest).significant
+    return Explained(total, cpu.delta(covered), left, quiet)
 
 
 def _left(cpu: CPUComparison, covered: Claim) -> list[JudgedSum]:

@@ -147,12 +147,14 @@ def with_spans(finding: Finding) -> Finding:
 class Explained(NamedTuple):
     """How much of the CPU profiles' delta the findings explain, in scaled values.
 
-    `left` are the groups whose unexplained part is significant, largest first.
+    `left` are the groups whose unexplained part is significant, largest first. `quiet`
+    says that all that is unexplained is within noise, group by group and together.
     """
 
     total: float
     explained: float
     left: tuple[JudgedSum, ...]
+    quiet: bool = True
 
 
 class Findings(NamedTuple):

@@ -21,7 +21,13 @@ from pprofdiff.analysis.causes.finding import (
     Severity,
     severity_of,
 )
-from pprofdiff.analysis.causes.places import Place, Program, owned_by, places
+from pprofdiff.analysis.causes.places import (
+    Place,
+    Program,
+    owned_by,
+    places,
+    with_callers,
+)
 from pprofdiff.analysis.causes.sites import (
     OBJECT,
     Allocated,
@@ -33,6 +39,7 @@ from pprofdiff.analysis.causes.sites import (
     netted,
     part_of_all,
     share_of_change,
+    without_moved,
 )
 from pprofdiff.analysis.causes.wording import arrow, numeral, percent, short, times_the
 from pprofdiff.analysis.judge.counts import CountModel
@@ -174,7 +181,7 @@ def _add_places(
     the significant ones.
     """
     taken, word = cpu.of(()), None
-    for place in _places(view, cpu, program):
+    for place in with_callers(cpu, _places(view, cpu, program)):
         finding = _of_place(view, cpu, place, len(drafts) + 1)
         if finding.severity != "info":
             drafts.append((finding.weight, finding, []))
@@ -230,7 +237,13 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
 def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Finding:
     """Return a place as a finding."""
     name, delta = cpu.names[place.row], cpu.scaled_delta(place.base, place.new)
-    named = [name, *(cpu.names[row] for row in (place.gone, place.added) if row >= 0)]
+    others = (place.gone, place.added, place.absorbed)
+    named = [name, *(cpu.names[row] for row in others if row >= 0)]
+    functions: tuple[str, ...] = (name,)
+    facts = cpu.facts([place.row], "cum")
+    if place.absorbed >= 0:
+        functions = (cpu.names[place.absorbed], name)
+        facts = (cpu.fact(_who(cpu, place), place.base, place.new), *facts)
     site = _sites_of(view, cpu, place)[0]
     known = site is not None and is_large(view.totals, site)
     resources, callees = _by_resource(cpu, place), _callees(cpu, place)
@@ -238,6 +251,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         f"It allocates {amounts(view.totals, site)}{_all(place)}{view.of_all}"
         if known and site
         else "",
+        _absorbed(cpu, place),
         callees,
         _in_clauses(resources, scale_of(cpu.diff).unit),
         *_mechanisms(cpu, place, {amount for _, amount in resources}),
@@ -251,15 +265,15 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
             "place" if number == 1 else f"place-{number}",
             _largest(view, cpu, place),
             f"{callees}." if callees else "",
-            cpu.facts([place.row], "cum"),
+            facts,
             names=frozenset(named),
-            functions=(name,),
+            functions=functions,
         )
     return Finding(
         "place" if number == 1 else f"place-{number}",
         _title(cpu, place),
         " ".join(f"{sentence}." for sentence in sentences if sentence),
-        cpu.facts([place.row], "cum"),
+        facts,
         severity=severity_of(share),
         direction=cpu.way(delta),
         claim=place.claim,
@@ -269,7 +283,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         weight=share,
         sure=known,
         names=frozenset(named),
-        functions=(name,),
+        functions=functions,
     )
 
 
@@ -330,7 +344,7 @@ def _sites_of(
 
 def _title(cpu: CPUComparison, place: Place) -> str:
     """Return a place's change as a title."""
-    amount, who = cpu.words(place.base, place.new), _called(cpu.names[place.row])
+    amount, who = cpu.words(place.base, place.new), _who(cpu, place)
     cum = _cum(cpu, place.row)
     if place.whole and (place.base, place.new) == cum:
         amount = f"{amount} with all it calls"
@@ -345,6 +359,23 @@ def _title(cpu: CPUComparison, place: Place) -> str:
         share = percent(place.new, cpu.diff.totals[1])
         return f"{who} now takes {share} of the CPU: {amount}"
     return f"{who} uses {times_the(ratio, 'CPU')}: {amount}"
+
+
+def _who(cpu: CPUComparison, place: Place) -> str:
+    """Return a place's name; with the callee whose work it does on one side."""
+    who = _called(cpu.names[place.row])
+    if place.absorbed < 0:
+        return who
+    return f"{who} with {_called(cpu.names[place.absorbed])}"
+
+
+def _absorbed(cpu: CPUComparison, place: Place) -> str:
+    """Return where a place does a callee's work itself, as a sentence."""
+    if place.absorbed < 0:
+        return ""
+    name = _called(cpu.names[place.absorbed])
+    without = cpu.diff.base if _cum(cpu, place.absorbed)[1] else cpu.diff.new
+    return f"{name} has no samples in {without.label}: its code is inlined, or moved"
 
 
 def _called(name: str) -> str:
@@ -422,7 +453,7 @@ def _resources() -> Iterator[tuple[str, tuple[str, ...]]]:
         if group.id in ("gc", *_COSTS_OF_ALLOCATION):
             memory += group.categories
         elif group.id == "user":
-            yield "Go code", group.categories
+            yield "user code", group.categories
         elif group.id == "runtime":
             for category in group.categories:
                 yield rules().category_labels[category], (category,)
@@ -464,7 +495,9 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     if view.sites is None:
         return []
     large = [
-        s for s in view.sites.all if s.name not in named and is_large(view.totals, s)
+        s
+        for s in without_moved(view.sites.all)
+        if s.name not in named and is_large(view.totals, s)
     ]
     return netted(large)[:_SITES]
 

@@ -19,13 +19,13 @@ from pprofdiff.analysis.causes.finding import Claim
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.graph import flat_and_cum
 from pprofdiff.analysis.ledger.views import merged
-from pprofdiff.analysis.policy import COVERS, MOST, NEARLY_ALL
+from pprofdiff.analysis.policy import COVERS, MOST, MUCH, NEARLY_ALL
 from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.goruntime.names import is_standard_library, package_of
 from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import distinct, last_in_row, row_of_item, sums
 
-__all__ = ["Place", "Program", "of_harness", "owned_by", "places"]
+__all__ = ["Place", "Program", "of_harness", "owned_by", "places", "with_callers"]
 
 Column = NDArray[np.int64]
 
@@ -44,7 +44,8 @@ class Place(NamedTuple):
     `claim` are its samples, `base` and `new` their raw CPU time. They are the samples
     it owns, or with `whole` also those of all callees. `gone` and `added` are the
     outermost callees that only base, or only new, has; -1 for none. A place is
-    `partial` if larger places have some of its samples.
+    `partial` if larger places have some of its samples. `absorbed` is a callee without
+    samples on one side, whose work the function does itself there; -1 for none.
     """
 
     row: int
@@ -55,6 +56,7 @@ class Place(NamedTuple):
     gone: int = -1
     added: int = -1
     partial: bool = False
+    absorbed: int = -1
 
 
 class Program:
@@ -149,6 +151,50 @@ def _owner(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
         return None
     claim = owned_by(cpu, [best[0]]).within(left)
     return Place(best[0], claim, *cpu.sums(claim), whole=False)
+
+
+def with_callers(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
+    """Return places; those that only one side has with the caller that does their work.
+
+    The compiler inlined such a function, or its code moved into its caller: what the
+    caller costs more must be set against what the function costs less.
+    """
+    left = list(found)
+    for place in found:
+        caller = -1 if place.base and place.new else _calling(cpu, place)
+        if caller < 0 or place not in left:
+            continue
+        own = owned_by(cpu, [caller])
+        same = [one for one in left if one.row in (caller, place.row)]
+        for other in left:
+            if other not in same:
+                own = own.without(other.claim)
+        change, back = cpu.delta(place.claim), cpu.delta(own)
+        if back * change >= 0 or abs(back) < MUCH * abs(change):
+            continue
+        if cpu.change(own).significant:
+            claim = own
+            for one in same:
+                claim = claim.plus(one.claim)
+            base, new = cpu.sums(claim)
+            at = left.index(place)
+            left[at] = Place(caller, claim, base, new, whole=False, absorbed=place.row)
+            left = [one for one in left if one not in same]
+    return left
+
+
+def _calling(cpu: CPUComparison, place: Place) -> int:
+    """Return the function that calls most of a place that one side has, -1 for none."""
+    side = 1 if place.new else 0
+    size, chosen = len(cpu.names), place.claim.sides[side]
+    rows, calls = np.arange(size) == place.row, np.zeros(size, np.int64)
+    for samples, functions, offsets in cpu.stacks_with(side, rows, chosen):
+        at = last_in_row(functions == place.row, offsets)
+        called = (at >= 0) & (at + 1 < offsets[1:])
+        values = cpu.diff.values[side][samples[called]]
+        calls += sums(functions[at[called] + 1], values, size)
+    caller = int(calls.argmax())
+    return caller if calls[caller] >= MOST * max(place.base, place.new) else -1
 
 
 def owned_by(cpu: CPUComparison, rows: Sequence[int]) -> Claim:

@@ -15,7 +15,7 @@ from pprofdiff.analysis.causes.places import of_harness
 from pprofdiff.analysis.causes.wording import amount, arrow, numeral
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.ledger.views import View
-from pprofdiff.analysis.policy import MINOR, MOST, NEARLY_ALL
+from pprofdiff.analysis.policy import MINOR, MOST, MUCH, NEARLY_ALL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.runs import operations_of_both
 from pprofdiff.model.csr import sums
@@ -35,6 +35,7 @@ __all__ = [
     "netted",
     "part_of_all",
     "share_of_change",
+    "without_moved",
 ]
 
 Column = NDArray[np.int64]
@@ -164,6 +165,34 @@ def netted(sites: Sequence[Site]) -> list[Site]:
             instead_of=old.name,
         )
     return kept
+
+
+def without_moved(sites: Sequence[Site]) -> list[Site]:
+    """Return sites without pairs of which one gained what the other lost.
+
+    Objects that one function made and another one makes now are no change. The first of
+    several such functions is taken.
+    """
+    left = list(sites)
+    for site in sites:
+        if site in left and site.space[1] < site.space[0]:
+            other = next((one for one in left if _gained(site, one)), None)
+            if other is not None:
+                left.remove(site)
+                left.remove(other)
+    return left
+
+
+def _gained(lost: Site, other: Site) -> bool:
+    """Return whether another function gained about what one lost, and kept its own."""
+    changes = [
+        (own[1] - own[0], more[1] - more[0])
+        for own, more in ((lost.space, other.space), (lost.objects, other.objects))
+    ]
+    # One that started from nothing is in its place: see `netted`.
+    return other.space[0] > 0 and all(
+        own * more < 0 and abs(own + more) <= MUCH * abs(own) for own, more in changes
+    )
 
 
 def _alike(old: Site, new: Site) -> bool:
@@ -352,7 +381,7 @@ def amounts(totals: Allocated | None, site: Site) -> str:
     """Return a function's allocations: ``1.8 → 0 KiB/op, 30 → 0 allocs/op``.
 
     Objects are omitted if profiles may miss a good part of them. A function within 1%
-    of the benchmarks' counts on both sides gets those counts.
+    of the benchmarks' counts gets those counts, as none has more.
     """
     if totals is not None:
         site = site._replace(
@@ -375,13 +404,18 @@ def amounts(totals: Allocated | None, site: Site) -> str:
 
 
 def _nearly_all(whole: _Pair | None, part: _Pair) -> _Pair:
-    """Return `part`, or `whole` if both sides agree within 1%."""
+    """Return `part`, or `whole` if both agree within 1% of the larger side.
+
+    Profiles count what the process allocates at start-up too: no part is more than
+    the whole.
+    """
     if whole is None:
         return part
-    all_of = (
-        abs(own - all_) <= MINOR * all_ for all_, own in zip(whole, part, strict=True)
-    )
-    return whole if all(all_of) else part
+    pairs = list(zip(whole, part, strict=True))
+    if all(abs(own - all_) <= MINOR * max(whole) for all_, own in pairs):
+        return whole
+    base, new = (min(pair) for pair in pairs)
+    return base, new
 
 
 def share_of_change(

@@ -3,7 +3,8 @@
 A sample belongs to the changed line nearest the leaf of its stack: code called from
 there did not change, and changes in its callers did not change its cost. Lines are
 reported if their samples changed significantly by the finding's noise model, in the
-finding's direction, and by a part of it that matters.
+finding's direction, and by a part of it that matters; with their cum over all samples,
+as ``pprof -list`` has it.
 """
 
 from __future__ import annotations
@@ -162,18 +163,8 @@ class _Carriers:
     def _innermost(self, side: int) -> Column:
         lines = self.both.sides[side]
         hunk_of_row = np.full(lines.rows, -1, np.int64)
-        for i, one in enumerate(self.changed):
-            place = (one.places.base, one.places.new)[side]
-            if place is None:
-                continue
-            hunk = one.hunk
-            start, count = (
-                (hunk.base_start, hunk.base_count),
-                (hunk.new_start, hunk.new_count),
-            )[side]
-            line = place.lines.line
-            hit = (line >= start) & (line < start + count)
-            hunk_of_row[place.lines.row[hit]] = i
+        for i in range(len(self.changed)):
+            hunk_of_row[self._rows_of(i, side)] = i
         profile = (self.diff.base, self.diff.new)[side].profile
         nearest = np.full(len(profile), -1, np.int64)
         if (hunk_of_row >= 0).any():
@@ -183,6 +174,44 @@ class _Carriers:
                 first = first_in_row(hunks >= 0, frames.offsets)
                 nearest[start:stop] = np.append(hunks, -1)[first]
         return nearest
+
+    def _rows_of(self, i: int, side: int) -> Column:
+        """Return the lines of a hunk on one side that have samples, as rows."""
+        one = self.changed[i]
+        place = (one.places.base, one.places.new)[side]
+        if place is None:
+            return np.zeros(0, np.int64)
+        hunk = one.hunk
+        start, count = (
+            (hunk.base_start, hunk.base_count),
+            (hunk.new_start, hunk.new_count),
+        )[side]
+        line = place.lines.line
+        return place.lines.row[(line >= start) & (line < start + count)]
+
+    def cum(self, i: int) -> tuple[int, int]:
+        """Return the raw cum of a hunk, as (base, new): each sample with a line of it.
+
+        That is what ``pprof -list`` shows, whoever the samples are of otherwise.
+        """
+        return self._cum(i, 0), self._cum(i, 1)
+
+    def _cum(self, i: int, side: int) -> int:
+        lines = self.both.sides[side]
+        marked = np.zeros(lines.rows, np.bool_)
+        marked[self._rows_of(i, side)] = True
+        if not marked.any():
+            return 0
+        of_line, values = marked[lines.ids], self.diff.values[side]
+        profile = (self.diff.base, self.diff.new)[side].profile
+        return sum(
+            int(
+                values[start:stop][
+                    first_in_row(of_line[frames.line], frames.offsets) >= 0
+                ].sum()
+            )
+            for start, stop, frames in walk(profile)
+        )
 
     def sums(
         self, chosen: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None
@@ -510,7 +539,13 @@ def _all_lines(carriers: _Carriers) -> tuple[ChangedLines, ...]:
     judged = model.rows(runs.map(lambda run: run[some]))
     order = np.argsort(-np.abs(judged.delta), kind="stable")
     loud = some[order[~judged.noise[order]]][:_LISTED].tolist()
-    return tuple(carriers.with_cost(i, int(base[i]), int(new[i])) for i in loud)
+    cums = {i: carriers.cum(i) for i in loud}
+    innermost = model.by.delta(base, new)
+    return tuple(
+        carriers.with_cost(i, *cum)
+        for i, cum in cums.items()
+        if float(model.by.delta(*cum)) * innermost[i] > 0
+    )
 
 
 def _caveats(carriers: _Carriers) -> Iterator[Caveat]:
@@ -649,7 +684,10 @@ def _lines(
     loud = ~judged.noise & (delta * np.sign(whole) >= _PART * abs(whole))
     order = np.argsort(-np.abs(delta), kind="stable")
     for i in some[order[loud[order]]][:NAMED].tolist():
-        yield carriers.with_cost(i, int(base[i]), int(new[i]))
+        cum = carriers.cum(i)
+        # Of lines that others pay for too, only a cost of the same way explains it.
+        if float(model.by.delta(*cum)) * whole > 0:
+            yield carriers.with_cost(i, *cum)
 
 
 def _rows(diff: ProfileDiff, finding: Finding) -> list[int]:

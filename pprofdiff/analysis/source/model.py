@@ -23,8 +23,8 @@ class ChangedLines(NamedTuple):
     gone
         Whether new has nothing in their place.
     base, new
-        Raw values of the finding's samples whose changed line nearest the leaf is one
-        of these, in the comparison's unit.
+        Raw cum of the lines: the values of all samples with one of them on the stack,
+        in the comparison's unit; 0 for lines without an amount.
     commits
         The commits that made them, newest first; empty without a repository.
     build

@@ -81,8 +81,8 @@ def _changed_table(
         "changed_lines",
         columns,
         rows,
-        title=f"{'Other changed' if other else 'Changed'} lines, with all they call "
-        "(a sample counts for the innermost one)",
+        title=f"{'Other changed' if other else 'Changed'} lines "
+        "(cum: with all they call)",
         code=True,
         one_unit=True,
     )

@@ -47,7 +47,9 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
     others = [_clause(f) for f in found if f not in shown]
     if others:
         rest.append(Sentence(f"{'; '.join(others)}.", "also"))
-    claimed = any(f.explains for f in shown if f.severity != "info")
+    claimed = any(
+        f.explains and f.mark != "noise" for f in shown if f.severity != "info"
+    )
     adds_up = cpu is not None and cpu.normalization.mode != "composition"
     if findings.explained is not None and cpu is not None and adds_up and claimed:
         whole = len(shown) == len(_shown(findings, found, len(found)))
@@ -60,7 +62,8 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
             who = f"Cause {causes.index(alone) + 1} explains"
         # A title has everything that its cause explains, including its consequences.
         seen = alone.explains if alone is not None and alone.mark is not None else None
-        rest.append(Sentence(_together(findings.explained, cpu, who, seen)))
+        if text := _together(findings.explained, cpu, who, seen):
+            rest.append(Sentence(text))
     return Why(
         warnings=tuple(
             Sentence(f"{finding.title}. {finding.advice}", "warning")
@@ -100,7 +103,8 @@ def _reasons(
     report: ReportModel, shown: Sequence[Finding], cpu: ProfileDiff | None
 ) -> Iterator[Reason]:
     """Yield findings with their place in the tree; causes are numbered."""
-    number, levels, printed = 0, dict[str, int](), set[object]()
+    number, levels, printed = 0, dict[str, int](), set[SourceNote]()
+    first = dict[SourceNote, int]()
     wholes, subjects = dict[str, float](), set[Commit]()
     for finding in shown:
         level = levels.get(finding.parent or "", -1) + 1
@@ -114,25 +118,19 @@ def _reasons(
         whole = finding.own if level else finding.explains
         wholes[finding.id] = (whole or finding.explains or 0.0) if amount else 0.0
         reason = Reason(number if cause or level else 0, finding, amount, level)
-        notes = [(_key(number, n), n) for n in source_notes(report, finding)]
-        kept = []
-        for note in (note for key, note in notes if key not in printed):
-            kept.append(note.without_subjects(subjects))
-            # Short reports have the first note only.
-            subjects |= set(kept[0].commits)
-        yield reason._replace(notes=tuple(kept))
-        printed |= {key for key, _ in notes}
-
-
-def _key(number: int, note: SourceNote) -> tuple[object, ...]:
-    """Return a key that is the same for notes to be shown only once.
-
-    Lines that carry one cause may carry another; notes without a cost are shown once in
-    all.
-    """
-    if note.lines is None or not (note.lines.base or note.lines.new):
-        return note.said, note.lines
-    return number, note.lines.place
+        notes: list[SourceNote] = []
+        for note in source_notes(report, finding):
+            costs = note.lines is not None and (note.lines.base or note.lines.new)
+            if note in first and not notes:
+                notes.append(SourceNote(f"The same lines as in {first[note]}."))
+            elif costs or note not in printed:
+                notes.append(note.without_subjects(subjects))
+                # Short reports have the first note only.
+                subjects |= set(notes[0].commits)
+                if len(notes) == 1 and costs:
+                    first[note] = number
+            printed.add(note)
+        yield reason._replace(notes=tuple(notes))
 
 
 def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int) -> str:
@@ -142,6 +140,9 @@ def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int)
     show.
     """
     if not finding.explains or finding.mark is None:
+        return ""
+    if finding.mark == "noise" and finding.sure:
+        # Counted objects show the change, samples do not.
         return ""
     own, amount = finding.own, _own(finding)
     if level and (whole is None or not 0 < amount / (whole or -amount) <= 1):
@@ -180,7 +181,8 @@ def _together(
     """Return how much of the change all findings explain, and what the rest is.
 
     `who` is the subject of the sentence with its verb. `seen` is the amount in the
-    title of the only cause, which is not repeated.
+    title of the only cause, which is not repeated. Returns "" if the causes and the
+    total go different ways, and nothing else is known.
     """
     scale = scale_of(cpu)
     amount = scale.text(explained.explained, signed=True)
@@ -188,22 +190,29 @@ def _together(
     # From the numbers as printed, so that the three add up for the reader.
     whole, part = map(scale.rounded, (explained.total, explained.explained))
     rest = scale.number(whole - part, signed=True)
+    against, beyond = part * whole < 0, abs(part) > abs(whole) > 0
     parts = f"{scale.number(explained.explained, signed=True)} of {total}"
     if whole == 0:
         parts = amount
+    elif against or beyond:
+        parts = f"{amount}, the total is {total}"
     if explained.left:
         groups = "; ".join(
             f"{group.label} {scale.text(group.delta, signed=True)}"
             for group in explained.left
         )
-        if abs(part) > abs(whole) > 0:
-            parts = f"{amount}, the total is {total}"
-        return f"{who} {parts}. Not explained: {groups}."
-    if scale.rounded(whole - part) == 0:
-        return f"{who} all of the {total}."
+        text = f"{who} {parts}. Not explained: {groups}."
+    elif against:
+        text = ""
+    elif scale.rounded(whole - part) == 0:
+        text = f"{who} all of the {total}."
+    elif not explained.quiet or abs(whole - part) > abs(part):
+        text = f"{who} {parts}."
     # Only a total that is printed in the same unit compares with `seen`.
-    if seen is not None and change_scale_of(cpu).text(seen, signed=True) == amount:
-        return f"The rest of the {total} ({rest}) is within noise."
-    if abs(part) > abs(whole) > 0:
-        return f"{who} {amount}; with {rest} within noise the total is {total}."
-    return f"{who} {parts}; the rest ({rest}) is within noise."
+    elif seen is not None and change_scale_of(cpu).text(seen, signed=True) == amount:
+        text = f"The rest of the {total} ({rest}) is within noise."
+    elif beyond:
+        text = f"{who} {amount}; with {rest} within noise the total is {total}."
+    else:
+        text = f"{who} {parts}; the rest ({rest}) is within noise."
+    return text

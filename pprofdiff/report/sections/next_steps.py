@@ -20,10 +20,14 @@ def next_steps(report: ReportModel, *, short: bool = False) -> Steps:
         steps.append(Step("--full", "all tables"))
     if first is not None and first.is_cpu:
         if first.grouped:
-            moved = [group for group in judged_groups(first) if group.noise is False]
-            top = max(moved, key=lambda group: abs(group.delta), default=None)
-            name = top.id if top is not None and top.id != "user" else "gc"
-            steps.append(Step(f"--explain {name}", "its stacks"))
+            moved = [
+                group
+                for group in judged_groups(first)
+                if group.noise is False and group.id != "user"
+            ]
+            if moved:
+                top = max(moved, key=lambda group: abs(group.delta))
+                steps.append(Step(f"--explain {top.id}", "its stacks"))
         if first.normalization.mode == "per_second":
             steps.append(Step("--rps BASE:NEW", "the cost of one operation"))
     if report.comparison.trace is not None:

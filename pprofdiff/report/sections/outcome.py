@@ -19,6 +19,7 @@ from pprofdiff.report.sections.changes import (
     LITTLE,
     MANY,
     PER_OP,
+    bounds,
     change,
     counts,
     number,
@@ -170,17 +171,14 @@ def _short(measure: Measure, *, interval: bool) -> str:
     values = ""
     if measure.base is not None and measure.new is not None and interval:
         values = f" {seconds(measure.base, measure.new)},"
-    # An interval has the form of its metric.
-    form = change if LITTLE < measure.ratio < MANY else times
-    text = f"{noun}{values} {form(measure.ratio)}"
+    text = f"{noun}{values} {change(measure.ratio)}"
     if not interval:
         sure = measure.low > 1 or measure.high < 1
         return text if sure else f"{text} (not significant)"
     if not measure.bounded:
         return f"{text} (too few turns for an interval)"
-    confidence, *bounds = _interval(measure)
-    low, high = map(form, bounds)
-    return f"{text} ({confidence}% CI {low} to {high})"
+    confidence, low, high = _interval(measure)
+    return f"{text} ({confidence}% CI {bounds(measure.ratio, low, high)})"
 
 
 def _interval(measure: Measure) -> tuple[int, float, float]:
@@ -195,7 +193,9 @@ def _count(counted: Counted) -> str:
     base, new = counted.base, counted.new
     alike = bool(new) and abs(base / new - 1) < ALIKE
     if base == new or (alike and number(counted, base) == number(counted, new)):
-        return f"{counted.unit} {number(counted, base)} as before"
+        # A mean of several benchmarks' counts is nobody's count.
+        value = "" if base % 1 else f" {number(counted, base)}"
+        return f"{counted.unit}{value} unchanged"
     factor = "" if not base or not new else f" ({change(new / base)})"
     if counted.noise:
         factor = " (not significant)"

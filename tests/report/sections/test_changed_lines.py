@@ -155,5 +155,5 @@ def test_the_table_says_what_its_numbers_are(refs):
     report = reported(
         refs, profile(_4=2000, _5=2000), profile(_4=2000, _5=160, _6=2000)
     )
-    title = "hanged lines, with all they call (a sample counts for the innermost one)"
+    title = "hanged lines (cum: with all they call)"
     assert f"C{title}" in text(report_parts(report))

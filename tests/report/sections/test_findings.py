@@ -38,7 +38,7 @@ def test_what_is_explained_and_the_rest_add_up_in_print(cpu):
     for part in random.normal(1, 0.3, 300):
         explained = Explained(whole, whole * part, ())
         text = _together(explained, cpu, "Together they explain", None)
-        if "all of the" in text:
+        if "all of the" in text or abs(1 - part) > 0.95 * part:
             continue
         if text.endswith(" is within noise."):
             told, total, rest = numbers(text)

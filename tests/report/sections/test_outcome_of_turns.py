@@ -33,13 +33,13 @@ def told(base, new):
     ("new", "words"),
     [
         (ONE, ["The same within 2%: time/op 6.12 → 6.12 ms, 0.0% (90% CI −0.2% to +0.2%)",
-               "CPU/op 0.0% (not significant)", "B/op 300 B as before",
-               "allocs/op 3 as before."]),
+               "CPU/op 0.0% (not significant)", "B/op 300 B unchanged",
+               "allocs/op 3 unchanged."]),
         (Unit({F: 300}, {F: (1, 100)}),
          ["Faster: time/op 6.12 → 3.06 ms, −50% (99% CI ", "CPU/op −50%",
           "B/op 300 → 100 B (−67%)", "allocs/op 3 → 1 (−67%)."]),
         (Unit({F: 1800}, {F: (30, 300)}),
-         ["Slower: time/op ", " 3.00× (99% CI ", "CPU/op 3.00×", "B/op 300 B as before",
+         ["Slower: time/op ", " 3.00× (99% CI ", "CPU/op 3.00×", "B/op 300 B unchanged",
           "allocs/op 3 → 30 (10.0×)."]),
         (Unit({F: 600}), ["The same within 2%: ", "B/op 300 → 0 B", "allocs/op 3 → 0."]),
     ],
@@ -106,7 +106,7 @@ def test_all_figures_of_several_benchmarks_are_geometric_means():
     assert counted["B/op"] == pytest.approx((300, 600))
     assert counted["allocs/op"] == pytest.approx((4, 4))
     _, (mean,) = told(base, new)
-    assert mean.endswith("B/op 300 → 600 B (2.00×), allocs/op 4 as before.")
+    assert mean.endswith("B/op 300 → 600 B (2.00×), allocs/op 4 unchanged.")
     none = [base[0]._replace(allocated={}), base[1]]
     assert of(none, new).outcome.counted == ()
 

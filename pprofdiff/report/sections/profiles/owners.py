@@ -60,13 +60,14 @@ def group_table(
     """
     details = {group.id: group.detail for group in rules().groups}
     rows: list[Row] = []
-    groups = judged_groups(diff)
+    every = judged_groups(diff)
+    groups = [group for group in every if group.base or group.new]
     few = [] if most is None else [g for g in groups if not _worth_a_row(diff, g, most)]
     rest = few if len(few) > 1 else []
     parts_of = {g.id: judged_categories(diff, g.id) for g in groups if g not in rest}
     kept = None if most is None else _furthest(parts_of, most)
     for group in groups:
-        if group in rest or not (group.base or group.new):
+        if group in rest:
             continue
         name = Cell(group.label, detail=details[group.id])
         rows.append(_row(diff, group, "group", name))
@@ -79,7 +80,7 @@ def group_table(
             ]
     if rest:
         noun = _REST[most == 0 and all(group.noise for group in rest)]
-        places = [i for i, group in enumerate(groups) if group in rest]
+        places = [i for i, group in enumerate(every) if group in rest]
         runs = together(diff.ledger.every("group").runs, places)
         (one,) = judged_sums(diff, [("rest", f"{len(rest)} {noun}")], runs)
         if (one.base or one.new) and (not brief or _large(diff, one)):

@@ -34,7 +34,8 @@ __all__ = [
 Column = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-CALLERS, CALLEES, ABOVE, BELOW, BODY = range(5)
+_KINDS = 5
+CALLERS, CALLEES, ABOVE, BELOW, BODY = range(_KINDS)
 """The kinds of entries: see `Entries`."""
 
 # Functions up to this many frames away count as above or below.
@@ -212,30 +213,33 @@ class SideEvidence:
         """Return what the samples show of the functions selected by a bool each."""
         wanted = np.append(wanted, False)
         samples = np.zeros(len(wanted), np.int64)
-        keys = _Keys(np.flatnonzero(wanted), max(len(wanted), _LINES))
+        # A key is a function's place among the wanted ones, a kind, and the other.
+        rows, width = np.flatnonzero(wanted), max(len(wanted), _LINES)
         parts = [(samples[:0], samples[:0])]
         for offsets, function, line, weight in self._frames(wanted):
             at = np.flatnonzero(wanted[function])
             sample = np.repeat(np.arange(len(weight)), np.diff(offsets))[at]
             samples += _in_samples(function[at], sample, weight, len(wanted))
             row, begins, ends = function[at], offsets[sample], offsets[sample + 1]
-            own = keys.of(row)
+            own = np.searchsorted(rows, row) * (_KINDS * width)
             for kind, step in _STEPS:
                 inside = np.flatnonzero((at + step >= begins) & (at + step < ends))
                 other = function[at[inside] + step]
                 kept = (other != row[inside]) & (other < len(self))
                 inside = inside[kept]
-                key = own[inside] + (kind * keys.width + other[kept])
+                key = own[inside] + (kind * width + other[kept])
                 parts.append(_summed(key, weight[sample[inside]]))
             start = np.append(self.start, 0)[row]
             body = line[at] - start
             known = (start > 0) & (body >= 0) & (body < _LINES)
-            key = own[known] + (BODY * keys.width + body[known])
+            key = own[known] + (BODY * width + body[known])
             parts.append(_summed(key, weight[sample[known]]))
         joined = [np.concatenate(one) for one in zip(*parts, strict=True)]
         parts.clear()
         key, worth = _summed(*joined)
-        return Shown(Entries(*keys.apart(key), worth), samples[:-1])
+        rest, other = np.divmod(key.astype(np.int64), width)
+        entries = Entries(rows[rest // _KINDS], rest % _KINDS, other, worth)
+        return Shown(entries, samples[:-1])
 
     def _frames(self, wanted: Bools) -> Iterator[tuple[Column, Column, Column, Column]]:
         for stacks, ids in zip(self._stacks, self._ids, strict=True):
@@ -256,25 +260,6 @@ def _in_samples(function: Column, sample: Column, weight: Column, size: int) -> 
     keys = np.sort(function * len(weight) + sample)
     keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
     return sums(keys // len(weight), weight[keys % len(weight)], size)
-
-
-class _Keys(NamedTuple):
-    """One number for (function, kind, other).
-
-    The function is one of `functions` (sorted), `width` more than any other.
-    """
-
-    functions: Column
-    width: int
-
-    def of(self, rows: Column) -> Column:
-        """Return the number of (function, 0, 0)."""
-        return np.searchsorted(self.functions, rows) * (8 * self.width)
-
-    def apart(self, keys: Column) -> tuple[Column, Column, Column]:
-        """Return function, kind and other."""
-        rest, other = np.divmod(keys.astype(np.int64), self.width)
-        return self.functions[rest // 8], rest % 8, other
 
 
 def _summed(key: Column, weight: Column) -> tuple[Column, Column]:

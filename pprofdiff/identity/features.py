@@ -184,9 +184,11 @@ def _alike(
         _Relations(entries, len(side))
         for entries, side in zip(known, sides, strict=True)
     ]
-    rarity = _Rarity.of(relations[0].entries, relations[1].entries)
+    # The fewer functions of both sides have a relation, the more informative it is.
+    counts = np.bincount(np.concatenate([_relation(one.entries) for one in relations]))
+    worth = 1 / (1 + np.log2(np.maximum(counts, 1)))
     for one in relations:
-        one.weigh(rarity)
+        one.weigh(worth)
     base, new = pairs
     x: dict[str, Floats] = {}
     for kind, name in enumerate(_RELATIONS):
@@ -355,9 +357,9 @@ class _Relations:
         self.share = self.entries.weight / np.maximum(share, 1)
         self.total = np.zeros_like(self.seen)
 
-    def weigh(self, rarity: _Rarity) -> None:
-        """Weight each relation by how few functions have it."""
-        self.share = self.share * rarity.worth_of(self.entries)
+    def weigh(self, worth: Floats) -> None:
+        """Weight each relation by its worth."""
+        self.share = self.share * worth[_relation(self.entries)]
         size = self.seen.size
         self.total = np.bincount(self.slot, self.share, minlength=size).reshape(
             -1, _KINDS
@@ -382,23 +384,6 @@ class _Relations:
         least = np.minimum(self.share[at[both]], other.share[place[both]])
         worth: Floats = np.bincount(pair, least, minlength=len(base)).astype(float)
         return np.bincount(pair, minlength=len(base)).astype(float), worth
-
-
-@dataclass(frozen=True, eq=False)
-class _Rarity:
-    """How informative each relation is: the fewer functions have it, the more."""
-
-    worth: Floats
-
-    @classmethod
-    def of(cls, base: Entries, new: Entries) -> _Rarity:
-        """Count how many functions of both sides have each relation."""
-        counts = np.bincount(np.concatenate([_relation(base), _relation(new)]))
-        return cls(1 / (1 + np.log2(np.maximum(counts, 1))))
-
-    def worth_of(self, entries: Entries) -> Floats:
-        """Return the worth of relations that were counted."""
-        return self.worth[_relation(entries)]
 
 
 def _relation(entries: Entries) -> Column:

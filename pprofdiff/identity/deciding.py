@@ -6,7 +6,6 @@ import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -152,6 +151,7 @@ class _Decision:
     def identity(self) -> Identity:
         """Return the identity."""
         self.spans = infer_go_version(self.names[0]), infer_go_version(self.names[1])
+        self.runtime = runtime_like(self.names[0]), runtime_like(self.names[1])
         self.one_release = not apart(*self.spans)
         self.versions = _versions(self.sides[0].files) & _versions(self.sides[1].files)
         self.moves = package_moves(*(_files(side) for side in self.sides))
@@ -187,20 +187,16 @@ class _Decision:
         doubted = sorted(row for row, by in self.by.items() if by == "evidence")
         if not doubted:
             return
-        new_of = self.partner.tolist()
-        asked = [(self.symbols[0][r], self.symbols[1][new_of[r]]) for r in doubted]
-        packages = (
-            {old.package for old, _ in asked},
-            {now.package for _, now in asked},
-        )
+        (base, new), new_of = self.symbols, self.partner.tolist()
+        asked = [(base[row], new[new_of[row]]) for row in doubted]
+        packages = [{one.package for one in side} for side in zip(*asked, strict=True)]
         others = (
-            (self.symbols[0][row], self.symbols[1][other])
+            (base[row], new[other])
             for row, other in enumerate(new_of)
             if other >= 0
             and self.by.get(row) != "evidence"
             and (
-                self.symbols[0].packages[row] in packages[0]
-                or self.symbols[1].packages[other] in packages[1]
+                base.packages[row] in packages[0] or new.packages[other] in packages[1]
             )
         )
         nesting = implied(others, *zip(*asked, strict=True))
@@ -211,11 +207,7 @@ class _Decision:
                 self._separate(row, new_of[row])
 
     def _of_runtime(self, side: int, row: int) -> bool:
-        return bool(self._runtime[side][row])
-
-    @cached_property
-    def _runtime(self) -> tuple[Bools, Bools]:
-        return runtime_like(self.names[0]), runtime_like(self.names[1])
+        return bool(self.runtime[side][row])
 
     def _left(self) -> bool:
         """Return whether both sides have unpaired functions."""

@@ -37,6 +37,9 @@ __all__ = [
     "words",
 ]
 
+Column = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
 
 class Load(NamedTuple):
     """New ÷ base of the unchanged code's scaled values, with 95% bounds."""
@@ -79,9 +82,6 @@ _BOOKKEEPING = ("gc", "gc_tax", "alloc")
 # What the runtime does in whichever function happens to run: `CPUComparison.lent`.
 _STACKS = "stack"
 _PREEMPTED = "runtime.asyncPreempt"
-
-Column = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 def cum_of(diff: ProfileDiff, side: int, kept: Mask | None) -> Column:

@@ -22,6 +22,9 @@ from pprofdiff.model.csr import first_in_row, last_in_row, once_per_row, row_of_
 
 __all__ = ["Inside", "OneSidedWork", "Root", "inside_others"]
 
+Column = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
 
 class Root(NamedTuple):
     """A function that only one side has, outermost of these in its stacks.
@@ -47,9 +50,6 @@ class OneSidedWork:
     root_of_sample: NDArray[np.int64]
     passing: frozenset[int] = frozenset()
 
-
-Column = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 # A function does no more for what is new in it if it rose by less than this part of it,
 # in the table's numbers and relative to the load.

@@ -42,6 +42,8 @@ __all__ = [
     "summarize",
 ]
 
+Floats = NDArray[np.float64]
+
 # Largest samples with an exact distribution of U: MannWhitneyExactLimit and
 # MannWhitneyTiesExactLimit of go-moremath.
 _EXACT, _EXACT_TIED = 50, 25
@@ -298,8 +300,6 @@ def _largest_sum(k: int, values: int) -> int:
     """Return the largest sum of k doubled ranks among this many values."""
     return k * (2 * values - k + 1)
 
-
-Floats = NDArray[np.float64]
 
 # A larger side is reduced to this many order statistics: pairs grow quadratically.
 _MOST = 1000

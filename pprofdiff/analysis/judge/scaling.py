@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 __all__ = ["InferredWork", "Mode", "Normalization", "weighted_median"]
 
+Floats = NDArray[np.float64]
+
 Mode = Literal["absolute", "per_second", "per_work", "share", "composition", "about"]
 
 _Column = NDArray[np.int64] | NDArray[np.float64]
@@ -97,9 +99,6 @@ class Normalization(NamedTuple):
     def ratio(self, base: float, new: float) -> float | None:
         """Return new ÷ base after scaling, None if base is 0."""
         return new * self.new_factor / (base * self.base_factor) if base else None
-
-
-Floats = NDArray[np.float64]
 
 
 def weighted_median(values: Floats, weights: Floats) -> float:

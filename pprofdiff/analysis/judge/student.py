@@ -19,6 +19,8 @@ __all__ = [
     "wanted_runs",
 ]
 
+Floats = NDArray[np.float64]
+
 
 def two_sided(z: Floats) -> Floats:
     """Return the two-sided p of each normal deviate z."""
@@ -34,8 +36,6 @@ def false_discovery_rates(p: Floats) -> Floats:
     q[order] = np.minimum.accumulate(np.minimum(scaled, 1.0))
     return q
 
-
-Floats = NDArray[np.float64]
 
 # Student's t at 99.5, 97.5 and 95% for 1, 2, … degrees of freedom.
 _T995 = (63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169)

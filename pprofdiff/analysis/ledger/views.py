@@ -29,6 +29,9 @@ __all__ = [
     "together",
 ]
 
+Column = NDArray[np.int64]
+Ids = NDArray[np.integer]
+
 
 def sums_by_run(values: Pair, rows: tuple[Ids, Ids], size: int) -> Runs[Column]:
     """Return the raw sum of each row by run, exact in int64.
@@ -95,8 +98,6 @@ def each_together(runs: Runs[Column], members: Sequence[Sequence[int]]) -> Runs[
     )
 
 
-Column = NDArray[np.int64]
-Ids = NDArray[np.integer]
 Pair = tuple[Column, Column]
 Masks = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 

@@ -41,6 +41,18 @@ __all__ = ["Timed", "measures", "timed"]
 _Runs = list[list[float]]
 
 
+class _Figure(NamedTuple):
+    """The descriptive fields of a `Measure`."""
+
+    id: str
+    figure: str
+    unit: str
+    more_is: Literal["slower", "faster", ""] = "slower"
+
+
+_TIME = _Figure("time", "time per op", "s")
+
+
 class Timed(NamedTuple):
     """Benchmarks' time per op: of all together, and of each by its name.
 
@@ -95,22 +107,9 @@ def timed(comparison: Comparison) -> Timed | None:
         written(name): ratio.widened_to(after / before)
         for name, ratio, before, after in zip(names, by_run, *medians, strict=True)
     }
-    whole = Measure(
-        id="time",
-        figure="time per op",
-        unit="s",
-        base=old,
-        new=now,
-        ratio=whole_ratio.ratio,
-        low=whole_ratio.low,
-        high=whole_ratio.high,
-        narrow=whole_ratio.narrow,
-        wide=whole_ratio.wide,
-        more_is="slower",
-        source=source_of(names),
-        runs=(_count(base, names), _count(new, names)),
-        in_turns=in_turns,
-    )
+    runs = _count(base, names), _count(new, names)
+    whole = _figure(_TIME, (old, now), whole_ratio, source_of(names), runs)
+    whole = whole._replace(in_turns=in_turns)
     is_busy = busy(comparison) is not None
     units = units_of(comparison, names, by_run, medians, busy=is_busy)
     return Timed(whole, each, units)
@@ -122,9 +121,8 @@ def _in_turns(turns: Turns) -> Timed:
         written(name): ratio_of_figure(figure)
         for name, figure in zip(turns.names, turns.each(turns.seconds), strict=True)
     }
-    what = _Figure("time", "time per op", "s")
     seconds = turns.geomeans(turns.seconds)
-    return Timed(_of_turns(what, seconds, source_of(turns.names)), each)
+    return Timed(_of_turns(_TIME, seconds, source_of(turns.names)), each)
 
 
 def _count(side: dict[BenchmarkKey, _Runs], names: Sequence[BenchmarkKey]) -> int:
@@ -159,17 +157,10 @@ def _throughput(comparison: Comparison) -> Measure | None:
     rates = work.per_second((cpu_seconds(comparison.base), cpu_seconds(comparison.new)))
     if rates is None:
         return None
-    return _measure(
-        _Figure(
-            "throughput",
-            "operations per second",
-            "1/s",
-            "faster" if work.closed else "",
-        ),
-        rates,
-        work.reason,
-        clock_sigma(comparison),
-    )
+    way: Literal["faster", ""] = "faster" if work.closed else ""
+    what = _Figure("throughput", "operations per second", "1/s", way)
+    ratio = ratio_of_sums(*rates, prior_sigma=clock_sigma(comparison))
+    return _figure(what, rates, ratio, work.reason, (1, 1))
 
 
 def _cpu_per_operation(comparison: Comparison) -> Measure | None:
@@ -254,26 +245,6 @@ def _about(comparison: Comparison) -> Measure | None:
 def _runs(diff: ProfileDiff) -> tuple[int, int]:
     """Return the number of profiles merged into each side."""
     return len(diff.base.runs), len(diff.new.runs)
-
-
-class _Figure(NamedTuple):
-    """The descriptive fields of a `Measure`."""
-
-    id: str
-    figure: str
-    unit: str
-    more_is: Literal["slower", "faster", ""] = "slower"
-
-
-def _measure(
-    what: _Figure,
-    sides: tuple[float, float],
-    source: str,
-    sigma: float,
-) -> Measure:
-    """Return a wall-clock figure that is known as one sum a side."""
-    ratio = ratio_of_sums(*sides, prior_sigma=sigma)
-    return _figure(what, sides, ratio, source, (1, 1))
 
 
 def _figure(

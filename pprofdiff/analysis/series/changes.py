@@ -30,6 +30,8 @@ __all__ = [
     "shares_of",
 ]
 
+Floats = NDArray[np.float64]
+
 
 # With fewer steps, a row's median of differences is unreliable: off by a third.
 _SEVERAL_HOSTS = 24
@@ -291,8 +293,6 @@ def _solved(spread: float) -> float:
         return 0.0
     return 2 * float(brentq(lambda x: float(polygamma(1, x)) - spread, low, high))
 
-
-Floats = NDArray[np.float64]
 
 ALARMS = 0.05
 """The share of series without any change that may still report one."""

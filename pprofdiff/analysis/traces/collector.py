@@ -34,6 +34,8 @@ __all__ = [
     "worker_intervals",
 ]
 
+Column = NDArray[np.int64]
+
 _HEAP = "the heap at its goal"
 _TIMER = "two minutes without a cycle"
 _UNKNOWN = "unknown"
@@ -73,7 +75,6 @@ def _cause(trace: Trace, stack: int) -> str:
     return f"{_BY_PROGRAM} in {caller}" if caller else _BY_PROGRAM
 
 
-Column = NDArray[np.int64]
 WORKER = "runtime.gcBgMarkWorker"
 _MODES = {"GC (dedicated)": "dedicated", "GC (fractional)": "fractional"}
 _MODES["GC (idle)"] = "idle"

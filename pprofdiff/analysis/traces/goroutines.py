@@ -51,6 +51,8 @@ __all__ = [
     "stats_in_parts",
 ]
 
+Column = NDArray[np.int64]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoroutineChunk:
@@ -142,7 +144,6 @@ def goroutine_chunks(trace: Trace) -> Iterator[GoroutineChunk]:
         )
 
 
-Column = NDArray[np.int64]
 S = State
 
 # The /goroutines page's name for goroutines without a known stack.

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Groups", "both_groups", "groups", "is_system", "is_tracing"]
 
+Column = NDArray[np.int64]
+
 # Started by trace.Start, flight recorders and the runtime to write the trace, and by
 # pprof.StartCPUProfile to write a profile.
 _TRACING = (
@@ -49,7 +51,6 @@ def is_tracing(name: str) -> bool:
     return name.startswith(_TRACING)
 
 
-Column = NDArray[np.int64]
 # The group of goroutines whose creation is not in the trace.
 _UNSEEN = "(created before the trace)"
 

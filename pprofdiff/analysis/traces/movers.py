@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from posixpath import basename
 from typing import NamedTuple
 
@@ -77,6 +77,15 @@ class Place:
     chosen: bool
     at: str
 
+    def seen_as(self, some: Place, more: Place) -> Place:
+        """Return this place with the flags that stacks of both others show."""
+        return replace(
+            self,
+            idle=some.idle or more.idle,
+            asked=some.asked and more.asked,
+            chosen=some.chosen and more.chosen,
+        )
+
     def key(self, keys: SideKeys) -> tuple[Hashable, ...]:
         """Return the key that pairs places across sides; `keys` is its side's."""
         names = self.root, self.call, self.function, self.under
@@ -131,23 +140,14 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
         old, now = base.get(key, _Cell(place)), new.get(key, _Cell(place))
         rows.append(
             Mover(
-                place.root,
-                place.reason,
-                place.call,
-                place.function,
-                place.under,
-                place.own,
-                old.place.idle or now.place.idle,
-                old.place.asked and now.place.asked,
-                old.place.chosen and now.place.chosen,
-                place.at,
-                old.time_ns,
-                now.time_ns,
-                old.number,
-                now.number,
-                old.lone_ns,
-                now.lone_ns,
-                changes is not None
+                **asdict(place.seen_as(old.place, now.place)),
+                base_ns=old.time_ns,
+                new_ns=now.time_ns,
+                base_number=old.number,
+                new_number=now.number,
+                base_lone_ns=old.lone_ns,
+                new_lone_ns=now.lone_ns,
+                varies=changes is not None
                 and not (key in changes and changes[key].significant),
             )
         )
@@ -180,12 +180,7 @@ def _added(runs: Sequence[_Cells]) -> _Cells:
 
 def _sum(some: _Cell, more: _Cell) -> _Cell:
     return _Cell(
-        replace(
-            some.place,
-            idle=some.place.idle or more.place.idle,
-            asked=some.place.asked and more.place.asked,
-            chosen=some.place.chosen and more.place.chosen,
-        ),
+        some.place.seen_as(some.place, more.place),
         some.time_ns + more.time_ns,
         some.number + more.number,
         some.lone_ns + more.lone_ns,

@@ -32,6 +32,8 @@ from pprofdiff.model.traces.timeline import Series
 
 __all__ = ["FIGURES", "RunRatio", "SeveralTraces", "run_ratios"]
 
+Column = NDArray[np.int64]
+
 TraceRuns = tuple[Mapping[int, TraceSide], Mapping[int, TraceSide]]
 
 _MMU_NS = 10_000_000
@@ -114,9 +116,6 @@ def _figures(trace: TraceSide) -> dict[str, float]:
 def _mean(runs: Sequence[Mapping[str, float]], figure: str) -> float:
     """Return the geometric mean of a figure over runs that all have it."""
     return mean_of_runs([[run[figure]] for run in runs])
-
-
-Column = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -255,7 +255,7 @@ class GCDiff:
 
     @cached_property
     def changes(self) -> Mapping[str, Change]:
-        """How each figure changed, by its path in `GCFigures`, as `judged` says."""
+        """How each figure changed, by its path in `GCFigures`, all as one table."""
         return _changes_of(self.base, self.new, in_turns=self.in_turns)
 
     @property

@@ -27,7 +27,7 @@ class Runs(Generic[V]):
 
     A run's value depends on the measure: a column of raw counts by row, the durations
     of all pauses, the values of a benchmark. `in_turns` says whether run *i* of base
-    and run *i* of new are adjacent in time; see `turns`.
+    and run *i* of new are adjacent in time; see `totals`.
     """
 
     base: tuple[V, ...]

@@ -2,7 +2,7 @@
 
 A row's figure is the sum over a side's traces. How much it varies between runs of one
 build shows in each trace's own rate: time per second of trace, or per op. Those are
-judged, one table together, as in `judge.ratios`.
+judged, one table together, as in `Judge.of_ratios`.
 """
 
 from __future__ import annotations

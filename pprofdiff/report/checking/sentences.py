@@ -1,6 +1,6 @@
 """What outcome, findings, GC account and gate say against their own numbers.
 
-Numbers in findings carry their values (`causes.numbers`), so nothing here depends on
+Numbers in findings carry their values (`causes.wording`), so nothing here depends on
 how a sentence is worded, except for verbs of change.
 """
 

@@ -316,61 +316,32 @@ def _evidence(gc: GCDiff) -> tuple[Fact, ...]:
 
     base, new = gc.base.steady, gc.new.steady
     before, after = base.heap, new.heap
-    paces = pace_of(gc.base), pace_of(gc.new)
+    old, now = pace_of(gc.base), pace_of(gc.new)
+    cpu_ms = base.gc_cpu_us_per_cycle / 1000, new.gc_cpu_us_per_cycle / 1000
+    rates = base.cycles_per_second, new.cycles_per_second
+    allocated = base.allocated_mb_per_second, new.allocated_mb_per_second
+    gogc = before.effective_gogc, after.effective_gogc
+    per_cycle = before.per_cycle, after.per_cycle
+    shares = base.gc_cpu_share, new.gc_cpu_share
+    above = old and old.effective, now and now.effective
+    set_to = _set_to(old), _set_to(now)
     facts = (
-        Fact(
-            "cycles per second",
-            "gctrace N, @T",
-            base.cycles_per_second,
-            new.cycles_per_second,
-            "1/s",
-        ),
-        Fact(
-            "GC CPU per cycle",
-            "gctrace S+A+D+T",
-            base.gc_cpu_us_per_cycle / 1000,
-            new.gc_cpu_us_per_cycle / 1000,
-            "ms",
-        ),
+        Fact("cycles per second", "gctrace N, @T", *rates, "1/s"),
+        Fact("GC CPU per cycle", "gctrace S+A+D+T", *cpu_ms, "ms"),
         Fact("live heap, mean", "gctrace H2", before.mean_live, after.mean_live, "MiB"),
         Fact("goal, mean", "gctrace goal", before.mean_goal, after.mean_goal, "MiB"),
-        Fact(
-            "allocated per cycle",
-            "gctrace H0, H1, H2",
-            before.per_cycle,
-            after.per_cycle,
-            "MiB",
-        ),
-        Fact(
-            "allocated per second",
-            "gctrace H0, H1, H2, @T",
-            base.allocated_mb_per_second,
-            new.allocated_mb_per_second,
-            "MiB/s",
-        ),
-        Fact(
-            "effective GOGC",
-            "gctrace goal, H2",
-            before.effective_gogc,
-            after.effective_gogc,
-            "%",
-        ),
-        _pace_fact("goal above the live heap", *(p and p.effective for p in paces)),
-        _pace_fact("GOGC", *(p.gogc if p and p.follows_gogc else None for p in paces)),
-        Fact(
-            "GC share of capacity",
-            "gctrace S+A+D+T",
-            base.gc_cpu_share,
-            new.gc_cpu_share,
-            "ratio",
-        ),
+        Fact("allocated per cycle", "gctrace H0, H1, H2", *per_cycle, "MiB"),
+        Fact("allocated per second", "gctrace H0, H1, H2, @T", *allocated, "MiB/s"),
+        Fact("effective GOGC", "gctrace goal, H2", *gogc, "%"),
+        Fact("goal above the live heap", "gctrace goal, H2", *above, "%"),
+        Fact("GOGC", "gctrace goal, H2", *set_to, "%"),
+        Fact("GC share of capacity", "gctrace S+A+D+T", *shares, "ratio"),
     )
     return tuple(fact for fact in facts if (fact.base, fact.new) != (None, None))
 
 
-def _pace_fact(what: str, base: float | None, new: float | None) -> Fact:
-    """Return settings in percent, by goals and live heaps, as evidence."""
-    return Fact(what, "gctrace goal, H2", base, new, "%")
+def _set_to(pace: Pace | None) -> float | None:
+    return pace.gogc if pace is not None and pace.follows_gogc else None
 
 
 def dearer(case: Case) -> Iterator[Finding]:
@@ -478,22 +449,17 @@ def forced(case: Case) -> Iterator[Finding]:
         return
     whole = gc.base.whole, gc.new.whole
     cycles = whole[0].cycles, whole[1].cycles
-    for what, id_, base, new, why in (
-        ("forced", "gc-forced", whole[0].forced, whole[1].forced, "by runtime.GC"),
-        (
-            "timer",
-            "gc-timer",
-            whole[0].timer,
-            whole[1].timer,
-            "after two minutes without one",
-        ),
+    for what, why in (
+        ("forced", "by runtime.GC"),
+        ("timer", "after two minutes without one"),
     ):
+        base, new = (getattr(side, what) for side in whole)
         shares = base / cycles[0], new / cycles[1]
         risen = shares[1] - shares[0]
         if abs(risen) < (_FORCED if what == "forced" else MUCH):
             continue
         yield Finding(
-            id_,
+            f"gc-{what}",
             f"{_of_cycles((base, new), cycles)} GC cycles were forced {why}",
             "The heap did not reach its goal: GC runs by the clock or by request, not "
             "by what is allocated.",

@@ -11,7 +11,6 @@ from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.analysis.side import stacks_of
 from pprofdiff.analysis.traces import compare
 from pprofdiff.analysis.traces.collector import Collections
-from pprofdiff.analysis.traces.exports import export
 from pprofdiff.analysis.traces.frames import (
     figures_frame,
     groups_frame,
@@ -27,6 +26,7 @@ from pprofdiff.analysis.traces.frames import (
 from pprofdiff.analysis.traces.goroutines import root_name
 from pprofdiff.analysis.traces.mutators import mmu_curve
 from pprofdiff.analysis.traces.processors import Processors, runnable, running
+from pprofdiff.analysis.traces.profiles import export
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.states import StateName, named_for_state
 from pprofdiff.analysis.traces.tasks import cpu_profile, regions, tasks

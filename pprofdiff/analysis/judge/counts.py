@@ -12,12 +12,14 @@ variation would, is unknown.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.calibration import (
+    DISPERSION,
     EXPECTED_FOR_ABSENCE,
     FALSE_DISCOVERIES,
     LIMIT,
@@ -33,7 +35,7 @@ from pprofdiff.analysis.judge.student import (
     two_sided,
 )
 
-__all__ = ["CountModel"]
+__all__ = ["CountModel", "held_moved", "held_variance", "objects_moved"]
 
 Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -481,3 +483,70 @@ def _ratio_bounds(
     # Without base there is no ratio.
     far, plain = np.sqrt(of_old + of_now), (old <= 0) | (now < 0)
     return np.where(plain, now - old - far, low), np.where(plain, now - old + far, high)
+
+
+Pair = tuple[Column, Column]
+
+# Size ÷ rate below which a sample's probability vanishes in float64.
+_SMALLEST = 1e-12
+
+
+def objects_moved(
+    objects: Pair, space: Pair, rates: tuple[int | None, int | None], by: Normalization
+) -> bool:
+    """Return whether the number of objects differs by more than sampling noise.
+
+    Parameters
+    ----------
+    objects, space
+        Counts and bytes of each side's samples, int64. A sample's objects have one
+        size.
+    rates
+        The bytes between samples of each side; if one is missing, returns False.
+    by
+        How the sides are made comparable.
+
+    """
+    known = [rate for rate in rates if rate]
+    if len(known) < len(rates):
+        return False
+    sides = list(zip(objects, space, strict=True))
+    seen = expected = 0.0
+    for i, (rate, factor) in enumerate(zip(known, by.factors, strict=True)):
+        seen += factor**2 * _variance(*sides[i], rate)
+        # This side's part of both sides' objects if nothing changed: one with few
+        # samples does not show how many it could have had.
+        both = sum(_variance(*side, rate) for side in sides)
+        expected += factor**2 * both * by.factors[1 - i] / sum(by.factors)
+    base, new = (int(side.sum()) for side in objects)
+    variance = DISPERSION * max(seen, expected)
+    return abs(by.delta(base, new)) >= LIMIT * sqrt(variance)
+
+
+def held_variance(objects: Column, space: Column, rate: int) -> Floats:
+    """Return the variance of each sample's bytes at another instant (float64).
+
+    `objects` and `space` are what samples hold, int64; `rate` is the bytes between
+    samples.
+    """
+    size = np.abs(space) / np.maximum(np.abs(objects), 1)
+    chance = -np.expm1(-np.maximum(size / rate, _SMALLEST))
+    variance: Floats = np.abs(space) * size / chance
+    return variance
+
+
+def held_moved(delta: float, variance: float) -> bool:
+    """Return whether live bytes differ by more than two instants of one build do.
+
+    `variance` is the sum of `held_variance` over both sides.
+    """
+    return abs(delta) >= LIMIT * sqrt(DISPERSION * variance)
+
+
+def _variance(objects: Column, space: Column, rate: int) -> float:
+    """Return the sampling variance of a number of objects."""
+    filled = (objects > 0) & (space > 0)
+    number = objects[filled].astype(np.float64)
+    # (1 - p) / p is 1 / (exp(s / r) - 1): almost 0 long before exp overflows.
+    size = np.minimum(space[filled] / number / rate, 700.0)
+    return float((number / np.expm1(size)).sum())

@@ -45,9 +45,7 @@ from pprofdiff.analysis.judge.calibration import (
     Prior,
     Spread,
 )
-from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judgement import Change, Judgement, Observed, Runs
-from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.judge.student import (
     false_discovery_rates,
     normal,
@@ -263,7 +261,8 @@ class _Model(Protocol[V]):
 class Judge(Generic[V]):
     """Judges one measure of one pair of sides; `V` is the type of one run's value.
 
-    Created by the method named after the measure, such as `Judge.of_counts`.
+    Created by the method named after the measure, such as `Judge.of_mean`, or
+    of a `CountModel`.
     """
 
     model: _Model[V]
@@ -279,13 +278,6 @@ class Judge(Generic[V]):
     def pair(self, base: V, new: V) -> Change:
         """Return the change between one run of base and one of new."""
         return self.one(Runs.single(base, new))
-
-    @staticmethod
-    def of_counts(
-        worth: tuple[float, float], by: Normalization
-    ) -> Judge[NDArray[np.int64]]:
-        """Judge sampled values; a sample is worth (base, new) raw, scaled with `by`."""
-        return Judge(CountModel.of(worth, by))
 
     @staticmethod
     def of_quantile(rank: int) -> Judge[Durations]:

@@ -58,7 +58,7 @@ def state_profile(
     blocked, stopped or made its system call), or stops running ("running": a trace does
     not record where it ran before). The root function replaces stacks missing from the
     trace, as for goroutines that have not run yet, or that end. Go's ``-pprof=sched``
-    instead has the stack of whoever made a goroutine runnable; `exports` makes that
+    instead has the stack of whoever made a goroutine runnable; `profiles` makes that
     profile.
 
     Labels are ``goroutine``, the root function, and ``reason``, why it blocks or stops;

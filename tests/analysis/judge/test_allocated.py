@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pprofdiff.analysis.judge.allocated import held_moved, held_variance
+from pprofdiff.analysis.judge.counts import held_moved, held_variance
 
 RATE = 512 * 1024
 PAIRS = 2000

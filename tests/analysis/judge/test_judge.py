@@ -21,6 +21,7 @@ from pprofdiff.analysis.judge.calibration import (
     SHARE,
     Prior,
 )
+from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.durations import Durations
 from pprofdiff.analysis.judge.judge import Judge, beyond_runs
 from pprofdiff.analysis.judge.judgement import Change, Mark, Observed, Runs
@@ -38,7 +39,8 @@ OPPOSITE = {"more": "less", "less": "more", "noise": "noise", "unknown": "unknow
 
 def counts(base=1.0, new=1.0):
     """Return the judge of CPU profiles sampled every 10 ms."""
-    return Judge.of_counts((PERIOD, PERIOD), Normalization("absolute", base, new, ""))
+    by = Normalization("absolute", base, new, "")
+    return Judge(CountModel.of((PERIOD, PERIOD), by))
 
 
 def runs(rows):

@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import pytest
 
-from pprofdiff.analysis.traces.exports import EXPORTS, export
+from pprofdiff.analysis.traces.profiles import EXPORTS, export
 from pprofdiff.errors import UsageError
 from pprofdiff.loaders.profiles import pprof
 from pprofdiff.loaders.profiles.encode import encode

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.profiles.diff import compare
 from pprofdiff.analysis.profiles.side import side
-from pprofdiff.analysis.traces.exports import export
 from pprofdiff.analysis.traces.goroutines import INACTIVE, stats
+from pprofdiff.analysis.traces.profiles import export
 from pprofdiff.analysis.traces.states import STATES, state_profile
 from pprofdiff.errors import UsageError
 from pprofdiff.model.side import Capture

@@ -26,9 +26,8 @@ from pprofdiff.analysis.causes.wording import (
     times,
     words,
 )
-from pprofdiff.analysis.judge.allocated import objects_moved
 from pprofdiff.analysis.judge.calibration import SINCE_START
-from pprofdiff.analysis.judge.counts import CountModel
+from pprofdiff.analysis.judge.counts import CountModel, objects_moved
 from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.judge.scaling import Normalization

@@ -29,9 +29,8 @@ from pprofdiff.analysis.causes.wording import (
     short,
     times,
 )
-from pprofdiff.analysis.judge.allocated import held_moved, held_variance
 from pprofdiff.analysis.judge.calibration import IN_FLIGHT
-from pprofdiff.analysis.judge.counts import CountModel
+from pprofdiff.analysis.judge.counts import CountModel, held_moved, held_variance
 from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.codes import owned

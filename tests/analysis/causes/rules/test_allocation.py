@@ -7,7 +7,7 @@ import pytest
 
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.judge.allocated import objects_moved
+from pprofdiff.analysis.judge.counts import objects_moved
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted

@@ -227,15 +227,13 @@ def _moved_by(ratios: Sequence[Ratio]) -> float:
     return moved[(len(moved) - 1) // 2] / _HALF
 
 
-def units_in_turns(
-    turns: Turns, figure: str, same_within: float, least: float = 0.0
-) -> tuple[Unit, ...]:
+def units_in_turns(turns: Turns, figure: str, same_within: float) -> tuple[Unit, ...]:
     """Return time or CPU per op of interleaved benchmarks; empty for a single one."""
     if not turns.several:
         return ()
-    times, cpu = _figures_in_turns(turns, turns.seconds, least), None
+    times, cpu = _figures_in_turns(turns, turns.seconds), None
     if turns.cpu_seconds is not None:
-        cpu = _figures_in_turns(turns, turns.cpu_seconds, least)
+        cpu = _figures_in_turns(turns, turns.cpu_seconds)
     if cpu is None:
         figure = "time"
     judged = cpu if figure == "cpu" and cpu is not None else times
@@ -284,12 +282,10 @@ class _Figure(NamedTuple):
     high: float
 
 
-def _figures_in_turns(
-    turns: Turns, columns: tuple[Floats, Floats], least: float = 0.0
-) -> list[_Figure]:
+def _figures_in_turns(turns: Turns, columns: tuple[Floats, Floats]) -> list[_Figure]:
     """Return each benchmark's figure, judged together; few turns give no bounds."""
     ratios = moderated([ratio_of_figure(figure) for figure in turns.each(columns)])
-    bounds = judged_together(ratios, _OF_TURNS, inf if turns.few else least)
+    bounds = judged_together(ratios, _OF_TURNS, inf if turns.few else 0.0)
     if turns.few:
         ratios = [
             one._replace(narrow=reach, wide=reach)

@@ -30,7 +30,7 @@ from pprofdiff.units import Scale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CurvesOf", "curves", "curves_in_words"]
+__all__ = ["CurvesOf", "curves", "curves_in_words", "drawable"]
 
 CurvesOf = Literal["groups", "functions"]
 Floats = NDArray[np.float64]
@@ -187,6 +187,15 @@ def _kind(judged: JudgedSeries, name: str) -> KindCurves:
             return kind
     known = ", ".join(kind.measured.kind for kind in judged.kinds)
     raise UsageError(f"kind={name!r}: there are {known}")
+
+
+def drawable(kind: KindCurves) -> tuple[CurvesOf, ...]:
+    """Return which curves a kind of profile has."""
+    chosen: dict[CurvesOf, tuple[Curve, ...]] = {
+        "functions": kind.functions,
+        "groups": kind.groups,
+    }
+    return tuple(which for which, some in chosen.items() if some)
 
 
 def _curves_of(kind: KindCurves, which: CurvesOf) -> tuple[Curve, ...]:

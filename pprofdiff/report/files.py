@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from pprofdiff.errors import FetchError, UsageError
 from pprofdiff.units import printable
@@ -20,72 +21,39 @@ __all__ = [
     "renderer_for",
     "replace_file",
     "writer_for",
+    "written_by",
 ]
 
 Renderer = Callable[["ReportModel"], bytes]
 Writer = Callable[["ReportModel"], bytes | Iterable[bytes]]
 
 
-def _json(report: ReportModel) -> bytes:
-    from pprofdiff.report.json.document import render
+def written_by(module: str, *how: str, name: str = "render") -> Callable[..., Any]:
+    """Return a writer that imports its module of this package when it first writes.
 
-    return render(report).encode()
+    It passes on the report and `how`; text becomes bytes.
+    """
 
+    def write(report: object) -> Any:  # noqa: ANN401 - bytes, or parts of them
+        render = getattr(import_module(f"pprofdiff.report.{module}"), name)
+        made = render(report, *how)
+        return made.encode() if isinstance(made, str) else made
 
-def _csv(report: ReportModel) -> bytes:
-    from pprofdiff.report.csv import render
-
-    return render(report).encode()
-
-
-def _markdown(report: ReportModel) -> bytes:
-    from pprofdiff.report.markdown.comment import render
-
-    return render(report).encode()
-
-
-def _html(report: ReportModel) -> bytes:
-    from pprofdiff.report.html.page import render
-
-    return render(report).encode()
-
-
-def _svg(report: ReportModel) -> bytes:
-    from pprofdiff.report.image import render
-
-    return render(report, "svg")
-
-
-def _png(report: ReportModel) -> bytes:
-    from pprofdiff.report.image import render
-
-    return render(report, "png")
-
-
-def _pprof(report: ReportModel) -> bytes:
-    from pprofdiff.report.pprof.profile import render
-
-    return render(report)
-
-
-def _perfetto(report: ReportModel) -> Iterable[bytes]:
-    from pprofdiff.report.perfetto import render
-
-    return render(report)
+    return write
 
 
 # Writers that produce large files in parts; checked before the table below.
-_STREAMED: dict[str, Writer] = {".perfetto.json": _perfetto}
+_STREAMED: dict[str, Writer] = {".perfetto.json": written_by("perfetto")}
 
 # To support another file type, add it here.
 _RENDERERS: dict[str, Renderer] = {
-    ".html": _html,
-    ".md": _markdown,
-    ".json": _json,
-    ".csv": _csv,
-    ".svg": _svg,
-    ".png": _png,
-    ".pb.gz": _pprof,
+    ".html": written_by("html.page"),
+    ".md": written_by("markdown.comment"),
+    ".json": written_by("json.document"),
+    ".csv": written_by("csv"),
+    ".svg": written_by("image", "svg"),
+    ".png": written_by("image", "png"),
+    ".pb.gz": written_by("pprof.profile"),
 }
 
 
@@ -135,7 +103,7 @@ def github_summary() -> tuple[str, Renderer]:
         except OSError as error:
             raise FetchError(f"{path}: cannot be read: {error.strerror}") from error
         gap = b"" if not before or before.endswith(b"\n") else b"\n"
-        return before + gap + _markdown(report)
+        return before + gap + _RENDERERS[".md"](report)
 
     return path, added
 

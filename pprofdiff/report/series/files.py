@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from pprofdiff.errors import UsageError
+from pprofdiff.report.files import written_by
 from pprofdiff.report.series.model import SeriesReport
 from pprofdiff.units import printable
 
@@ -19,43 +21,13 @@ Writer = Callable[[SeriesReport], bytes]
 _WIDTH, _ROW = 1000, 300
 
 
-def _json(report: SeriesReport) -> bytes:
-    from pprofdiff.report.series.document import render
-
-    return render(report).encode()
-
-
-def _csv(report: SeriesReport) -> bytes:
-    from pprofdiff.report.series.document import render_csv
-
-    return render_csv(report).encode()
-
-
-def _html(report: SeriesReport) -> bytes:
-    from pprofdiff.report.series.page import render
-
-    return render(report).encode()
-
-
-def _svg(report: SeriesReport) -> bytes:
-    return _picture(report, "svg")
-
-
-def _png(report: SeriesReport) -> bytes:
-    return _picture(report, "png")
-
-
 def _picture(report: SeriesReport, form: Literal["svg", "png"]) -> bytes:
     """Return the curves of each kind of profile as an image, one row per kind."""
-    from pprofdiff.plots.curveplot import CurvesOf, curves, curves_in_words
+    from pprofdiff.plots.curveplot import curves, curves_in_words, drawable
     from pprofdiff.plots.drawing import image
 
-    rows: list[tuple[str, list[CurvesOf]]] = []
-    for kind in report.judged.kinds:
-        some: list[CurvesOf] = ["functions"] if kind.functions else []
-        some += ["groups"] if kind.groups else []
-        if some:
-            rows.append((kind.measured.kind, some))
+    kinds = [(kind.measured.kind, drawable(kind)) for kind in report.judged.kinds]
+    rows = [(name, some) for name, some in kinds if some]
     if not rows:
         raise UsageError(f"-o x.{form}: there is nothing to draw")
 
@@ -77,11 +49,11 @@ def _picture(report: SeriesReport, form: Literal["svg", "png"]) -> bytes:
 
 
 _WRITERS: dict[str, Writer] = {
-    ".html": _html,
-    ".json": _json,
-    ".csv": _csv,
-    ".svg": _svg,
-    ".png": _png,
+    ".html": written_by("series.page"),
+    ".json": written_by("series.document"),
+    ".csv": written_by("series.document", name="render_csv"),
+    ".svg": partial(_picture, form="svg"),
+    ".png": partial(_picture, form="png"),
 }
 
 

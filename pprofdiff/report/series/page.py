@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.series.judged import JudgedSeries, KindCurves
-from pprofdiff.plots.curveplot import CurvesOf, curves, curves_in_words
+from pprofdiff.plots.curveplot import CurvesOf, curves, curves_in_words, drawable
 from pprofdiff.plots.drawing import Size, svg
 from pprofdiff.report.html.parts import Drawn, drawn
 from pprofdiff.report.html.shell import shell, template
@@ -75,10 +75,8 @@ def _draw(judged: JudgedSeries, which: CurvesOf, kind: str, figure: Figure) -> N
 
 
 def _charts(report: SeriesReport, kind: KindCurves, prefix: str) -> Iterator[Drawing]:
-    some: list[CurvesOf] = ["functions"] if kind.functions else []
-    some += ["groups"] if kind.groups else []
     name = kind.measured.kind
-    for which in some:
+    for which in drawable(kind):
         words = curves_in_words(report.judged, which=which, kind=name)
         made = svg(
             partial(_draw, report.judged, which, name),

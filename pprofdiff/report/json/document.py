@@ -10,12 +10,13 @@ import json
 from typing import Any
 
 from pprofdiff._version import __version__
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.runs.figures import count_runs, run_figures
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.json.findings import changed_rows, finding_rows, unexplained_row
 from pprofdiff.report.json.fleets import fleet_row
 from pprofdiff.report.json.gc_price import gc_row
 from pprofdiff.report.json.outcome import account_row, outcome_row, unit_rows
-from pprofdiff.report.json.runs import run_rows
 from pprofdiff.report.json.verdict import verdict_row
 from pprofdiff.report.model import Input, ReportModel
 from pprofdiff.report.sections import json_rows
@@ -48,7 +49,7 @@ def render(report: ReportModel) -> str:
         "units": unit_rows(report.outcome),
         "account": account_row(report.account),
         "gc": gc_row(report.gc),
-        **({"runs": runs} if (runs := run_rows(report.comparison)) else {}),
+        **_runs(report.comparison),
         **({"fleet": fleet_row(report.comparison)} if of_fleets else {}),
         "comparisons": list(json_rows(report.comparison)),
         "findings": finding_rows(report.findings),
@@ -60,6 +61,14 @@ def render(report: ReportModel) -> str:
         "verdict": verdict_row(report.verdict),
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def _runs(comparison: Comparison) -> Row:
+    """Return what each run measured if a side has several, else nothing."""
+    if max(count_runs(comparison)) == 1:
+        return {}
+    rows = [row._asdict() for row in run_figures(comparison)]
+    return {"runs": rows} if rows else {}
 
 
 def _input(entry: Input) -> Row:

@@ -12,16 +12,15 @@ __all__ = ["changed_rows", "finding_rows", "unexplained_row"]
 
 Row = dict[str, Any]
 
+# Fields that JSON names as findings do.
+_SAME = ("id", "severity", "direction", "title", "text")
+
 
 def finding_rows(findings: Findings) -> list[Row]:
     """Return the findings as JSON objects, in order."""
     return [
         {
-            "id": finding.id,
-            "severity": finding.severity,
-            "direction": finding.direction,
-            "title": finding.title,
-            "text": finding.text,
+            **{name: getattr(finding, name) for name in _SAME},
             "advice": finding.advice or None,
             "explains_scaled": finding.explains,
             "own_scaled": finding.own,

@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.runs.groups import (
-    GroupDiff,
-    group_diffs,
-    moved_in_any,
-)
+from pprofdiff.analysis.runs.groups import GroupDiff, group_diffs, moved_in_any
 
 __all__ = ["fleet_row"]
 

@@ -14,6 +14,16 @@ __all__ = ["gc_row", "gc_rows"]
 
 Row = dict[str, Any]
 
+# Sums of times over all lines.
+_TIMES = (
+    *("mark_wall", "stw_wall", "stw_cpu"),
+    *("sweep_termination_wall", "mark_termination_wall"),
+    *("sweep_termination_cpu", "mark_termination_cpu"),
+    *("assist_cpu", "background_cpu", "idle_cpu"),
+)
+_SPAN = ("first_cycle", "last_cycle", "start_s", "end_s")
+_HEAPS = ("mean_trigger", "mean_peak", "mean_live", "mean_goal")
+
 
 def gc_rows(gc: GCDiff, _comparison: Comparison) -> list[Row]:
     """Return the one entry of ``comparisons`` for GC logs."""
@@ -66,16 +76,7 @@ def _side(side: GCSide) -> Row:
     return {
         "path": side.path,
         "cycles": whole.cycles,
-        "mark_wall_ms": times.mark_wall_us / 1000,
-        "stw_wall_ms": times.stw_wall_us / 1000,
-        "stw_cpu_ms": times.stw_cpu_us / 1000,
-        "sweep_termination_wall_ms": times.sweep_termination_wall_us / 1000,
-        "mark_termination_wall_ms": times.mark_termination_wall_us / 1000,
-        "sweep_termination_cpu_ms": times.sweep_termination_cpu_us / 1000,
-        "mark_termination_cpu_ms": times.mark_termination_cpu_us / 1000,
-        "assist_cpu_ms": times.assist_cpu_us / 1000,
-        "background_cpu_ms": times.background_cpu_us / 1000,
-        "idle_cpu_ms": times.idle_cpu_us / 1000,
+        **{f"{name}_ms": getattr(times, f"{name}_us") / 1000 for name in _TIMES},
         "worst_pause_ms": whole.worst_pause_us / 1000,
         "p99_pause_ms": whole.p99_pause_us / 1000,
         "forced_cycles": whole.forced,
@@ -93,16 +94,10 @@ def _side(side: GCSide) -> Row:
         "lines_torn": side.run.torn,
         "window": {
             "reason": side.window.reason,
-            "first_cycle": steady.first_cycle,
-            "last_cycle": steady.last_cycle,
-            "start_s": steady.start_s,
-            "end_s": steady.end_s,
+            **{name: getattr(steady, name) for name in _SPAN},
             "gc_cpu_ms_per_cycle": steady.gc_cpu_us_per_cycle / 1000,
             "mark_wall_share": steady.mark_wall_share,
-            "mean_trigger_mb": steady.heap.mean_trigger,
-            "mean_peak_mb": steady.heap.mean_peak,
-            "mean_live_mb": steady.heap.mean_live,
-            "mean_goal_mb": steady.heap.mean_goal,
+            **{f"{name}_mb": getattr(steady.heap, name) for name in _HEAPS},
             "allocated_mb_per_second": steady.allocated_mb_per_second,
             "allocated_mb_per_cycle": steady.heap.per_cycle,
             "gomaxprocs": steady.procs,

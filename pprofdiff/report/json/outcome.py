@@ -18,7 +18,7 @@ def outcome_row(outcome: Outcome) -> Row:
     return {
         "verdict": outcome.verdict,
         **_measure(first),
-        "confidence": None if first is None else _confidence(first),
+        "confidence": None if first is None else first.confidence / 100,
         "same_within": None if first is None else first.same_within,
         "needs": outcome.needs or None,
         "measures": [_measure(measure) for measure in outcome.measures],
@@ -63,10 +63,6 @@ def _bounds(low: float, high: float) -> Row:
     """Return the bounds of a ratio, null if they say nothing."""
     known = is_bounded(low, high)
     return {"low": low if known else None, "high": high if known else None}
-
-
-def _confidence(measure: Measure) -> float:
-    return measure.confidence / 100
 
 
 def _measure(measure: Measure | None) -> Row:

@@ -28,7 +28,6 @@ def profile_rows(diffs: Iterable[ProfileDiff], comparison: Comparison) -> list[R
 
 def _profile_row(diff: ProfileDiff, modelled: MarkByAllocation | None) -> Row:
     """Return one comparison of profiles: raw integers, and how they are scaled."""
-    base, new = diff.totals
     by = diff.normalization
     return {
         "kind": "profile",
@@ -42,28 +41,24 @@ def _profile_row(diff: ProfileDiff, modelled: MarkByAllocation | None) -> Row:
             "reason": by.reason,
             "inferred_work": None if by.inferred is None else by.inferred._asdict(),
         },
-        "total": {"base": base, "new": new, "delta": new - base},
-        "groups": _groups(diff),
-        "categories": _categories(diff),
-        "leaf_kinds": _leaf_kinds(diff),
+        "total": _raw(*diff.totals),
+        "groups": _groups(diff) if diff.classified else [],
+        "categories": _categories(diff) if diff.classified else [],
+        "leaf_kinds": _leaf_kinds(diff) if diff.classified else [],
         "functions": _functions(diff),
-        "blame": _blame(diff),
+        "blame": _blame(diff) if diff.classified else [],
         "blame_modelled": _modelled(modelled) if diff.classified else [],
     }
 
 
+def _raw(base: int, new: int) -> Row:
+    return {"base": base, "new": new, "delta": new - base}
+
+
 def _groups(diff: ProfileDiff) -> list[Row]:
-    if not diff.classified:
-        return []
     sums = diff.ledger.every("group")
     return [
-        {
-            "id": group.id,
-            "label": group.label,
-            "base": base,
-            "new": new,
-            "delta": new - base,
-        }
+        {"id": group.id, "label": group.label, **_raw(base, new)}
         for group, base, new in zip(
             rules().groups, sums.base.tolist(), sums.new.tolist(), strict=True
         )
@@ -71,17 +66,13 @@ def _groups(diff: ProfileDiff) -> list[Row]:
 
 
 def _categories(diff: ProfileDiff) -> list[Row]:
-    if not diff.classified:
-        return []
     sums = diff.ledger.every("category")
     ids, by = rules().categories, diff.normalization
     judged = diff.judge_runs(sums.runs)
     return [
         {
             "id": name,
-            "base": base,
-            "new": new,
-            "delta": new - base,
+            **_raw(base, new),
             "base_scaled": by.scaled(base, new)[0],
             "new_scaled": by.scaled(base, new)[1],
             "delta_scaled": by.delta(base, new),
@@ -95,19 +86,11 @@ def _categories(diff: ProfileDiff) -> list[Row]:
 
 def _leaf_kinds(diff: ProfileDiff) -> list[Row]:
     """Return what leaf functions do, by category: copying, clearing, locking."""
-    if not diff.classified:
-        return []
     ids, kinds = rules().categories, rules().leaf_kinds
     sums = diff.ledger.by("category", "leaf_kind")
     cells = (sums["category"], sums["leaf_kind"], sums.base, sums.new)
     return [
-        {
-            "category": ids[category],
-            "kind": kinds[kind].id,
-            "base": base,
-            "new": new,
-            "delta": new - base,
-        }
+        {"category": ids[category], "kind": kinds[kind].id, **_raw(base, new)}
         for category, kind, base, new in zip(
             *(column.tolist() for column in cells), strict=True
         )
@@ -172,8 +155,6 @@ def _significance(judged: Judgement | None, row: int) -> Row | None:
 
 
 def _blame(diff: ProfileDiff) -> list[Row]:
-    if not diff.classified:
-        return []
     sums = paid_by_site(diff.ledger)
     ids, names = rules().categories, diff.paired_functions.names
     delta = diff.normalization.delta(sums.base, sums.new)
@@ -186,9 +167,7 @@ def _blame(diff: ProfileDiff) -> list[Row]:
             "category": ids[columns[0][i]],
             "function": names[columns[1][i]],
             "caller": names[columns[2][i]] if columns[2][i] >= 0 else None,
-            "base": columns[3][i],
-            "new": columns[4][i],
-            "delta": columns[4][i] - columns[3][i],
+            **_raw(columns[3][i], columns[4][i]),
         }
         for i in order
     ]
@@ -201,9 +180,7 @@ def _modelled(modelled: MarkByAllocation | None) -> list[Row]:
         {
             "category": "gc.mark",
             "function": name,
-            "base": base,
-            "new": new,
-            "delta": new - base,
+            **_raw(base, new),
             "model": "share of allocated bytes",
         }
         for name, base, new in zip(

@@ -69,13 +69,8 @@ def _runs(diff: TraceDiff) -> list[Row]:
     """Return the metrics of all traces: means over runs, and the ratio's interval."""
     return [
         {
-            "figure": one.figure,
-            "unit": one.unit,
-            "base": one.base,
-            "new": one.new,
-            "ratio": one.ratio.ratio,
-            "low": one.ratio.low,
-            "high": one.ratio.high,
+            **{name: getattr(one, name) for name in ("figure", "unit", "base", "new")},
+            **{name: getattr(one.ratio, name) for name in ("ratio", "low", "high")},
         }
         for one in diff.run_ratios
     ]

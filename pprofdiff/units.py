@@ -23,6 +23,7 @@ __all__ = [
     "comparable",
     "inverse",
     "label",
+    "many",
     "percent",
     "percentage",
     "printable",
@@ -263,6 +264,11 @@ def clipped(text: str, longest: int = 40) -> str:
 
 SMALL = 0.01
 """Ratios below this are written as 1/n instead of in decimals."""
+
+
+def many(count: int, noun: str) -> str:
+    """Return a count of things, such as ``1 host`` or ``1,200 hosts``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def inverse(ratio: float) -> str:

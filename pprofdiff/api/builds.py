@@ -151,12 +151,9 @@ class Builds(Shown):
         """Like `categories`, per group of runtime costs: gc, alloc, sched and so on."""
         import pandas as pd
 
-        totals, sums, known = {}, self._sums(), rules()
-        ids = list(known.categories)
-        for group in known.groups:
-            rows = [ids.index(category) for category in group.categories]
-            totals[group.id] = sums[:, rows].sum(axis=1)
-        frame = pd.DataFrame(totals, self._index())
+        ids = [group.id for group in rules().groups]
+        sums = np.array([cost.of_groups() for cost in self.costs])
+        frame = pd.DataFrame(sums, self._index(), ids)
         return frame.loc[:, (frame != 0).any()].rename_axis(columns="group")
 
     @property

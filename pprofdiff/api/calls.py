@@ -100,15 +100,10 @@ def load(source: Loadable, *, label: str | None = None) -> Loaded:
     """Load a path, URL, bytes or binary file.
 
     Returns a `Profile` if there is one (those of a folder are merged), else an
-    execution `Trace`, else the `GCLog`, `Benchmarks` or `LoadSummary` of a text.
-
-    Raises
-    ------
-    FetchError, FormatError
-        There is nothing to load, or a file of the folder is damaged; the message is one
-        line.
-    IncompatibleProfilesError
-        A folder's profiles are of several kinds.
+    execution `Trace`, else the `GCLog`, `Benchmarks` or `LoadSummary` of a text. Raises
+    FetchError or FormatError if there is nothing to load or a file of the folder is
+    damaged, IncompatibleProfilesError if a folder's profiles are of several kinds; the
+    message is one line.
 
     >>> load("syncpool/base/cpu.pb.gz").top(1).index[0]
     'memeqbody'

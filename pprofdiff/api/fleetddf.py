@@ -30,8 +30,11 @@ def ddf(
 ) -> Any:  # noqa: ANN401 - a dask.dataframe.DataFrame, which is not imported here
     """Return the sums of hosts' profiles as a lazy `dask.dataframe.DataFrame`.
 
-    Objects are listed now and read when Dask computes, 50 per partition, by the
-    scheduler in effect then. A host may be in several partitions:
+    `paths` are as `base` of `fleet`, `by`, `over` and `every` as there, but windows of
+    time need a width. Objects are listed now and read when Dask computes, 50 per
+    partition, by the scheduler in effect then. If more than `max_skipped`, a fraction,
+    of a partition's objects are damaged, missing or not profiles, computing raises
+    FormatError. A host may be in several partitions:
     ``ddf(…).groupby(["host", "kind", "function"])[["flat", "cum"]].sum()`` adds it up.
 
     ============== ============================================= ===================
@@ -46,20 +49,8 @@ def ddf(
     flat, cum      raw sums, in the default sample type          int64
     ============== ============================================= ===================
 
-    Parameters
-    ----------
-    paths
-        As `base` of `fleet`.
-    by, over, every
-        As in `fleet`, but windows of time need a width.
-    max_skipped
-        The largest fraction of a partition's objects that may be damaged, missing or
-        not profiles; beyond it, computing raises FormatError.
-
-    Raises
-    ------
-    FetchError, UsageError
-        There are no objects, hosts cannot be identified, or dask.dataframe is missing.
+    Raises FetchError or UsageError if there are no objects, hosts cannot be identified,
+    or dask.dataframe is missing.
     """
     try:
         import dask.dataframe as dd

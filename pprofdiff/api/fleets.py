@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
+from math import nan
 from typing import TYPE_CHECKING, overload
 
 from pprofdiff.analysis import comparison as analysis
 from pprofdiff.analysis.policy import SAME_WITHIN
+from pprofdiff.analysis.runs.groups import group_diffs, moved_in_any
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted
 from pprofdiff.api.comparison import Comparison, Paths, words_of
@@ -22,6 +24,13 @@ if TYPE_CHECKING:
     from pprofdiff.fleets.sides import FleetOptions
 
 __all__ = ["FleetComparison", "fleet"]
+
+
+# Columns of `FleetComparison.groups`.
+_GROUPS = (
+    *("function", "group", "base_hosts", "new_hosts"),
+    *("base", "new", "delta", "noise"),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,9 +91,20 @@ class FleetComparison(Comparison):
         ``noise`` (whether the change is within noise, None if unknown). Empty without
         ``group_by``. Values are NaN if a side lacks the group.
         """
-        from pprofdiff.api.fleetframes import groups_frame
+        import pandas as pd
 
-        return groups_frame(self.data)
+        rows: list[tuple[object, ...]] = []
+        groups = list(group_diffs(self.data))
+        for name in moved_in_any(groups):
+            for group in groups:
+                shares: tuple[object, ...] = (nan, nan, nan, None)
+                if group.functions is not None:
+                    value = group.functions.value(name)
+                    by = group.functions.diff.normalization
+                    base, new = by.scaled(value.base, value.new)
+                    shares = (base, new, new - base, value.noise)
+                rows.append((name, group.name, *group.hosts, *shares))
+        return pd.DataFrame(rows, columns=list(_GROUPS))
 
 
 @overload

@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from pprofdiff.analysis.gclogs.catalogue import FIGURES
-from pprofdiff.analysis.gclogs.compare import (
-    Factors,
-    GCDiff,
-    Restored,
-    compare_sides,
-)
+from pprofdiff.analysis.gclogs.compare import Factors, GCDiff, Restored, compare_sides
 from pprofdiff.analysis.gclogs.side import GCSide, unusable
 from pprofdiff.analysis.gclogs.side import side_of as gc_side_of
 from pprofdiff.analysis.settings import DEFAULTS, Settings, Span

@@ -22,16 +22,10 @@ Data = TypeVar("Data")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LoadedInput(Shown, Generic[Data]):
-    """One loaded input.
+    """One loaded input: its decoded `data`, a `pprofdiff.model` object.
 
-    Attributes
-    ----------
-    data
-        The decoded content, a `pprofdiff.model` object.
-    label
-        Its name in tables; None for base or new.
-    path
-        The name by which the user knows it.
+    `label` is its name in tables, None for base or new; `path` is the name by which the
+    user knows it.
     """
 
     kind: ClassVar[KindId]

@@ -16,7 +16,7 @@ from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.control.about_work import at_about_equal_work, shows_work
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
-from pprofdiff.analysis.profiles.filters import NO_FILTERS, Filters, filtered
+from pprofdiff.analysis.profiles.filters import Filters, filtered
 from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.kinds import kind_name
 from pprofdiff.analysis.profiles.labels import labels_frame
@@ -41,14 +41,7 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Diff",
-    "Profile",
-    "Summary",
-    "diff_of",
-    "filters_of",
-    "subtracted",
-]
+__all__ = ["Diff", "Profile", "Summary", "diff_of", "filters_of", "subtracted"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -287,7 +280,7 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
         """Return the diff with patterns applied to both sides (`Profile.filter`)."""
         filters = filters_of(patterns)
         base, new = (
-            side(one.label, [_left(run, filters) for run in one.runs])
+            side(one.label, [_filtered(run, filters) for run in one.runs])
             for one in (self.base, self.new)
         )
         mode = self.normalization.mode
@@ -343,17 +336,11 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
 
 
 def subtracted(
-    base: Sequence[Profile],
-    new: Sequence[Profile],
-    settings: Settings = DEFAULTS,
-    filters: Filters = NO_FILTERS,
+    base: Sequence[Profile], new: Sequence[Profile], settings: Settings = DEFAULTS
 ) -> Diff:
     """Return new minus base, each side's profiles merged; see `pprofdiff.diff`."""
     sides = side_of(base, "base"), side_of(new, "new")
-    old, current = (
-        side(of.label, [_left(capture, filters) for capture in of.of("profile")])
-        for of in sides
-    )
+    old, current = (side(of.label, of.of("profile")) for of in sides)
     diff = compare(
         old,
         current,
@@ -384,7 +371,7 @@ def filters_of(patterns: Mapping[str, str]) -> Filters:
     return Filters(**patterns)
 
 
-def _left(
+def _filtered(
     capture: Capture[columns.Profile], filters: Filters
 ) -> Capture[columns.Profile]:
     """Return one profile with filters applied."""

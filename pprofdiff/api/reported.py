@@ -194,14 +194,9 @@ class Reported(Shown):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KindDiff(Reported, Generic[Result]):
-    """The comparison of two sides of one kind.
+    """The comparison of two sides of one kind: `data` is its analysis.
 
-    Attributes
-    ----------
-    data
-        The result of the kind's analysis.
-    sides
-        Base and new, with the captures that were compared.
+    `sides` are base and new, with the captures that were compared.
     """
 
     kind: ClassVar[KindId]

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pprofdiff.analysis.series.judged import JudgedSeries
 from pprofdiff.api.plotted import plotted
 from pprofdiff.api.reported import Path, delivered
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from pprofdiff.notebook import Card
 
 __all__ = ["FleetSeries"]
+
+_SORTS = ("group", "category", "function")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,9 +69,19 @@ class FleetSeries(Shown):
         profiles       number of profiles, of all kinds              int64
         ============== ============================================= ===================
         """
-        from pprofdiff.api.seriesframes import steps_frame
+        import pandas as pd
 
-        return steps_frame(self.data)
+        steps = self.data.series.steps
+        known = [step.start_ns for step in steps]
+        starts = [pd.NaT if ns is None else pd.Timestamp(ns, tz="UTC") for ns in known]
+        return pd.DataFrame(
+            {
+                "step": [step.name for step in steps],
+                "start": pd.Series(starts, dtype="datetime64[ns, UTC]"),
+                "hosts": [step.hosts for step in steps],
+                "profiles": [step.profiles for step in steps],
+            }
+        )
 
     @cached_property
     def curves(self) -> pd.DataFrame:
@@ -90,9 +104,24 @@ class FleetSeries(Shown):
                        hosts vary; NaN if unknown
         ============== ============================================= ============
         """
-        from pprofdiff.api.seriesframes import curves_frame
+        import pandas as pd
 
-        return curves_frame(self.data)
+        every = [(kind, curve) for kind in self.data.kinds for curve in kind.curves]
+        count = len(self)
+
+        def joined(columns: list[np.ndarray], dtype: type) -> np.ndarray:
+            return np.concatenate([np.zeros(0, dtype), *columns])
+
+        columns = {
+            "kind": np.repeat([kind.measured.kind for kind, _ in every], count),
+            "sort": np.repeat([curve.sort for _, curve in every], count),
+            "name": np.repeat([curve.key for _, curve in every], count),
+            "step": self._step_names * len(every),
+            "value": joined([curve.raw for _, curve in every], np.int64),
+            "share": joined([curve.shares for _, curve in every], np.float64),
+            "deviation": joined([curve.deviation for _, curve in every], np.float64),
+        }
+        return _categorical(pd.DataFrame(columns))
 
     @cached_property
     def changes(self) -> pd.DataFrame:
@@ -112,9 +141,25 @@ class FleetSeries(Shown):
                        is significant
         ============== ============================================= ============
         """
-        from pprofdiff.api.seriesframes import changes_frame
+        import pandas as pd
 
-        return changes_frame(self.data)
+        names = self._step_names
+        rows = [
+            (
+                *(kind.measured.kind, curve.sort, curve.key, names[change.step]),
+                *(change.before, change.after, change.delta, change.low, change.high),
+                change.q,
+            )
+            for kind in self.data.kinds
+            for curve in kind.curves
+            for change in curve.changes
+        ]
+        rows.sort(key=lambda row: (-_SORTS.index(row[1]), -abs(row[6])))
+        columns = [
+            *("kind", "sort", "name", "step", "before", "after", "delta"),
+            *("low", "high", "false_rate"),
+        ]
+        return _categorical(pd.DataFrame(rows, columns=columns))
 
     plot = plotted("curves", "the curves of functions, or of groups")
 
@@ -137,6 +182,10 @@ class FleetSeries(Shown):
 
         return delivered(page(self._report), path)
 
+    @property
+    def _step_names(self) -> list[str]:
+        return [step.name for step in self.data.series.steps]
+
     @cached_property
     def _report(self) -> SeriesReport:
         return series_report(self.data, self.notes)
@@ -145,3 +194,10 @@ class FleetSeries(Shown):
         from pprofdiff.notebook.series import series_card
 
         return series_card(self._report)
+
+
+def _categorical(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame with `sort` as categories."""
+    import pandas as pd
+
+    return frame.assign(sort=pd.Categorical(frame["sort"], _SORTS))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.errors import PprofDiffError
 from pprofdiff.plots.axes import shortened
-from pprofdiff.report.rows import Cell, Column, Part, Row, Sentence, Table, signed
+from pprofdiff.report.rows import Cell, Part, Row, Sentence, Table, written
 from pprofdiff.report.text.plain import render
 
 if TYPE_CHECKING:
@@ -125,13 +125,12 @@ def _plain(card: Card, text: str) -> str:
 
 def _html(card: Card) -> str:
     template = environment().get_template("card.html.j2")
-    text: str = template.render(card=card, table=card.table, written=_written)
+    text: str = template.render(
+        card=card,
+        table=card.table,
+        written=lambda cell, column: written(cell, column).strip(),
+    )
     return text
-
-
-def _written(cell: Cell, column: Column) -> str:
-    """Return the text of a cell: a name, or a number with its sign."""
-    return (signed(cell) if column.signs else cell.label).strip()
 
 
 @cache

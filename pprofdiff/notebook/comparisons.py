@@ -10,24 +10,11 @@ from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.kinds import KINDS, resolve
 from pprofdiff.notebook import ROWS, Card
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.rows import (
-    Cell,
-    Column,
-    Row,
-    Section,
-    Table,
-    name_column,
-    sides,
-)
+from pprofdiff.report.rows import Cell, Column, Row, Section, Table, name_column, sides
 from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.answer import answer
 from pprofdiff.report.sections.findings import why
-from pprofdiff.report.sections.profiles.cells import (
-    delta_cell,
-    noise_of,
-    ratio_cell,
-    value_cells,
-)
+from pprofdiff.report.sections.profiles.cells import compared, noise_of, ratio_cell
 from pprofdiff.report.sections.profiles.named import row_cells
 
 __all__ = ["comparison_card", "logs_card", "profiles_card", "traces_card"]
@@ -87,7 +74,7 @@ def comparison_card(report: ReportModel) -> Card:
 
 def _first_table(section: Section, labels: _Labels) -> Card:
     """Return a card with the first rows of a section's first table."""
-    first = next(iter(_tables(section)), None)
+    first = next(iter(section.tables), None)
     empty = Table("none", (name_column(""),), ())
     table = empty if first is None else first.first(ROWS)
     return Card(labels, section.title, "", table)
@@ -96,7 +83,7 @@ def _first_table(section: Section, labels: _Labels) -> Card:
 def profiles_card(section: Section, labels: _Labels) -> Card:
     """Return a profile's groups, or the functions that changed if it has none."""
     diff: ProfileDiff = section.compared
-    groups = next((t for t in _tables(section) if t.key == "groups"), None)
+    groups = next((t for t in section.tables if t.key == "groups"), None)
     table = _functions(diff, labels) if groups is None else _groups(groups)
     return Card(labels, f"{section.heading} ({section.mode})", "", table)
 
@@ -114,10 +101,18 @@ def _functions(diff: ProfileDiff, labels: _Labels) -> Table:
         remark = _REMARKS.get(STATUSES[status[i]], "") or named.remark
         name = replace(named, remark=remark)
         noise = None if judged is None else judged.chance[i]
-        cells = name, *_compared(diff, base[i], new[i], noise=noise)
+        cells = (
+            name,
+            *compared(diff, base[i], new[i], noise=noise),
+            ratio_cell(diff, base[i], new[i]),
+        )
         rows.append(Row(table.names[i], "function", cells))
     (noise,) = noise_of(diff, diff.whole)
-    cells = Cell("total"), *_compared(diff, *diff.totals, noise=noise)
+    cells = (
+        Cell("total"),
+        *compared(diff, *diff.totals, noise=noise),
+        ratio_cell(diff, *diff.totals),
+    )
     columns = (
         name_column("flat"),
         *sides(labels),
@@ -126,17 +121,6 @@ def _functions(diff: ProfileDiff, labels: _Labels) -> Table:
     )
     total = Row("total", "total", cells)
     return Table("flat", columns, (*rows, total), code=True)
-
-
-def _compared(
-    diff: ProfileDiff, base: int, new: int, *, noise: bool | None
-) -> tuple[Cell, ...]:
-    """Return the cells of base, new, delta and ratio for raw values."""
-    return (
-        *value_cells(diff, base, new),
-        delta_cell(diff, base, new, noise=noise),
-        ratio_cell(diff, base, new),
-    )
 
 
 def _groups(table: Table) -> Table:
@@ -157,19 +141,15 @@ def _groups(table: Table) -> Table:
 def logs_card(section: Section, labels: _Labels) -> Card:
     """Return the key figures of GC logs."""
     columns = (Column("ratio", "ratio"),)
-    table = _picked(_tables(section), _OF_LOGS, labels, columns)
+    table = _picked(section.tables, _OF_LOGS, labels, columns)
     return Card(labels, "GC logs", "", table)
 
 
 def traces_card(section: Section, labels: _Labels) -> Card:
     """Return the key figures of traces."""
     columns = Column("Δ", "delta"), Column("ratio", "ratio", signs=False)
-    table = _picked(_tables(section), _OF_TRACES, labels, columns)
+    table = _picked(section.tables, _OF_TRACES, labels, columns)
     return Card(labels, "execution traces", "", table)
-
-
-def _tables(section: Section) -> Iterable[Table]:
-    return (part for part in section.parts if isinstance(part, Table))
 
 
 def _picked(

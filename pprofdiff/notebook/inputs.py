@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.gclogs.catalogue import FIGURES
 from pprofdiff.analysis.gclogs.side import GCSide
@@ -22,13 +19,7 @@ from pprofdiff.report.sections.gclogs import written
 from pprofdiff.report.sections.named import function_cells
 from pprofdiff.units import percent, scale_for, scaled
 
-__all__ = [
-    "benchmarks_card",
-    "builds_card",
-    "log_card",
-    "profile_card",
-    "trace_card",
-]
+__all__ = ["benchmarks_card", "builds_card", "log_card", "profile_card", "trace_card"]
 
 
 def profile_card(profile: Profile, label: str) -> Card:
@@ -71,12 +62,7 @@ def _largest(costs: ProfileSums) -> list[tuple[str, Cell, int]]:
         names = [costs.names[i] for i in order]
         flat = [int(costs.flat[i]) for i in order]
         return list(zip(names, function_cells(names), flat, strict=True))
-    known = rules()
-    ids = list(known.categories)
-    sums = [
-        _sum(costs, [ids.index(c) for c in group.categories]) for group in known.groups
-    ]
-    groups = zip(known.groups, sums, strict=True)
+    groups = zip(rules().groups, costs.of_groups().tolist(), strict=True)
     ranked = sorted(groups, key=lambda group: -group[1])[: ROWS - 1]
     return [(group.id, Cell(group.label), value) for group, value in ranked]
 
@@ -176,28 +162,23 @@ def benchmarks_card(benchmarks: Benchmarks, label: str) -> Card:
 
 def builds_card(builds: Many) -> Card:
     """Return the first and last builds by group of runtime costs."""
-    known = rules()
-    ids = list(known.categories)
     totals = [c.total * by for c, by in zip(builds.costs, builds.factors, strict=True)]
     scale = scale_of_builds(builds)
-    groups = [
-        (group.label, [ids.index(c) for c in group.categories])
-        for group in known.groups
-    ]
-    groups = [g for g in groups if any(_sum(c, g[1]) for c in builds.costs)]
+    sums = np.array([cost.of_groups() for cost in builds.costs])
+    used = np.flatnonzero(sums.any(axis=0)).tolist()
     chosen = list(range(len(builds.names)))
     if len(chosen) > ROWS:
         chosen = [*chosen[: ROWS // 2], *chosen[-ROWS // 2 :]]
     rows = []
     for i in chosen:
-        parts = [_sum(builds.costs[i], w) * builds.factors[i] for _, w in groups]
+        parts = [value * builds.factors[i] for value in sums[i, used].tolist()]
         figures = (Cell(scale.number(value), value) for value in (totals[i], *parts))
         cells = Cell(builds.names[i]), *figures
         rows.append(Row(builds.names[i], "file", cells))
     columns = (
         name_column("build"),
         Column(f"total, {scale.unit}", "new"),
-        *(Column(name, "new") for name, _ in groups),
+        *(Column(rules().groups[at].label, "new") for at in used),
     )
     table = Table("builds", columns, tuple(rows), code=True)
     left = len(builds.names) - len(chosen)
@@ -205,8 +186,3 @@ def builds_card(builds: Many) -> Card:
     ends = (builds.names[0], builds.names[-1])
     kind = f"{builds.kind}, {len(builds.names)} builds"
     return Card(ends, kind, "", table, below)
-
-
-def _sum(costs: ProfileSums, places: Sequence[int]) -> int:
-    categories: NDArray[np.int64] | None = costs.categories
-    return 0 if categories is None else int(categories[list(places)].sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pprofdiff.notebook import ROWS, Card
-from pprofdiff.report.rows import Sentence, Table
+from pprofdiff.report.rows import Sentence, tables_of
 from pprofdiff.report.series.model import SeriesReport
 from pprofdiff.report.series.sentences import (
     headline,
@@ -20,8 +20,7 @@ def series_card(report: SeriesReport) -> Card:
     """Return the headline, each step that changed, and the first kind's functions."""
     series = report.judged.series
     kind = report.judged.kinds[0]
-    parts = kind_tables(report, kind, most=ROWS)
-    tables = [part for part in parts if isinstance(part, Table)]
+    tables = tables_of(kind_tables(report, kind, most=ROWS))
     warnings = [Sentence(one.text).text for one in report.warnings]
     return Card(
         labels=(series.steps[0].name, series.steps[-1].name),

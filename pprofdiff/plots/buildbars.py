@@ -138,19 +138,15 @@ def scale_of_builds(many: Many) -> Scale:
 def _groups(many: Many, theme: Theme) -> list[_Group]:
     """Return the groups that any build has, user code at the bottom."""
     factors = np.array(many.factors)
-    sums = [cost.categories for cost in many.costs]
-    if any(categories is None for categories in sums):
+    if any(cost.categories is None for cost in many.costs):
         totals = np.array([cost.total for cost in many.costs]) * factors
         return [_Group("total", colour("base", theme), totals)]
-    known = rules()
-    ids = list(known.categories)
-    groups = []
-    for one in reversed(known.groups):
-        rows = [ids.index(category) for category in one.categories]
-        raw = np.array([0 if s is None else s[rows].sum() for s in sums], np.float64)
-        if raw.any():
-            groups.append(_Group(one.label, group(one.id, theme), raw * factors))
-    return groups
+    raw = np.array([cost.of_groups() for cost in many.costs], np.float64)
+    return [
+        _Group(one.label, group(one.id, theme), values * factors)
+        for one, values in reversed(list(zip(rules().groups, raw.T, strict=True)))
+        if values.any()
+    ]
 
 
 def _add_names(ax: Axes, groups: Sequence[_Group], top: float, theme: Theme) -> None:

@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.call_tree import (
-    CallTree,
-    call_tree,
-    inclusive,
-    needed,
-)
+from pprofdiff.analysis.call_tree import CallTree, call_tree, inclusive, needed
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of, unit_words

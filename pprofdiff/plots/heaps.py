@@ -33,7 +33,7 @@ from pprofdiff.plots.axes import (
     themed,
 )
 from pprofdiff.plots.thinning import banded, thinned
-from pprofdiff.units import scaled
+from pprofdiff.units import many, scaled
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -101,7 +101,7 @@ class _Heap:
     @property
     def summary(self) -> str:
         """The side's label, how many GC cycles, and over how long."""
-        cycles = f"{self.cycles:,} GC cycle{'' if self.cycles == 1 else 's'}"
+        cycles = many(self.cycles, "GC cycle")
         return f"{shortened(self.label, 20)}: {cycles} in {scaled(self.wall_ns, 'ns')}"
 
     def named(self) -> Iterator[tuple[str, _Line]]:

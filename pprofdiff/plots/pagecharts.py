@@ -12,12 +12,7 @@ from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.moments import MOMENTS, MomentPair, moment_pair
 from pprofdiff.palette import Theme
 from pprofdiff.plots.drawing import Draw, svg
-from pprofdiff.plots.durations import (
-    latency,
-    latency_in_words,
-    pauses,
-    pauses_in_words,
-)
+from pprofdiff.plots.durations import latency, latency_in_words, pauses, pauses_in_words
 from pprofdiff.plots.heaps import heap_in_words, heaps_of
 from pprofdiff.plots.lanes import (
     TITLES,

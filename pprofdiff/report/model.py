@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,13 +23,14 @@ from pprofdiff.analysis.run_order import one_after_the_other
 from pprofdiff.analysis.runs.headline import outlying_runs
 from pprofdiff.kinds import KINDS, resolve
 from pprofdiff.model.side import Fleet, Side
+from pprofdiff.units import many
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gate.rules import Gate
     from pprofdiff.analysis.source.model import ChangedLines
     from pprofdiff.model.source import Sources
 
-__all__ = ["SCREEN", "Input", "ReportModel", "Scope", "judged", "report_of"]
+__all__ = ["SCREEN", "Input", "ReportModel", "Scope", "by_kind", "judged", "report_of"]
 
 
 class Input(NamedTuple):
@@ -49,6 +50,14 @@ class Input(NamedTuple):
     saved_to: str | None = None
     amount: str = ""
     counts: Mapping[str, float] = MappingProxyType({})
+
+
+def by_kind(entries: Iterable[Input]) -> dict[str, list[Input]]:
+    """Return inputs by kind, in order."""
+    kinds: dict[str, list[Input]] = {}
+    for entry in entries:
+        kinds.setdefault(entry.kind, []).append(entry)
+    return kinds
 
 
 class ReportModel(NamedTuple):
@@ -242,10 +251,8 @@ def _inputs(side: Side, paired: str = "") -> tuple[Input, ...]:
 
 def _of_fleet(entries: Sequence[Input], fleet: Fleet, paired: str) -> tuple[Input, ...]:
     """Return one entry per kind for all hosts' profiles."""
-    kinds: dict[str, list[Input]] = {}
-    for entry in entries:
-        kinds.setdefault(entry.kind, []).append(entry)
-    return tuple(_added(several, fleet, paired) for several in kinds.values())
+    kinds = by_kind(entries).values()
+    return tuple(_added(several, fleet, paired) for several in kinds)
 
 
 def _paired(comparison: Comparison) -> str:
@@ -264,7 +271,7 @@ def _added(several: Sequence[Input], fleet: Fleet, paired: str) -> Input:
     times = [entry.time_ns for entry in several if entry.time_ns]
     builds = {entry.build_id for entry in several}
     samples = sum(entry.counts["samples"] for entry in several)
-    amount = f"{_many(profiles, 'profile')} of {_many(len(hosts), 'host')}{paired}"
+    amount = f"{many(profiles, 'profile')} of {many(len(hosts), 'host')}{paired}"
     if several[0].amount:
         amount += f", {samples:,} samples"
     return several[0]._replace(
@@ -275,7 +282,3 @@ def _added(several: Sequence[Input], fleet: Fleet, paired: str) -> Input:
         amount=amount,
         counts={"samples": samples, "profiles": profiles, "hosts": len(hosts)},
     )
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' if count != 1 else ''}"

@@ -53,7 +53,8 @@ __all__ = [
     "Tone",
     "name_column",
     "sides",
-    "signed",
+    "tables_of",
+    "written",
 ]
 
 Mark = Literal["", "more", "less", "noise"]
@@ -117,26 +118,14 @@ _STRONG = frozenset(("group", "total", "mean"))
 class Cell:
     """One value or word of a row.
 
-    Parameters
-    ----------
-    text
-        The formatted value, without its mark; control characters are escaped.
-    value, unit
-        The number behind the text and its unit; None if there is no single number. An
-        empty unit means the column's.
-    mark
-        Whether the value is significantly more or less than base's, or noise; "" if
-        that is unknown or does not matter.
-    tone
-        How it is drawn: worse, better, faint.
-    detail
-        An aside after a label, such as ``runtime.gcBgMarkWorker`` after GC.
-    remark
-        A qualifier that is part of a name, such as ``(was f)``.
-    suffix
-        The unit after the text, if each row has its own.
-    full
-        The full name if the text is a shorter one, for a tooltip.
+    `text` is the formatted value, without its mark; control characters are escaped.
+    `value` and `unit` are the number behind it, None if there is no single number; an
+    empty unit means the column's. `mark` says whether the value is significantly more
+    or less than base's, or noise, "" if that is unknown or does not matter; `tone` how
+    it is drawn. `detail` is an aside after a label, such as ``runtime.gcBgMarkWorker``
+    after GC; `remark` qualifies a name and is part of it, such as ``(was f)``; `suffix`
+    is the unit after the text, if each row has its own; `full` is the full name if the
+    text is a shorter one, for a tooltip.
     """
 
     text: str
@@ -160,11 +149,11 @@ class Cell:
         text = f"{self.text} {self.suffix}" if self.suffix else self.text
         return f"{text}  {self.remark}" if self.remark else text
 
-
-def signed(cell: Cell) -> str:
-    """Return a cell's text after the sign of its mark."""
-    sign = MARKS[cell.mark]
-    return f"{sign} {cell.text} {cell.suffix}".rstrip() if sign else cell.label
+    @property
+    def signed(self) -> str:
+        """The text after the sign of its mark."""
+        sign = MARKS[self.mark]
+        return f"{sign} {self.text} {self.suffix}".rstrip() if sign else self.label
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +173,11 @@ class Column:
     def __post_init__(self) -> None:
         """Escape control characters: a label must not move the cursor."""
         object.__setattr__(self, "text", printable(self.text))
+
+
+def written(cell: Cell, column: Column) -> str:
+    """Return the text of a cell in its column."""
+    return cell.signed if column.signs else cell.label
 
 
 def name_column(text: str) -> Column:
@@ -218,25 +212,13 @@ class Row:
 class Table:
     """Rows under columns; one column has the role ``name``.
 
-    Parameters
-    ----------
-    key
-        What the table is about, such as ``groups`` or ``cum``; tables of costlier and
-        of cheaper functions share it.
-    title
-        The text above it, "" for none.
-    total
-        The number of all rows if these are only the first, else 0.
-    code
-        Whether names come from the program: functions, files.
-    one_unit
-        Whether all values of base and new have one unit, so that rows compare.
-    indent
-        Spaces per level in plain text.
-    inset
-        Whether the whole table is slightly indented in plain text.
-    headed
-        Whether headings are shown.
+    `key` is what the table is about, such as ``groups`` or ``cum``; tables of costlier
+    and of cheaper functions share it. `title` is the text above it. `total` is the
+    number of all rows if these are only the first, else 0. `code` says whether names
+    come from the program: functions, files; `one_unit` whether all values of base and
+    new have one unit, so that rows compare; `headed` whether headings are shown. In
+    plain text there are `indent` spaces per level, and if `inset`, the whole table is
+    slightly indented.
     """
 
     key: str
@@ -349,6 +331,12 @@ class Reason(NamedTuple):
     notes: tuple[SourceNote, ...] = ()
 
     @property
+    def style(self) -> Literal["worse", "better", "strong"]:
+        """How writers draw the title."""
+        direction = self.finding.direction
+        return "strong" if direction == "neutral" else direction
+
+    @property
     def title(self) -> str:
         """The sentence that says what changed, with its amount and severity."""
         amount = f"{self.amount}, " if self.amount else ""
@@ -443,6 +431,12 @@ class Steps(NamedTuple):
 SectionPart = Table | Sentence | Footnotes
 """What a section consists of."""
 
+
+def tables_of(parts: Iterable[Any]) -> list[Table]:
+    """Return the tables among parts."""
+    return [part for part in parts if isinstance(part, Table)]
+
+
 Part = SectionPart | Code | Heading | Reason | Rulings | Stack | Steps
 """What a report consists of."""
 
@@ -462,35 +456,20 @@ class Tile(NamedTuple):
 class Section:
     """What a report shows of one comparison.
 
-    Parameters
-    ----------
-    kind, id
-        The kind of evidence, and a stable id within the report.
-    title, measure, mode
-        What is compared, what its numbers are, and how they were made comparable ("" if
-        the measure says so): ``cpu``, ``in cores``, ``CPU seconds per second; both
-        profiles have a duration``.
-    short
-        The text of links to it.
-    unit
-        The unit of its totals, "" if rows have units of their own.
-    lead
-        The first sentence, "" for none.
-    compared
-        The comparison itself, of the kind's own type.
-    build
-        Makes the parts; called when they are first needed.
-    contents
-        What it contains, in words; "" if the title is enough.
-    tops
-        Keys of the parts that a short answer shows.
-    instead
-        The sentence that answers if there is no finding and no lead.
-    noise
-        Whether the totals are within noise, None if unknown.
-    short_parts
-        Makes what an answer shows of the section if it comes first, given the maximum
-        rows per table and the maximum categories of groups.
+    `kind` is that of the evidence, `id` is stable within the report. `title`,
+    `measure` and `mode` are what is compared, what its numbers are, and how they were
+    made comparable ("" if the measure says so): ``cpu``, ``in cores``, ``CPU seconds
+    per second; both profiles have a duration``. `short` is the text of links to it.
+    `unit` is that of its totals, "" if rows have units of their own. `lead` is the
+    first sentence, "" for none, and `instead` the one that answers if there is neither
+    a finding nor a lead. `compared` is the comparison itself, of the kind's own type.
+    `contents` says what it contains, "" if the title is enough; `tops` are the keys of
+    the parts that a short answer shows; `noise` says whether the totals are within
+    noise, None if unknown.
+
+    `build` makes the parts when they are first needed. `short_parts` makes what an
+    answer shows of the section if it comes first, given the maximum rows per table and
+    the maximum categories of groups.
     """
 
     kind: KindId
@@ -517,9 +496,19 @@ class Section:
         return tuple(self.build())
 
     @property
+    def tables(self) -> list[Table]:
+        """The parts that are tables."""
+        return tables_of(self.parts)
+
+    @property
     def heading(self) -> str:
         """What is compared, and what its numbers are."""
         return f"{self.title}, {self.measure}"
+
+    @property
+    def whole_heading(self) -> str:
+        """The heading, with how numbers were made comparable."""
+        return f"{self.heading} ({self.mode})" if self.mode else self.heading
 
     @property
     def diff(self) -> ProfileDiff | None:

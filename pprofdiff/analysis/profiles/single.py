@@ -43,6 +43,14 @@ class ProfileSums:
     unit: str
     total: int
 
+    def of_groups(self) -> Column:
+        """Return the sums by group of ``rules().groups``, zeros without categories."""
+        known = rules()
+        rows = np.asarray(known.group_rows, np.int64)
+        if self.categories is None:
+            return np.zeros(len(known.groups), np.int64)
+        return sums(rows, self.categories, len(known.groups))
+
     def functions_frame(self) -> pd.DataFrame:
         """Return the functions with a value, by descending flat, cum, then name."""
         import pandas as pd

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pprofdiff.analysis.causes.finding import Fact, Finding, Findings
 from pprofdiff.report.checking.model import Contradiction, near, title_spans
-from pprofdiff.report.rows import Row, Section, Table
+from pprofdiff.report.rows import Row, Section, Table, tables_of
 from pprofdiff.units import scale
 
 __all__ = ["of_evidence", "of_tables"]
@@ -17,8 +17,7 @@ def of_tables(sections: Iterable[Section]) -> list[Contradiction]:
     return [
         contradiction
         for section in sections
-        for table in section.parts
-        if isinstance(table, Table)
+        for table in tables_of(section.parts)
         for contradiction in _of_table(table)
     ]
 
@@ -106,8 +105,7 @@ def _against_rows(
         for fact in finding.evidence:
             if fact.source.split()[0] == source:
                 facts.setdefault(fact.what, []).append(fact)
-    tables = [part for part in section.parts if isinstance(part, Table)]
-    for table in tables:
+    for table in tables_of(section.parts):
         for row, name in _rows_of_facts(table):
             for fact in facts.get(name, ()):
                 if not _says(section, table, row, fact):

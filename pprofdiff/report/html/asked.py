@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pprofdiff.report.html.furthest import largest, moved_furthest
-from pprofdiff.report.rows import Section, Table, signed
+from pprofdiff.report.rows import Section
 from pprofdiff.report.sections import tiles
 
 __all__ = ["Asked", "asked"]
@@ -36,8 +36,8 @@ def asked(sections: Sequence[Section], anchors: Iterable[str]) -> Iterator[Asked
     `anchors` are the ids of the sections' places.
     """
     for section, anchor in zip(sections, anchors, strict=True):
-        for table in section.parts:
-            if isinstance(table, Table) and table.key in _TABLES and table.rows:
+        for table in section.tables:
+            if table.key in _TABLES and table.rows:
                 most, furthest = largest(table), moved_furthest(table)
                 yield Asked(
                     lead=_totals(section) if section.diff is None else "",
@@ -57,6 +57,6 @@ def _names(most: str, furthest: str) -> str:
 def _totals(section: Section) -> str:
     """Return a section's totals as sentences: name, base → new, change."""
     sentences = (
-        f"{one.name} {one.values} ({signed(one.change)})." for one in tiles(section)
+        f"{one.name} {one.values} ({one.change.signed})." for one in tiles(section)
     )
     return " ".join(f"{text[:1].upper()}{text[1:]}" for text in sentences)

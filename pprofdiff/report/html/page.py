@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -18,7 +18,7 @@ from pprofdiff.report.html.parts import Chunk, drawn, reason_text, split, view_o
 from pprofdiff.report.html.room import heights, opened, text_height
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.report.model import ReportModel, Scope
-from pprofdiff.report.rows import CodeLine, Section, Table, Tile, signed
+from pprofdiff.report.rows import Code, Section
 from pprofdiff.report.sections import charts, sections, tiles
 from pprofdiff.report.sections.account import account_parts
 from pprofdiff.report.sections.answer import answer
@@ -94,23 +94,15 @@ def render(report: ReportModel) -> str:
     )
 
 
-class Listing(NamedTuple):
-    """A function's source, and the anchor of links to it."""
-
-    anchor: str
-    title: str
-    lines: tuple[CodeLine, ...]
-
-
 class Listings(NamedTuple):
     """Source listings: what is compared, in which mode, and whether some are left out.
 
-    `anchors` are those of the functions, by name.
+    The keys of `codes` are anchors; `anchors` are those of the functions, by name.
     """
 
     of: str
     mode: str
-    codes: tuple[Listing, ...]
+    codes: tuple[Code, ...]
     left: bool
     anchors: dict[str, str]
 
@@ -124,7 +116,7 @@ def _listings(report: ReportModel) -> Listings | None:
     diff = report.profiles[0]
     causes = (finding.source for finding in report.findings.found)
     first = [lines.function for source in causes if source for lines in source.lines]
-    kept: list[Listing] = []
+    kept: list[Code] = []
     anchors: dict[str, str] = {}
     room, left = _LISTINGS, False
     for code in most_moved(diff, report.sources, first):
@@ -138,7 +130,7 @@ def _listings(report: ReportModel) -> Listings | None:
         room -= size
         anchor = f"source-{len(kept)}"
         anchors[code.key] = anchor
-        kept.append(Listing(anchor, printable(code.title), lines))
+        kept.append(Code(anchor, printable(code.title), lines))
     if not kept:
         return None
     return Listings(diff.title, in_words(diff), tuple(kept), left, anchors)
@@ -147,15 +139,6 @@ def _listings(report: ReportModel) -> Listings | None:
 def _cut(text: str) -> str:
     """Return a line cut to a length that a reader can scroll through."""
     return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 1]}…"
-
-
-class ShownTile(NamedTuple):
-    """A total at a glance; `style` is the CSS class of its change."""
-
-    name: str
-    values: str
-    change: str
-    style: str
 
 
 def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
@@ -191,9 +174,7 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         findings=findings,
         changed=changed,
         runs=run_charts(report.comparison),
-        tiles=[
-            _tile(t) for section in shown if section in news for t in tiles(section)
-        ],
+        tiles=[t for section in shown if section in news for t in tiles(section)],
         parts=_with_room(parts, below),
         asked=list(asked(shown, anchors)),
         whole_account=drawn(account_parts(report)),
@@ -233,7 +214,7 @@ def _with_news(shown: Sequence[Section]) -> list[Section]:
     news = [
         section
         for section in shown
-        if any(has_moved(row) for table in _tables(section) for row in table.rows)
+        if any(has_moved(row) for table in section.tables for row in table.rows)
     ]
     return news or list(shown[:1])
 
@@ -247,11 +228,6 @@ def _files(report: ReportModel) -> str:
     )
 
 
-def _tile(tile: Tile) -> ShownTile:
-    change = tile.change
-    return ShownTile(tile.name, tile.values, signed(change), change.tone)
-
-
 def _comparison(section: Section, anchor: str, *, is_open: bool) -> Comparison:
     """Return one section as the template draws it."""
     parts = drawn(section.parts)
@@ -259,7 +235,7 @@ def _comparison(section: Section, anchor: str, *, is_open: bool) -> Comparison:
     keys = _SHOWN
     every = charts(section)
     if section.kind == "benchmark":
-        keys = frozenset(part.key for part in section.parts if isinstance(part, Table))
+        keys = frozenset(table.key for table in section.tables)
     return Comparison(
         anchor=anchor,
         short=printable(section.short),
@@ -285,13 +261,8 @@ def _in_short(section: Section) -> str:
     ]
     if totals:
         return f"{'; '.join(totals)}."
-    shown = list(_tables(section))
+    shown = section.tables
     rows = [row for table in shown for row in table.rows]
     counted = f"{sum(map(has_moved, rows))} of {len(rows)} rows are marked as moved"
     furthest = next(filter(None, map(moved_furthest, shown)), "")
     return f"{counted}, furthest {furthest}." if furthest else f"{counted}."
-
-
-def _tables(section: Section) -> Iterator[Table]:
-    """Yield the tables of a section."""
-    return (part for part in section.parts if isinstance(part, Table))

@@ -22,7 +22,7 @@ from pprofdiff.report.rows import (
     Sentence,
     SourceNote,
     Table,
-    signed,
+    written,
 )
 from pprofdiff.units import printable
 
@@ -51,7 +51,6 @@ _LONG = 300
 _HOVERED = 1000
 # Length of the longest bar, in pixels.
 _BAR = 88.0
-_OF_DIRECTION = {"worse": "worse", "better": "better", "neutral": "strong"}
 
 
 class Heading(NamedTuple):
@@ -197,7 +196,7 @@ def _drawn(part: SectionPart | Reason) -> Drawn:
 
 def _reason(reason: Reason) -> Text:
     """Return a finding: its title, the numbers behind it, and the advice."""
-    style, view = _OF_DIRECTION[reason.finding.direction], view_of(reason)
+    style, view = reason.style, view_of(reason)
     paragraphs = [Paragraph(printable(reason.title), reason.lead, style, view)]
     return Text((*paragraphs, *reason_text(reason, advice="faint")))
 
@@ -327,7 +326,7 @@ def _squares(table: Table, row: Row) -> tuple[Square, ...]:
 
 def _square(table: Table, row: Row, cell: Cell, column: Column) -> Square:
     head = column.role == "name"
-    text = (signed(cell) if column.signs else cell.label).strip()
+    text = written(cell, column).strip()
     ranked = table.one_unit and cell.value is not None
     return Square(
         text=text,

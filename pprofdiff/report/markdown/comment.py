@@ -17,7 +17,14 @@ from pprofdiff.analysis.profiles.scaling import MODES
 from pprofdiff.report.markdown import markup
 from pprofdiff.report.markdown.functions import flame_url, lines_of
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.rows import Reason, Section, SectionPart, Sentence, Table
+from pprofdiff.report.rows import (
+    Reason,
+    Section,
+    SectionPart,
+    Sentence,
+    Table,
+    tables_of,
+)
 from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.account import account_parts
 from pprofdiff.report.sections.answer import Answer, answer
@@ -354,7 +361,7 @@ def _tops(
         return
     parts = [p for p in first.parts if isinstance(p, Table | Sentence)]
     for key in first.tops:
-        moved = [p for p in parts if p.key == key and isinstance(p, Table)]
+        moved = [table for table in tables_of(parts) if table.key == key]
         if moved and repeats_a_cause(report, first.diff, moved):
             return
         if moved:
@@ -366,7 +373,7 @@ def _tops(
             urls = _urls(report, first.diff, names)
             for table in tables:
                 yield _Piece("", _name_of([table]), markup.table(table, urls), 0)
-            before = [part for part in above if isinstance(part, Table)]
+            before = tables_of(above)
             legend = _drawn(marks_legend([*before, *tables]))
             if legend:
                 yield _Piece("", "what the marks mean", legend, 0)
@@ -406,9 +413,8 @@ def _cut(parts: Iterable[SectionPart]) -> Iterator[list[SectionPart]]:
 
 def _name_of(parts: Iterable[SectionPart]) -> str:
     """Return the name of a piece: its table's title, or its first column's."""
-    for part in parts:
-        if isinstance(part, Table):
-            return part.heading or part.columns[0].text or "the first table"
+    for table in tables_of(parts):
+        return table.heading or table.columns[0].text or "the first table"
     return "notes"
 
 

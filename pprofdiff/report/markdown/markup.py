@@ -26,7 +26,7 @@ from pprofdiff.report.rows import (
     Sentence,
     SourceNote,
     Table,
-    signed,
+    written,
 )
 from pprofdiff.units import printable
 
@@ -141,7 +141,7 @@ def table(shown: Table, urls: Mapping[str, Urls] = MappingProxyType({})) -> str:
     rows = [headings, sides]
     for row in shown.rows:
         cells = [
-            inline((signed(cell) if column.signs else cell.label).rstrip())
+            inline(written(cell, column).rstrip())
             for cell, column in zip(row.cells, shown.columns, strict=True)
         ]
         own = row.cells[shown.names]

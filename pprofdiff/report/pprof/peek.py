@@ -9,7 +9,7 @@ import numpy as np
 from pprofdiff.analysis.profiles.regexp import matcher
 from pprofdiff.errors import UsageError
 from pprofdiff.report.pprof.graph import Graph, graph, graph_edges, output_unit
-from pprofdiff.report.pprof.top import report_header
+from pprofdiff.report.pprof.top import node_values, report_header
 from pprofdiff.report.pprof.view import View, ViewOptions, no_warning, text_of, view
 from pprofdiff.units import label, percentage
 
@@ -56,11 +56,8 @@ def render(
         flat, cum = int(drawn.flat[node]), int(drawn.cum[node])
         running += flat
         lines += [_RULE, *calls.of(node, cum, "callee")]
-        lines.append(
-            f"{label(flat, seen.unit, unit):>10} {percentage(flat, seen.total)} "
-            f"{percentage(running, seen.total)} {label(cum, seen.unit, unit):>10} "
-            f"{percentage(cum, seen.total)}{'| ':>18}{drawn.names[place]}"
-        )
+        values = node_values(seen, unit, flat, running, cum)
+        lines.append(f"{values}{'| ':>18}{drawn.names[place]}")
         lines += calls.of(node, cum, "caller")
     return text_of([*lines, _RULE])
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["render", "report_header"]
+__all__ = ["node_values", "render", "report_header"]
 
 
 def render(
@@ -72,12 +72,17 @@ def render(
         strict=True,
     )
     for flat, running, cum, name, mark in rows:
-        lines.append(
-            f"{label(flat, seen.unit, unit):>10} {percentage(flat, seen.total)} "
-            f"{percentage(running, seen.total)} {label(cum, seen.unit, unit):>10} "
-            f"{percentage(cum, seen.total)}  {name}{mark}"
-        )
+        lines.append(f"{node_values(seen, unit, flat, running, cum)}  {name}{mark}")
     return text_of(lines)
+
+
+def node_values(seen: View, unit: str, flat: int, running: int, cum: int) -> str:
+    """Return a node's flat, the sum of those so far, and its cum, as pprof does."""
+    return (
+        f"{label(flat, seen.unit, unit):>10} {percentage(flat, seen.total)} "
+        f"{percentage(running, seen.total)} {label(cum, seen.unit, unit):>10} "
+        f"{percentage(cum, seen.total)}"
+    )
 
 
 def report_header(

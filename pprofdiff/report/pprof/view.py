@@ -37,31 +37,15 @@ def no_warning(_: str) -> None:
 class ViewOptions:
     """What a view shows of a profile, in ``go tool pprof``'s terms.
 
-    Parameters
-    ----------
-    filters
-        Which samples and frames are shown.
-    sample_index
-        The sample type, by name or position; "" for the profile's default.
-    mean
-        Whether values are divided by those of the first sample type.
-    unit
-        The unit to print, ``minimum`` for one that fits.
-    granularity
-        What a row is: functions, filefunctions, files, lines or addresses.
-    noinlines
-        Whether inlined functions are charged to their callers.
-    relative_percentages
-        Whether percentages are of what the filters left.
-    drop_negative
-        Whether rows with negative values are left out.
-    sort
-        The value that orders rows.
-    nodecount, nodefraction, edgefraction
-        The maximum number of rows (0 or less: no limit), and the share of the total
-        below which rows and edges are left out.
-    trim
-        Whether those three limits apply.
+    `sample_index` is the sample type, by name or position, "" for the profile's
+    default; with `mean`, values are divided by those of the first type. `unit` is
+    ``minimum`` for one that fits. A row is one of `granularity`: functions,
+    filefunctions, files, lines or addresses. With `noinlines`, inlined functions are
+    charged to their callers; with `relative_percentages`, percentages are of what the
+    `filters` left; with `drop_negative`, rows with negative values are left out. `sort`
+    is the value that orders rows. If `trim`, there are up to `nodecount` rows (0 or
+    less: no limit), and those below `nodefraction` and edges below `edgefraction` of
+    the total are left out.
     """
 
     filters: Filters = NO_FILTERS

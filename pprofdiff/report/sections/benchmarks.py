@@ -38,7 +38,7 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.report.sections.changes import bounds, change
 from pprofdiff.report.sections.folding import counted, first, folded, movement
-from pprofdiff.units import Scale, rounded
+from pprofdiff.units import Scale, many, rounded
 
 __all__ = [
     "benchmark_inputs",
@@ -93,7 +93,7 @@ def benchmark_inputs(captures: Iterable[Capture[Benchmarks]]) -> Iterator[Input]
         yield Input(
             capture.path,
             "benchmark",
-            amount=f"{count:,} benchmark{'' if count == 1 else 's'}",
+            amount=many(count, "benchmark"),
             counts={"results": count},
         )
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.rows import Cell, Column, Row, Table, name_column, sides
+from pprofdiff.report.rows import Cell, Column, Row, Table, name_column
 from pprofdiff.report.sections.profiles.cells import (
-    delta_cell,
+    compared,
+    compared_columns,
     ratio_cell,
     share_cell,
-    value_cells,
 )
 from pprofdiff.units import printable
 
@@ -45,18 +45,15 @@ def label_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]
         shown = Cell(name) if name else Cell(f"no {by_label.key}", tone="faint")
         cells: tuple[Cell, ...] = (
             shown,
-            *value_cells(diff, old[i], now[i]),
-            delta_cell(diff, old[i], now[i], noise=noise[i]),
+            *compared(diff, old[i], now[i], noise=noise[i]),
             ratio_cell(diff, old[i], now[i]),
         )
         if not shares:
             cells = (*cells, share_cell(diff, old[i], now[i]))
         rows.append(Row(name, "figure", cells))
-    unit = scale_of(diff).unit
     columns: tuple[Column, ...] = (
         name_column(printable(by_label.key)),
-        *sides(report.labels, unit),
-        Column("Δ", "delta", unit=unit),
+        *compared_columns(diff, report.labels),
         Column("ratio", "ratio"),
     )
     if not shares:
@@ -65,7 +62,7 @@ def label_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]
         "labels",
         columns,
         tuple(rows),
-        title=f"{diff.title} by {printable(by_label.key)}, in {unit}",
+        title=f"{diff.title} by {printable(by_label.key)}, in {scale_of(diff).unit}",
         total=len(order) if len(order) > len(rows) else 0,
         one_unit=True,
         code=True,

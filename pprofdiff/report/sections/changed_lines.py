@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.wording import listed_functions, short
-from pprofdiff.analysis.profiles.scaling import scale_of, words
+from pprofdiff.analysis.profiles.scaling import words
 from pprofdiff.analysis.source.model import ChangedLines, RelatedLines
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.report.model import ReportModel
@@ -18,10 +18,9 @@ from pprofdiff.report.rows import (
     SourceNote,
     Table,
     name_column,
-    sides,
 )
 from pprofdiff.report.sections.named import function_cells
-from pprofdiff.report.sections.profiles.cells import delta_cell, value_cells
+from pprofdiff.report.sections.profiles.cells import compared, compared_columns
 
 __all__ = ["changed_parts", "source_notes"]
 
@@ -54,15 +53,13 @@ def _changed_table(
 ) -> Table:
     """Return a table of changed lines; `other` if findings already name some."""
     diff = report.profiles[0]
-    unit = scale_of(diff).unit
     functions = function_cells([lines.function for lines in changed])
     rows = tuple(
         Row(
             lines.place,
             "changed_lines",
             (
-                *value_cells(diff, lines.base, lines.new),
-                delta_cell(diff, lines.base, lines.new, noise=False),
+                *compared(diff, lines.base, lines.new, noise=False),
                 Cell(f"{'removed: ' if lines.gone else ''}{lines.place}"),
                 function,
                 Cell(", ".join(c.short for c in lines.commits[:_COMMITS])),
@@ -71,8 +68,7 @@ def _changed_table(
         for lines, function in zip(changed, functions, strict=True)
     )
     columns = (
-        *sides(report.labels, unit),
-        Column("Δ", "delta", unit=unit),
+        *compared_columns(diff, report.labels),
         name_column("changed lines"),
         Column("function", "text", "<"),
         Column("commit", "text", "<"),

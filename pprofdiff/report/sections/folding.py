@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from pprofdiff.analysis.benchmarks.compare import BenchmarkRow, BenchmarkTable
 from pprofdiff.report.rows import Sentence
+from pprofdiff.units import many
 
 __all__ = ["counted", "first", "folded", "movement"]
 
@@ -50,14 +51,10 @@ def folded(
     if left:
         rows = [row for table in left for row in table.rows]
         yield Sentence(
-            f"({_number(len(left), 'more table')}, of {_number(len(rows), 'row')}: "
+            f"({many(len(left), 'more table')}, of {many(len(rows), 'row')}: "
             f"{counted(rows)})"
         )
     cut = limit is not None and any(len(table.rows) > limit for table in shown)
     if left or cut:
         text = "Shown is what changed most; --full or -o x.json has all benchmarks."
         yield Sentence(text, "legend")
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -8,15 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from math import exp, floor, log, log10
 
-from pprofdiff.analysis.gclogs.catalogue import (
-    RATES,
-    SUMS,
-    Figure,
-    Form,
-    Value,
-)
+from pprofdiff.analysis.gclogs.catalogue import RATES, SUMS, Figure, Form, Value
 from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.gclogs.side import GCSide
 from pprofdiff.analysis.judge.judgement import Change
@@ -40,13 +35,7 @@ from pprofdiff.report.sections.folding import first
 from pprofdiff.report.sections.gc_price import gc_price_parts
 from pprofdiff.units import SMALL, Scale, inverse, percent, scale_for, times
 
-__all__ = [
-    "gc_inputs",
-    "gc_parts",
-    "gc_sections",
-    "gc_tiles",
-    "written",
-]
+__all__ = ["gc_inputs", "gc_parts", "gc_sections", "gc_tiles", "written"]
 
 _MIB = 1 << 20
 _LINE = "gc N @T U%: s+m+t ms clock, S+A/D/I+T ms cpu, H0->H1->H2 MB, G MB goal, P P"
@@ -77,10 +66,6 @@ def _exact(us: float) -> str:
 
 def _counted(base: float, new: float) -> _Words:
     return f"{base:,.0f}", f"{new:,.0f}", ""
-
-
-def _rate(base: float, new: float) -> _Words:
-    return _scaled(base, new, "")
 
 
 def _share(base: float, new: float) -> _Words:
@@ -114,10 +99,6 @@ def _in_scale(base: float, new: float, scale: Scale) -> _Words:
     return fitting.number(base), fitting.number(new), scale.unit
 
 
-def _time(base: float, new: float) -> _Words:
-    return _scaled(base, new, "us")
-
-
 def _scaled(base: float, new: float, unit: str) -> _Words:
     scale = scale_for((base, new), unit)
     return scale.number(base), scale.number(new), scale.unit
@@ -125,9 +106,9 @@ def _scaled(base: float, new: float, unit: str) -> _Words:
 
 _FORMS: dict[Form, Callable[[float, float], _Words]] = {
     "ms": _ms,
-    "time": _time,
+    "time": partial(_scaled, unit="us"),
     "count": _counted,
-    "rate": _rate,
+    "rate": partial(_scaled, unit=""),
     "share": _share,
     "percent": _percent,
     "bytes": _bytes,

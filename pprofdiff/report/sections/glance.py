@@ -16,7 +16,6 @@ from pprofdiff.report.rows import (
     Table,
     Tile,
     name_column,
-    signed,
 )
 from pprofdiff.report.sections import tiles
 from pprofdiff.report.sections.changes import total_change
@@ -88,7 +87,7 @@ def _moved_most(section: Section) -> Cell | None:
     changed significantly.
     """
     for key in section.tops:
-        tables = [p for p in section.parts if isinstance(p, Table) and p.key == key]
+        tables = [table for table in section.tables if table.key == key]
         moved = [
             (abs(cell.value or 0.0), cell, row)
             for table in tables
@@ -98,7 +97,7 @@ def _moved_most(section: Section) -> Cell | None:
         ]
         if moved:
             _, cell, row = max(moved, key=lambda one: one[0])
-            amount = f"{signed(cell)} {_unit(section)}".rstrip()
+            amount = f"{cell.signed} {_unit(section)}".rstrip()
             detail = f"{amount}  {row.cells[tables[0].names].text}"
             return Cell("", cell.value, mark=cell.mark, detail=detail)
     return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from pprofdiff.goruntime.versions import apart, parse_go_version
 from pprofdiff.kinds import KINDS
-from pprofdiff.report.model import Input, ReportModel
+from pprofdiff.report.model import Input, ReportModel, by_kind
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column
 from pprofdiff.units import scaled
 
@@ -77,9 +77,7 @@ def inputs_in_short(report: ReportModel) -> Iterator[tuple[str, str]]:
         versions = _versions(entries) if releases else {}
         place = _folder([entry.path for entry in entries])
         words = [place, *versions]
-        kinds: dict[str, list[Input]] = {}
-        for entry in entries:
-            kinds.setdefault(entry.kind, []).append(entry)
+        kinds = by_kind(entries)
         counts = {len(several) for several in kinds.values()}
         alike = len(counts) == 1 and max(counts) > 1
         if alike:
@@ -165,10 +163,7 @@ def _common(paths: Sequence[str]) -> str:
 
 def _of_runs(entries: Sequence[Input]) -> Iterator[Input]:
     """Yield one entry for all files of a kind if there are several, else each file."""
-    kinds: dict[str, list[Input]] = {}
-    for entry in entries:
-        kinds.setdefault(entry.kind, []).append(entry)
-    for several in kinds.values():
+    for several in by_kind(entries).values():
         first, last = several[0], several[-1]
         path = _between(first.path, last.path)
         if len(several) < _SEVERAL or not path or any(e.saved_to for e in several):

@@ -289,7 +289,7 @@ def _with_interval(measure: Measure) -> str:
     if flipped:
         low, high = 1 / high, 1 / low
     ratio = 1 / measure.ratio if flipped else measure.ratio
-    if _many(ratio) or _fewer(measure, ratio) or low <= 0:
+    if ratio >= MANY or _fewer(measure, ratio) or low <= 0:
         bounds = span(ratio, low, high)
     else:
         bounds = f"{percent_change(low)} to {percent_change(high)}"
@@ -302,7 +302,7 @@ def _amount(measure: Measure) -> str:
     noun, about = _noun(measure), "about " if measure.id == "about" else ""
     if _flipped(measure):
         return times_the(1 / measure.ratio, "ops/s")
-    if _many(measure.ratio) or _fewer(measure, measure.ratio):
+    if measure.ratio >= MANY or _fewer(measure, measure.ratio):
         return f"{about}{times_the(measure.ratio, noun)}"
     return f"{about}{percent_change(measure.ratio)} {noun}"
 
@@ -320,10 +320,6 @@ def _flipped(measure: Measure) -> bool:
 def _fewer(measure: Measure, ratio: float) -> bool:
     """Return whether a decrease reads better as a factor: percent end at -100."""
     return ratio <= (1 / MANY if measure.more_is == "faster" else LITTLE)
-
-
-def _many(ratio: float) -> bool:
-    return ratio >= MANY
 
 
 def _basis(measure: Measure, *, busy: bool) -> str:

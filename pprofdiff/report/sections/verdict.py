@@ -6,12 +6,7 @@ from pprofdiff.analysis.gate.model import Verdict
 from pprofdiff.report.rows import Rulings, Sentence
 from pprofdiff.units import printable
 
-__all__ = [
-    "rulings",
-    "unread_warnings",
-    "verdict_comments",
-    "verdict_lines",
-]
+__all__ = ["rulings", "unread_warnings", "verdict_comments", "verdict_lines"]
 
 
 def rulings(verdict: Verdict) -> Rulings | None:

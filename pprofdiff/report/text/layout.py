@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.gate.model import Outcome
 from pprofdiff.report.rows import (
     LEADS,
@@ -28,7 +27,7 @@ from pprofdiff.report.rows import (
     Stack,
     Steps,
     Table,
-    signed,
+    written,
 )
 from pprofdiff.units import printable
 
@@ -41,7 +40,6 @@ __all__ = [
     "Stanza",
     "Style",
     "Word",
-    "direction_style",
     "laid_out",
     "sentence_block",
 ]
@@ -49,11 +47,6 @@ __all__ = [
 Style = Literal["", "strong", "faint", "worse", "better", "warn"]
 
 _INSET = 2
-_OF_DIRECTION: dict[str, Style] = {
-    "worse": "worse",
-    "better": "better",
-    "neutral": "strong",
-}
 _OF_OUTCOME: dict[Outcome, Style] = {
     "fail": "worse",
     "pass": "",
@@ -197,16 +190,11 @@ def sentence_block(sentence: Sentence, most: int = 0) -> Paragraph:
     )
 
 
-def direction_style(finding: Finding) -> Style:
-    """Return how the title of a finding is drawn."""
-    return _OF_DIRECTION[finding.direction]
-
-
 def _reason(reason: Reason) -> Stanza:
     """Return a finding: its title, the numbers behind it, and the advice."""
     finding, lead = reason.finding, f"{reason.lead} "
     indent = " " * len(lead)
-    paragraphs = [Paragraph(reason.title, direction_style(finding), lead)]
+    paragraphs = [Paragraph(reason.title, reason.style, lead)]
     if finding.text:
         paragraphs.append(Paragraph(finding.text, "", indent))
     paragraphs += (Paragraph(note.text, "", indent) for note in reason.notes)
@@ -282,6 +270,5 @@ def _words(table: Table, row: Row) -> tuple[Word, ...]:
             aside = "  ".join(filter(None, (cell.remark, cell.detail)))
             words.append(Word(cell.text, style, indent, aside))
         else:
-            text = signed(cell) if column.signs else cell.label
-            words.append(Word(text, cell.tone, indent))
+            words.append(Word(written(cell, column), cell.tone, indent))
     return tuple(words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pprofdiff.report.model import SCREEN, ReportModel, Scope
-from pprofdiff.report.rows import Heading, Part, Section, Sentence
+from pprofdiff.report.rows import Heading, Part, Sentence
 from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.account import account_parts
 from pprofdiff.report.sections.changed_lines import changed_parts
@@ -49,20 +49,13 @@ def _whole(report: ReportModel, scope: Scope) -> Iterator[Part]:
     yield from _why(report)
     yield from changed_parts(report)
     for section in sections(report, scope):
-        yield Heading(_title(report, section))
+        yield Heading(f"{base} → {new}   {section.whole_heading}")
         if section.lead:
             yield Sentence(section.lead)
         yield from section.parts
     yield from cautions(report)
     yield inputs_table(report, folders=True)
     yield next_steps(report)
-
-
-def _title(report: ReportModel, section: Section) -> str:
-    """Return the heading: labels, what is compared and in what unit, and the mode."""
-    base, new = report.labels
-    mode = f" ({section.mode})" if section.mode else ""
-    return f"{base} → {new}   {section.heading}{mode}"
 
 
 def _why(report: ReportModel) -> Iterator[Part]:

@@ -17,6 +17,7 @@ from pprofdiff.report.rows import (
     SectionPart,
     Sentence,
     Table,
+    tables_of,
 )
 from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.account import account_parts
@@ -35,7 +36,6 @@ from pprofdiff.report.text.layout import (
     Close,
     Paragraph,
     Stanza,
-    direction_style,
     laid_out,
     sentence_block,
 )
@@ -142,7 +142,7 @@ def _parts(
         glance = list(at_a_glance(report, others))
         gc = list(gc_price_brief(report)) if room.gc else []
         parts = (*units, *account, *moved, *gc, *glance)
-        shown = [part for part in parts if isinstance(part, Table)]
+        shown = tables_of(parts)
         yield from _with_legend(
             [
                 *_first_section(report, of_report[0], moved),
@@ -212,7 +212,7 @@ def _cause(
     lead = f"{cause.lead} "
     indent = " " * len(lead)
     finding = cause.finding
-    yield Paragraph(cause.title, direction_style(finding), lead, most=2, title=True)
+    yield Paragraph(cause.title, cause.style, lead, most=2, title=True)
     follows = _follows(below, indent)
     left = room.numbers - sum(1 for _ in lines(follows, page))
     if finding.text and left > 0:
@@ -270,8 +270,7 @@ def _first_section(
     report: ReportModel, section: Section, parts: Sequence[SectionPart]
 ) -> Iterator[Block]:
     """Yield the title of the first section, and its parts."""
-    mode = f" ({section.mode})" if section.mode else ""
-    head: list[Part] = [Heading(f"{section.heading}{mode}")]
+    head: list[Part] = [Heading(section.whole_heading)]
     matters = any(f.severity != "info" for f in report.findings.found)
     if section.lead and not matters:
         head.append(Sentence(section.lead))

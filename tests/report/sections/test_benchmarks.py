@@ -14,7 +14,7 @@ from pprofdiff.analysis.benchmarks.compare import compare_benchmarks
 from pprofdiff.analysis.derived import pair_by_suffix
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.report.json.benchmarks import benchmark_rows
-from pprofdiff.report.rows import Footnotes, Table, signed
+from pprofdiff.report.rows import Footnotes, Table
 from pprofdiff.report.sections.benchmarks import (
     benchmark_parts,
     benchmark_sections,
@@ -89,7 +89,7 @@ def our_lines(found):
     for block in found:
         if isinstance(block, Table):
             for row in block.rows:
-                texts = [signed(cell) for cell in row.cells[:5]]
+                texts = [cell.signed for cell in row.cells[:5]]
                 if texts[3] in ("new", "gone"):
                     texts[3:] = []
                 if texts[3:] and "from 0" in texts[3]:

@@ -13,10 +13,13 @@ from pprofdiff.analysis.ledger.views import Masks, View
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import by_leaf
 from pprofdiff.analysis.profiles.harness import of_operations
-from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.report.rows import Cell, Column, Row, Table, name_column, sides
+from pprofdiff.report.rows import Cell, Column, Row, Table, name_column
 from pprofdiff.report.sections.named import call_site_cells, called_by
-from pprofdiff.report.sections.profiles.cells import delta_cell, noise_of, value_cells
+from pprofdiff.report.sections.profiles.cells import (
+    compared,
+    compared_columns,
+    noise_of,
+)
 from pprofdiff.units import scale_for
 
 __all__ = ["call_sites"]
@@ -58,14 +61,12 @@ def call_sites(
     most = _ROWS if rows is None else rows
     order = np.lexsort((-weight, by_chance))[:most].tolist()
     objects = _objects(diff, others, kept, least_objects)
-    unit = scale_of(diff).unit
     figures = [_figures(diff, leaves, i, objects, noise=noise[i]) for i in order]
     counted: tuple[Column, ...] = _OF_OBJECTS
     if per_op and not any(cells[-1].text for cells in figures):
         counted, figures = (), [cells[: -len(_OF_OBJECTS)] for cells in figures]
     columns = (
-        *sides(labels, unit),
-        Column("Δ", "delta", unit=unit),
+        *compared_columns(diff, labels),
         *counted,
         name_column("call site"),
     )
@@ -152,8 +153,7 @@ def _figures(
         numbers = objects.words(counts)
         sizes = _mean_sizes((base, new), counts)
     return (
-        *value_cells(diff, base, new),
-        delta_cell(diff, base, new, noise=noise),
+        *compared(diff, base, new, noise=noise),
         Cell(numbers),
         Cell(sizes),
     )

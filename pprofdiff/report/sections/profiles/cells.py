@@ -10,10 +10,18 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.report.rows import Cell, Mark, Tone
+from pprofdiff.report.rows import Cell, Column, Mark, Tone, sides
 from pprofdiff.units import Scale, percent, times
 
-__all__ = ["delta_cell", "noise_of", "ratio_cell", "share_cell", "value_cells"]
+__all__ = [
+    "compared",
+    "compared_columns",
+    "delta_cell",
+    "noise_of",
+    "ratio_cell",
+    "share_cell",
+    "value_cells",
+]
 
 _TONES: dict[Mark, Tone] = {"": "", "more": "worse", "less": "better", "noise": "faint"}
 
@@ -23,6 +31,22 @@ def value_cells(diff: ProfileDiff, base: int, new: int) -> tuple[Cell, Cell]:
     scale = scale_of(diff)
     old, now = diff.normalization.scaled(base, new)
     return Cell(_value(scale, old), old), Cell(_value(scale, now), now)
+
+
+def compared_columns(
+    diff: ProfileDiff, labels: tuple[str, str]
+) -> tuple[Column, Column, Column]:
+    """Return the columns of `compared`, in the unit of the report."""
+    unit = scale_of(diff).unit
+    return (*sides(labels, unit), Column("Δ", "delta", unit=unit))
+
+
+def compared(
+    diff: ProfileDiff, base: int, new: int, *, noise: bool | None
+) -> tuple[Cell, Cell, Cell]:
+    """Return the cells of base, new and delta for raw values."""
+    delta = delta_cell(diff, base, new, noise=noise)
+    return (*value_cells(diff, base, new), delta)
 
 
 def _value(scale: Scale, value: float) -> str:

@@ -30,9 +30,12 @@ from pprofdiff.report.rows import (
     Stack,
     Table,
     name_column,
-    sides,
 )
-from pprofdiff.report.sections.profiles.cells import delta_cell, noise_of, value_cells
+from pprofdiff.report.sections.profiles.cells import (
+    compared,
+    compared_columns,
+    noise_of,
+)
 from pprofdiff.units import percent
 
 __all__ = ["explain"]
@@ -132,10 +135,8 @@ def _breakdown(
     ordered = sorted(
         zip(shown, noise, strict=True), key=lambda row: table.rules[row[0]].category
     )
-    unit = scale_of(diff).unit
     columns = (
-        *sides(labels, unit),
-        Column("Δ", "delta", unit=unit),
+        *compared_columns(diff, labels),
         Column("category", "text", "<"),
         Column("rule", "text", "<"),
         name_column("why"),
@@ -145,8 +146,7 @@ def _breakdown(
             table.rules[i].id,
             "rule",
             (
-                *value_cells(diff, base[i], new[i]),
-                delta_cell(diff, base[i], new[i], noise=chance),
+                *compared(diff, base[i], new[i], noise=chance),
                 Cell(table.rules[i].category),
                 Cell(table.rules[i].id),
                 Cell(table.rules[i].why),

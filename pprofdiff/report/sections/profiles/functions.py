@@ -13,16 +13,15 @@ from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.harness import is_testing
-from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import Table as FunctionTable
 from pprofdiff.analysis.profiles.tables import ValueColumn, chains, plumbing
 from pprofdiff.goruntime.names import shown
 from pprofdiff.goruntime.readable import with_path
-from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column, sides
+from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column
 from pprofdiff.report.sections.profiles.cells import (
-    delta_cell,
+    compared,
+    compared_columns,
     ratio_cell,
-    value_cells,
 )
 from pprofdiff.report.sections.profiles.named import row_cells
 from pprofdiff.units import percent
@@ -70,15 +69,10 @@ def movers(
         chosen = chains(table, order[(moved & kept)[order]], column)
         if chosen:
             shown = True
-            yield Table(
-                column,
-                _columns(diff, labels, table),
-                _rows(diff, table, column, chosen[:most]),
-                title=_title(diff, column, dearer=dearer),
-                total=len(chosen),
-                code=True,
-                one_unit=True,
-            )
+            rows_of = _rows(diff, table, column, chosen[:most])
+            made = _table(diff, labels, column, table.noun, rows_of)
+            title = _title(diff, column, dearer=dearer)
+            yield replace(made, title=title, total=len(chosen))
     if not shown:
         yield _nothing(diff, table, column)
 
@@ -135,15 +129,10 @@ def moved_most(
     chosen = chains(table, order[kept[order]], "cum")
     if not chosen:
         return _nothing(diff, table, "cum")
-    return Table(
-        "cum",
-        _columns(diff, labels, table),
-        _rows(diff, table, "cum", chosen[:rows]),
-        title="What changed most (cum: with all it calls)",
-        total=len(chosen),
-        code=True,
-        one_unit=True,
-    )
+    rows_of = _rows(diff, table, "cum", chosen[:rows])
+    made = _table(diff, labels, "cum", table.noun, rows_of)
+    title = "What changed most (cum: with all it calls)"
+    return replace(made, title=title, total=len(chosen))
 
 
 def owned_most(
@@ -188,24 +177,19 @@ def owned_most(
     shown = moved[:rows].tolist()
     named = [places[paired.names[row]] for row in shown]
     cells = row_cells(table, named, _wholes(diff, table))
-    yield Table(
-        "owned",
-        _columns(diff, labels, table),
-        tuple(
-            _figures(
-                diff,
-                (paired.names[i], int(base[i]), int(new[i])),
-                cell,
-                noise=chance[at],
-                there=(bool(cum[0][i]), bool(cum[1][i])),
-            )
-            for i, at, cell in zip(shown, order[:rows].tolist(), cells, strict=True)
-        ),
-        title="What changed most (flat, with the library code it calls)",
-        total=len(moved),
-        code=True,
-        one_unit=True,
+    rows_of = tuple(
+        _figures(
+            diff,
+            (paired.names[i], int(base[i]), int(new[i])),
+            cell,
+            noise=chance[at],
+            there=(bool(cum[0][i]), bool(cum[1][i])),
+        )
+        for i, at, cell in zip(shown, order[:rows].tolist(), cells, strict=True)
     )
+    made = _table(diff, labels, "owned", table.noun, rows_of)
+    title = "What changed most (flat, with the library code it calls)"
+    yield replace(made, title=title, total=len(moved))
 
 
 def _moved(
@@ -234,17 +218,21 @@ def _still(
     return np.abs(table.scaled_delta(column)) < _SMALL * whole
 
 
-def _columns(
-    diff: ProfileDiff, labels: tuple[str, str], table: FunctionTable
-) -> tuple[Column, ...]:
-    unit = scale_of(diff).unit
-    return (
-        *sides(labels, unit),
-        Column("Δ", "delta", unit=unit),
+def _table(
+    diff: ProfileDiff,
+    labels: tuple[str, str],
+    key: str,
+    noun: str,
+    rows: tuple[Row, ...],
+) -> Table:
+    """Return a table of `_figures`."""
+    columns = (
+        *compared_columns(diff, labels),
         Column("ratio", "ratio"),
         Column(f"of {labels[1]}", "share"),
-        name_column(table.noun),
+        name_column(noun),
     )
+    return Table(key, columns, rows, code=True, one_unit=True)
 
 
 def _rows(
@@ -288,8 +276,7 @@ def _figures(
         key,
         "function",
         (
-            *value_cells(diff, base, new),
-            delta_cell(diff, base, new, noise=noise),
+            *compared(diff, base, new, noise=noise),
             ratio_cell(diff, base, new, there),
             Cell(percent(new, diff.totals[1]), float(new)),
             name,

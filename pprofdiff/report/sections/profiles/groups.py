@@ -7,16 +7,8 @@ from collections.abc import Iterator
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.runs.groups import GroupDiff, group_diffs
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.rows import (
-    Cell,
-    Column,
-    Row,
-    Sentence,
-    Table,
-    name_column,
-    sides,
-)
-from pprofdiff.report.sections.profiles.cells import delta_cell, value_cells
+from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column, sides
+from pprofdiff.report.sections.profiles.cells import compared
 from pprofdiff.report.sections.profiles.named import row_cells
 
 __all__ = ["groups_of_fleet"]
@@ -76,10 +68,7 @@ def _row(group: GroupDiff, function: str) -> Row:
     cells, name = (Cell(""), Cell(""), Cell("")), Cell(group.name)
     if group.functions is not None:
         diff, value = group.functions.diff, group.functions.value(function)
-        cells = (
-            *value_cells(diff, value.base, value.new),
-            delta_cell(diff, value.base, value.new, noise=value.noise),
-        )
+        cells = compared(diff, value.base, value.new, noise=value.noise)
         if not group.name:
             name = _named(diff, function)
     if not group.name:

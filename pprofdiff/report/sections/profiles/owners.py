@@ -22,7 +22,8 @@ from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.rows import Cell, Column, Row, RowRole, Table, name_column, sides
 from pprofdiff.report.sections.named import call_site_cells, called_by, function_cells
 from pprofdiff.report.sections.profiles.cells import (
-    delta_cell,
+    compared,
+    compared_columns,
     noise_of,
     ratio_cell,
     share_cell,
@@ -88,12 +89,7 @@ def group_table(
     (whole,) = judged_sums(diff, [("total", "total")], diff.whole)
     whole = whole._replace(noise=total_noise(diff))
     rows.append(_row(diff, whole, "total", Cell(whole.label)))
-    unit = scale_of(diff).unit
-    columns: tuple[Column, ...] = (
-        name_column(""),
-        *sides(labels, unit),
-        Column("Δ", "delta", unit=unit),
-    )
+    columns: tuple[Column, ...] = (name_column(""), *compared_columns(diff, labels))
     if not _in_shares(diff):
         columns = (*columns, Column("share of total", "share"))
     return Table("groups", columns, tuple(rows), one_unit=True)
@@ -133,8 +129,7 @@ def _furthest(parts_of: Mapping[str, Sequence[JudgedSum]], most: int) -> set[str
 def _row(diff: ProfileDiff, judged: JudgedSum, role: RowRole, name: Cell) -> Row:
     cells: tuple[Cell, ...] = (
         name,
-        *value_cells(diff, judged.base, judged.new),
-        delta_cell(diff, judged.base, judged.new, noise=judged.noise),
+        *compared(diff, judged.base, judged.new, noise=judged.noise),
     )
     if not _in_shares(diff):
         cells = (*cells, share_cell(diff, judged.base, judged.new))
@@ -154,11 +149,9 @@ def payer_tables(
     allocate.
     """
     shown = _payers(diff, _ROWS if rows is None else rows)
-    unit = scale_of(diff).unit
     if shown:
         columns = (
-            *sides(labels, unit),
-            Column("Δ", "delta", unit=unit),
+            *compared_columns(diff, labels),
             Column("mostly", "text", "<"),
             name_column("call site"),
         )
@@ -207,8 +200,7 @@ def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
     ):
         old, now = int(base[i]), int(new[i])
         cells = (
-            *value_cells(diff, old, now),
-            delta_cell(diff, old, now, noise=noise[i]),
+            *compared(diff, old, now, noise=noise[i]),
             Cell(_mostly(blamed)),
             name,
         )

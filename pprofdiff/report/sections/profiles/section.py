@@ -22,6 +22,7 @@ from pprofdiff.report.rows import (
     Sentence,
     Table,
     Tile,
+    tables_of,
 )
 from pprofdiff.report.sections.changes import total_change
 from pprofdiff.report.sections.gc_price import gc_price_parts
@@ -196,9 +197,8 @@ def _of_units(report: ReportModel, diff: ProfileDiff) -> Iterator[Table]:
         yield replace(table, key="unit_groups", title=f"{names}, in {unit}")
         measured = report.comparison.measured
         show = partial(movers, own, report.labels, "cum", rows=_ROWS_OF_UNIT)
-        for part in show(measured=measured):
-            if isinstance(part, Table):
-                yield replace(part, key="unit_cum", title=f"{names}: {part.title}")
+        for table in tables_of(show(measured=measured)):
+            yield replace(table, key="unit_cum", title=f"{names}: {table.title}")
 
 
 def _of_fleet(
@@ -240,7 +240,7 @@ def repeats_a_cause(
 
     This is for measured benchmarks, whose causes are functions.
     """
-    tables = [part for part in moved if isinstance(part, Table)]
+    tables = tables_of(moved)
     if not report.comparison.measured or len(tables) != 1 or len(tables[0].rows) != 1:
         return False
     return tables[0].total <= 1 and not _not_in_causes(report, diff, tables[0])

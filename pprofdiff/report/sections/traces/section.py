@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from pprofdiff.analysis.traces.collector import Collections
 from pprofdiff.analysis.traces.compare import GroupPair, StateTime, TraceDiff
@@ -67,9 +68,16 @@ _OF_RUNS = {
     "mmu.10000000": "MMU (10 ms)",
     "utilisation": "goroutines running, of GOMAXPROCS × time",
 }
-_CAPACITY = "GOMAXPROCS × time"
 # More marking on idle Ps takes nothing from the program.
 _IDLE = "idle"
+# Keys, names and fields of what GC costs; workers follow the first.
+_MARKING = (
+    ("gc.mark.wall", "mark phase, wall time", "mark_wall_ns"),
+    ("gc.mark.assist", "mark assist, running", "assist_cpu_ns"),
+    ("gc.mark.assist.wait", "mark assist, waiting", "assist_wait_ns"),
+    ("gc.sweep", "sweeping, all Ps", "sweep_ns"),
+    ("gc.stw", "GC stop-the-world, wall time", "gc_stw_ns"),
+)
 
 
 def trace_inputs(captures: Iterable[Capture[Trace]]) -> Iterator[Input]:
@@ -180,18 +188,24 @@ def _short_parts(diff: TraceDiff, most: int) -> Iterator[SectionPart]:
     yield _states_at_once(diff, states, most)
     base, new = (side.latency for side in diff.sides)
     rows = [
-        figure(f"wait.{name}", f"scheduling latency, {name}", pair, "ns")
+        figure(f"wait.{name}", _OF_RUNS[f"wait.{name}"], pair, "ns")
         for name in ("p50", "p99")
         if (pair := tuple(getattr(side, _QUANTILES[name]) for side in (base, new)))
         != (None, None)
     ]
-    gc = [side.collections.gc_fraction for side in diff.sides]
-    use = [side.processors.utilisation for side in diff.sides]
-    rows += [
-        shares("gc.share", f"GC, of {_CAPACITY}", *gc),
-        shares("utilisation", f"goroutines running, of {_CAPACITY}", *use),
-    ]
+    rows += [_shares(diff, "gc.share"), _shares(diff, "utilisation")]
     yield _table(diff, "figures", "figures", tuple(rows))
+
+
+def _shares(diff: TraceDiff, key: Literal["gc.share", "utilisation"]) -> Row:
+    """Return the row of what GC, or goroutines, had of the processors' time."""
+    base, new = (
+        side.collections.gc_fraction
+        if key == "gc.share"
+        else side.processors.utilisation
+        for side in diff.sides
+    )
+    return shares(key, _OF_RUNS[key], base, new)
 
 
 def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> Table:
@@ -214,13 +228,7 @@ def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> 
     if left:
         sums = sum(one[2][0] for one in left), sum(one[2][1] for one in left)
         kept.append(("rest", f"{len(left)} other states", sums))
-    kept.append(
-        (
-            "total",
-            "all goroutines",
-            (sum(row.base_ns for row in states), sum(row.new_ns for row in states)),
-        )
-    )
+    kept.append(("total", "all goroutines", _sums(states)))
     scaled = {key: diff.normalization.scaled(*raw) for key, _, raw in kept}
     scale = scale_for([value for pair in scaled.values() for value in pair], "ns")
     scale = scale._replace(decimals=max(scale.decimals, 1))
@@ -248,6 +256,10 @@ def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> 
         one_unit=True,
         indent=_INDENT,
     )
+
+
+def _sums(states: Sequence[StateTime]) -> tuple[int, int]:
+    return sum(row.base_ns for row in states), sum(row.new_ns for row in states)
 
 
 def _by(diff: TraceDiff) -> str:
@@ -287,12 +299,12 @@ def _table(
 def _state_rows(diff: TraceDiff) -> Iterator[Row]:
     """Yield time by state, scaled; blocked as a whole, then by reason."""
     states = [row for row in diff.states if row.base_ns or row.new_ns]
-    lives = sum(row.base_ns for row in states), sum(row.new_ns for row in states)
+    lives = _sums(states)
 
     def row_of(
         key: str, name: str, rows: Sequence[StateTime], *, level: int = 0
     ) -> Row:
-        raw = sum(row.base_ns for row in rows), sum(row.new_ns for row in rows)
+        raw = _sums(rows)
         of_life = [
             ns / life if life else None for ns, life in zip(raw, lives, strict=True)
         ]
@@ -430,44 +442,19 @@ def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
         yield figure(f"gc.cycles.{cause}", f"by {cause}", counts, "", level=1)
     modes = dict.fromkeys([*base.worker_ns, *new.worker_ns])
     spent = [
-        ("gc.mark.wall", "mark phase, wall time", base.mark_wall_ns, new.mark_wall_ns),
-        *(
-            (
-                f"gc.mark.{mode}",
-                f"{mode} mark workers, running",
-                base.worker_ns[mode],
-                new.worker_ns[mode],
-            )
-            for mode in modes
-        ),
-        (
-            "gc.mark.assist",
-            "mark assist, running",
-            base.assist_cpu_ns,
-            new.assist_cpu_ns,
-        ),
-        (
-            "gc.mark.assist.wait",
-            "mark assist, waiting",
-            base.assist_wait_ns,
-            new.assist_wait_ns,
-        ),
-        ("gc.sweep", "sweeping, all Ps", base.sweep_ns, new.sweep_ns),
-        (
-            "gc.stw",
-            "GC stop-the-world, wall time",
-            base.gc_stw_ns,
-            new.gc_stw_ns,
-        ),
+        (key, name, (getattr(base, field), getattr(new, field)))
+        for key, name, field in _MARKING
     ]
-    for key, name, old, now in spent:
-        if old or now:
-            worse = key != f"gc.mark.{_IDLE}"
-            yield figure(
-                key, name, diff.normalization.scaled(old, now), "ns", worse=worse
-            )
-    name = f"GC, of {_CAPACITY}"
-    yield shares("gc.share", name, base.gc_fraction, new.gc_fraction)
+    spent[1:1] = [
+        (f"gc.mark.{mode}", f"{mode} mark workers, running", workers)
+        for mode in modes
+        for workers in [(base.worker_ns[mode], new.worker_ns[mode])]
+    ]
+    for key, name, raw in spent:
+        if any(raw):
+            pair = diff.normalization.scaled(*raw)
+            yield figure(key, name, pair, "ns", worse=key != f"gc.mark.{_IDLE}")
+    yield _shares(diff, "gc.share")
     one = ", longest trace" if diff.several else ""
     for window, (old_share, new_share) in diff.mmu.items():
         name = f"MMU ({window // 1_000_000} ms){one}"
@@ -497,8 +484,7 @@ def _stop_rows(diff: TraceDiff) -> Iterator[Row]:
 def _processor_rows(diff: TraceDiff) -> Iterator[Row]:
     """Yield utilization, running and runnable goroutines, and GOMAXPROCS."""
     base, new = (side.processors for side in diff.sides)
-    name = f"goroutines running, of {_CAPACITY}"
-    yield shares("utilisation", name, base.utilisation, new.utilisation)
+    yield _shares(diff, "utilisation")
     ran = [side.processors.goroutine_ns / max(side.wall_ns, 1) for side in diff.sides]
     name = "goroutines running at once, mean"
     yield figure("running.mean", name, (ran[0], ran[1]), "")
@@ -580,27 +566,22 @@ def _goroutines(diff: TraceDiff) -> Iterator[Table]:
     pairs = [pair for pair in diff.groups if not _foreign(diff, pair)]
     *both, delta, ratio = _compared_columns(diff)
     name = name_column("root function")
-    running = in_one_unit([*_moved(diff, pairs, "exec_ns")])
-    if running:
-        table = Table(
-            "goroutines.running",
-            (*both, delta, ratio, Column("count", "pair"), name),
-            running,
-            title=f"Goroutines by root function: time running {_by(diff)}",
-            code=True,
-        )
-        yield _over_runs(diff, table)
-    waiting = in_one_unit([*_moved(diff, pairs, "sched_wait_ns")])
-    if waiting:
-        of_life, worst = Column("of lifetime", "share"), Column("p99", "pair")
-        table = Table(
-            "goroutines.runnable",
-            (*both, delta, of_life, worst, name),
-            waiting,
-            title=f"Goroutines by root function: time runnable {_by(diff)}",
-            code=True,
-        )
-        yield _over_runs(diff, table)
+    counts = (ratio, Column("count", "pair"))
+    waits = (Column("of lifetime", "share"), Column("p99", "pair"))
+    for state, field, more in (
+        ("running", "exec_ns", counts),
+        ("runnable", "sched_wait_ns", waits),
+    ):
+        rows = in_one_unit([*_moved(diff, pairs, field)])
+        if rows:
+            table = Table(
+                f"goroutines.{state}",
+                (*both, delta, *more, name),
+                rows,
+                title=f"Goroutines by root function: time {state} {_by(diff)}",
+                code=True,
+            )
+            yield _over_runs(diff, table)
 
 
 def _foreign(diff: TraceDiff, pair: GroupPair) -> bool:

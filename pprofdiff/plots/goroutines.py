@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.causes.traces import of_tracer, per, sides_of
 from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.goruntime.readable import distinct_names
@@ -104,7 +105,7 @@ def states(
     mark_sizes(ax, "x", end, "ns")
     name_rows(ax, [root.name for root in roots])
     add_legend(ax, handles, [state.name for state in drawn])
-    title = f"Goroutine time {_per(diff)} by root function, {_sides(diff)}"
+    title = f"Goroutine time {per(diff)} by root function, {_sides(diff)}"
     add_title(ax, title, theme)
     return ax
 
@@ -124,11 +125,7 @@ def states_in_words(
             if base or new
         ]
         roots.append(f"{root.name}: {', '.join(times)}")
-    return f"Goroutine time {_per(diff)}, {_sides(diff)}. {'; '.join(roots) or 'None'}."
-
-
-def _per(diff: TraceDiff) -> str:
-    return "per second" if diff.rates is None else "per op"
+    return f"Goroutine time {per(diff)}, {_sides(diff)}. {'; '.join(roots) or 'None'}."
 
 
 def _sides(diff: TraceDiff) -> str:
@@ -146,7 +143,7 @@ def _roots(diff: TraceDiff, n: int, *, blocked: bool) -> list[_Root]:
     for pair in diff.groups:
         if len(roots) == n:
             break
-        if not _is_tracing(diff, pair):
+        if not of_tracer(diff, pair):
             times = _times(diff, pair, _states(blocked=blocked))
             if times.any():
                 roots.append(_Root(pair.name, times))
@@ -157,21 +154,11 @@ def _roots(diff: TraceDiff, n: int, *, blocked: bool) -> list[_Root]:
     ]
 
 
-def _is_tracing(diff: TraceDiff, pair: GroupPair) -> bool:
-    """Return whether a root function's goroutines exist because of the trace."""
-    return any(
-        row >= 0 and bool(side.groups.tracing[row])
-        for side, row in zip(diff.sides, (pair.base, pair.new), strict=True)
-    )
-
-
 def _times(diff: TraceDiff, pair: GroupPair, drawn: Sequence[_State]) -> Floats:
     """Return scaled ns by side and state, zeros if a side lacks the function."""
     times = [
         [state.ns(side.groups, row) * factor if row >= 0 else 0.0 for state in drawn]
-        for side, row, factor in zip(
-            diff.sides, (pair.base, pair.new), diff.factors, strict=True
-        )
+        for (side, row), factor in zip(sides_of(diff, pair), diff.factors, strict=True)
     ]
     return np.array(times, np.float64)
 

@@ -24,6 +24,7 @@ __all__ = [
     "enough_cycles",
     "foreign",
     "mostly",
+    "of_tracer",
     "own_groups",
     "pair_of",
     "per",
@@ -139,6 +140,14 @@ def own_groups(diff: TraceDiff) -> Iterator[GroupPair]:
     for pair in diff.groups:
         if not any(foreign(side, row) for side, row in sides_of(diff, pair)):
             yield pair
+
+
+def of_tracer(diff: TraceDiff, pair: GroupPair) -> bool:
+    """Return whether a function's goroutines exist only because of the trace."""
+    return any(
+        row >= 0 and bool(side.groups.tracing[row])
+        for side, row in sides_of(diff, pair)
+    )
 
 
 def runnable_ns(diff: TraceDiff, pair: GroupPair) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pprofdiff.analysis.gate.model import Ruling
+from pprofdiff.plots.axes import shortened
 from pprofdiff.report.markdown.links import commit_url, lines_url
 from pprofdiff.report.rows import (
     LEADS,
@@ -241,16 +242,8 @@ def _no_list(text: str) -> str:
 
 def _fitting(text: str, most: int) -> str:
     """Return printable text with long words cut, and then cut as a whole."""
-    words = _LONG.sub(lambda word: _cut(word[0], _LONGEST_NAME), printable(text))
-    return _cut(words, most)
-
-
-def _cut(text: str, most: int) -> str:
-    """Return text without its middle if it is longer than `most`."""
-    if len(text) <= most:
-        return text
-    kept = most // 2
-    return f"{text[:kept]}…{text[len(text) - kept + 1 :]}"
+    words = _LONG.sub(lambda word: shortened(word[0], _LONGEST_NAME), printable(text))
+    return shortened(words, most)
 
 
 def _written(text: str, code: _Span) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from pprofdiff.analysis.causes.traces import of_tracer, per, sides_of
 from pprofdiff.analysis.traces.collector import Collections
 from pprofdiff.analysis.traces.compare import GroupPair, StateTime, TraceDiff
 from pprofdiff.analysis.traces.side import TraceSide
@@ -97,12 +98,12 @@ def trace_sections(
     diff: TraceDiff, _report: ReportModel, _scope: Scope
 ) -> Iterator[Section]:
     """Yield the section on execution traces."""
-    per = _by(diff) + (" of wall time" if diff.rates is None else "")
+    by = per(diff) + (" of wall time" if diff.rates is None else "")
     yield Section(
         kind="trace",
         id="trace",
         title="trace",
-        measure=f"times {per}",
+        measure=f"times {by}",
         short="trace",
         compared=diff,
         build=lambda: trace_parts(diff),
@@ -132,7 +133,7 @@ def trace_parts(diff: TraceDiff) -> Iterator[SectionPart]:
     states = _table(
         diff,
         "states",
-        f"goroutine time {_by(diff)}",
+        f"goroutine time {per(diff)}",
         tuple(_state_rows(diff)),
         (Column("of lifetime", "share"),),
     )
@@ -252,7 +253,7 @@ def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> 
             Column("ratio", "ratio", signs=False),
         ),
         tuple(rows),
-        title=f"Goroutine time {_by(diff)}, in {scale.unit}",
+        title=f"Goroutine time {per(diff)}, in {scale.unit}",
         one_unit=True,
         indent=_INDENT,
     )
@@ -260,11 +261,6 @@ def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> 
 
 def _sums(states: Sequence[StateTime]) -> tuple[int, int]:
     return sum(row.base_ns for row in states), sum(row.new_ns for row in states)
-
-
-def _by(diff: TraceDiff) -> str:
-    """Return what times are per: a second or an op."""
-    return "per second" if diff.rates is None else "per op"
 
 
 def _noun(diff: TraceDiff) -> str:
@@ -355,7 +351,7 @@ def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
     waits = _table(diff, "latency", "scheduling latency", tuple(rows), more)
     yield replace(waits, title="Scheduling latency: from runnable to running")
     columns = (
-        name_column(f"time runnable {_by(diff)}"),
+        name_column(f"time runnable {per(diff)}"),
         *sides(_labels(diff)),
         Column("Δ", "delta", signs=False),
         Column("p99", "pair"),
@@ -409,7 +405,7 @@ def _collector_parts(diff: TraceDiff) -> Iterator[SectionPart]:
     """Yield the tables on GC and on stop-the-world pauses."""
     if any(_collected(side.collections) for side in diff.sides):
         rows = tuple(_collector_rows(diff))
-        table = _table(diff, "gc", f"times {_by(diff)}", rows)
+        table = _table(diff, "gc", f"times {per(diff)}", rows)
         yield replace(_over_runs(diff, table), title="Garbage collection")
     else:
         yield Sentence("No garbage collection ran in either trace.", key="gc")
@@ -563,7 +559,7 @@ def _once(words: Sequence[str]) -> str:
 
 def _goroutines(diff: TraceDiff) -> Iterator[Table]:
     """Yield the goroutines whose running or runnable time changed most."""
-    pairs = [pair for pair in diff.groups if not _foreign(diff, pair)]
+    pairs = [pair for pair in diff.groups if not of_tracer(diff, pair)]
     *both, delta, ratio = _compared_columns(diff)
     name = name_column("root function")
     counts = (ratio, Column("count", "pair"))
@@ -578,18 +574,10 @@ def _goroutines(diff: TraceDiff) -> Iterator[Table]:
                 f"goroutines.{state}",
                 (*both, delta, *more, name),
                 rows,
-                title=f"Goroutines by root function: time {state} {_by(diff)}",
+                title=f"Goroutines by root function: time {state} {per(diff)}",
                 code=True,
             )
             yield _over_runs(diff, table)
-
-
-def _foreign(diff: TraceDiff, pair: GroupPair) -> bool:
-    """Return whether a group exists only because of the trace."""
-    return any(
-        row >= 0 and bool(side.groups.tracing[row])
-        for side, row in zip(diff.sides, (pair.base, pair.new), strict=True)
-    )
 
 
 def _moved(diff: TraceDiff, pairs: Sequence[GroupPair], column: str) -> Iterator[Row]:
@@ -619,7 +607,7 @@ def _amounts(diff: TraceDiff, pair: GroupPair, column: str) -> list[float | None
     """Return a column's value in base and new, None if a side lacks the group."""
     return [
         None if row < 0 else float(getattr(side.groups, column)[row])
-        for side, row in zip(diff.sides, (pair.base, pair.new), strict=True)
+        for side, row in sides_of(diff, pair)
     ]
 
 
@@ -638,5 +626,5 @@ def _worst(diff: TraceDiff, pair: GroupPair) -> list[int | None]:
     """Return the p99 of a group's waits on each side."""
     return [
         None if row < 0 else side.group_waits.row(side.groups.names[row]).p99_ns
-        for side, row in zip(diff.sides, (pair.base, pair.new), strict=True)
+        for side, row in sides_of(diff, pair)
     ]

@@ -22,6 +22,7 @@ from pprofdiff.analysis.traces.frames import (
     sided,
     states_frame,
     stops_frame,
+    waits_frame,
 )
 from pprofdiff.analysis.traces.goroutines import root_name
 from pprofdiff.analysis.traces.mutators import mmu_curve
@@ -315,6 +316,33 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
         ============== ============================================= ============
         """
         return states_frame(self.data)
+
+    @property
+    def waited(self) -> pd.DataFrame:
+        """What the goroutines that do the work waited for: one row per place and end.
+
+        A wait is resolved through the goroutines that ended it, so that its time is
+        where work was done in the meantime. Rows add up to the time blocked, exactly.
+
+        ============== ============================================= ============
+        column         meaning                                       type
+        ============== ============================================= ============
+        reason,        where goroutines wait: Go's reason, the       string
+        function, call program's function and what it called
+        end_kind       running, processor, syscall, network, timer,  string
+                       gc, blocked (no goroutine ended it) or
+                       created (the waker did not exist yet)
+        end_function,  where: the program's function, and the system string
+        end_call       call or reason
+        base_ns,       raw nanoseconds over all goroutines           int64
+        new_ns,
+        delta_ns
+        base_scaled,   the same per second or per op                 float64
+        new_scaled,
+        delta_scaled
+        ============== ============================================= ============
+        """
+        return waits_frame(self.data)
 
     @property
     def goroutines(self) -> pd.DataFrame:

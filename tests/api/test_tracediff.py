@@ -10,6 +10,7 @@ import pytest
 
 import pprofdiff
 from pprofdiff.analysis.traces.states import STATES
+from pprofdiff.analysis.traces.workers import workers
 from tests.conftest import DATA, STORIES
 from tests.examples import daily
 
@@ -35,6 +36,27 @@ def test_states(story):
         d.states["new_ns"] * by["new_factor"] - d.states["base_ns"] * by["base_factor"]
     )
     assert d.states["delta_scaled"].tolist() == pytest.approx(wanted.tolist())
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_waits_add_up_to_the_time_blocked(story):
+    """Of the goroutines that do the work; JSON has the same rows."""
+    d, entry = compared(story)
+    rows = [
+        (*row["wait"].values(), *row["end"].values(), row["base_ns"], row["new_ns"])
+        for row in entry["waits"]
+    ]
+    columns = [
+        *("reason", "function", "call", "end_kind", "end_function", "end_call"),
+        *("base_ns", "new_ns"),
+    ]
+    assert list(d.waited[columns].itertuples(index=False, name=None)) == rows
+    names = workers(d.data)
+    for side, column in zip(d.data.sides, ("base_ns", "new_ns"), strict=True):
+        groups = side.groups
+        chosen = [i for i, name in enumerate(groups.names) if name in names]
+        blocked = int(groups.block_ns[chosen].sum())
+        assert d.waited[column].sum() == blocked
 
 
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))

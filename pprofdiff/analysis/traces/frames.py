@@ -16,6 +16,7 @@ from pandas.api.types import union_categoricals
 from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.quantiles import Quantiles
+from pprofdiff.analysis.traces.waited import End, Wait, waited
 from pprofdiff.model.traces.timeline import Series
 from pprofdiff.model.traces.trace import Trace
 
@@ -34,6 +35,7 @@ __all__ = [
     "sided",
     "states_frame",
     "stops_frame",
+    "waits_frame",
 ]
 
 Column = NDArray[np.int64]
@@ -55,6 +57,18 @@ def states_frame(diff: TraceDiff) -> pd.DataFrame:
     base = np.array([row.base_ns for row in rows], np.int64)
     new = np.array([row.new_ns for row in rows], np.int64)
     names = {"state": [row.state for row in rows], "reason": [r.reason for r in rows]}
+    return pd.DataFrame({**names, **_compared(diff, "", base, new)})
+
+
+def waits_frame(diff: TraceDiff) -> pd.DataFrame:
+    """Return one row per place where goroutines wait and end of the wait."""
+    rows = waited(diff)
+    base = np.array([row.base_ns for row in rows], np.int64)
+    new = np.array([row.new_ns for row in rows], np.int64)
+    names = {
+        **{name: [getattr(row.wait, name) for row in rows] for name in Wait._fields},
+        **{f"end_{n}": [getattr(row.end, n) for row in rows] for n in End._fields},
+    }
     return pd.DataFrame({**names, **_compared(diff, "", base, new)})
 
 

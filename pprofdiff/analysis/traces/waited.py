@@ -20,11 +20,20 @@ from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.wait_chains import wait_chains
 from pprofdiff.analysis.traces.workers import workers
 from pprofdiff.goruntime.names import is_runtime_like
+from pprofdiff.goruntime.readable import short
 from pprofdiff.identity.model import SideKeys
 from pprofdiff.model.csr import grouped, row_of_item, sums, unique_tuples
 from pprofdiff.model.traces.trace import State, Trace
 
-__all__ = ["End", "EndKind", "Wait", "Waited", "spent_waiting", "waited"]
+__all__ = [
+    "End",
+    "EndKind",
+    "Wait",
+    "Waited",
+    "end_in_words",
+    "spent_waiting",
+    "waited",
+]
 
 T = TypeVar("T")
 Column = NDArray[np.int64]
@@ -163,6 +172,20 @@ def _cells(trace: Trace, side: TraceSide) -> _Cells:
     return cells
 
 
+def end_in_words(end: End) -> str:
+    """Return what a chain of waits ended at: ``syscall.Fsync in store.(*DB).Sync``."""
+    where = f" in {short(end.function)}" if end.function else ""
+    words = {
+        "running": f"{short(end.function)} running",
+        "processor": "a processor",
+        "gc": "GC",
+        "created": "a goroutine that did not exist yet",
+        "network": f"the network{where}",
+        "blocked": f"{end.call or 'a wait'}{where}, ended by no goroutine",
+    }
+    return words.get(end.kind, f"{short(end.call)}{where}")
+
+
 class _Naming:
     """Names of what goroutines do in rows of a trace."""
 
@@ -211,6 +234,8 @@ class _Naming:
             return End("syscall", function, system_call)
         reason = self._trace.reasons[int(self._trace.intervals.reason[row])]
         kind = _KINDS.get(reason, "blocked")
+        if kind == "blocked":
+            return End(kind, function, reason)
         return _COLLECTOR if kind == "gc" else End(kind, function, call or reason)
 
     def _root(self, row: int) -> str:

@@ -17,6 +17,7 @@ from pprofdiff.analysis.traces.quantiles import (
 )
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tasks import Durations
+from pprofdiff.analysis.traces.waited import waited
 
 __all__ = ["trace_row", "trace_rows"]
 
@@ -47,6 +48,15 @@ def trace_row(diff: TraceDiff) -> Row:
         "base": _side(diff.base),
         "new": _side(diff.new),
         "states": [row._asdict() for row in diff.states],
+        "waits": [
+            {
+                "wait": row.wait._asdict(),
+                "end": row.end._asdict(),
+                "base_ns": row.base_ns,
+                "new_ns": row.new_ns,
+            }
+            for row in waited(diff)
+        ],
         "goroutines": _groups(diff, diff.groups, "groups"),
         "created_by": _groups(diff, diff.creations, "by_creation"),
         "latency": {

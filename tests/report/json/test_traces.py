@@ -51,6 +51,11 @@ ENTRY = {
     "kind": TEXT, "normalization": {"mode": TEXT, "base_factor": SHARE, "new_factor": SHARE},
     "base": SIDE, "new": SIDE,
     "states": [{"state": TEXT, "reason": TEXT, "base_ns": INT, "new_ns": INT}],
+    "waits": [{
+        "wait": dict.fromkeys(("reason", "function", "call"), TEXT),
+        "end": dict.fromkeys(("kind", "function", "call"), TEXT),
+        "base_ns": INT, "new_ns": INT,
+    }],
     "goroutines": [{"name": TEXT, "base": (GROUP,), "new": (GROUP,)}],
     "created_by": [{"name": TEXT, "base": (GROUP,), "new": (GROUP,)}],
     "latency": {"base": WAITS, "new": WAITS, "delta_interval_ns": {}},

@@ -40,6 +40,8 @@ from pprofdiff.analysis.judge.calibration import (
 )
 from pprofdiff.analysis.policy import FEW_SAMPLES, MUCH, NOTICED
 from pprofdiff.analysis.traces.movers import Mover
+from pprofdiff.analysis.traces.wait_chains import ENDS
+from pprofdiff.analysis.traces.waited import End, end_in_words, waited
 from pprofdiff.goruntime.names import canonical_user
 
 if TYPE_CHECKING:
@@ -490,6 +492,9 @@ def _finding(
         sentences.append(f"{scaled(diff, *off.lone_ns)} of it without a processor")
     if instead:
         sentences.append(instead)
+    ends = [] if off.calls else _ends(lives, off)
+    if ends:
+        sentences.append(f"What held them up: {listed(ends)}")
     facts = [
         time_fact(f"{words.fact}, in {row.places[0].function}", *row.times_ns)
         for row in (off, *alike[:_MOST])
@@ -512,6 +517,33 @@ def _finding(
         direction=way,
         weight=1 + _WEIGHT * lives.part(off.times_ns),
     )
+
+
+def _ends(lives: _Lives, off: _Off) -> list[str]:
+    """Return what the waits of a function were for in the end, with most of a change.
+
+    Empty if no goroutine ended them: then the wait itself is all that is known.
+    """
+    if off.what in ENDS:
+        return []
+    functions = {place.function for place in off.places}
+    times: dict[End, tuple[int, int]] = {}
+    for row in waited(lives.diff):
+        if row.wait.reason == off.what and row.wait.function in functions:
+            base, new = times.get(row.end, (0, 0))
+            times[row.end] = base + row.base_ns, new + row.new_ns
+    whole = lives.diff.normalization.delta(*off.times_ns)
+    parts = {
+        end: float(lives.diff.normalization.delta(*pair)) / whole
+        for end, pair in times.items()
+        if end.kind != "blocked" and whole
+    }
+    most = sorted(parts, key=lambda end: -parts[end])[:_MOST]
+    return [
+        f"{end_in_words(end)} {scaled(lives.diff, *times[end])}"
+        for end in most
+        if parts[end] >= MUCH
+    ]
 
 
 def _each(off: _Off, events: str) -> str:

@@ -40,6 +40,7 @@ from pprofdiff.report.sections.traces.cells import (
     span,
     time_scale,
 )
+from pprofdiff.report.sections.traces.waits import wait_rows
 from pprofdiff.units import Scale, scale_for, times
 
 __all__ = ["trace_inputs", "trace_parts", "trace_sections", "trace_tiles"]
@@ -138,11 +139,13 @@ def trace_parts(diff: TraceDiff) -> Iterator[SectionPart]:
         (Column("of lifetime", "share"),),
     )
     yield _over_runs(diff, states)
+    if rows := in_one_unit(tuple(wait_rows(diff))):
+        yield _table(diff, "waits", f"what goroutines waited for {per(diff)}", rows)
     yield from _runs_table(diff)
     yield from _latency_tables(diff)
     yield from _collector_parts(diff)
-    rows = tuple(_processor_rows(diff))
-    yield _over_runs(diff, _table(diff, "processors", "processors", rows))
+    ran = tuple(_processor_rows(diff))
+    yield _over_runs(diff, _table(diff, "processors", "processors", ran))
     yield from _durations(diff, "tasks")
     yield from _durations(diff, "regions")
     yield from _goroutines(diff)

@@ -219,9 +219,9 @@ def arrow(base: float, new: float, unit: str) -> str:
     Values far apart have a scale each: ``5.26 MiB → 8.1 KiB``.
     """
     low, high = sorted((abs(base), abs(new)))
-    if low and high >= _FAR * low:
-        return f"{scaled(base, unit)} → {scaled(new, unit)}"
     common = scale_for((base, new), unit)
+    if low and high >= _FAR * low and scale_for((low,), unit).unit != common.unit:
+        return f"{scaled(base, unit)} → {scaled(new, unit)}"
     return f"{common.number(base)} → {common.text(new)}"
 
 

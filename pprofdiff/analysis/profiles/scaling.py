@@ -12,6 +12,7 @@ __all__ = [
     "MODES",
     "change_scale_of",
     "in_words",
+    "line_words",
     "mode_in_words",
     "scale_in_mode",
     "scale_of",
@@ -98,6 +99,19 @@ def words(diff: ProfileDiff, base: float, new: float) -> str:
     sides = [scale.number(side) for side in diff.normalization.scaled(base, new)]
     unit = scale.unit if scale.unit == "%" else f" {scale.unit}"
     return f"{' → '.join(sides)}{unit}"
+
+
+def line_words(diff: ProfileDiff, base: float, new: float) -> str:
+    """Return raw values of a line as `words`, in a scale of their own if it is finer.
+
+    A line may allocate a few bytes of a total in KiB.
+    """
+    by, sides = scale_of(diff), diff.normalization.scaled(base, new)
+    mode = diff.normalization.mode
+    if mode == "composition" or max(map(abs, sides)) >= by.size:
+        return words(diff, base, new)
+    own = scale_in_mode(sides, diff.unit, mode, cpu=diff.is_cpu)
+    return f"{own.number(sides[0])} → {own.number(sides[1])} {own.unit}"
 
 
 def unit_words(diff: ProfileDiff) -> str:

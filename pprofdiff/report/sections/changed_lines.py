@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.wording import listed_functions, short
-from pprofdiff.analysis.profiles.scaling import words
+from pprofdiff.analysis.profiles.scaling import line_words
 from pprofdiff.analysis.source.model import ChangedLines, RelatedLines
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.report.model import ReportModel
@@ -91,7 +91,7 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
         return
     carrying = {one.function for one in source.lines}
     for i, lines in enumerate(source.lines):
-        amount = words(report.profiles[source.diff], lines.base, lines.new)
+        amount = line_words(report.profiles[source.diff], lines.base, lines.new)
         kept = lines._replace(commits=lines.commits[:_COMMITS])
         others = ""
         if lines.function not in {one.function for one in source.lines[:i]}:

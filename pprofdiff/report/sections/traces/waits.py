@@ -14,9 +14,9 @@ from pprofdiff.report.sections.traces.cells import figure
 
 __all__ = ["wait_rows"]
 
-_ENDS, _WAITS = 10, 2
-# A place is listed below an end from this part of it on.
-_PART = 0.1
+_ENDS, _WAITS = 8, 2
+# A place is listed below an end from this part of it on; an end from that of all waits.
+_PART, _OF_ALL = 0.1, 0.01
 # A longer wait of these is worse; more of the others may be more work.
 _WORSE = ("processor", "gc")
 
@@ -36,7 +36,10 @@ def wait_rows(diff: TraceDiff) -> Iterator[Row]:
     by = diff.normalization
     for end, (base, new) in sides.items():
         ends[end] = int(max(by.scaled(base, new)))
+    least = _OF_ALL * ends.total()
     for end, size in ends.most_common(_ENDS):
+        if size < least:
+            break
         pair = by.scaled(*sides[end])
         name = end_in_words(end)
         yield figure(
@@ -48,7 +51,8 @@ def wait_rows(diff: TraceDiff) -> Iterator[Row]:
         )
         largest = sorted(places[end], key=lambda one: -max(one[1:]))
         for wait, *times in largest[:_WAITS]:
-            if wait.reason in ENDS or max(by.scaled(*times)) < _PART * size:
+            itself = wait.reason in ENDS or wait[:2] == (end.call, end.function)
+            if itself or max(by.scaled(*times)) < _PART * size:
                 continue
             key = f"wait.{wait.reason}.{wait.function}.{wait.call}.{name}"
             yield figure(key, _in_words(wait), by.scaled(*times), "ns", level=1)
@@ -58,5 +62,9 @@ def _in_words(wait: Wait) -> str:
     """Return where goroutines wait: ``cache.Get waits in sync.(*Mutex).Lock``."""
     if not wait.function:
         return "waits elsewhere"
-    how = f"in {short(wait.call)}" if wait.call else f"for {wait.reason or 'unknown'}"
-    return f"{short(wait.function)} waits {how}"
+    if wait.function == wait.reason:
+        return f"waits in {wait.reason}"
+    how = f" for {wait.reason}" if wait.reason else ""
+    return (
+        f"{short(wait.function)} waits{f' in {short(wait.call)}' if wait.call else how}"
+    )

@@ -99,7 +99,7 @@ def test_by_operation_every_heading_says_so(monkeypatch, cli):
     out = cli("base/trace.out", "new/trace.out", "--rps=100:200", "--full").out
     assert "\n\nbase → new   trace, times per op\n\n" in out
     _, _, tables = out.partition("\ngoroutine time per op")
-    assert tables.count("per op") == 4
+    assert tables.count("per op") == 5
     assert "per second" not in tables
 
 

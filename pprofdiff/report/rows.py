@@ -338,9 +338,12 @@ class Reason(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The sentence that says what changed, with its amount and severity."""
-        amount = f"{self.amount}, " if self.amount else ""
-        return f"{self.finding.title}. {amount}{self.finding.severity}"
+        """The sentence that says what changed, with its amount and severity, if any."""
+        found = self.finding
+        severity = "" if found.severity == "info" else found.severity
+        return (
+            f"{found.title}. {', '.join(filter(None, (self.amount, severity)))}".strip()
+        )
 
     @property
     def lead(self) -> str:

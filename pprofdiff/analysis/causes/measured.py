@@ -252,9 +252,8 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         if known and site
         else "",
         _absorbed(cpu, place),
-        callees,
+        _inside(callees, _mechanism(cpu, place, {amount for _, amount in resources})),
         _in_clauses(resources, scale_of(cpu.diff).unit),
-        *_mechanisms(cpu, place, {amount for _, amount in resources}),
     ]
     share = abs(delta) / cpu.whole
     change = cpu.change(place.claim)
@@ -463,13 +462,20 @@ def _resources() -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "allocation and GC", tuple(memory)
 
 
-def _mechanisms(cpu: CPUComparison, place: Place, said: set[str]) -> list[str]:
-    """Return the largest kind of runtime work that only one side does, if any.
+def _inside(callees: str, mechanism: str) -> str:
+    """Return what only one side has in a place, as a sentence without its period."""
+    if not mechanism:
+        return callees
+    return f"{callees}, {mechanism}" if callees else f"In it: {mechanism}"
+
+
+def _mechanism(cpu: CPUComparison, place: Place, said: set[str]) -> str:
+    """Return the largest kind of runtime work that only one side does, "" for none.
 
     Kinds that changed against the place, or whose amount was `said`, are skipped.
     """
     if not place.base or not place.new:
-        return []
+        return ""
     table, found = rules(), []
     moved = cpu.scaled_delta(place.base, place.new)
     whole = max(cpu.diff.normalization.scaled(abs(place.base), abs(place.new)))
@@ -486,8 +492,8 @@ def _mechanisms(cpu: CPUComparison, place: Place, said: set[str]) -> list[str]:
         if cpu.change(claim).significant:
             label = table.category_labels.get(category, category)
             amount = cpu.words(base, new)
-            found.append((abs(delta), f"Of the CPU, {label}: {amount}"))
-    return [text for _, text in sorted(found, reverse=True)[:1]]
+            found.append((abs(delta), f"{label} {amount}"))
+    return max(found)[1] if found else ""
 
 
 def _worth_reporting(view: _View, named: set[str]) -> list[Site]:

@@ -233,7 +233,8 @@ def changed(comparison: Comparison, findings: Findings) -> bool:
         row.significant and row.delta for row in benchmarks.rows
     ):
         return True
-    return any(map(_profile_moved, comparison.profiles))
+    # Of measured benchmarks, what changed is a finding: the rest is their harness.
+    return not comparison.measured and any(map(_profile_moved, comparison.profiles))
 
 
 def _profile_moved(diff: ProfileDiff) -> bool:

@@ -15,7 +15,13 @@ from pprofdiff.analysis.ledger.views import each_together, merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.rules import rules
 
-__all__ = ["JudgedSum", "judged_categories", "judged_groups", "judged_sums"]
+__all__ = [
+    "JudgedSum",
+    "groups_moved",
+    "judged_categories",
+    "judged_groups",
+    "judged_sums",
+]
 
 # Before Go 1.22 stacks do not show which kind of mark worker runs. The pacer chooses
 # it, not the program, so both kinds share a row.
@@ -48,6 +54,13 @@ def judged_groups(
         return []
     names = [(group.id, group.label) for group in rules().groups]
     return judged_sums(diff, names, diff.ledger.every("group").runs, model)
+
+
+def groups_moved(diff: ProfileDiff) -> bool:
+    """Return whether a group, or a category in one, changed significantly."""
+    groups = judged_groups(diff)
+    parts = (part for group in groups for part in judged_categories(diff, group.id))
+    return any(part.noise is False for part in (*groups, *parts))
 
 
 def judged_categories(

@@ -95,7 +95,9 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
         kept = lines._replace(commits=lines.commits[:_COMMITS])
         others = ""
         if lines.function not in {one.function for one in source.lines[:i]}:
-            others = _others([n for n in source.near if n.function == lines.function])
+            others = _others(
+                [n for n in source.near if n.function == lines.function], lines
+            )
         named = f" in {short(lines.function)}, {amount} with all they call{others}"
         yield SourceNote(named, _lead(lines), kept)
     near = [one for one in source.near if one.function not in carrying]
@@ -142,11 +144,16 @@ def _lead(lines: ChangedLines) -> str:
     return "Removed: " if lines.gone else "Changed: "
 
 
-def _others(changed: Sequence[ChangedLines]) -> str:
-    """Return a function's other changed lines, after those that carry a cost."""
+def _others(changed: Sequence[ChangedLines], carrying: ChangedLines) -> str:
+    """Return a function's other changed lines, after those that carry a cost.
+
+    Removed lines are numbered as in base, the others as in new.
+    """
     found = []
     for lines, more in _by_function(changed):
-        lead = "removed" if lines.gone else "also"
+        lead = "also" if lines.gone == carrying.gone else "changed"
+        if lines.gone and not carrying.gone:
+            lead = "removed"
         found.append(f"{lead} {_numbers(lines)}{more}")
     return f" ({'; '.join(found)})" if found else ""
 

@@ -14,6 +14,7 @@ from pprofdiff.report.model import Scope, report_of
 from pprofdiff.report.rows import Table
 from pprofdiff.report.sections import sections, tiles
 from pprofdiff.report.sections.changes import change
+from pprofdiff.report.sections.profiles.headline import headline
 from pprofdiff.report.text.plain import render as as_text
 from pprofdiff.report.text.report import report_parts
 from tests.analysis.building import stacks
@@ -321,6 +322,6 @@ def test_where_no_group_changed_the_category_that_did_is_named():
     report = report_of(
         compared(Unit({CODE: 600, maps: 300}), Unit({CODE: 600, hashing: 300}))
     )
-    lead = section(report, "cpu").lead
+    lead = headline(section(report, "cpu").compared)
     assert lead.startswith("No group changed beyond noise on its own; ")
     assert re.search("; (maps|hashing and equality) costs ", lead)

@@ -10,6 +10,7 @@ from pprofdiff.analysis.account.gc import too_little_gc
 from pprofdiff.analysis.causes.sites import Sites
 from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.groups import groups_moved
 from pprofdiff.analysis.profiles.kinds import is_heap
 from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.scaling import mode_in_words, scale_of
@@ -67,8 +68,10 @@ def profile_sections(
             mode=mode_in_words(diff),
             short=diff.name,
             unit=unit,
-            # What benchmarks count is in the outcome; profiles include startup.
-            lead=headline(diff) if counted is None else "",
+            # What benchmarks count and measure is in the outcome.
+            lead=""
+            if counted is not None or report.comparison.measured
+            else headline(diff),
             noise=total_noise(diff),
             compared=diff,
             build=partial(_parts, report, diff, scope),
@@ -225,9 +228,11 @@ def _short_parts(
         yield from _call_sites(report, diff, rows)
     else:
         if diff.grouped:
-            yield group_table(diff, labels, categories, brief=brief)
-        moved = moved_most(diff, labels, scope.granularity, rows, brief=brief)
-        yield from _beyond_causes(report, diff, moved) if brief else [moved]
+            # The headline of measured benchmarks has the total.
+            if not brief or groups_moved(diff):
+                yield group_table(diff, labels, categories, brief=brief)
+        most = moved_most(diff, labels, scope.granularity, rows, brief=brief)
+        yield from _beyond_causes(report, diff, most) if brief else [most]
         yield from _of_fleet(report, diff, rows)
     if scope.joined:
         yield from renamed(diff)

@@ -227,10 +227,9 @@ def _short_parts(
     if is_heap(diff.new.profile):
         yield from _call_sites(report, diff, rows)
     else:
-        if diff.grouped:
-            # The headline of measured benchmarks has the total.
-            if not brief or groups_moved(diff):
-                yield group_table(diff, labels, categories, brief=brief)
+        # The headline of measured benchmarks has the total.
+        if diff.grouped and (not brief or groups_moved(diff)):
+            yield group_table(diff, labels, categories, brief=brief)
         most = moved_most(diff, labels, scope.granularity, rows, brief=brief)
         yield from _beyond_causes(report, diff, most) if brief else [most]
         yield from _of_fleet(report, diff, rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import exp, log, sqrt
+from math import log, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -315,7 +315,8 @@ def _rounds(measure: Measure) -> str:
     reach = max(log(measure.high / measure.ratio), log(measure.ratio / measure.low))
     times = times_as_many(reach, goal)
     if times > _LONGEST:
-        change = f"{100 * (exp(goal) - 1):.0f}%"
+        size = abs(measure.ratio - 1) if moved > same else measure.same_within
+        change = f"{100 * size:.0f}%"
         return f"runs differ too much to decide on a change of {change}"
     return f"to decide, measure about {rounded(max(times, 1.1), 2)}× as long (--time)"
 

@@ -15,18 +15,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "ClusterError",
-    "ContradictionError",
-    "DamagedError",
-    "FetchError",
-    "FormatError",
-    "IncompatibleProfilesError",
-    "MeasureError",
-    "PprofDiffError",
-    "UsageError",
-]
-
 
 class PprofDiffError(Exception):
     """Base class of all errors raised on purpose; the message is one readable line."""

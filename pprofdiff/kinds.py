@@ -13,8 +13,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Literal
 
-__all__ = ["KINDS", "Kind", "KindId", "of_texts", "resolve"]
-
 KindId = Literal["profile", "gctrace", "trace", "benchmark", "load"]
 """Kind ids: stable, and visible in reports."""
 

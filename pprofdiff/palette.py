@@ -11,21 +11,6 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-__all__ = [
-    "BETTER",
-    "COLOURS",
-    "FILLS",
-    "GROUPS",
-    "TEXTS",
-    "THEMES",
-    "WORSE",
-    "Theme",
-    "colour",
-    "css_name",
-    "css_variables",
-    "group",
-]
-
 Theme = Literal["light", "dark"]
 THEMES: Final[tuple[Theme, ...]] = ("light", "dark")
 

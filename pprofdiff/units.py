@@ -14,27 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "SMALL",
-    "Scale",
-    "arrow",
-    "clipped",
-    "common_unit",
-    "comparable",
-    "inverse",
-    "label",
-    "many",
-    "percent",
-    "percentage",
-    "printable",
-    "rounded",
-    "scale",
-    "scale_for",
-    "scaled",
-    "times",
-    "times_the",
-]
-
 
 def printable(text: str) -> str:
     """Return `text` with unprintable characters escaped.

@@ -10,8 +10,6 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
-__all__ = ["give_back"]
-
 
 def give_back() -> None:
     """Call glibc's malloc_trim; does nothing without glibc."""

@@ -13,8 +13,6 @@ from pprofdiff.analysis.judge.calibration import BUSY_FROM, BUSY_SIGMA, TOTAL_SI
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.tables import STOPPED
 
-__all__ = ["SCHEDULING", "busy", "clock_sigma", "scheduling_alone"]
-
 SCHEDULING = ("sched",)
 """Groups that a busy machine changes by itself: it stops threads, and wakes them."""
 

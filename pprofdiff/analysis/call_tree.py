@@ -20,18 +20,6 @@ from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.paths import Paths, Stacks, heaviest_paths
 
-__all__ = [
-    "NO_CATEGORY",
-    "SEVERAL",
-    "CallTree",
-    "Ends",
-    "call_tree",
-    "call_tree_and_ends",
-    "inclusive",
-    "needed",
-    "noise_limit",
-]
-
 Column = NDArray[np.int64]
 
 # Stand-ins for a category if a node's own samples have none, or several.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["Caveat"]
-
 
 class Caveat(NamedTuple):
     """One caveat: a stable `id`, and `text`, a sentence for the reader."""

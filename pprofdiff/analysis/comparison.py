@@ -57,8 +57,6 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.compare import GCDiff
     from pprofdiff.analysis.traces.compare import TraceDiff
 
-__all__ = ["Comparison", "compare_sides"]
-
 _ADDED = "merged-input"
 _NAMED = 3
 

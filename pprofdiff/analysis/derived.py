@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pprofdiff.model.profiles.profile import Profile
     from pprofdiff.model.traces.trace import Trace
 
-__all__ = ["State", "by_state", "of_diff", "of_suffix", "pair_by_suffix"]
-
 State = Literal["running", "runnable", "blocked", "syscall", "cpu"]
 """A state of goroutines, or the CPU samples in a trace."""
 

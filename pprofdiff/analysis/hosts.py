@@ -8,8 +8,6 @@ from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.run_order import began_first
 from pprofdiff.model.side import Fleet, Side
 
-__all__ = ["fleet_caveats", "hosts_of_both"]
-
 # With fewer hosts per side, t reaches 7% further than the normal distribution, and one
 # odd host is a tenth of its side.
 _FEW = 10

@@ -26,8 +26,6 @@ from pprofdiff.analysis.work import Work, possible, rated
 from pprofdiff.model.side import Side
 from pprofdiff.units import percent
 
-__all__ = ["failed_requests", "inferred_work", "work_in_turns", "work_of_units"]
-
 # hey and wrk send the next request of a connection when its last one is answered.
 _CLOSED = {"hey", "wrk"}
 # Bounds of benchmark time ÷ CPU profile time if the profile is of the benchmarks.

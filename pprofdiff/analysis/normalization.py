@@ -9,8 +9,6 @@ from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 
-__all__ = ["Counts", "choose", "counted"]
-
 Counts = Literal["cost", "moment", "other"]
 """What values count: ``cost`` (CPU time, allocations) grows with the work done;
 ``moment`` is a snapshot (live memory, goroutines); ``other`` is the rest."""

@@ -6,23 +6,6 @@ are conventions: how large something must be for a reader to care.
 
 from __future__ import annotations
 
-__all__ = [
-    "CLEARLY",
-    "COVERS",
-    "FEW_SAMPLES",
-    "LITTLE",
-    "MAJOR",
-    "MINOR",
-    "MOST",
-    "MUCH",
-    "NAMED",
-    "NEARLY_ALL",
-    "NOTICED",
-    "SAME_WITHIN",
-    "SEVERAL",
-    "SIMILAR",
-]
-
 SAME_WITHIN = 0.02
 """The default relative difference up to which builds count as the same."""
 

@@ -10,8 +10,6 @@ from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.profiles.kinds import is_cpu
 from pprofdiff.model.side import Side
 
-__all__ = ["began_first", "one_after_the_other", "starts_of", "taken_in_turns"]
-
 # With fewer pairs, t widens more than removing drift is worth: with four, it reaches
 # 1.3 times as far as for unpaired runs; with five, 1.2 times.
 _FEWEST = 5

@@ -17,8 +17,6 @@ from pprofdiff.model.profiles.profile import Profile
 if TYPE_CHECKING:
     from pprofdiff.model.source import Sources
 
-__all__ = ["DEFAULTS", "Settings", "Span"]
-
 
 class Span(NamedTuple):
     """Seconds since process start, as asked for; None leaves an end open."""

@@ -23,21 +23,6 @@ if TYPE_CHECKING:
     from pprofdiff.model.gclogs import Cycles
     from pprofdiff.model.traces.trace import Trace
 
-__all__ = [
-    "BENCHMARK_LOOPS",
-    "Allocating",
-    "age_seconds",
-    "allocating",
-    "counted_seconds",
-    "cpu_seconds",
-    "is_whole",
-    "measure",
-    "number_in",
-    "numbered",
-    "of_benchmarks",
-    "stacks_of",
-]
-
 # The last number of a name: 12 in cpu-v2-12.
 _NUMBER = re.compile(r"\d+(?=\D*$)")
 _SEVERAL = 2

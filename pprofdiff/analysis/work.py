@@ -10,8 +10,6 @@ from pprofdiff.analysis.judge.totals import InTurns
 from pprofdiff.errors import UsageError
 from pprofdiff.units import rounded
 
-__all__ = ["Work", "counted", "possible", "rated"]
-
 # Beyond these, values per op would be indistinguishable from 0 or infinity.
 _LEAST, _MOST = 1e-9, 1e18
 # From here on, people need no decimals.

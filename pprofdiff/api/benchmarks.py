@@ -19,8 +19,6 @@ from pprofdiff.units import rounded
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Benchmarks", "BenchmarksDiff", "LoadSummary", "subtracted"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Benchmarks(LoadedInput[columns.Benchmarks]):

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from pprofdiff.notebook import Card
 
-__all__ = ["Builds"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Builds(Shown):

@@ -48,8 +48,6 @@ from pprofdiff.inputs.sides import decoded
 from pprofdiff.kinds import KINDS, KindId, resolve
 from pprofdiff.units import printable
 
-__all__ = ["compare", "diff", "load", "load_many"]
-
 Loadable = str | os.PathLike[str] | bytes | BinaryIO
 Loaded = Profile | Trace | GCLog | Benchmarks | LoadSummary
 AnyDiff = Diff | TraceDiff | GCLogDiff | BenchmarksDiff

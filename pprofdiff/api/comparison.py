@@ -20,8 +20,6 @@ from pprofdiff.inputs.sides import load_sides
 from pprofdiff.kinds import KINDS, KindId
 from pprofdiff.model.side import Side
 
-__all__ = ["Comparison", "Paths", "compare_paths", "words_of"]
-
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pprofdiff.fleets.cells import Cell
     from pprofdiff.fleets.tallies import TallyTask
 
-__all__ = ["ddf"]
-
 _CELL = ("host", "step", "kind", "unit")
 
 

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
     from pprofdiff.fleets.sides import FleetOptions
 
-__all__ = ["FleetComparison", "fleet"]
-
-
 # Columns of `FleetComparison.groups`.
 _GROUPS = (
     *("function", "group", "base_hosts", "new_hosts"),

@@ -27,8 +27,6 @@ from pprofdiff.model.side import Side
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GCLog", "GCLogDiff", "subtracted"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GCLog(LoadedInput[columns.GCLog]):

@@ -15,8 +15,6 @@ from pprofdiff.model.side import Capture, Side
 if TYPE_CHECKING:
     from pprofdiff.notebook import Card
 
-__all__ = ["LoadedInput", "side_of"]
-
 Data = TypeVar("Data")
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Generic, Protocol, Self, TypeVar, overload
 
-__all__ = ["OfData"]
-
 Value_co = TypeVar("Value_co", covariant=True)
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.traces.moments import MomentId
     from pprofdiff.notebook.flames import FlameGraph
 
-__all__ = ["PlottedLogs", "PlottedProfiles", "PlottedTraces", "plotted"]
-
 
 def plotted(name: str, what: str) -> Callable[..., Axes]:
     """Return a method that plots its object with `plots.<name>`; `what` it shows."""

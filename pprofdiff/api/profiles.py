@@ -41,8 +41,6 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Diff", "Profile", "Summary", "diff_of", "filters_of", "subtracted"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Profile(LoadedInput[columns.Profile]):

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.gate.rules import Gate
     from pprofdiff.notebook import Card
 
-__all__ = ["KindDiff", "Path", "Reported", "delivered"]
-
 Text = TypeVar("Text", str, bytes)
 Result = TypeVar("Result")
 Path = str | os.PathLike[str]

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pprofdiff.notebook import Card
 
-__all__ = ["FleetSeries"]
-
 _SORTS = ("group", "category", "function")
 
 

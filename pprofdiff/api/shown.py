@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from pprofdiff.notebook import Card
 
-__all__ = ["Shown"]
-
 
 class Shown(ABC):
     """A dataclass that Jupyter shows as a card."""

@@ -44,8 +44,6 @@ from pprofdiff.units import scaled
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Trace", "TraceDiff", "subtracted"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace(LoadedInput[columns.Trace]):

@@ -21,8 +21,6 @@ from pprofdiff.cli.options import (
 )
 from pprofdiff.errors import UsageError
 
-__all__ = ["flags_help", "folded", "help_text", "parse", "parse_with"]
-
 # Flags about pprofdiff itself, and the view that answers each.
 _ASKING = {"help": "help", "h": "help", "version": "version", "V": "version"}
 _ANSWERS = frozenset(_ASKING.values())

@@ -13,8 +13,6 @@ from pprofdiff.report.text.plain import PAGE
 if TYPE_CHECKING:
     from pprofdiff.report.text.layout import Block
 
-__all__ = ["draw", "page_of"]
-
 
 def page_of(screen: Screen) -> Page:
     """Return the page width for a report on the screen."""

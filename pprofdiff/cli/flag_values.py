@@ -9,8 +9,6 @@ from math import inf
 from pprofdiff.cli.options import Flag
 from pprofdiff.errors import UsageError
 
-__all__ = ["flag_value", "share"]
-
 _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 

@@ -6,8 +6,6 @@ from pprofdiff.cli.options import Options
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.fleets.sides import MAX_SKIPPED, FleetOptions
 
-__all__ = ["fleet_options"]
-
 
 def fleet_options(options: Options, waiting: Waiting) -> FleetOptions:
     """Return the options for reading fleets; `waiting` shows progress."""

@@ -31,8 +31,6 @@ from pprofdiff.measure.sides import SIDES
 from pprofdiff.model.source import Sources
 from pprofdiff.units import printable
 
-__all__ = ["run_measure"]
-
 _SPACE = 79
 _TIMED: tuple[KindId, ...] = ("benchmark",)
 _QUICK_ROUNDS, _QUICK_S, _QUICK_RUN_S = 3, 12.0, 0.5

@@ -13,17 +13,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from pprofdiff.analysis.profiles.filters import Filters
 
-__all__ = [
-    "FLAGS",
-    "MEASURE_FLAGS",
-    "PPROF_ONLY",
-    "REFUSED",
-    "REFUSED_WITH_VALUE",
-    "Flag",
-    "Options",
-    "active",
-]
-
 
 class Options(NamedTuple):
     """The options of one run; the defaults are those of the command line.

@@ -13,8 +13,6 @@ from pprofdiff.report.files import replace_file
 from pprofdiff.report.series.files import series_writer_for
 from pprofdiff.units import printable
 
-__all__ = ["run_over"]
-
 # The options that apply to a series; all others are for two builds.
 _TAKEN = frozenset(
     (

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from rich.status import Status
 
-__all__ = ["Waiting"]
-
 _PATIENCE_S = 1.0
 
 

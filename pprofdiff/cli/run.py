@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from pprofdiff.report.text.layout import Block
     from pprofdiff.report.text.lines import Page
 
-__all__ = ["compared", "refuse_early", "run"]
-
 _TRACES: tuple[KindId, ...] = ("trace",)
 _PPROF_VIEWS = ("top", "peek", "proto")
 

@@ -8,8 +8,6 @@ from typing import NamedTuple, TextIO
 
 from pprofdiff.errors import FetchError
 
-__all__ = ["Screen"]
-
 # ASCII replacements for the report's marks, for encodings that lack them.
 _ASCII = str.maketrans(
     {

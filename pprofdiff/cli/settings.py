@@ -14,8 +14,6 @@ from pprofdiff.cli.options import Options
 from pprofdiff.errors import FetchError, FormatError, UsageError
 from pprofdiff.inputs.wording import size_text
 
-__all__ = ["with_settings"]
-
 _OWN, _PROJECT = "pprofdiff.toml", "pyproject.toml"
 _SETTINGS = "fail-on", "same-within", "strict"
 _EXAMPLE = 'fail-on = ["total:+5%"]'

@@ -18,8 +18,6 @@ from pprofdiff.model.csr import grouped, sums
 from pprofdiff.model.profiles.merge import merge_apart
 from pprofdiff.model.profiles.profile import Profile, ValueType
 
-__all__ = ["Cell", "CellSums", "joined", "same", "summed"]
-
 Column = NDArray[np.int64]
 
 

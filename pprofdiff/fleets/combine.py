@@ -10,8 +10,6 @@ from pprofdiff.fleets.partial import Key, LeftOut, Part, few_groups
 from pprofdiff.model.profiles.apart import Apart, added
 from pprofdiff.model.side import HostSums
 
-__all__ = ["combine", "tree"]
-
 T = TypeVar("T")
 Leaf = TypeVar("Leaf")
 

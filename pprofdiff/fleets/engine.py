@@ -22,8 +22,6 @@ from pprofdiff.inputs.places import without_login
 from pprofdiff.units import printable
 from pprofdiff.unused_memory import give_back
 
-__all__ = ["HERE", "Where", "parts_of", "reduced"]
-
 HERE = 200
 """Up to this many objects are read in this process: workers take longer to start."""
 

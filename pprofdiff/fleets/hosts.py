@@ -11,8 +11,6 @@ from pprofdiff.analysis.profiles.regexp import compiled
 from pprofdiff.errors import UsageError
 from pprofdiff.units import printable
 
-__all__ = ["GROUPS", "HostRule", "group_of", "host_rule"]
-
 GROUPS = 64
 """Up to this many hosts per side stay separate; more are put into this many groups.
 

@@ -26,8 +26,6 @@ from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import offsets_of
 from pprofdiff.model.series import Measured, Series, Step
 
-__all__ = ["LoadedSeries", "load_series", "series_tasks"]
-
 _SECOND = 1_000_000_000
 
 

@@ -25,19 +25,6 @@ from pprofdiff.model.profiles.profile import (
 )
 from pprofdiff.model.side import HostSums
 
-__all__ = [
-    "NO_GROUP",
-    "Key",
-    "LeftOut",
-    "Part",
-    "Task",
-    "few_groups",
-    "profiles_of",
-    "read_part",
-    "shares_by",
-    "sums_of",
-]
-
 NO_GROUP = "(none)"
 """The group of samples whose group is unknown."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
-__all__ = ["Progress"]
-
 # A shorter time mostly reflects how long workers take to start.
 _TELLING_S = 5.0
 

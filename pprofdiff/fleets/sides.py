@@ -21,8 +21,6 @@ from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Fleet, HostGroup, Side
 from pprofdiff.units import printable
 
-__all__ = ["MAX_SKIPPED", "FleetOptions", "load_fleets", "noted", "tasks_of"]
-
 MAX_SKIPPED = 0.01
 """The default fraction of objects that may be left out."""
 

@@ -17,8 +17,6 @@ from pprofdiff.inputs.places import is_label, without_login
 from pprofdiff.inputs.wording import size_text
 from pprofdiff.units import printable
 
-__all__ = ["Objects", "Source", "paths_of", "read_once", "source_of"]
-
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::?//|[A-Za-z][A-Za-z0-9+.-]*::")
 _MAGIC = re.compile(r"[*?\[]")
 _STDIN = "@-"

@@ -12,18 +12,6 @@ from pprofdiff.fleets.hosts import HostRule, host_rule
 from pprofdiff.fleets.partial import shares_by
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = [
-    "MOST_STEPS",
-    "MOST_WINDOWS",
-    "WIDTHS",
-    "StepRule",
-    "in_order",
-    "in_seconds",
-    "step_rule",
-    "width_for",
-    "window_name",
-]
-
 MOST_WINDOWS = 48
 """Maximum number of windows if no width is given.
 

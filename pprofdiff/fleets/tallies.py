@@ -14,8 +14,6 @@ from pprofdiff.fleets.partial import LeftOut, Task, profiles_of, shares_by, stri
 from pprofdiff.fleets.steps import StepRule, width_for
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["Tally", "TallyTask", "combine_tallies", "read_tally"]
-
 Counts = Mapping[tuple[str | int, str], int]
 
 

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from pprofdiff.goruntime.versions import number
 
-__all__ = ["Change", "changes_between"]
-
 
 class Change(NamedTuple):
     """One change: the first release with it, its name, and where it shows."""

@@ -20,8 +20,6 @@ from pprofdiff.model.csr import chunks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Classification", "FunctionTraits", "classify", "compile_traits"]
-
 _CHUNK_FRAMES = 1 << 19
 _NAMES_CACHED = 1 << 16
 _TRANSPARENT, _DROPPED, _PROGRAM = 0, 254, 255

@@ -19,27 +19,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.goruntime.rules import rules
 
-__all__ = [
-    "alias",
-    "canonical_parts",
-    "canonical_path",
-    "canonical_user",
-    "is_made_up",
-    "is_runtime_like",
-    "is_standard_library",
-    "lookup",
-    "moved_key",
-    "normalise",
-    "package_end",
-    "package_of",
-    "runtime_like",
-    "shown",
-    "strip_type_arguments",
-    "under_init",
-    "versioned_folder",
-    "without_module_versions",
-]
-
 # Symbols made up by the linker. Up to Go 1.19 these names begin like module hosts, but
 # those of go.uber.org or go.etcd.io are packages.
 _NO_PACKAGE = ("type.", "type:", "go.", "go:")

@@ -21,8 +21,6 @@ from pprofdiff.goruntime.names import (
     without_module_versions,
 )
 
-__all__ = ["distinct_names", "path_before", "short", "short_before", "with_path"]
-
 _NAMES_CACHED = 1 << 16
 # Longer type arguments do not help to distinguish functions.
 _LONG = 16

@@ -18,8 +18,6 @@ from pprofdiff.errors import PprofDiffError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["Group", "LeafKind", "Rule", "RuleError", "Rules", "rules"]
-
 _RUNTIME = "runtime."
 _NO_KIND = {"id": "", "label": "none"}
 

@@ -15,16 +15,6 @@ from pprofdiff.goruntime.rules import rules
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "Span",
-    "apart",
-    "format_go_version",
-    "infer_go_version",
-    "lacks",
-    "number",
-    "parse_go_version",
-]
-
 Span = tuple[str | None, str | None]
 """The first and last Go release, such as "1.22"; None is an open end."""
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from pprofdiff.identity.declared import Tree
     from pprofdiff.identity.trees import Labels
 
-__all__ = ["Trees", "decide", "identify"]
-
 Column = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Trees = Callable[[SideEvidence, SideEvidence], "tuple[Tree, Tree]"]

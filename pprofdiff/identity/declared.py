@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-__all__ = ["Declared", "Key", "Literal", "Place", "Tree"]
-
 
 class Key(NamedTuple):
     """A package's folder, and a function's name in the package: `F` or `T.M`."""

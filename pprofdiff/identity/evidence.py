@@ -19,18 +19,6 @@ from pprofdiff.model.csr import chunks, count_in_row, first_places, offsets_of, 
 from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = [
-    "ABOVE",
-    "BELOW",
-    "BODY",
-    "CALLEES",
-    "CALLERS",
-    "Entries",
-    "Shown",
-    "SideEvidence",
-    "Stacks",
-]
-
 Column = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 

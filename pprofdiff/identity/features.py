@@ -13,8 +13,6 @@ from pprofdiff.identity.evidence import BODY, Entries, SideEvidence
 from pprofdiff.identity.symbols import Symbol, Symbols, words
 from pprofdiff.model.csr import expand, offsets_of, order_of
 
-__all__ = ["FEATURES", "Features", "heaviest", "known_relations"]
-
 Column = NDArray[np.int64]
 Matrix = NDArray[np.float64]
 Floats = NDArray[np.float64]

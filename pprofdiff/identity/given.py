@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pprofdiff.errors import UsageError
 from pprofdiff.goruntime.readable import short
 
-__all__ = ["given_pairs"]
-
 
 def given_pairs(
     rules: Iterable[tuple[str, str]], base: Sequence[str], new: Sequence[str]

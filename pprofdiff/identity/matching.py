@@ -25,8 +25,6 @@ from pprofdiff.identity.symbols import Symbol, Symbols
 from pprofdiff.model.csr import grouped
 from pprofdiff.parallel import both
 
-__all__ = ["Candidates", "Matched", "Matcher", "match"]
-
 Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -10,8 +10,6 @@ from typing import Literal, NamedTuple
 
 from pprofdiff.identity.moves import NO_MOVES, Moves
 
-__all__ = ["SAME_NAMES", "Identity", "Paired", "PairedBy", "SideKeys"]
-
 PairedBy = Literal[
     "name",
     "given",

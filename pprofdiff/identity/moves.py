@@ -24,8 +24,6 @@ from pprofdiff.goruntime.names import (
     package_of,
 )
 
-__all__ = ["NO_MOVES", "Move", "Moves", "package_moves"]
-
 # Of 432 packages with three or more sampled functions on both sides of one program's
 # captures, 425 share more than half of the smaller side's names. Two different packages
 # outside the standard library shared at most 3 in 8 (Update, View and get of two

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator
 
 from pprofdiff.identity.symbols import Symbol
 
-__all__ = ["Nesting", "implied"]
-
 # Package and function, then the kinds and numbers of the links down to a closure.
 _Node = tuple[str, str, tuple[str, ...], tuple[int, ...]]
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Key", "Pairing", "by_key", "pair_names"]
-
 # A looser key for the name at a position, None if it has none.
 Key = Callable[[int], Hashable | None]
 Column = NDArray[np.int64]

@@ -15,8 +15,6 @@ from pprofdiff.goruntime.names import (
     under_init,
 )
 
-__all__ = ["Symbol", "Symbols", "type_outline", "words"]
-
 _PART = r"[.·]func|[.·]gowrap|[.·]deferwrap|[.·]dwrap[.·]|-range|\."
 _CHAIN = re.compile(rf"(?:(?:{_PART})\d+)+$")
 _LINK = re.compile(rf"({_PART})(\d+)")

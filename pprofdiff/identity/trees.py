@@ -19,8 +19,6 @@ from itertools import pairwise
 from pprofdiff.identity.declared import Declared, Key, Literal, Place, Tree
 from pprofdiff.identity.rows import by_key
 
-__all__ = ["Labels", "alike", "compared", "renamed"]
-
 # Words, or comments, which are dropped.
 _WORD = re.compile(
     r"//[^\n]*|/\*.*?\*/|`[^`]*`|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"

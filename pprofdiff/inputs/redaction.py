@@ -13,8 +13,6 @@ from dataclasses import replace
 from pprofdiff.inputs.model import SideInputs, Skipped
 from pprofdiff.inputs.places import without_login
 
-__all__ = ["from_within", "without_places", "without_secrets"]
-
 _URL = re.compile(r"https?://[^/?#]*([^?#]*)", re.IGNORECASE)
 _NAMELESS = "profile from a URL"
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^\s\"']*)")

@@ -24,8 +24,6 @@ from pprofdiff.kinds import KINDS, KindId, resolve
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.parallel import both
 
-__all__ = ["Loaded", "decoded", "load_sides"]
-
 _ALL = frozenset(KINDS)
 # Inputs from this size on are condensed: a trace's rows take ten times as much.
 _LARGE = 4 << 20

@@ -17,13 +17,6 @@ if TYPE_CHECKING:
     from pprofdiff.model.benchmarks import Benchmarks
     from pprofdiff.model.traces.trace import Trace
 
-__all__ = [
-    "benchmarks_without_paths",
-    "profile_without_paths",
-    "trace_without_paths",
-    "without_paths",
-]
-
 _LOCAL = re.compile(r"[/\\~]|[A-Za-z]:[/\\]|(?:.*[/\\])?\.{1,2}[/\\]")
 _SEPARATOR = re.compile(r"[/\\]")
 # Go without modules names a package outside GOPATH after its folder.

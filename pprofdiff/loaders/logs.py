@@ -6,8 +6,6 @@ from typing import Any, Protocol
 
 from pprofdiff.kinds import KindId, of_texts, resolve
 
-__all__ = ["LogReader"]
-
 _BLOCK = 1 << 22
 _LONGEST_LINE = 1 << 23
 

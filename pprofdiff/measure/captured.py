@@ -20,8 +20,6 @@ from pprofdiff.model.profiles.merge import subtract
 from pprofdiff.model.profiles.operations import Operations, with_operations
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["keep_allocations", "keep_operations"]
-
 _LOOP = "testing.(*B).runN"
 # Frames under the loop that start, stop or reset the benchmark timer.
 _CLOCK = (

@@ -17,16 +17,6 @@ from pprofdiff.errors import MeasureError
 from pprofdiff.measure.orphans import adopted
 from pprofdiff.units import printable
 
-__all__ = [
-    "Ended",
-    "Program",
-    "first_lines",
-    "has_ended",
-    "run",
-    "signals_later",
-    "started",
-]
-
 # How much of a failed program's output is repeated.
 _LINES = 10
 _BYTES = 1 << 16

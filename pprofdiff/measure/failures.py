@@ -10,8 +10,6 @@ from pprofdiff.measure.children import first_lines
 from pprofdiff.measure.gobuild import Tree, here
 from pprofdiff.units import printable
 
-__all__ = ["failed", "undone", "without_gctrace"]
-
 _MOST = 1 << 26
 # The result line of a benchmark that ran no operations.
 _NOTHING_DONE = re.compile(rb"^Benchmark\S*\s+0\s", re.MULTILINE)

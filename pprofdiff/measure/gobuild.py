@@ -16,23 +16,6 @@ from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.sides import Checkout
 from pprofdiff.units import printable
 
-__all__ = [
-    "Binary",
-    "Link",
-    "Tree",
-    "environment",
-    "go_mod_lines",
-    "here",
-    "linked",
-    "program_files",
-    "programs",
-    "test_binaries",
-    "test_binary",
-    "toolchain",
-    "workspace",
-    "workspace_here",
-]
-
 _FORMAT = "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}}\t{{len .XTestGoFiles}}"
 # A git hook that runs us sets these for the user's repository.
 _OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")

@@ -8,8 +8,6 @@ from typing import NamedTuple
 from pprofdiff.errors import UsageError
 from pprofdiff.units import printable
 
-__all__ = ["GoTest", "go_test", "seconds_of"]
-
 # Flags of `go help build`, which `go list` takes too; the first set needs a value.
 _BUILD_VALUE = frozenset(
     """asmflags buildmode compiler covermode coverpkg gccgoflags gcflags installsuffix

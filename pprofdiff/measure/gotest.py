@@ -22,8 +22,6 @@ from pprofdiff.measure.workload import Begun
 from pprofdiff.model.profiles.operations import Operations
 from pprofdiff.units import printable
 
-__all__ = ["GoBenchmarks", "Plan"]
-
 # Seconds until rounds end, from the start of the command, so that one benchmark takes
 # less than a minute including build and report. However long the build takes, rounds
 # get half a minute.

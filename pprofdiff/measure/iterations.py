@@ -9,15 +9,6 @@ from typing import NamedTuple
 from pprofdiff.measure.leaves import Leaf, Pilot
 from pprofdiff.measure.sides import SIDES, SideName
 
-__all__ = [
-    "Counts",
-    "alike_counts",
-    "any_unlike",
-    "counts_for",
-    "operations_in",
-    "raised",
-]
-
 # If the sides' speeds differ by less, both run the same number of iterations, since the
 # cost per op may depend on b.N, as when a slice or map grows with it. A pilot on a busy
 # machine was off by a factor of two in 4 of 12 benchmarks.

@@ -18,8 +18,6 @@ from pprofdiff.measure.gobuild import Binary, Link, Tree, linked, test_binary, t
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.sides import SideName
 
-__all__ = ["Layouts", "can_vary", "order_of"]
-
 _FIRST_MINOR = 22
 _RELEASE = re.compile(r"go1\.(\d+)")
 # Limit for relinking before turns; with many packages, they are relinked in rotation.

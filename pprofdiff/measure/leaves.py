@@ -16,16 +16,6 @@ from pprofdiff.measure.failures import failed, undone
 from pprofdiff.measure.gobuild import Binary, Tree
 from pprofdiff.measure.goflags import GoTest
 
-__all__ = [
-    "Leaf",
-    "Pilot",
-    "folders_of",
-    "pattern_of",
-    "pilots",
-    "results_of",
-    "shorter",
-]
-
 # A pilot only has to find the order of magnitude.
 _PILOT_S, _SHORTEST_S = 0.1, 0.01
 _MOST = 1 << 26

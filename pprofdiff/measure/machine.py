@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 
 from pprofdiff.measure.sides import SideName
 
-__all__ = ["Machine", "Throttled", "machine", "throttled", "throttling", "warnings_of"]
-
 _CPUS = "/sys/devices/system/cpu"
 _GOVERNORS = f"{_CPUS}/cpu[0-9]*/cpufreq/scaling_governor"
 _HEAT = f"{_CPUS}/cpu[0-9]*/thermal_throttle/core_throttle_count"

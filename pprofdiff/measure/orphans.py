@@ -17,8 +17,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-__all__ = ["adopted"]
-
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37
 # How long killed processes may take to exit: their ports are needed again.
 _GONE_S, _PAUSE_S = 5.0, 0.01

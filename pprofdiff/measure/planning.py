@@ -23,8 +23,6 @@ from pprofdiff.measure.rewritten import rewritten
 from pprofdiff.measure.sides import SIDES, SideName
 from pprofdiff.units import printable
 
-__all__ = ["planned"]
-
 # In equal total time, 75 pairs of 0.2 s runs give half the interval of 15 pairs of 1 s
 # runs: load from other programs changes slowly, so frequent turns cancel more of it.
 _TURN_S = 0.1

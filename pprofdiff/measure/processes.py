@@ -15,8 +15,6 @@ from pprofdiff.measure.layouts import Layouts
 from pprofdiff.measure.leaves import Leaf, pattern_of
 from pprofdiff.measure.sides import SideName
 
-__all__ = ["Processes", "without_forced"]
-
 _MOST = 1 << 26
 _FORCED = re.compile(rb"^gc \d+ @.*\(forced\)\s*$\n?", re.MULTILINE)
 # How often `go test` calls a benchmark function, including the root of all benchmarks.

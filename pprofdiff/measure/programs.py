@@ -27,8 +27,6 @@ from pprofdiff.measure.turns import order
 from pprofdiff.measure.workload import Begun
 from pprofdiff.units import printable
 
-__all__ = ["Commands", "Served", "UnderLoad", "program_words", "same_for_both"]
-
 _OUT = "PPROFDIFF_OUT"
 # How long a server may take to answer, and to exit.
 _START_S, _END_S = 30.0, 5.0

@@ -8,8 +8,6 @@ from contextlib import suppress
 
 from pprofdiff.analysis.source.extents import declared
 
-__all__ = ["rewritten"]
-
 _MOST = 1 << 24
 
 _Files = dict[str, list[str]]

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from pprofdiff.analysis.outcome.model import Outcome
 
-__all__ = ["Limits", "Listener", "Round", "Stopped", "take_turns"]
-
 Stopped = Literal["sure", "rounds", "time", "interrupted"]
 Judge = Callable[[], "Outcome"]
 

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.outcome.model import Outcome
     from pprofdiff.measure.workload import Workload
 
-__all__ = ["Measured", "Request", "measured"]
-
 # Suggest tracing at most this many benchmarks.
 _TO_TRACE = 3
 _SCHEMA = "pprofdiff-measure/1"

@@ -12,8 +12,6 @@ from pprofdiff.errors import FetchError, MeasureError, UsageError
 from pprofdiff.inputs.sources.git import GitError, Repository
 from pprofdiff.units import printable
 
-__all__ = ["SIDES", "Checkout", "SideName", "checked_out", "checkouts"]
-
 SideName = Literal["base", "new"]
 SIDES: tuple[SideName, SideName] = ("base", "new")
 _ASKING = "measure"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pprofdiff.analysis.outcome.model import Outcome, off_cpu
 
-__all__ = ["FEWEST_ROUNDS", "sure", "to_trace", "unexplained"]
-
 FEWEST_ROUNDS = 5
 """With fewer runs, the spread between them is hardly known."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pprofdiff.measure.sides import SideName
 
-__all__ = ["order"]
-
 
 def order(number: int) -> tuple[SideName, SideName]:
     """Return the order of the sides in a turn, counted from 0.

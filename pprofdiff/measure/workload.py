@@ -7,8 +7,6 @@ from typing import Any, Protocol
 
 from pprofdiff.measure.sides import SideName
 
-__all__ = ["Begun", "Workload"]
-
 Begun = tuple[tuple[SideName, float], ...]
 """When each side started in a round, in Unix seconds, in run order."""
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Benchmarks", "LoadSummary", "Result"]
-
 
 class Result(NamedTuple):
     """One benchmark's measurements in one unit, one value per run.

@@ -14,27 +14,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = [
-    "Offsets",
-    "chunks",
-    "count_in_row",
-    "distinct",
-    "expand",
-    "first_in_row",
-    "first_places",
-    "grouped",
-    "last_in_row",
-    "offsets_of",
-    "once_per_row",
-    "order_of",
-    "row_of_item",
-    "slices",
-    "sums",
-    "take_rows",
-    "unique_rows",
-    "unique_tuples",
-]
-
 Offsets = NDArray[np.int64]
 T = TypeVar("T", bound=np.generic)
 

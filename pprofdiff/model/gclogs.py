@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cycles", "GCLog", "GCRun"]
-
 Column = NDArray[np.int64]
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["numbered"]
-
 T = TypeVar("T", bound="Hashable")
 
 

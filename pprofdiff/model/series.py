@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.model.profiles.profile import ValueType
 
-__all__ = ["Measured", "Series", "Step"]
-
 Column = NDArray[np.int64]
 
 

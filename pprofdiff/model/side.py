@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from pprofdiff.model.profiles.profile import Profile
     from pprofdiff.model.traces.trace import Trace
 
-__all__ = ["Capture", "Fleet", "HostGroup", "HostSums", "Side"]
-
 Content_co = TypeVar("Content_co", covariant=True)
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol
 
-__all__ = ["Commit", "Hunk", "Origin", "SourceFile", "SourceText", "Sources"]
-
 Origin = Literal["git", "folder", "module", "goroot", "here"]
 """Where a text was found: in git, a given folder, the module cache or GOROOT.
 

@@ -17,8 +17,6 @@ from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.profiles.cells import compared, noise_of, ratio_cell
 from pprofdiff.report.sections.profiles.named import row_cells
 
-__all__ = ["comparison_card", "logs_card", "profiles_card", "traces_card"]
-
 # Keys of the rows to show from logs and traces, if present, in order.
 _OF_LOGS = (
     "cycles",

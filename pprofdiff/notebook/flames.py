@@ -31,8 +31,6 @@ from pprofdiff.notebook import cut, environment, wanted
 from pprofdiff.palette import FILLS, colour
 from pprofdiff.plots.flames import flame_rows
 
-__all__ = ["FlameGraph"]
-
 # The picture: width, height of a row, height above the rows, maximum rows.
 _WIDE, _ROW, _ABOVE, _ROWS = 900, 15, 40, 26
 # A fallback picture needs fewer pixels and colours than one to print.

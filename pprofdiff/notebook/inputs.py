@@ -19,8 +19,6 @@ from pprofdiff.report.sections.gclogs import written
 from pprofdiff.report.sections.named import function_cells
 from pprofdiff.units import percent, scale_for, scaled
 
-__all__ = ["benchmarks_card", "builds_card", "log_card", "profile_card", "trace_card"]
-
 
 def profile_card(profile: Profile, label: str) -> Card:
     """Return a profile's runtime groups, or its most expensive functions."""

@@ -13,8 +13,6 @@ from pprofdiff.report.series.sentences import (
 )
 from pprofdiff.units import printable
 
-__all__ = ["series_card"]
-
 
 def series_card(report: SeriesReport) -> Card:
     """Return the headline, each step that changed, and the first kind's functions."""

@@ -19,35 +19,6 @@ if TYPE_CHECKING:
 
     from pprofdiff.analysis.comparison import Comparison
 
-__all__ = [
-    "SIDES",
-    "HasComparison",
-    "Plottable",
-    "add_leader",
-    "add_legend",
-    "add_note",
-    "add_title",
-    "artist_style",
-    "comparison_of",
-    "data_of",
-    "decades",
-    "literal",
-    "mark_axis",
-    "mark_log_times",
-    "mark_sizes",
-    "marks_apart",
-    "name_rows",
-    "points_wide",
-    "round_places",
-    "round_time",
-    "set_ticks",
-    "shortened",
-    "themed",
-    "tick_words",
-    "time_words",
-    "value_words",
-]
-
 Which = Literal["x", "y"]
 Data = TypeVar("Data")
 Data_co = TypeVar("Data_co", covariant=True)

@@ -30,8 +30,6 @@ from pprofdiff.units import Scale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Many", "apart", "builds", "builds_in_words", "scale_of_builds"]
-
 Floats = NDArray[np.float64]
 
 _TOLD = 3

@@ -14,8 +14,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element, SubElement
 
-__all__ = ["Compaction", "path_data", "root"]
-
 _SVG = "{http://www.w3.org/2000/svg}"
 _XLINK = "{http://www.w3.org/1999/xlink}"
 _URL = re.compile(r"(?<=url\(#)[^)]+")

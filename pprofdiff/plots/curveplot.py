@@ -30,8 +30,6 @@ from pprofdiff.units import Scale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CurvesOf", "curves", "curves_in_words", "drawable"]
-
 CurvesOf = Literal["groups", "functions"]
 Floats = NDArray[np.float64]
 

@@ -21,8 +21,6 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["CLASSES", "FORMATS", "SIZE", "Draw", "Size", "chart_css", "image", "svg"]
-
 Draw = Callable[["Figure"], object]
 Size = tuple[float, float]
 

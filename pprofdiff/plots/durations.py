@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-__all__ = ["latency", "latency_in_words", "pauses", "pauses_in_words", "survival"]
-
 Column = NDArray[np.int64]
 
 # The share of durations above each quantile.

@@ -17,8 +17,6 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Box", "legend_columns", "legend_rows", "room", "text_size"]
-
 # Share of the initial width and height of Axes that a layout leaves.
 _LEFT = (0.95, 0.85)
 # Parts of a legend entry, in font sizes: handle, gap, space between entries.

@@ -15,8 +15,6 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     from matplotlib.backend_bases import RendererBase
 
-__all__ = ["FrameName", "fitted", "spellings"]
-
 _PAD = 3.0
 _FEWEST = 5
 _LARGEST, _SMALLEST = 9.0, 5.0

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-__all__ = ["Width", "flame_rows", "flamegraph", "flamegraph_in_words"]
-
 Floats = NDArray[np.float64]
 Width = Literal["larger", "new", "base"]
 

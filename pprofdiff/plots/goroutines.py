@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-__all__ = ["states", "states_in_words"]
-
 Floats = NDArray[np.float64]
 
 _TOLD = 3

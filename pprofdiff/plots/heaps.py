@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["heap", "heap_in_words", "heaps_of"]
-
 Floats = NDArray[np.float64]
 ProfileSide = GCSide | TraceSide
 Diff = GCDiff | TraceDiff

@@ -47,15 +47,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-__all__ = [
-    "TITLES",
-    "lanes_height",
-    "moment",
-    "moment_in_short",
-    "moment_in_words",
-    "moment_of",
-]
-
 TITLES: dict[MomentId, str] = {
     "wait": "Longest scheduling latency",
     "stop": "Longest stop-the-world",

@@ -15,8 +15,6 @@ from matplotlib.transforms import Bbox
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, FigureBase
 
-__all__ = ["RoundedLayout"]
-
 # Decimals of figure-relative positions: far below a pixel, far above the error.
 _DECIMALS = 7
 

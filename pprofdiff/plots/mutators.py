@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-__all__ = ["mmu", "mmu_in_words", "windows"]
-
 _SHORTEST_NS = 100_000
 _FEWEST, _MOST, _WORK = 2, 8, 200_000
 # Below this share, text does not fit under a dot.

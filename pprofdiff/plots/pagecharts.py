@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["Chart", "ChartId", "ChartKind", "chart_kinds", "charts", "run_charts"]
-
 Draws = Callable[[Any, "Figure | SubFigure", Theme], object]
 ChartId = Literal["heap", "pauses", "latency", "mmu", "runs", "wait", "stop", "mutator"]
 

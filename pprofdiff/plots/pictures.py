@@ -34,8 +34,6 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["picture"]
-
 # Width of the picture and heights of its parts, in units.
 _WIDTH = 1000
 _LABELS, _FIRST_LINE, _LINE = 30, 16, 20

@@ -37,14 +37,6 @@ from pprofdiff.units import Scale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "movers",
-    "movers_in_words",
-    "totals_in_words",
-    "waterfall",
-    "waterfall_in_words",
-]
-
 Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
 By = Literal["flat", "cum"]

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["RunFigureId", "runs", "runs_in_words", "runs_of"]
-
 RunFigureId = Literal["time", "cpu"]
 
 # How far a side's dots spread above and below the middle of its line, in run order.

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-__all__ = ["scatter", "scatter_in_words"]
-
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 By = Literal["flat", "cum"]

@@ -14,8 +14,6 @@ from pprofdiff.errors import UsageError
 from pprofdiff.report.model import ReportModel
 from pprofdiff.units import printable
 
-__all__ = ["cell", "render"]
-
 _WORDS = (
     "comparison",
     "sample_type",

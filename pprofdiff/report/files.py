@@ -14,16 +14,6 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     from pprofdiff.report.model import ReportModel
 
-__all__ = [
-    "Writer",
-    "github_summary",
-    "no_folder",
-    "renderer_for",
-    "replace_file",
-    "writer_for",
-    "written_by",
-]
-
 Renderer = Callable[["ReportModel"], bytes]
 Writer = Callable[["ReportModel"], bytes | Iterable[bytes]]
 

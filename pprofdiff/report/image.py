@@ -11,8 +11,6 @@ from pprofdiff.report.sections.answer import answer
 from pprofdiff.report.sections.findings import why
 from pprofdiff.units import printable
 
-__all__ = ["render"]
-
 
 def render(report: ReportModel, form: Literal["svg", "png"]) -> bytes:
     """Return a report's answer and plots as an image, the same bytes every time.

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.source.model import ChangedLines
     from pprofdiff.model.source import Sources
 
-__all__ = ["SCREEN", "Input", "ReportModel", "Scope", "by_kind", "judged", "report_of"]
-
 
 class Input(NamedTuple):
     """One input file; fields that it does not state are None.

@@ -28,8 +28,6 @@ from pprofdiff.model.traces.trace import State, Trace
 from pprofdiff.report.model import ReportModel
 from pprofdiff.units import printable, scaled
 
-__all__ = ["GOROUTINES", "MOST", "render"]
-
 Column = NDArray[np.int64]
 
 MOST = 1_000_000

@@ -22,41 +22,6 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.source.model import ChangedLines
     from pprofdiff.model.source import Commit
 
-__all__ = [
-    "LEADS",
-    "MARKS",
-    "STYLES",
-    "Cell",
-    "Code",
-    "CodeLine",
-    "Column",
-    "ColumnRole",
-    "Footnote",
-    "Footnotes",
-    "Frame",
-    "Heading",
-    "Mark",
-    "Part",
-    "Reason",
-    "Row",
-    "Rulings",
-    "Section",
-    "SectionPart",
-    "Sentence",
-    "SentenceRole",
-    "SourceNote",
-    "Stack",
-    "Step",
-    "Steps",
-    "Table",
-    "Tile",
-    "Tone",
-    "name_column",
-    "sides",
-    "tables_of",
-    "written",
-]
-
 Mark = Literal["", "more", "less", "noise"]
 Tone = Literal["", "worse", "better", "faint"]
 ColumnRole = Literal[

@@ -37,8 +37,6 @@ from pprofdiff.goruntime.rules import rules
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
 
-__all__ = ["account"]
-
 
 def _intervals(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[Bounds | None]:
     """Return the interval of each row's delta, in the comparison's scaled unit.

@@ -18,8 +18,6 @@ from pprofdiff.goruntime.rules import rules
 if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.compare import GCDiff
 
-__all__ = ["GCAccount", "gc_account", "too_little_gc"]
-
 _MIB = 1 << 20
 _GC = "gc", "gc_tax"
 # gctrace truncates sizes to MiB, which distorts ratios of live heaps below this.

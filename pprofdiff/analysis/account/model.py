@@ -8,8 +8,6 @@ from fractions import Fraction
 from functools import reduce
 from typing import NamedTuple
 
-__all__ = ["Account", "Amount", "Bounds", "Part", "in_part"]
-
 Bounds = tuple[float, float]
 """The (low, high) bounds of a delta."""
 

@@ -27,18 +27,6 @@ from pprofdiff.analysis.settings import Settings
 from pprofdiff.model.benchmarks import Benchmarks, Result
 from pprofdiff.model.side import Side
 
-__all__ = [
-    "LARGEST",
-    "SIDE_NAMES",
-    "BenchmarkDiff",
-    "BenchmarkRow",
-    "BenchmarkTable",
-    "ConfigDifference",
-    "Geomean",
-    "OfTurns",
-    "compare_benchmarks",
-]
-
 _NO_INTERVAL = (
     f"need >= {SAMPLES_FOR_INTERVAL} samples for confidence interval "
     f"at level {CONFIDENCE}"

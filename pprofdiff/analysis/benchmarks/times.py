@@ -11,20 +11,6 @@ from pprofdiff.model.side import Side
 if TYPE_CHECKING:
     from pprofdiff.model.benchmarks import Result
 
-__all__ = [
-    "SECONDS",
-    "BenchmarkKey",
-    "Measured",
-    "allocated_by_benchmark",
-    "is_time",
-    "key_of",
-    "measured",
-    "source_of",
-    "times_by_run",
-    "unit_names",
-    "written",
-]
-
 SECONDS = {"ns/op": 1e-9, "sec/op": 1.0}
 """Seconds per op for a value of 1 in each unit."""
 

@@ -21,8 +21,6 @@ from pprofdiff.analysis.judge.totals import InTurns
 from pprofdiff.model.benchmarks import Benchmarks, Result
 from pprofdiff.model.side import Capture, Side
 
-__all__ = ["Floats", "Turns", "measured_in_turns"]
-
 # CPU time per op, as the kernel counted it for the process.
 _CPU = "cpu-ns/op"
 

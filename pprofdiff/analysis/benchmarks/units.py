@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-__all__ = ["ALLOCATED", "Better", "Tidy", "better", "in_bytes", "tidy"]
-
 ALLOCATED = {"alloc_space": "B/op", "alloc_objects": "allocs/op"}
 """The units that -benchmem prints, by sample type of allocs profiles."""
 

@@ -10,8 +10,6 @@ from pprofdiff.analysis.causes.measured import causes_of_measured
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
 
-__all__ = ["causes_of_units", "changed_units"]
-
 # The most units to explain: readers open no more.
 _MOST = 5
 # Causes per unit: the first ones have most of its change.

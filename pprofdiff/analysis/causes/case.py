@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.traces.movers import Mover
     from pprofdiff.analysis.traces.states import StateName
 
-__all__ = ["Case"]
-
 
 @dataclass(frozen=True, eq=False)
 class Case:

@@ -27,16 +27,6 @@ from pprofdiff.goruntime.names import runtime_like
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import once_per_row, sums
 
-__all__ = [
-    "CPUComparison",
-    "Load",
-    "cum_of",
-    "explained",
-    "inferred_load",
-    "load_of",
-    "words",
-]
-
 Column = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 

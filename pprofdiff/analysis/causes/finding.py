@@ -18,22 +18,6 @@ if TYPE_CHECKING:
 
     from pprofdiff.analysis.source.model import SourceOfFinding
 
-__all__ = [
-    "DIRECTIONS",
-    "SEVERITIES",
-    "Claim",
-    "Direction",
-    "Explained",
-    "Fact",
-    "Finding",
-    "Findings",
-    "Severity",
-    "evidence_frame",
-    "findings_frame",
-    "severity_of",
-    "with_spans",
-]
-
 Severity = Literal["info", "minor", "major"]
 Direction = Literal["worse", "better", "neutral"]
 

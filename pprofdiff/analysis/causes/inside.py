@@ -20,8 +20,6 @@ from pprofdiff.analysis.policy import MOST, NEARLY_ALL
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.model.csr import first_in_row, last_in_row, once_per_row, row_of_item
 
-__all__ = ["Inside", "OneSidedWork", "Root", "inside_others"]
-
 Column = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 

@@ -41,17 +41,15 @@ from pprofdiff.analysis.causes.sites import (
     share_of_change,
     without_moved,
 )
-from pprofdiff.analysis.causes.wording import arrow, numeral, percent, short, times_the
+from pprofdiff.analysis.causes.wording import arrow, numeral, percent, times_the
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.policy import LITTLE, MAJOR, MINOR, MOST, MUCH, SIMILAR
 from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.goruntime.readable import distinct_names
+from pprofdiff.goruntime.readable import distinct_names, short
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.units import Scale
-
-__all__ = ["causes_of_measured"]
 
 # The part of a place's change that gets a clause, and the number of clauses.
 _CLAUSE = 0.15

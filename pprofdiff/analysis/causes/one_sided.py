@@ -29,8 +29,6 @@ from pprofdiff.model.csr import (
     sums,
 )
 
-__all__ = ["OneSided", "mostly", "work_of_one_side"]
-
 Mask = NDArray[np.bool_]
 Column = NDArray[np.int64]
 

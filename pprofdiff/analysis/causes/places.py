@@ -25,8 +25,6 @@ from pprofdiff.goruntime.names import is_standard_library, package_of
 from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import distinct, last_in_row, row_of_item, sums
 
-__all__ = ["Place", "Program", "of_harness", "owned_by", "places", "with_callers"]
-
 Column = NDArray[np.int64]
 
 # A function replaces its caller if it has this part of the caller's change: of 51

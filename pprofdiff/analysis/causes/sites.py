@@ -20,24 +20,6 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.runs import operations_of_both
 from pprofdiff.model.csr import sums
 
-__all__ = [
-    "BYTE",
-    "OBJECT",
-    "Allocated",
-    "Site",
-    "Sites",
-    "allocated",
-    "amounts",
-    "by_place",
-    "column_of",
-    "is_large",
-    "line_of",
-    "netted",
-    "part_of_all",
-    "share_of_change",
-    "without_moved",
-]
-
 Column = NDArray[np.int64]
 
 

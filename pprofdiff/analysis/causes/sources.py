@@ -48,8 +48,6 @@ from pprofdiff.goruntime.names import (
 from pprofdiff.model.csr import first_in_row, sums
 from pprofdiff.model.source import Commit, Hunk, SourceFile, Sources, SourceText
 
-__all__ = ["Behind", "own_movement", "with_source"]
-
 Column = NDArray[np.int64]
 
 # A function with less of both sides' totals has too few samples to judge its lines.

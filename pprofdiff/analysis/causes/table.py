@@ -31,16 +31,13 @@ from pprofdiff.analysis.causes.rules import (
     runtime,
 )
 from pprofdiff.analysis.causes.tree import tree
-from pprofdiff.analysis.causes.wording import short
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
 from pprofdiff.analysis.outcome.model import Verdict as OutcomeVerdict
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
-from pprofdiff.goruntime.readable import short_before
+from pprofdiff.goruntime.readable import short, short_before
 from pprofdiff.identity.model import Identity
-
-__all__ = ["changed", "find"]
 
 _NAMED = 2
 

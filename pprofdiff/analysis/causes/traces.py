@@ -17,24 +17,6 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.traces.side import TraceSide
     from pprofdiff.analysis.traces.tables import TableName
 
-__all__ = [
-    "beyond",
-    "collecting",
-    "direction",
-    "enough_cycles",
-    "foreign",
-    "mostly",
-    "of_tracer",
-    "own_groups",
-    "pair_of",
-    "per",
-    "runnable_ns",
-    "scaled",
-    "sides_of",
-    "time_fact",
-    "varies",
-]
-
 
 def enough_cycles(diff: TraceDiff) -> bool:
     """Return whether traces hold enough GC cycles to say that GC changed."""

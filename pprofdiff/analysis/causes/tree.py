@@ -25,8 +25,6 @@ from pprofdiff.analysis.causes.finding import (
 )
 from pprofdiff.analysis.policy import MINOR, MOST, NEARLY_ALL
 
-__all__ = ["FOLLOWS", "tree"]
-
 # Characters that may begin a pattern.
 _SIGNS = "@="
 _GC_WORK = (

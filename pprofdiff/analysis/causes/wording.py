@@ -14,35 +14,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 from pprofdiff import units
 from pprofdiff.analysis.policy import NAMED
 from pprofdiff.analysis.profiles import scaling
-from pprofdiff.goruntime.readable import distinct_names, short
+from pprofdiff.goruntime.readable import distinct_names
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.profiles.diff import ProfileDiff
-
-__all__ = [
-    "Span",
-    "alike",
-    "amount",
-    "arrow",
-    "count",
-    "counts",
-    "factor",
-    "fixed",
-    "joined",
-    "listed",
-    "listed_functions",
-    "lists_apart",
-    "numeral",
-    "parts_inside",
-    "percent",
-    "points",
-    "read",
-    "share_pair",
-    "short",
-    "times",
-    "times_the",
-    "words",
-]
 
 _Kind = Literal["pair", "ratio", "share", "amount"]
 """``pair``: both sides; ``ratio``: new ÷ base; ``share``: a part of a whole, of one

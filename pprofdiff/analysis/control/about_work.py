@@ -17,8 +17,6 @@ from pprofdiff.analysis.side import counted_seconds
 from pprofdiff.model.side import Side
 from pprofdiff.units import clipped, times
 
-__all__ = ["at_about_equal_work", "by_call_sites", "shows_work"]
-
 _SITES = "call sites of both builds allocate {} as often"
 
 

@@ -15,8 +15,6 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.rules import rules
 
-__all__ = ["ScaledAlike", "functions_alike", "scaled_alike"]
-
 Floats = NDArray[np.float64]
 
 # Groups with fewer expected samples on a side are judged together.

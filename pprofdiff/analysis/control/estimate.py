@@ -43,8 +43,6 @@ from pprofdiff.analysis.profiles.caveats import releases_apart
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.rules import rules
 
-__all__ = ["Control", "control", "keep_control"]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

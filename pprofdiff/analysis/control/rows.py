@@ -30,8 +30,6 @@ from pprofdiff.model.csr import (
     unique_rows,
 )
 
-__all__ = ["Changes", "ControlRows", "control_rows"]
-
 Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -19,15 +19,6 @@ from pprofdiff.analysis.judge.totals import (
 )
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 
-__all__ = [
-    "TotalRatio",
-    "costs_by_run",
-    "ratio_about",
-    "ratio_of_totals",
-    "total_noise",
-    "total_of_turns",
-]
-
 
 def costs_by_run(diff: ProfileDiff, number: int) -> dict[int, float]:
     """Return a side's raw value per op, by run number.

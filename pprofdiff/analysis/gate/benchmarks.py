@@ -24,8 +24,6 @@ from pprofdiff.analysis.outcome.model import Outcome, Unit
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.units import Scale, scale_for
 
-__all__ = ["BENCH", "UNIT"]
-
 # Wall-clock units, which the machine shifts as a whole from run to run.
 _TIMES = ("sec/op", "B/s")
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["RULES", "RuleForm"]
-
 
 class RuleForm(NamedTuple):
     """How one kind of ``--fail-on`` rule is typed.

@@ -12,8 +12,6 @@ from pprofdiff.analysis.gate.model import Outcome, Ruling, Verdict
 from pprofdiff.analysis.gate.rules import KINDS, Gate
 from pprofdiff.analysis.judge.student import MOST_RUNS, times_as_many, wanted_runs
 
-__all__ = ["judge", "needs", "verdict_caveats"]
-
 _WITHOUT_LIMIT = {form.kind for form in RULES if not form.limited}
 
 

@@ -17,17 +17,6 @@ from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.errors import UsageError
 from pprofdiff.units import Scale, comparable, scale, times
 
-__all__ = [
-    "Asked",
-    "Figure",
-    "Judged",
-    "Kind",
-    "Limit",
-    "Measured",
-    "Missing",
-    "parse_limit",
-]
-
 _FORM = re.compile(r"([+\-−]?)(\d{1,15}(?:\.\d{1,9})?) ?(%|pp|[A-Za-zµμ]+)?")
 
 

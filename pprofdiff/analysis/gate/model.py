@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-__all__ = ["Outcome", "Ruling", "Verdict"]
-
 Outcome = Literal["pass", "fail", "cannot tell", "no data"]
 """``cannot tell``: the limit lies inside the figure's interval."""
 

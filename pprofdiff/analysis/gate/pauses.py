@@ -29,8 +29,6 @@ from pprofdiff.units import scale_for
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.side import TraceSide
 
-__all__ = ["PAUSE", "PERCENTILES"]
-
 Column = NDArray[np.int64]
 
 PERCENTILES = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999, "max": 1000}

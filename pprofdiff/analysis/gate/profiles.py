@@ -38,8 +38,6 @@ from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.units import Scale
 
-__all__ = ["CATEGORY", "CUM", "FLAT", "GROUP", "PACKAGE", "TOTAL"]
-
 Column = NDArray[np.int64]
 
 # Modes in which both totals are the same number, regardless of what was measured.

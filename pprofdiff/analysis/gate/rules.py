@@ -27,8 +27,6 @@ from pprofdiff.analysis.gate.profiles import CATEGORY, CUM, FLAT, GROUP, PACKAGE
 from pprofdiff.errors import UsageError
 from pprofdiff.units import Scale
 
-__all__ = ["KINDS", "Gate", "parse_rule"]
-
 # Informational findings may appear between runs of one build.
 _WEIGHTS = SEVERITIES[1:]
 

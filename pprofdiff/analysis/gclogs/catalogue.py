@@ -22,8 +22,6 @@ from pprofdiff.analysis.judge.calibration import (
     Spread,
 )
 
-__all__ = ["FIGURES", "RATES", "SUMS", "Figure", "Form", "Value"]
-
 Value = float | None
 
 Form = Literal["ms", "time", "count", "rate", "share", "percent", "bytes"]

@@ -24,18 +24,6 @@ from pprofdiff.analysis.work import Work
 from pprofdiff.model.gclogs import GCLog
 from pprofdiff.model.side import Capture, Side
 
-__all__ = [
-    "JUDGED",
-    "Factors",
-    "GCDiff",
-    "Pace",
-    "Restored",
-    "caveats",
-    "compare_logs",
-    "compare_sides",
-    "pace_of",
-]
-
 _FIRST_MB, _DEFAULT = 4.0, 100.0
 # Sizes are rounded down to whole MiB: on average they are half a MiB low.
 _CUT = 0.5

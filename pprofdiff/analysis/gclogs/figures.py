@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.model.gclogs import Cycles
 
-__all__ = ["CycleTimes", "GCFigures", "HeapFigures", "figures"]
-
 # Smaller heaps say too little: gctrace rounds to whole MiB.
 _LEAST_MB = 20
 _P99 = 0.99

@@ -19,8 +19,6 @@ from pprofdiff.errors import UsageError
 from pprofdiff.model.gclogs import Cycles, GCLog, GCRun
 from pprofdiff.model.side import Capture
 
-__all__ = ["GCSide", "LoggedRun", "mean_of_runs", "side_of", "unusable", "window_of"]
-
 # The heap has grown once a trigger reaches this share of the median trigger.
 _GROWN = 0.2
 # With fewer cycles than this the whole run is the window.

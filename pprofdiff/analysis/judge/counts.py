@@ -35,8 +35,6 @@ from pprofdiff.analysis.judge.student import (
     two_sided,
 )
 
-__all__ = ["CountModel", "held_moved", "held_variance", "objects_moved"]
-
 Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

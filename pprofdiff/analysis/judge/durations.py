@@ -27,16 +27,6 @@ from pprofdiff.analysis.judge.calibration import (
 from pprofdiff.analysis.judge.judgement import Judgement, Runs
 from pprofdiff.model.csr import grouped
 
-__all__ = [
-    "BootstrapModel",
-    "CeilingModel",
-    "Durations",
-    "ExceedanceModel",
-    "nearest",
-    "quantile",
-    "spreads",
-]
-
 Column = NDArray[np.int64]
 
 _TAIL = 25  # thousandths in each tail of a 95% interval

@@ -57,8 +57,6 @@ from pprofdiff.analysis.judge.totals import squares_of_runs
 if TYPE_CHECKING:
     from pprofdiff.analysis.judge.durations import Durations
 
-__all__ = ["Judge", "beyond_runs"]
-
 Floats = NDArray[np.float64]
 
 

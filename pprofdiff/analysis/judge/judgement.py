@@ -10,8 +10,6 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Change", "Judgement", "Mark", "Observed", "Runs"]
-
 Mark = Literal["more", "less", "noise", "unknown"]
 """``more``, ``less``: new differs significantly from base. ``noise``: the difference is
 within noise. ``unknown``: how large the noise is here is unknown."""

@@ -39,8 +39,6 @@ from pprofdiff.analysis.judge.calibration import (
 from pprofdiff.analysis.judge.student import reach
 from pprofdiff.analysis.judge.totals import squares_of_runs
 
-__all__ = ["ONE_RUN", "Pairs", "RunCounts", "RunSpread", "one_run", "spread_of"]
-
 Floats = NDArray[np.float64]
 
 # Rows with fewer samples over a side's runs say nothing about spread; those with fewer

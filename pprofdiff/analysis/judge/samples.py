@@ -21,26 +21,9 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.judge.calibration import (
     ALPHA,
     CONFIDENCE,
-    SAMPLES_FOR_INTERVAL,
     SAMPLES_FOR_TEST,
 )
 from pprofdiff.analysis.judge.judgement import Judgement, Runs
-
-__all__ = [
-    "ALPHA",
-    "CONFIDENCE",
-    "SAMPLES_FOR_INTERVAL",
-    "SAMPLES_FOR_TEST",
-    "MedianModel",
-    "Summary",
-    "constant",
-    "geomean",
-    "mann_whitney",
-    "median",
-    "median_orders",
-    "shift_bounds",
-    "summarize",
-]
 
 Floats = NDArray[np.float64]
 

@@ -10,8 +10,6 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["InferredWork", "Mode", "Normalization", "weighted_median"]
-
 Floats = NDArray[np.float64]
 
 Mode = Literal["absolute", "per_second", "per_work", "share", "composition", "about"]

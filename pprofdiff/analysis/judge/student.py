@@ -8,17 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "MOST_RUNS",
-    "false_discovery_rates",
-    "normal",
-    "reach",
-    "student",
-    "times_as_many",
-    "two_sided",
-    "wanted_runs",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -37,22 +37,6 @@ from pprofdiff.analysis.judge.student import (
     two_sided,
 )
 
-__all__ = [
-    "InTurns",
-    "Ratio",
-    "all_paired",
-    "judged_together",
-    "mean_of_runs",
-    "median_of_values",
-    "moderated",
-    "ratio_of_figure",
-    "ratio_of_medians",
-    "ratio_of_runs",
-    "ratio_of_sums",
-    "ratio_of_turns",
-    "squares_of_runs",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -22,8 +22,6 @@ from pprofdiff.model.profiles.operations import (
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
 
-__all__ = ["LABEL", "added_up", "operations_by_unit"]
-
 LABEL = "benchmark"
 """The sample label that names one of several benchmarks."""
 

@@ -11,8 +11,6 @@ from pprofdiff.goruntime.classify import classify, compile_traits
 from pprofdiff.goruntime.names import is_standard_library, package_of
 from pprofdiff.model.csr import Offsets, first_in_row
 
-__all__ = ["Attribution", "Classifier", "Ends", "Marker", "owned"]
-
 Column = NDArray[np.int64]
 Index = NDArray[np.int32]
 

@@ -18,8 +18,6 @@ from collections.abc import Mapping
 from math import isfinite, log, log1p
 from typing import NamedTuple
 
-__all__ = ["Cycle", "Factor", "GCPrice", "Pair", "gc_price", "log_mean"]
-
 Pair = tuple[float, float]
 """The values of (base, new)."""
 

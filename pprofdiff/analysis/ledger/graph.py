@@ -22,16 +22,6 @@ from pprofdiff.model.csr import (
 from pprofdiff.model.csr import chunks as row_chunks
 from pprofdiff.model.profiles.profile import Frames, Profile
 
-__all__ = [
-    "Edges",
-    "by_location",
-    "calls_between",
-    "edges",
-    "flat_and_cum",
-    "walk",
-    "walk_some",
-]
-
 # Called while stacks are summed, with offsets and the node of each frame.
 Watch = Callable[[Offsets, NDArray[np.int64]], None]
 

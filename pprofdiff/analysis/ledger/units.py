@@ -41,18 +41,6 @@ from pprofdiff.model.profiles.operations import (
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
 
-__all__ = [
-    "REST",
-    "Apart",
-    "UnitOfWork",
-    "by_unit",
-    "executed",
-    "in_profiles",
-    "units_of_samples",
-    "unnamed",
-    "with_own_profiles",
-]
-
 REST = "outside the benchmarks"
 """The unit of samples outside any benchmark function."""
 

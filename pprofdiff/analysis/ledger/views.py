@@ -17,18 +17,6 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.model.csr import distinct, grouped, sums
 
-__all__ = [
-    "Dimension",
-    "Ledger",
-    "Masks",
-    "View",
-    "each_together",
-    "keyed_by_run",
-    "merged",
-    "sums_by_run",
-    "together",
-]
-
 Column = NDArray[np.int64]
 Ids = NDArray[np.integer]
 

@@ -15,8 +15,6 @@ from pprofdiff.analysis.profiles.nodes import cleaned_path, frame_keys
 from pprofdiff.model.csr import first_in_row, last_in_row, row_of_item
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["FunctionLines", "SideLines", "on_stacks", "side_lines"]
-
 Column = NDArray[np.int64]
 
 

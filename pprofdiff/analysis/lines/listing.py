@@ -23,18 +23,6 @@ from pprofdiff.analysis.source.extents import (
 )
 from pprofdiff.model.source import SourceFile, Sources, SourceText
 
-__all__ = [
-    "BothSides",
-    "Costs",
-    "Listing",
-    "ListingLine",
-    "Located",
-    "Places",
-    "Why",
-    "listing",
-    "places_of",
-]
-
 Why = Literal["", "missing", "mismatch", "today"]
 """Why there is no text: it was not found, or is not the built one. ``today``: both
 builds share one text, that of the working directory now."""

@@ -56,15 +56,6 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.traces.side import TraceSide
     from pprofdiff.analysis.traces.tasks import Durations
 
-__all__ = [
-    "judged_in_turns",
-    "units_by_label",
-    "units_by_task",
-    "units_in_turns",
-    "units_of",
-    "user_times",
-]
-
 _Named = Literal["task", "region"]
 
 # With fewer complete tasks on a side, their mean duration is too uncertain.

@@ -38,8 +38,6 @@ from pprofdiff.units import rounded
 if TYPE_CHECKING:
     from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
 
-__all__ = ["machine_moved_time", "outcome"]
-
 _MORE_RUNS = "measure each side several times, in turns (a folder per run)"
 _WORK = (
     "pass --work BASE:NEW (operations while profiled) or --rps BASE:NEW, or put "

@@ -36,8 +36,6 @@ from pprofdiff.analysis.side import cpu_seconds
 from pprofdiff.model.side import Side
 from pprofdiff.units import times
 
-__all__ = ["Timed", "measures", "timed"]
-
 _Runs = list[list[float]]
 
 

@@ -17,25 +17,6 @@ from pprofdiff.analysis.policy import MOST, SAME_WITHIN
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "ALIKE",
-    "TURNS_CLEAR",
-    "TURNS_CONFIDENCE",
-    "Counted",
-    "LabelUnits",
-    "Measure",
-    "Outcome",
-    "Together",
-    "Unit",
-    "Verdict",
-    "contradict",
-    "is_bounded",
-    "off_cpu",
-    "units_frame",
-    "verdict_between",
-    "verdict_of",
-]
-
 Verdict = Literal["slower", "faster", "same", "unknown"]
 """``same``: the ratio is close enough to 1; ``unknown``: not significant."""
 

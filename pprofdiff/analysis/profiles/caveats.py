@@ -21,8 +21,6 @@ from pprofdiff.goruntime.versions import (
 from pprofdiff.model.profiles.merge import is_diff
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["comparability", "go_version"]
-
 _FEW_SAMPLES = 500
 _SHORT_S = 5.0
 _UNLIKE = 0.10

@@ -18,8 +18,6 @@ from pprofdiff.errors import UsageError
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
 
-__all__ = ["caveats", "compare_sides", "place_in_report"]
-
 # Report order: what readers look for first.
 _ORDER = ("cpu", "allocs", "heap", "block", "mutex", "goroutine")
 

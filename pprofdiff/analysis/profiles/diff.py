@@ -63,8 +63,6 @@ from pprofdiff.units import clipped
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ProfileDiff", "compare", "cpu_of", "of_type"]
-
 # Names of the sample count column: in Go and gperftools, in Node.js.
 _SAMPLES = ("samples", "sample")
 # Most sample types listed in the error for a missing one.

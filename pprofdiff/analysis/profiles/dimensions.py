@@ -9,8 +9,6 @@ from pprofdiff.analysis.ledger.views import Dimension, Ledger, View
 from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.goruntime.rules import rules
 
-__all__ = ["BACKGROUND_MARK", "by_leaf", "dimensions", "paid_by_site"]
-
 Column = NDArray[np.int64]
 
 BACKGROUND_MARK = (

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     InRange = Callable[[int, str], bool]
     from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["NO_FILTERS", "Filters", "filtered", "number_units", "pruned_frames"]
-
 _NUMBER = re.compile(r"([+-]?[0-9]+)([A-Za-z]+)?")
 _BYTES = ("alignment", "request")
 

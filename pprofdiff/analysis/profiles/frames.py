@@ -17,8 +17,6 @@ from pprofdiff.goruntime.rules import rules
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["blame_frame", "categories_frame", "compared_frame"]
-
 Column = NDArray[np.int64]
 
 # Columns of `categories_frame` when it is empty.

@@ -17,15 +17,6 @@ from pprofdiff.identity.rows import Pairing, pair_names
 from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = [
-    "NO_STACK",
-    "Granularity",
-    "SideRows",
-    "first_lines",
-    "pair_side_rows",
-    "side_rows",
-]
-
 NO_STACK = "<no stack>"
 
 Granularity = Literal["functions", "lines", "files", "packages"]

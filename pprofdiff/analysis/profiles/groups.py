@@ -15,14 +15,6 @@ from pprofdiff.analysis.ledger.views import each_together, merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.rules import rules
 
-__all__ = [
-    "JudgedSum",
-    "groups_moved",
-    "judged_categories",
-    "judged_groups",
-    "judged_sums",
-]
-
 # Before Go 1.22 stacks do not show which kind of mark worker runs. The pacer chooses
 # it, not the program, so both kinds share a row.
 _SHOWN_AS = {"gc.mark.dedicated": "gc.mark.bg", "gc.mark.fractional": "gc.mark.bg"}

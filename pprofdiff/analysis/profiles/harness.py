@@ -16,8 +16,6 @@ from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.csr import first_in_row
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["is_testing", "of_operations"]
-
 Mask = NDArray[np.bool_]
 
 

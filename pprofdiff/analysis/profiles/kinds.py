@@ -10,17 +10,6 @@ from pprofdiff.analysis.normalization import Counts
 from pprofdiff.model.profiles.profile import Profile, ValueType
 from pprofdiff.units import clipped
 
-__all__ = [
-    "counts_of",
-    "is_cpu",
-    "is_heap",
-    "is_of_go",
-    "is_snapshot",
-    "is_state",
-    "is_wall",
-    "kind_name",
-]
-
 _LEADING = 200
 _IN_RUNTIME = methodcaller("startswith", "runtime.")
 _STATES = ("running", "runnable", "blocked", "syscall")

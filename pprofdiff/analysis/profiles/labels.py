@@ -21,8 +21,6 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ByLabel", "by_label", "few_valued", "labels_frame"]
-
 Column = NDArray[np.int64]
 _Sums = dict[tuple[str, str], Column]
 

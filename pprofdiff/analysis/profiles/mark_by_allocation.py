@@ -18,8 +18,6 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import BACKGROUND_MARK
 from pprofdiff.goruntime.rules import rules
 
-__all__ = ["MarkByAllocation", "apportion_mark"]
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MarkByAllocation:

@@ -19,17 +19,6 @@ from pprofdiff.errors import UsageError
 from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = [
-    "GRANULARITIES",
-    "FrameKey",
-    "NodeGranularity",
-    "Nodes",
-    "cleaned_path",
-    "frame_keys",
-    "identify",
-    "outermost",
-]
-
 NodeGranularity = Literal["functions", "filefunctions", "files", "lines", "addresses"]
 
 # Parts of a frame that each granularity keeps: function, file, line, address/column.

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from pprofdiff.model.csr import sums
 from pprofdiff.model.profiles.profile import Index, Profile
 
-__all__ = ["DEEPEST", "Paths", "Stacks", "heaviest_paths"]
-
 Column = NDArray[np.int64]
 
 # Frames followed from the root of a stack. A goroutine's stack can be deeper (1 GB:

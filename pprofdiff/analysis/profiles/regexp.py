@@ -27,8 +27,6 @@ from typing import NamedTuple
 
 from pprofdiff.errors import UsageError
 
-__all__ = ["Matches", "Pattern", "compiled", "matcher"]
-
 Matches = Callable[[str], bool]
 
 # CPU seconds that all searches for one pattern may take. On a function name, a plain

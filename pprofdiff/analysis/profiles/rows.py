@@ -27,8 +27,6 @@ from pprofdiff.model.csr import unique_rows
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.parallel import both
 
-__all__ = ["PairedRows", "SampleValues", "pair_rows", "stack_table", "summed_rows"]
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SampleValues:

@@ -17,15 +17,6 @@ from pprofdiff.model.csr import expand, offsets_of
 from pprofdiff.model.profiles.operations import operations_of
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = [
-    "Exposure",
-    "counted_exposures",
-    "counts_by_run",
-    "exposures_of",
-    "operations_of_both",
-    "shared_ratio",
-]
-
 # Fewer samples on both sides together leave a ratio uncertain by over 30%; fewer
 # functions have no majority; more samples get no more weight.
 _TELLING, _SEVERAL, _CAPPED = 40, 5, 200

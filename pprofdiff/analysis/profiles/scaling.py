@@ -8,19 +8,6 @@ from typing import Final
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.units import Scale, clipped, scale_for
 
-__all__ = [
-    "MODES",
-    "change_scale_of",
-    "in_words",
-    "line_words",
-    "mode_in_words",
-    "scale_in_mode",
-    "scale_of",
-    "scaled_totals",
-    "unit_words",
-    "words",
-]
-
 MODES: Final = {
     "absolute": "absolute",
     "per_second": "per second",

@@ -15,8 +15,6 @@ from pprofdiff.model.profiles.merge import base_samples, merge, merge_apart
 from pprofdiff.model.profiles.profile import Profile, largest_sum
 from pprofdiff.model.side import Capture
 
-__all__ = ["ProfileSide", "halves", "side"]
-
 _TOO_LARGE = float(1 << 63)
 
 

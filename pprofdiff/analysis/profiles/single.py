@@ -20,8 +20,6 @@ from pprofdiff.model.profiles.profile import Profile, stack_names
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ProfileSums", "profile_sums", "stacks_frame"]
-
 Column = NDArray[np.int64]
 
 

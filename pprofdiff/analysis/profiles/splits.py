@@ -23,8 +23,6 @@ from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.csr import distinct
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["Split", "splits_of"]
-
 Column = NDArray[np.int64]
 
 # Least share of their side's total that parts must have, as in findings.

@@ -17,18 +17,6 @@ from pprofdiff.analysis.judge.scaling import Normalization
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "STATUSES",
-    "STOPPED",
-    "VALUE_COLUMNS",
-    "ByRun",
-    "Status",
-    "Table",
-    "ValueColumn",
-    "chains",
-    "plumbing",
-]
-
 Values = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

@@ -30,8 +30,6 @@ from pprofdiff.model.side import Side
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SIDES", "RunFigure", "count_runs", "run_figures", "runs_frame"]
-
 SideWord = Literal["base", "new"]
 SIDES: tuple[SideWord, SideWord] = ("base", "new")
 """The words for the sides, whatever their labels are."""

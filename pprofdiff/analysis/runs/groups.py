@@ -21,14 +21,6 @@ from pprofdiff.model.side import Capture, Side
 
 Captures = tuple[Capture[Profile], ...]
 
-__all__ = [
-    "GroupDiff",
-    "GroupFunctions",
-    "GroupValue",
-    "group_diffs",
-    "moved_in_any",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class GroupDiff:

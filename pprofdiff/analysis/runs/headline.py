@@ -26,8 +26,6 @@ from pprofdiff.analysis.side import number_in, numbered
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.units import times
 
-__all__ = ["RunValues", "headline_runs", "outliers", "outlying_runs", "run_names"]
-
 _SEPARATOR = re.compile(r"[/\\]")
 
 

@@ -14,22 +14,6 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.judge.student import normal, reach, student, two_sided
 from pprofdiff.errors import UsageError
 
-__all__ = [
-    "ALARMS",
-    "ALONE",
-    "Change",
-    "Moderation",
-    "Proposed",
-    "Shares",
-    "between",
-    "changes_at",
-    "moderation",
-    "need_ruptures",
-    "penalty",
-    "proposed",
-    "shares_of",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -28,8 +28,6 @@ from pprofdiff.analysis.series.changes import (
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.series import Measured, Series
 
-__all__ = ["LEAST", "Curve", "CurveSort", "JudgedSeries", "KindCurves", "judge_series"]
-
 Floats = NDArray[np.float64]
 CurveSort = Literal["group", "category", "function"]
 

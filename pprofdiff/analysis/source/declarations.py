@@ -16,8 +16,6 @@ from pprofdiff.identity.evidence import SideEvidence
 from pprofdiff.identity.symbols import Symbol, Symbols
 from pprofdiff.model.source import SourceFile, Sources, SourceText
 
-__all__ = ["Function", "GoFile", "trees_of"]
-
 # Text to skip: comments, and string and rune literals.
 _OPAQUE = re.compile(
     r"//[^\n]*|/\*.*?(?:\*/|\Z)|`[^`]*(?:`|\Z)"

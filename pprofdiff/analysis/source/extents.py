@@ -16,17 +16,6 @@ from typing import NamedTuple
 from pprofdiff.goruntime.names import package_end, strip_type_arguments
 from pprofdiff.model.source import Hunk, Sources, SourceText
 
-__all__ = [
-    "Extent",
-    "declared",
-    "differences",
-    "extent_of",
-    "has_declaration",
-    "hunks_within",
-    "is_closure",
-    "matched",
-]
-
 # Compiler-made names of unnamed code, and the words that such code begins with: a
 # literal, the call of a go or defer statement, the body of a loop.
 _CLOSURE = re.compile(r"[.·](?:func|gowrap|deferwrap)\d+|-range\d+")

@@ -21,8 +21,6 @@ from pprofdiff.analysis.source.extents import Extent, hunks_within
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.source import Hunk, Origin, SourceFile, Sources, SourceText
 
-__all__ = ["Callees", "Differing"]
-
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _POINTER = re.compile(r"func\s*\([^)]*\*")
 _WORD = re.compile(r"\w+")

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from pprofdiff.model.source import Commit
 
-__all__ = ["ChangedLines", "RelatedLines", "SourceOfFinding"]
-
 
 class ChangedLines(NamedTuple):
     """Lines that differ between the builds, and the cost below them.

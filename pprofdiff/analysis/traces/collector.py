@@ -25,15 +25,6 @@ from pprofdiff.model.traces.trace import ProcessorState, State, Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Collections",
-    "Cycles",
-    "collections",
-    "stops",
-    "triggers",
-    "worker_intervals",
-]
-
 Column = NDArray[np.int64]
 
 _HEAP = "the heap at its goal"

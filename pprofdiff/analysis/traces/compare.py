@@ -40,18 +40,6 @@ from pprofdiff.identity.rows import pair_names
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.model.traces.trace import Trace
 
-__all__ = [
-    "RANKS",
-    "WINDOWS_NS",
-    "GroupPair",
-    "StateTime",
-    "TraceDiff",
-    "TracedRow",
-    "caveats",
-    "compare_sides",
-    "compare_traces",
-]
-
 Column = NDArray[np.int64]
 
 _Values = dict[Hashable, float]

@@ -15,8 +15,6 @@ from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.waited import spent_waiting
 from pprofdiff.model.traces.trace import Trace
 
-__all__ = ["condense"]
-
 # What findings and the short report need from a trace's rows.
 _TOLD: tuple[Callable[[TraceSide], object], ...] = (
     lambda side: side.groups,

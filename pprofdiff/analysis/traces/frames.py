@@ -24,20 +24,6 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
     from pprofdiff.analysis.traces.side import TraceSide
 
-__all__ = [
-    "figures_frame",
-    "groups_frame",
-    "heap_frame",
-    "latency_frame",
-    "mmu_frame",
-    "over_time",
-    "rows_frame",
-    "sided",
-    "states_frame",
-    "stops_frame",
-    "waits_frame",
-]
-
 Column = NDArray[np.int64]
 
 _TIMES = ("total", "exec", "sched_wait", "syscall", "syscall_block", "unknown")

@@ -35,22 +35,6 @@ from pprofdiff.model.traces.trace import State, Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "BLOCK_REASONS",
-    "FOREVER",
-    "INACTIVE",
-    "STATE_TIMES",
-    "TIMES",
-    "GoroutineChunk",
-    "GoroutineStats",
-    "Times",
-    "goroutine_chunks",
-    "root_name",
-    "spread_columns",
-    "stats",
-    "stats_in_parts",
-]
-
 Column = NDArray[np.int64]
 
 

@@ -23,8 +23,6 @@ from pprofdiff.model.traces.trace import Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Groups", "both_groups", "groups", "is_system", "is_tracing"]
-
 Column = NDArray[np.int64]
 
 # Started by trace.Start, flight recorders and the runtime to write the trace, and by

@@ -13,22 +13,6 @@ from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.timeline import RangeKind, Ranges
 from pprofdiff.model.traces.trace import State, Trace
 
-__all__ = [
-    "ASSIST",
-    "STOPPED",
-    "SWEEP",
-    "GoroutineRanges",
-    "lengths",
-    "owners_of",
-    "previous",
-    "ranges_of",
-    "row_at",
-    "row_ends",
-    "rows_in_state",
-    "rows_within",
-    "sums_by_owner",
-]
-
 Column = NDArray[np.int64]
 T = TypeVar("T", bound=np.generic)
 

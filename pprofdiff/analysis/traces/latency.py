@@ -28,18 +28,6 @@ from pprofdiff.model.traces.trace import State, Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "FIXED_CAUSES",
-    "BusyTotals",
-    "Waits",
-    "blocks",
-    "busy_times",
-    "by_cause",
-    "by_group",
-    "runnable",
-    "together",
-]
-
 Column = NDArray[np.int64]
 
 # Followed by "unblocked: " plus each reason of `Trace.reasons`.

@@ -27,22 +27,6 @@ from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State, Trace
 
-__all__ = [
-    "GC_ROOTS",
-    "GOROUTINES",
-    "MOMENTS",
-    "PROCESSORS",
-    "WINDOW_NS",
-    "Lane",
-    "Look",
-    "Moment",
-    "MomentId",
-    "MomentPair",
-    "Slices",
-    "moment_pair",
-    "thinned",
-]
-
 Column = NDArray[np.int64]
 Codes = NDArray[np.uint8]
 

@@ -21,8 +21,6 @@ from pprofdiff.identity.model import SideKeys
 from pprofdiff.model.csr import Offsets, first_in_row, row_of_item, sums, unique_tuples
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["Mover", "StackFrames", "movers", "spent"]
-
 Column = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 

@@ -29,17 +29,6 @@ from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State, Trace
 
-__all__ = [
-    "ALL",
-    "Taken",
-    "Utilisation",
-    "distribution",
-    "mmu",
-    "mmu_curve",
-    "utilisation",
-    "worst_window",
-]
-
 Column = NDArray[np.int64]
 Shares = NDArray[np.float64]
 

@@ -32,19 +32,6 @@ from pprofdiff.model.traces.trace import ProcessorState, State, Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Concurrency",
-    "OnCPU",
-    "Processors",
-    "added",
-    "all_processors_busy",
-    "concurrency",
-    "on_cpu",
-    "processors",
-    "runnable",
-    "running",
-]
-
 Column = NDArray[np.int64]
 
 

@@ -32,18 +32,6 @@ from pprofdiff.model.profiles.profile import (
 )
 from pprofdiff.model.traces.trace import State, Trace
 
-__all__ = [
-    "DELAYS",
-    "EXPORTS",
-    "KeyedSums",
-    "SampleLabel",
-    "export",
-    "frames_of",
-    "informative_stacks",
-    "profile_of",
-    "sum_by_key",
-]
-
 Column = NDArray[np.int64]
 
 # A lookup table (bool, then int64) of this many cells is always affordable.

@@ -14,14 +14,6 @@ from pprofdiff.model.csr import sums
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "GroupQuantiles",
-    "Quantiles",
-    "grouped_quantiles",
-    "nearest",
-    "quantiles",
-]
-
 Column = NDArray[np.int64]
 # In thousandths: 999 is the 99.9th percentile.
 _RANKS = (500, 900, 990, 999, 1000)

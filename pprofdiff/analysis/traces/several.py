@@ -30,8 +30,6 @@ from pprofdiff.analysis.traces.tables import RowChange, changes_of
 from pprofdiff.analysis.traces.tasks import Durations, regions, tasks
 from pprofdiff.model.traces.timeline import Series
 
-__all__ = ["FIGURES", "RunRatio", "SeveralTraces", "run_ratios"]
-
 Column = NDArray[np.int64]
 
 TraceRuns = tuple[Mapping[int, TraceSide], Mapping[int, TraceSide]]

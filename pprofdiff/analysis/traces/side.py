@@ -33,8 +33,6 @@ from pprofdiff.analysis.traces.tasks import Durations, regions, tasks
 from pprofdiff.model.traces.trace import State, Trace
 from pprofdiff.units import scaled
 
-__all__ = ["TraceSide"]
-
 _SHORT_NS = 1_000_000_000
 
 

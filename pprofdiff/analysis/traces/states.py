@@ -27,8 +27,6 @@ from pprofdiff.model.csr import Offsets, grouped, offsets_of, slices, take_rows
 from pprofdiff.model.profiles.profile import Profile, ValueType
 from pprofdiff.model.traces.trace import State, Trace
 
-__all__ = ["STATES", "StateName", "named_for_state", "state_profile"]
-
 StateName = Literal["running", "runnable", "blocked", "syscall"]
 Column = NDArray[np.int64]
 S = State

@@ -19,8 +19,6 @@ from pprofdiff.analysis.judge.judgement import Mark, Runs
 from pprofdiff.analysis.traces.goroutines import STATE_TIMES
 from pprofdiff.analysis.traces.side import TraceSide
 
-__all__ = ["TABLES", "RowChange", "TableName", "changes_of", "times_of"]
-
 TableName = Literal[
     "states",
     "latency",

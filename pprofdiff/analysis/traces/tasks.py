@@ -30,8 +30,6 @@ from pprofdiff.model.traces.trace import Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PERIOD_NS", "Durations", "cpu_profile", "regions", "tasks"]
-
 Column = NDArray[np.int64]
 
 PERIOD_NS = 10_000_000

@@ -15,8 +15,6 @@ from pprofdiff.analysis.ledger.views import Dimension, Ledger, View
 from pprofdiff.analysis.traces.goroutines import STATE_TIMES
 from pprofdiff.analysis.traces.side import TraceSide
 
-__all__ = ["BLOCKED", "GoroutineTime", "goroutine_time"]
-
 Column = NDArray[np.int64]
 
 BLOCKED = "blocked."

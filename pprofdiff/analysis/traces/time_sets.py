@@ -13,16 +13,6 @@ from numpy.typing import NDArray
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.timeline import Series
 
-__all__ = [
-    "TimeSet",
-    "clipped",
-    "open_at_once",
-    "stretches",
-    "union",
-    "value_at",
-    "without_repeats",
-]
-
 Column = NDArray[np.int64]
 
 

@@ -20,8 +20,6 @@ from pprofdiff.analysis.traces.interval_rows import row_at, row_ends
 from pprofdiff.model.csr import expand, grouped, row_of_item, sums
 from pprofdiff.model.traces.trace import State, Trace
 
-__all__ = ["ENDS", "WaitChains", "wait_chains"]
-
 Column = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 

@@ -25,16 +25,6 @@ from pprofdiff.identity.model import SideKeys
 from pprofdiff.model.csr import grouped, row_of_item, sums, unique_tuples
 from pprofdiff.model.traces.trace import State, Trace
 
-__all__ = [
-    "End",
-    "EndKind",
-    "Wait",
-    "Waited",
-    "end_in_words",
-    "spent_waiting",
-    "waited",
-]
-
 T = TypeVar("T")
 Column = NDArray[np.int64]
 S = State

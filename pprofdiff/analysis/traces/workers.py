@@ -7,8 +7,6 @@ import numpy as np
 from pprofdiff.analysis.policy import MOST
 from pprofdiff.analysis.traces.compare import TraceDiff
 
-__all__ = ["time_of_workers", "worker_rows", "workers"]
-
 # The goroutines with this share of active time do the work.
 _MOST = 0.95
 # Root functions of a benchmark's goroutines, and of the one that starts them.

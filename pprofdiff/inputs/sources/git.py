@@ -27,8 +27,6 @@ from pprofdiff.errors import UsageError
 from pprofdiff.model.source import Commit, Hunk
 from pprofdiff.units import printable
 
-__all__ = ["GitError", "GitTree", "Repository"]
-
 _SAFE = (
     *(
         "-c",

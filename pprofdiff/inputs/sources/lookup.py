@@ -22,8 +22,6 @@ from pprofdiff.inputs.sources.trees import FolderTree, Tree, place_in
 from pprofdiff.model.source import Commit, Hunk, Origin, SourceFile, SourceText
 from pprofdiff.units import printable
 
-__all__ = ["FoundSources", "sources_at", "sources_of"]
-
 # Larger source files are generated and not meant to be read.
 _LARGEST = 4 << 20
 _SOURCES = (".go", ".s")

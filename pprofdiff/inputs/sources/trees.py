@@ -12,8 +12,6 @@ from typing import Protocol
 
 from pprofdiff.goruntime.names import package_of
 
-__all__ = ["FolderTree", "Tree", "place_in"]
-
 _MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
 _MOST_OF_MODULE = 1 << 16
 _DEEPEST = 64

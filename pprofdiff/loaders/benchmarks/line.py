@@ -10,8 +10,6 @@ import math
 import re
 from typing import NamedTuple
 
-__all__ = ["SPACE", "Line", "Values", "read_line", "read_values", "split_name"]
-
 _BENCHMARK = b"Benchmark"
 _DIGITS = b"0123456789"
 

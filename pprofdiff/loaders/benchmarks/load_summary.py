@@ -7,8 +7,6 @@ from itertools import chain, pairwise
 
 from pprofdiff.model.benchmarks import LoadSummary
 
-__all__ = ["LoadScanner"]
-
 _LONGEST_SUMMARY = 1 << 22  # hey prints a line per distinct error
 _MOST_DIGITS = 15  # up to here, sums and products are finite and counts exact
 _NUMBER = rb"(\d+(?:\.\d+)?)"

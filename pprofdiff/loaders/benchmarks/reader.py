@@ -22,8 +22,6 @@ from pprofdiff.loaders.benchmarks.line import (
 )
 from pprofdiff.model.benchmarks import Benchmarks, Result
 
-__all__ = ["BenchmarkScanner", "parse"]
-
 # `go test` prints the padded name and a tab; see processBench.
 _NAME = rb"Benchmark(?![a-z])(\S*+) *+\t"
 _STARTED = re.compile(_NAME)

@@ -15,21 +15,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.model.gclogs import Cycles
 
-__all__ = [
-    "ANY",
-    "COLUMNS",
-    "GO_1_5",
-    "GO_1_18",
-    "HEAD",
-    "MISSING",
-    "PRINTED",
-    "TIMER",
-    "Line",
-    "columns",
-    "numbers_of",
-    "read_line",
-]
-
 COLUMNS = tuple(
     f.name for f in fields(Cycles) if f.name not in ("forced", "timer", "repaired")
 )

@@ -26,8 +26,6 @@ from pprofdiff.loaders.gclogs.repair import Repair
 from pprofdiff.loaders.gclogs.runs import split
 from pprofdiff.model.gclogs import Cycles, GCLog
 
-__all__ = ["GCScanner", "parse"]
-
 # Bytes at the start of the text used to learn how the program's lines begin.
 _SAMPLE = 1 << 20
 # How far to look for the pieces of a torn line.

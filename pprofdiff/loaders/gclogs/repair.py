@@ -23,8 +23,6 @@ from pprofdiff.loaders.gclogs.lines import (
     read_line,
 )
 
-__all__ = ["Repair"]
-
 # How gctrace lines, and the pieces of torn ones, begin (except numbers).
 _ARGUMENT = rb"gc | @|s |%|: |[+/]|-[>\\&]| ms c| MB| P| \((?:forced|checking)"
 # Length of a line's beginning: enough for a date, or a level and a date.

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from pprofdiff.loaders.gclogs.lines import COLUMNS, MISSING
 from pprofdiff.model.gclogs import Cycles, GCRun
 
-__all__ = ["split"]
-
 # A few lost lines are likelier than another process at the same number.
 _FEW_LOST = 8
 # How many recent processes a line is compared with.

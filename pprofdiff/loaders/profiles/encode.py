@@ -17,8 +17,6 @@ from pprofdiff.loaders.profiles.schema import message_class
 from pprofdiff.model.csr import Offsets, expand, offsets_of
 from pprofdiff.model.profiles.profile import Labels, Profile, ValueType
 
-__all__ = ["compress", "encode"]
-
 _SAMPLES_AT_ONCE = 1 << 14
 
 

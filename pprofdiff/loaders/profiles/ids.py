@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from pprofdiff.errors import DamagedError
 from pprofdiff.model.csr import distinct
 
-__all__ = ["Ids"]
-
 
 class Ids:
     """The ids that one table of profile.proto defines, and the row of each.

@@ -34,8 +34,6 @@ from pprofdiff.model.profiles.profile import (
     ValueType,
 )
 
-__all__ = ["decode"]
-
 # Samples decoded at a time: their bytes and tokens fit in the CPU cache.
 _SAMPLES_AT_ONCE = 1 << 14
 

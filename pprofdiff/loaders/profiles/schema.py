@@ -12,8 +12,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-__all__ = ["message_class", "view_class"]
-
 # name: [(number, field, type, repeated)]; a capitalized type names a message.
 _MESSAGES = {
     "ValueType": [(1, "type", "int64", False), (2, "unit", "int64", False)],

@@ -14,17 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "MAX_FIELDS",
-    "Messages",
-    "Occurrences",
-    "joined",
-    "numbers",
-    "scan",
-    "short_varints",
-    "varints",
-]
-
 Positions = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 

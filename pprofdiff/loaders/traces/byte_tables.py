@@ -8,15 +8,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "UNKNOWN",
-    "byte_table",
-    "lookup",
-    "membership",
-    "rows_in",
-    "transition_tables",
-]
-
 Byte = TypeVar("Byte", bound=int)
 # The state of a goroutine or P that was never mentioned.
 UNKNOWN = 7

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.damage import Damage
 
-__all__ = ["HappensBefore", "enforce_happens_before"]
-
 # After this many rounds (adversarial files only), events are visited one by one.
 _ROUNDS = 64
 

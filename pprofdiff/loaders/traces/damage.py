@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["Damage"]
-
 
 class Damage(Exception):  # noqa: N818 - not an error by itself: what came before counts
     """A part of a trace cannot be read; the text briefly says why.

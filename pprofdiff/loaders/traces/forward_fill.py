@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.model.csr import slices
 
-__all__ = ["ForwardFill", "forward_fill"]
-
 
 class ForwardFill:
     """A column of the value that each event's thread has before the event.

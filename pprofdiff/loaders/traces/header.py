@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["HEADER_BYTES", "version_of"]
-
 HEADER_BYTES = 16
 
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.damage import Damage
 
-__all__ = ["IdIndex", "Ids"]
-
 T = TypeVar("T", bound=np.generic)
 
 # Smaller ids are looked up in a table (int32 each), others by bisection.

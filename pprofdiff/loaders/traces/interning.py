@@ -7,8 +7,6 @@ import numpy as np
 from pprofdiff.model.csr import offsets_of
 from pprofdiff.model.traces.trace import Stacks
 
-__all__ = ["FRAME_NUMBERS", "Interner"]
-
 # Numbers per frame in the file: program counter, function, file, line.
 FRAME_NUMBERS = 4
 _LARGEST_LINE = (1 << 63) - 1

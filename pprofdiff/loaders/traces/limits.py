@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["LATEST_TIME", "MOST_PROCESSORS"]
-
 # Ps are int16 in the model.
 MOST_PROCESSORS = 1 << 15
 # Nanoseconds (or ticks): 146 years, so sums fit in int64.

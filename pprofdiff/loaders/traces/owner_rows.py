@@ -7,8 +7,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["counts_of_each", "first_of_each", "shifted"]
-
 T = TypeVar("T", bound=np.generic)
 
 

@@ -12,8 +12,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TABLES", "follow_jumps"]
-
 # The Python loop takes strides of 2 ** 4 links.
 _DOUBLINGS = 4
 TABLES = _DOUBLINGS + 1

@@ -16,8 +16,6 @@ from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.timeline import RangeKind, Ranges, Regions, Tasks
 
-__all__ = ["TimelineEvents", "ranges_of", "regions_of", "tasks_of"]
-
 E = EventType
 _NONE = np.int64(-1)
 # Begin, already active, and end events of each kind of range.

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from pprofdiff.loaders.profiles.wire import short_varints
 from pprofdiff.loaders.traces.damage import Damage
 
-__all__ = ["LONGEST", "TAIL", "ShortVarints", "read_short_varints", "varint_at"]
-
 # Length in bytes of the longest 64-bit number.
 LONGEST = 10
 # Zeros after the last number, so that reading missing arguments is safe.

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.model.traces.table import Table
 
-__all__ = ["WideValues"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WideValues(Table):

@@ -18,8 +18,6 @@ from pprofdiff.model.profiles.merge import equal_samples
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.profiles.tables import joined, pruned, with_used_strings
 
-__all__ = ["Apart", "Span", "added", "apart"]
-
 # Up to this many cells per entry, a table of all cells is faster than a sort.
 _SPARSE = 8
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from pprofdiff.model.profiles.profile import Labels, Profile
 
-__all__ = ["with_label"]
-
 
 def with_label(profile: Profile, key: str, value: str) -> Profile:
     """Return the profile with a text label appended to each sample's labels."""

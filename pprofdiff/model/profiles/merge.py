@@ -29,18 +29,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "BASE_LABEL",
-    "base_samples",
-    "equal_samples",
-    "is_diff",
-    "merge",
-    "merge_apart",
-    "normalized",
-    "subtract",
-    "with_shared_added",
-]
-
 # The label, with value "true", that pprof's -diff_base gives the base's samples.
 BASE_LABEL = "pprof::base"
 

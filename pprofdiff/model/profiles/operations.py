@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["Operations", "operations_of", "with_operations"]
-
 _COMMENT = re.compile(r"operations: ([1-9]\d{0,17})(?: of (.+))?")
 
 

@@ -20,18 +20,6 @@ from pprofdiff.model.csr import Offsets, expand, offsets_of, row_of_item, take_r
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Frames",
-    "Functions",
-    "Labels",
-    "Locations",
-    "Mapping",
-    "Profile",
-    "ValueType",
-    "largest_sum",
-    "stack_names",
-]
-
 Column = NDArray[np.int64]
 Index = NDArray[np.int32]
 

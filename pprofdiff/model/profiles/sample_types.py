@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["rounded", "scaled", "with_common_types"]
-
 
 def with_common_types(profiles: Sequence[Profile]) -> list[Profile]:
     """Return the profiles with only the sample types that all of them have.

@@ -27,8 +27,6 @@ from pprofdiff.model.profiles.profile import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["header_of", "joined", "pruned", "shared", "with_used_strings"]
-
 Array = NDArray[Any]
 
 _PAGE = 0x1000

@@ -14,17 +14,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.model.traces.table import Table
 
-__all__ = [
-    "CPUSamples",
-    "Labels",
-    "Logs",
-    "RangeKind",
-    "Ranges",
-    "Regions",
-    "Series",
-    "Tasks",
-]
-
 Column = NDArray[np.int64]
 Index = NDArray[np.int32]
 

@@ -32,18 +32,6 @@ from pprofdiff.model.traces.timeline import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Goroutines",
-    "Intervals",
-    "Missing",
-    "ProcessorIntervals",
-    "ProcessorState",
-    "Stacks",
-    "State",
-    "Sync",
-    "Trace",
-]
-
 T = TypeVar("T")
 Column = NDArray[np.int64]
 Index = NDArray[np.int32]

@@ -8,8 +8,6 @@ from typing import NamedTuple
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.wording import Span
 
-__all__ = ["ROUNDING", "Contradiction", "near", "title_spans"]
-
 ROUNDING = 1e-6
 """Sums in floating point are off by less, relative to their parts."""
 

@@ -19,8 +19,6 @@ from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.errors import ContradictionError
 from pprofdiff.report.checking.model import ROUNDING, Contradiction, title_spans
 
-__all__ = ["check", "contradictions"]
-
 # Words around a number that is no figure: a release, what is left of a list, a constant
 # of the runtime.
 _BEFORE, _AFTER, _LEFT = {"Go", "→"}, {"frames"}, {"more", "other", "others"}

@@ -9,8 +9,6 @@ from pprofdiff.report.checking.model import Contradiction, near, title_spans
 from pprofdiff.report.rows import Row, Section, Table, tables_of
 from pprofdiff.units import scale
 
-__all__ = ["of_evidence", "of_tables"]
-
 
 def of_tables(sections: Iterable[Section]) -> list[Contradiction]:
     """Return rows of tables whose mark, delta or ratio contradicts their values."""

@@ -14,8 +14,6 @@ from pprofdiff.report.sections.account import (
 )
 from pprofdiff.units import printable
 
-__all__ = ["Account", "Step", "account_steps"]
-
 # Show at most this many parts: this is a summary, and its table lists them all.
 _MOST = 5
 # Width of the bar, in units of its viewBox.

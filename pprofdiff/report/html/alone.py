@@ -7,8 +7,6 @@ from pprofdiff.report.html.flame import embedded, packed
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.units import printable
 
-__all__ = ["flame_page"]
-
 # Maximum bytes of the tree: a notebook holds several.
 _CAP = 20_000
 

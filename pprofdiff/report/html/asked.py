@@ -9,9 +9,6 @@ from pprofdiff.report.html.furthest import largest, moved_furthest
 from pprofdiff.report.rows import Section
 from pprofdiff.report.sections import tiles
 
-__all__ = ["Asked", "asked"]
-
-
 # Who pays for the runtime's work, and whose goroutines wait for a P.
 _TABLES = ("payers", "goroutines.runnable")
 

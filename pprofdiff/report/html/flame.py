@@ -34,8 +34,6 @@ from pprofdiff.goruntime.readable import distinct_names, short_before
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import distinct, sums
 
-__all__ = ["address", "budgets", "embedded", "packed", "varints"]
-
 Column = NDArray[np.int64]
 
 # Maximum label keys to filter by, values per key, and characters of a key and its

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pprofdiff.plots.axes import shortened
 from pprofdiff.report.rows import Row, Table
 
-__all__ = ["has_moved", "largest", "moved_furthest"]
-
 # A line has room for this much of a name next to two values.
 _NAME = 60
 

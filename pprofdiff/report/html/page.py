@@ -30,8 +30,6 @@ from pprofdiff.report.sections.units import unit_parts
 from pprofdiff.report.sections.verdict import rulings, unread_warnings
 from pprofdiff.units import printable
 
-__all__ = ["MOST", "render"]
-
 MOST = 5 << 20
 """The largest page in bytes, limited by the reader's browser and mail."""
 

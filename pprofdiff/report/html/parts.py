@@ -26,22 +26,6 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.units import printable
 
-__all__ = [
-    "Bars",
-    "Chunk",
-    "DrawnTable",
-    "Heading",
-    "Lines",
-    "Paragraph",
-    "Place",
-    "Square",
-    "Text",
-    "drawn",
-    "reason_text",
-    "split",
-    "view_of",
-]
-
 # A table of more than _SEEN + _SPARE rows shows _SEEN of them at first.
 _SEEN = 10
 _SPARE = 3

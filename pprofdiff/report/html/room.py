@@ -9,8 +9,6 @@ from collections.abc import Iterable, Sequence
 
 from pprofdiff.report.html.parts import Chunk, Drawn, DrawnTable, Lines
 
-__all__ = ["heights", "opened", "text_height"]
-
 # Maximum height of a page.
 _PAGE = 6000
 # The first screen and the flame graph; what is above, below and between sections.

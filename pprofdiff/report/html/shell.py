@@ -22,8 +22,6 @@ from pprofdiff._version import __version__
 from pprofdiff.palette import css_variables
 from pprofdiff.plots import chart_css
 
-__all__ = ["shell", "template"]
-
 _ASSETS = "assets"
 _WORD = re.compile(r"[\w$]")
 _SCRIPT = re.compile(

@@ -8,8 +8,6 @@ from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.samples import Summary
 
-__all__ = ["benchmark_rows", "comparison_rows"]
-
 
 def comparison_rows(
     diff: BenchmarkDiff, _comparison: Comparison

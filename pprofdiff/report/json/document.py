@@ -21,8 +21,6 @@ from pprofdiff.report.json.verdict import verdict_row
 from pprofdiff.report.model import Input, ReportModel
 from pprofdiff.report.sections import json_rows
 
-__all__ = ["SCHEMA", "render"]
-
 SCHEMA = "pprofdiff/1"
 
 Row = dict[str, Any]

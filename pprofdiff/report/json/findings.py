@@ -8,8 +8,6 @@ from typing import Any
 from pprofdiff.analysis.causes.finding import Findings
 from pprofdiff.analysis.source.model import ChangedLines, RelatedLines, SourceOfFinding
 
-__all__ = ["changed_rows", "finding_rows", "unexplained_row"]
-
 Row = dict[str, Any]
 
 # Fields that JSON names as findings do.

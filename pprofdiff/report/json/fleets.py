@@ -7,8 +7,6 @@ from typing import Any
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.runs.groups import GroupDiff, group_diffs, moved_in_any
 
-__all__ = ["fleet_row"]
-
 Row = dict[str, Any]
 
 

@@ -7,8 +7,6 @@ from typing import Any
 from pprofdiff.analysis.account.gc import GCAccount
 from pprofdiff.analysis.ledger.gc_price import Factor
 
-__all__ = ["gc_row"]
-
 Row = dict[str, Any]
 
 _UNITS = {

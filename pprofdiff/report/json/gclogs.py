@@ -10,8 +10,6 @@ from pprofdiff.analysis.gclogs.catalogue import FIGURES, Figure
 from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.gclogs.side import GCSide
 
-__all__ = ["gc_row", "gc_rows"]
-
 Row = dict[str, Any]
 
 # Sums of times over all lines.

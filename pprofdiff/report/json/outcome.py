@@ -7,8 +7,6 @@ from typing import Any
 from pprofdiff.analysis.account.model import Account, Amount, Part
 from pprofdiff.analysis.outcome.model import Measure, Outcome, Unit, is_bounded
 
-__all__ = ["account_row", "outcome_row", "unit_rows"]
-
 Row = dict[str, Any]
 
 

@@ -16,8 +16,6 @@ from pprofdiff.analysis.profiles.tables import STATUSES, Status, Table
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.identity.model import Identity, PairedBy
 
-__all__ = ["profile_rows"]
-
 Row = dict[str, Any]
 
 

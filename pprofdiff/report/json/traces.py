@@ -19,8 +19,6 @@ from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tasks import Durations
 from pprofdiff.analysis.traces.waited import waited
 
-__all__ = ["trace_row", "trace_rows"]
-
 Row = dict[str, Any]
 
 _SUMS = (

@@ -6,8 +6,6 @@ from typing import Any
 
 from pprofdiff.analysis.gate.model import Ruling, Verdict
 
-__all__ = ["verdict_row"]
-
 _FIELDS = (
     *("rule", "outcome", "what", "figure", "limit", "unit", "noise"),
     *("matched", "tripped"),

@@ -13,8 +13,6 @@ from pprofdiff.analysis.source.model import ChangedLines
 from pprofdiff.report.markdown.checkout import repository_path
 from pprofdiff.units import printable
 
-__all__ = ["commands"]
-
 _LEVELS = {"fail": "error", "cannot tell": "warning", "no data": "warning"}
 # GitHub shows no more of a message.
 _LONGEST = 4_000

@@ -7,8 +7,6 @@ import re
 
 from pprofdiff.goruntime.names import is_standard_library, package_of
 
-__all__ = ["repository_path"]
-
 # The path of a file in another module, which is not in this one's tree.
 _OTHER_MODULE = re.compile(r"@v\d")
 _MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)

@@ -37,8 +37,6 @@ from pprofdiff.report.sections.units import unit_parts
 from pprofdiff.report.sections.verdict import rulings, unread_warnings, verdict_lines
 from pprofdiff.units import printable
 
-__all__ = ["MOST", "render"]
-
 # GitHub rejects comments of more than 65,536 characters.
 MOST = 60_000
 # Characters reserved for the list of what was left out.

@@ -12,8 +12,6 @@ from pprofdiff.model.source import Sources
 from pprofdiff.report.markdown.checkout import repository_path
 from pprofdiff.report.markdown.links import line_url, revision
 
-__all__ = ["flame_url", "lines_of"]
-
 
 class _Declared(NamedTuple):
     """Where a build's profile says that a function is; side 0 is base, 1 is new."""

@@ -15,8 +15,6 @@ from urllib.parse import quote
 from pprofdiff.analysis.source.model import ChangedLines
 from pprofdiff.model.source import Commit
 
-__all__ = ["commit_url", "line_url", "lines_url", "revision", "web"]
-
 _PULL = re.compile(r"refs/pull/(\d+)/")
 _WEB = re.compile(r"https?://[\w.:/@%+~?=&-]+\Z")
 _REVISION = re.compile(r"[0-9a-f]{40,64}\Z")

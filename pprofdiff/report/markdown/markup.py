@@ -31,20 +31,6 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.units import printable
 
-__all__ = [
-    "LONGEST_PARAGRAPH",
-    "Part",
-    "Urls",
-    "emphasis",
-    "in_short",
-    "inline",
-    "noted",
-    "paragraph",
-    "render",
-    "summary",
-    "table",
-]
-
 # A longer name loses its middle; JSON has it in full.
 _LONGEST_NAME = 400
 LONGEST_PARAGRAPH = 3000

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.int64]
 
-__all__ = ["Graph", "graph", "graph_edges", "output_unit"]
-
 
 @dataclass(frozen=True, eq=False)
 class Graph:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.ledger.graph import Edges
     from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["render"]
-
 _RULE = "-" * 58 + "+" + "-" * 13
 _COLUMNS = (
     f"{'flat':>10}{'flat%':>7}{'sum%':>7}{'cum':>11}{'cum%':>7}"

@@ -18,8 +18,6 @@ from pprofdiff.report.model import ReportModel
 from pprofdiff.report.pprof.view import ViewOptions, no_warning, view
 from pprofdiff.report.sections.verdict import verdict_comments
 
-__all__ = ["ViewKind", "net", "render", "view_bytes"]
-
 ViewKind = Literal["top", "peek", "proto"]
 """One of pprof's views; ``proto`` is a profile."""
 

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
     from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["node_values", "render", "report_header"]
-
 
 def render(
     profile: Profile, options: ViewOptions, warn: Callable[[str], None] = no_warning

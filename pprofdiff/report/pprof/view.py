@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["View", "ViewOptions", "header", "no_warning", "text_of", "view"]
-
 
 def no_warning(_: str) -> None:
     """Ignore a warning."""

@@ -18,8 +18,6 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.units import Scale, scale_for
 
-__all__ = ["account_parts", "account_scale", "largest_parts", "outside_notes"]
-
 # Parts below this share of the larger side's total are shown as one.
 _SMALL = 0.005
 

@@ -10,8 +10,6 @@ from pprofdiff.report.rows import Reason, Section, Sentence
 from pprofdiff.report.sections.findings import Why
 from pprofdiff.report.sections.outcome import outcome_text
 
-__all__ = ["Answer", "answer"]
-
 
 class Answer(NamedTuple):
     """The outcome in a sentence, its caveats, and why.

@@ -40,14 +40,6 @@ from pprofdiff.report.sections.changes import bounds, change
 from pprofdiff.report.sections.folding import counted, first, folded, movement
 from pprofdiff.units import Scale, many, rounded
 
-__all__ = [
-    "benchmark_inputs",
-    "benchmark_parts",
-    "benchmark_sections",
-    "benchmark_tiles",
-    "load_inputs",
-]
-
 # Maximum names listed of benchmarks that only one side has.
 _NAMES = 8
 # Maximum units, and maximum phrases, in a sentence on what changed or did not.

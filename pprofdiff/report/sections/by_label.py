@@ -16,8 +16,6 @@ from pprofdiff.report.sections.profiles.cells import (
 )
 from pprofdiff.units import printable
 
-__all__ = ["label_parts"]
-
 
 def label_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]:
     """Yield the table of a label's values, significant changes first.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pprofdiff.analysis.causes.finding import Finding
-from pprofdiff.analysis.causes.wording import listed_functions, short
+from pprofdiff.analysis.causes.wording import listed_functions
 from pprofdiff.analysis.profiles.scaling import line_words
 from pprofdiff.analysis.source.model import ChangedLines, RelatedLines
 from pprofdiff.goruntime.names import package_of
+from pprofdiff.goruntime.readable import short
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
     Cell,
@@ -21,8 +22,6 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.report.sections.named import function_cells
 from pprofdiff.report.sections.profiles.cells import compared, compared_columns
-
-__all__ = ["changed_parts", "source_notes"]
 
 # Maximum commits of one place; if more made it, the newest are shown.
 _COMMITS = 3

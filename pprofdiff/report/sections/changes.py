@@ -14,21 +14,6 @@ from pprofdiff.units import (
     times,
 )
 
-__all__ = [
-    "LITTLE",
-    "MANY",
-    "PER_OP",
-    "TENFOLD",
-    "bounds",
-    "change",
-    "counts",
-    "number",
-    "percent_change",
-    "seconds",
-    "span",
-    "total_change",
-]
-
 MANY = 2.0
 """From this ratio on, a factor reads better than a percentage."""
 TENFOLD = 10.0

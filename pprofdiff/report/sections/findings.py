@@ -13,8 +13,6 @@ from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import MARKS, Reason, Sentence, SourceNote
 from pprofdiff.report.sections.changed_lines import source_notes
 
-__all__ = ["Why", "why"]
-
 # Findings with a paragraph; the rest, and those of severity info, only have a title.
 _SHOWN = 5
 # Comes before the others: it says how to read them.

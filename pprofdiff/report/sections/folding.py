@@ -10,8 +10,6 @@ from pprofdiff.analysis.benchmarks.compare import BenchmarkRow, BenchmarkTable
 from pprofdiff.report.rows import Sentence
 from pprofdiff.units import many
 
-__all__ = ["counted", "first", "folded", "movement"]
-
 T = TypeVar("T")
 
 

@@ -22,8 +22,6 @@ from pprofdiff.report.rows import (
 from pprofdiff.report.sections.named import function_cells
 from pprofdiff.units import Scale, scale_for, times
 
-__all__ = ["gc_price_brief", "gc_price_parts"]
-
 # Shares of the larger of bytes and price: parts below share a row, as in the account;
 # the same in a short report; factors below are rounding errors.
 _SMALL, _BRIEF, _ROUNDING = 0.005, 0.05, 1e-9

@@ -35,8 +35,6 @@ from pprofdiff.report.sections.folding import first
 from pprofdiff.report.sections.gc_price import gc_price_parts
 from pprofdiff.units import SMALL, Scale, inverse, percent, scale_for, times
 
-__all__ = ["gc_inputs", "gc_parts", "gc_sections", "gc_tiles", "written"]
-
 _MIB = 1 << 20
 _LINE = "gc N @T U%: s+m+t ms clock, S+A/D/I+T ms cpu, H0->H1->H2 MB, G MB goal, P P"
 # A ratio this close to 1 is not marked, even if it is significant.

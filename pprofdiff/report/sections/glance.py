@@ -21,8 +21,6 @@ from pprofdiff.report.sections import tiles
 from pprofdiff.report.sections.changes import total_change
 from pprofdiff.units import scale_for
 
-__all__ = ["at_a_glance"]
-
 
 def at_a_glance(
     report: ReportModel, sections: Sequence[Section]

@@ -11,8 +11,6 @@ from pprofdiff.report.model import Input, ReportModel, by_kind
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column
 from pprofdiff.units import scaled
 
-__all__ = ["cautions", "inputs_in_short", "inputs_table"]
-
 _SEVERAL = 2
 _COLUMNS = (
     Column("side", "side", "<"),

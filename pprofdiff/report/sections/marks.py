@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from pprofdiff.report.rows import MARKS, Mark, Sentence, Table
 
-__all__ = ["marks_legend"]
-
 
 def marks_legend(tables: Iterable[Table]) -> Iterator[Sentence]:
     """Yield a sentence on the marks of changes, and on changes without one.

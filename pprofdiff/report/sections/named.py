@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.report.rows import Cell
 
-__all__ = ["call_site_cells", "called_by", "function_cells"]
-
 
 def function_cells(names: Sequence[str]) -> list[Cell]:
     """Return cells that name a table's functions: different ones read differently."""

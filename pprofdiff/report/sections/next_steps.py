@@ -6,8 +6,6 @@ from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import Step, Steps
 
-__all__ = ["next_steps"]
-
 
 def next_steps(report: ReportModel, *, short: bool = False) -> Steps:
     """Return flags that show more of what this report is about.

@@ -30,8 +30,6 @@ from pprofdiff.report.sections.changes import (
 from pprofdiff.report.sections.units import label_sentence, unit_headline
 from pprofdiff.units import percent, times, times_the
 
-__all__ = ["OutcomeText", "outcome_text"]
-
 _VERDICTS = {
     "slower": "Slower",
     "faster": "Faster",

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pprofdiff.model.source import Sources
     from pprofdiff.report.model import ReportModel
 
-__all__ = ["listed", "most_moved"]
-
 # Unchanged lines shown on each side of one that changed, and of one with a cost.
 _AROUND_CHANGE, _AROUND_COST = 2, 1
 _TAB = 4

@@ -29,8 +29,6 @@ from pprofdiff.report.sections.changes import (
 )
 from pprofdiff.units import percent
 
-__all__ = ["covered_by_units", "label_sentence", "unit_headline", "unit_parts"]
-
 # From this factor on, two values have their own units.
 _FAR = 100
 # Maximum units of a label named in a sentence.

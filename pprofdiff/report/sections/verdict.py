@@ -6,8 +6,6 @@ from pprofdiff.analysis.gate.model import Verdict
 from pprofdiff.report.rows import Rulings, Sentence
 from pprofdiff.units import printable
 
-__all__ = ["rulings", "unread_warnings", "verdict_comments", "verdict_lines"]
-
 
 def rulings(verdict: Verdict) -> Rulings | None:
     """Return the verdict, rule by rule; None without rules."""

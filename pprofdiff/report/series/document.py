@@ -21,8 +21,6 @@ from pprofdiff.model.series import Series, Step
 from pprofdiff.report.csv import cell
 from pprofdiff.report.series.model import SeriesReport
 
-__all__ = ["SCHEMA", "render", "render_csv"]
-
 SCHEMA = "pprofdiff-series/1"
 
 _CSV = (

@@ -14,8 +14,6 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["series_writer_for"]
-
 Writer = Callable[[SeriesReport], bytes]
 
 _WIDTH, _ROW = 1000, 300

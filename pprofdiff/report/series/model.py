@@ -8,8 +8,6 @@ from typing import NamedTuple
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.series.judged import JudgedSeries
 
-__all__ = ["SeriesReport", "series_report"]
-
 # With fewer hosts, one outlier is over a tenth of all, as for two fleets.
 _FEW = 10
 

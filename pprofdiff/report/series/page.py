@@ -24,8 +24,6 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["render"]
-
 # Two fit side by side on a screen, one on a phone, where text stays large enough.
 _SIZE: Size = (360, 240)
 

@@ -27,16 +27,6 @@ from pprofdiff.report.rows import (
 from pprofdiff.report.sections.named import function_cells
 from pprofdiff.report.series.model import SeriesReport
 
-__all__ = [
-    "FUNCTIONS",
-    "change_words",
-    "headline",
-    "kind_tables",
-    "over_words",
-    "series_parts",
-    "step_sentences",
-]
-
 FUNCTIONS = 10
 """Functions whose curves are shown, those that changed most."""
 

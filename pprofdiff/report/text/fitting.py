@@ -6,16 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from unicodedata import combining, east_asian_width
 
-__all__ = [
-    "begun",
-    "broken",
-    "clipped",
-    "columns",
-    "distinct_within",
-    "middle_cut",
-    "named_short",
-]
-
 _ELLIPSIS = "…"
 _NUMBER = frozenset("0123456789.,")
 # Names in titles are not cut below this, which distinguishes most functions.

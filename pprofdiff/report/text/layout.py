@@ -31,19 +31,6 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.units import printable
 
-__all__ = [
-    "Block",
-    "Close",
-    "Grid",
-    "Lines",
-    "Paragraph",
-    "Stanza",
-    "Style",
-    "Word",
-    "laid_out",
-    "sentence_block",
-]
-
 Style = Literal["", "strong", "faint", "worse", "better", "warn"]
 
 _INSET = 2

@@ -30,8 +30,6 @@ from pprofdiff.report.text.layout import (
     Word,
 )
 
-__all__ = ["Line", "Page", "Span", "lines"]
-
 _GAP = 2
 # Minimum room for a name and for another word, before a row takes several lines.
 _NAME, _WORD = 20, 8

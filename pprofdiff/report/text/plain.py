@@ -8,8 +8,6 @@ from pprofdiff.report.rows import Part
 from pprofdiff.report.text.layout import Block, laid_out
 from pprofdiff.report.text.lines import Page, lines
 
-__all__ = ["PAGE", "render"]
-
 PAGE = Page(100, fit=False)
 """The page to use if the width is unknown."""
 

@@ -19,8 +19,6 @@ from pprofdiff.report.text.layout import Block
 from pprofdiff.report.text.lines import Page
 from pprofdiff.report.text.short import short_parts
 
-__all__ = ["report_parts"]
-
 
 def report_parts(
     report: ReportModel, scope: Scope = SCREEN, page: Page | None = None

@@ -42,8 +42,6 @@ from pprofdiff.report.text.layout import (
 from pprofdiff.report.text.lines import Page, lines
 from pprofdiff.report.text.plain import PAGE
 
-__all__ = ["MOST", "short_parts"]
-
 MOST = 60
 """Maximum lines of the report, however wide they are."""
 

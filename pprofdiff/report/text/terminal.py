@@ -16,8 +16,6 @@ from pprofdiff.report.text.fitting import columns
 from pprofdiff.report.text.layout import Block, Style, laid_out
 from pprofdiff.report.text.lines import Line, Page, lines
 
-__all__ = ["draw", "render"]
-
 # Blue is less and orange more; every number also has a sign and a mark. Both colors are
 # readable on black and on white: a terminal cannot be asked which it has.
 _STYLES: dict[Style, str] = {

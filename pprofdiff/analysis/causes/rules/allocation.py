@@ -22,7 +22,6 @@ from pprofdiff.analysis.causes.wording import (
     lists_apart,
     percent,
     points,
-    short,
     times,
     words,
 )
@@ -35,8 +34,7 @@ from pprofdiff.analysis.ledger.views import View, together
 from pprofdiff.analysis.policy import LITTLE, MAJOR, MOST, NAMED
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import by_leaf
-
-__all__ = ["allocation"]
+from pprofdiff.goruntime.readable import short
 
 # A function within a site is named from this fraction of the site's delta on.
 _INNER = 0.25

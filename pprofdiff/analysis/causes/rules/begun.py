@@ -24,7 +24,6 @@ from pprofdiff.analysis.causes.wording import (
     fixed,
     listed,
     numeral,
-    short,
     times,
 )
 from pprofdiff.analysis.judge.calibration import BLOCKED, WAITS
@@ -32,13 +31,12 @@ from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.policy import SIMILAR
 from pprofdiff.analysis.traces.goroutines import root_name
 from pprofdiff.goruntime.names import package_of
+from pprofdiff.goruntime.readable import short
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
     from pprofdiff.analysis.traces.side import TraceSide
     from pprofdiff.model.traces.trace import Trace
-
-__all__ = ["begun", "concurrency"]
 
 _NAMED = 2
 # Ranks above scheduling latency, which more goroutines entail.

@@ -24,14 +24,7 @@ from pprofdiff.analysis.causes.traces import (
     sides_of,
     time_fact,
 )
-from pprofdiff.analysis.causes.wording import (
-    arrow,
-    counts,
-    joined,
-    listed,
-    share_pair,
-    short,
-)
+from pprofdiff.analysis.causes.wording import arrow, counts, joined, listed, share_pair
 from pprofdiff.analysis.judge import calibration
 from pprofdiff.analysis.judge.calibration import (
     BLOCKED,
@@ -43,12 +36,11 @@ from pprofdiff.analysis.traces.movers import Mover
 from pprofdiff.analysis.traces.wait_chains import ENDS
 from pprofdiff.analysis.traces.waited import End, end_in_words, waited
 from pprofdiff.goruntime.names import canonical_user
+from pprofdiff.goruntime.readable import short
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
     from pprofdiff.analysis.traces.side import TraceSide
-
-__all__ = ["off_cpu"]
 
 # Wait reasons (traceBlockReasonStrings in runtime/traceruntime.go), with their names in
 # ids and in sentences. Other rules cover waits for GC.

@@ -16,22 +16,14 @@ from pprofdiff.analysis.causes.traces import (
     scaled,
     time_fact,
 )
-from pprofdiff.analysis.causes.wording import (
-    arrow,
-    count,
-    counts,
-    fixed,
-    share_pair,
-    short,
-)
+from pprofdiff.analysis.causes.wording import arrow, count, counts, fixed, share_pair
 from pprofdiff.analysis.judge.calibration import GC_SHARE_SURE, QUEUE, WAITS
 from pprofdiff.analysis.policy import MOST, MUCH, NOTICED
+from pprofdiff.goruntime.readable import short
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
     from pprofdiff.analysis.traces.side import TraceSide
-
-__all__ = ["gc_capacity", "other_processes", "overcommitted", "utilisation"]
 
 # Waking a thread takes less: goroutines that are runnable for longer while Ps are idle
 # wait for threads that are waiting too.

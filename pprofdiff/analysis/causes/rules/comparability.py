@@ -25,8 +25,6 @@ from pprofdiff.goruntime.versions import format_go_version, number
 from pprofdiff.model.csr import first_in_row
 from pprofdiff.units import times as plain_times
 
-__all__ = ["collectors", "more_of_the_same", "processors", "unlike_load", "upgrade"]
-
 # Groups that are reported as a whole, with their names here.
 _GROUPS = {
     "gc": "GC",

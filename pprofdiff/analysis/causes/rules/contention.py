@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import inferred_load
 from pprofdiff.analysis.causes.finding import Fact, Finding
-from pprofdiff.analysis.causes.wording import arrow, fixed, short, times
+from pprofdiff.analysis.causes.wording import arrow, fixed, times
 from pprofdiff.analysis.judge.calibration import CONTENTION, CONTENTION_SURE, CROWD
 from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.ledger.codes import owned
@@ -26,11 +26,10 @@ from pprofdiff.analysis.ledger.views import Dimension, Ledger, View
 from pprofdiff.analysis.policy import CLEARLY, MAJOR, MOST
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.names import package_of
+from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import first_in_row
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Side
-
-__all__ = ["contention"]
 
 Column = NDArray[np.int64]
 

@@ -19,8 +19,6 @@ from pprofdiff.analysis.policy import MAJOR, MINOR, NAMED
 if TYPE_CHECKING:
     from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
 
-__all__ = ["allocated_by_benchmarks"]
-
 _UNITS = {"B/op": "bytes", "allocs/op": "objects"}
 _ADVICE = "An allocs profile (-memprofile) names who allocates."
 

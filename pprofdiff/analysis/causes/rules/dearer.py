@@ -12,16 +12,14 @@ from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Finding
 from pprofdiff.analysis.causes.one_sided import mostly
-from pprofdiff.analysis.causes.wording import joined, listed, short, times
+from pprofdiff.analysis.causes.wording import joined, listed, times
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.policy import CLEARLY, COVERS, MAJOR, NAMED
 from pprofdiff.goruntime.names import package_of
-from pprofdiff.goruntime.readable import distinct_names
+from pprofdiff.goruntime.readable import distinct_names, short
 from pprofdiff.model.csr import first_in_row
-
-__all__ = ["own_cost"]
 
 # A share matters if it changed by this factor: that all other code fell to less than a
 # third is unlikely.

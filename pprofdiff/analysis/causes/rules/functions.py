@@ -19,15 +19,13 @@ from pprofdiff.analysis.causes.wording import (
     lists_apart,
     parts_inside,
     percent,
-    short,
     times,
 )
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.policy import CLEARLY, COVERS, MAJOR, MOST, NAMED
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.splits import Split
-
-__all__ = ["below", "covering", "functions", "package_moved", "splits"]
+from pprofdiff.goruntime.readable import short
 
 Mask = NDArray[np.bool_]
 

@@ -21,16 +21,14 @@ from pprofdiff.analysis.causes.wording import (
     numeral,
     percent,
     share_pair,
-    short,
     times,
 )
 from pprofdiff.analysis.policy import MAJOR, MOST, MUCH, SIMILAR
 from pprofdiff.analysis.profiles.groups import judged_categories
+from pprofdiff.goruntime.readable import short
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.compare import Factors, GCDiff, Pace
-
-__all__ = ["assist", "cpu_only", "dearer", "forced", "frequency", "limit"]
 
 _GROUPS = ("gc", "gc_tax")
 # Factors closer to 1 than this are not worth a sentence.

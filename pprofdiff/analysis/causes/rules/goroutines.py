@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
 from pprofdiff.analysis.causes.sites import line_of
-from pprofdiff.analysis.causes.wording import count, counts, listed, short, times
+from pprofdiff.analysis.causes.wording import count, counts, listed, times
 from pprofdiff.analysis.judge.calibration import GOROUTINES
 from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.policy import MAJOR, MOST, NAMED, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import first_in_row, grouped, sums
-
-__all__ = ["goroutine_growth"]
 
 # The same where the total is within noise: over 32 snapshots of an unchanged server,
 # single places varied by up to 34% of all goroutines, and all of those were connections

@@ -26,7 +26,6 @@ from pprofdiff.analysis.causes.wording import (
     fixed,
     listed_functions,
     percent,
-    short,
     times,
 )
 from pprofdiff.analysis.judge.calibration import IN_FLIGHT
@@ -45,8 +44,7 @@ from pprofdiff.analysis.policy import (
     SIMILAR,
 )
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
-
-__all__ = ["heap_growth"]
+from pprofdiff.goruntime.readable import short
 
 # A slice that grows by append has at least a fifth of what it allocated in use, as each
 # step adds a quarter to its capacity. Sites that keep less turn over, like requests in

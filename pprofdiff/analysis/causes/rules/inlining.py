@@ -18,8 +18,6 @@ from pprofdiff.model.csr import distinct, grouped, sums
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.parallel import both
 
-__all__ = ["inlining"]
-
 Column = NDArray[np.int64]
 
 

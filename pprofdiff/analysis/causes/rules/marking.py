@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.compare import GCDiff
     from pprofdiff.analysis.gclogs.side import GCSide
 
-__all__ = [
-    "CycleCPU",
-    "Marking",
-    "busy",
-    "cycle_cpu_us",
-    "marked",
-    "marking",
-    "stopped",
-]
-
 _MARK = (*BACKGROUND_MARK, "gc.mark.assist")
 # The difference must exceed this many standard errors of the sample count, and this
 # part of the log's figure: log and profile do not cover the same seconds.

@@ -11,17 +11,16 @@ from pprofdiff.analysis.busy import scheduling_alone
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
-from pprofdiff.analysis.causes.wording import joined, listed, points, short
+from pprofdiff.analysis.causes.wording import joined, listed, points
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW, WAITS
 from pprofdiff.analysis.policy import MINOR, MOST, NOTICED
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_categories, judged_sums
+from pprofdiff.goruntime.readable import short
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import last_in_row
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
-
-__all__ = ["leaf_work", "locks", "scheduler", "stack_growth"]
 
 # Go's CPU profiles keep this many frames of a stack: frames near the root may be lost.
 _KEPT = 64

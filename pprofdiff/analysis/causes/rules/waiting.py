@@ -23,7 +23,7 @@ from pprofdiff.analysis.causes.traces import (
     time_fact,
     varies,
 )
-from pprofdiff.analysis.causes.wording import arrow, listed, share_pair, short, times
+from pprofdiff.analysis.causes.wording import arrow, listed, share_pair, times
 from pprofdiff.analysis.judge.calibration import (
     GC_LIFE_SURE,
     LATENCY,
@@ -35,6 +35,7 @@ from pprofdiff.analysis.judge.calibration import (
 from pprofdiff.analysis.policy import MOST, MUCH, NOTICED
 from pprofdiff.analysis.traces.interval_rows import ASSIST, STOPPED, SWEEP, ranges_of
 from pprofdiff.analysis.traces.latency import blocked_reason
+from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import sums
 from pprofdiff.model.traces.timeline import RangeKind
 
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
     from pprofdiff.analysis.traces.groups import Groups
     from pprofdiff.analysis.traces.side import TraceSide
-
-__all__ = ["latency", "life_lost", "life_waiting"]
 
 _UNSURE = " Runs of one build may differ as much, by what else the machine does."
 # Shorter waits do no harm.

@@ -18,8 +18,6 @@ from pprofdiff.loaders.traces.limits import MOST_PROCESSORS
 from pprofdiff.loaders.traces.v1.events import V1Events
 from pprofdiff.loaders.traces.v1.schema import STARTS, STOPS, V1Type
 
-__all__ = ["NOBODY", "V1Context", "v1_context"]
-
 # No goroutine, no P, no thread.
 NOBODY = -1
 

@@ -36,8 +36,6 @@ from pprofdiff.loaders.traces.v1.timeline import (
 from pprofdiff.loaders.traces.v1.transitions import transitions_of
 from pprofdiff.model.traces.trace import Missing, Stacks, Sync, Trace
 
-__all__ = ["decode_v1"]
-
 
 def decode_v1(
     data: bytes, version: int, name: str, say: Callable[[str], None] | None

@@ -20,8 +20,6 @@ from pprofdiff.loaders.traces.pointer_jumping import TABLES, follow_jumps
 from pprofdiff.loaders.traces.v1.schema import ARGUMENTS, LENGTH_PREFIXED, V1Type
 from pprofdiff.loaders.traces.varints import TAIL, read_short_varints, varint_at
 
-__all__ = ["FoundEvents", "Varints", "find_events"]
-
 _PADDING = bytes(16)
 # From internal/trace/internal/tracev1.
 _LONGEST_STRING = 1_000_000

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from pprofdiff.loaders.traces.byte_tables import membership
 from pprofdiff.loaders.traces.wide_values import WideValues
 
-__all__ = ["FileTables", "V1Events"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class V1Events:

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.interning import FRAME_NUMBERS, Interner
 
-__all__ = ["IdMap", "intern_stacks", "intern_strings"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IdMap:

@@ -32,15 +32,6 @@ from pprofdiff.model.traces.trace import (
     State,
 )
 
-__all__ = [
-    "BEGIN_NS",
-    "V1_REASONS",
-    "OrderedTrace",
-    "goroutines_of",
-    "intervals_of",
-    "processors_of",
-]
-
 # In Go's reader a trace begins one nanosecond before its first event, at 0.
 BEGIN_NS = -1
 V1_REASONS = tuple(dict.fromkeys(("", *REASONS.values())))

@@ -19,8 +19,6 @@ from pprofdiff.loaders.traces.v1.schema import LENGTH_PREFIXED, STACK_AT, V1Type
 from pprofdiff.loaders.traces.wide_values import WideValues
 from pprofdiff.model.csr import offsets_of, take_rows
 
-__all__ = ["read_v1"]
-
 # Bytes decoded at a time, and the maximum length of an event.
 _BYTES_AT_ONCE = 1 << 16
 _LONGEST_EVENT = 1 << 21

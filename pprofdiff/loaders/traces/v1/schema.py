@@ -12,21 +12,6 @@ from enum import IntEnum
 
 import numpy as np
 
-__all__ = [
-    "ARGUMENTS",
-    "BLOCKS",
-    "EXITS",
-    "FORMATS_V1",
-    "LENGTH_PREFIXED",
-    "REASONS",
-    "STACK_AT",
-    "STARTS",
-    "STOPS",
-    "UNBLOCKS",
-    "V1Type",
-    "stop_reasons",
-]
-
 # The minor versions in headers: Go 1.18 wrote 1.11, Go 1.20 wrote 1.19.
 FORMATS_V1 = (11, 19, 21)
 # The top two bits of an event whose numbers follow their length in bytes.

@@ -17,8 +17,6 @@ from pprofdiff.loaders.traces.v1.events import V1Events
 from pprofdiff.loaders.traces.v1.schema import V1Type
 from pprofdiff.loaders.traces.v1.transitions import Transitions
 
-__all__ = ["Syscalls", "syscalls_of"]
-
 # Events on a P with a system call: a slow call begins, a call ends, the P stops.
 _BEGINS, _OVER, _STOPS = 0, 1, 2
 

@@ -18,14 +18,6 @@ from pprofdiff.loaders.traces.v1.schema import V1Type, stop_reasons
 from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.model.traces.timeline import CPUSamples, Labels, Logs, Series
 
-__all__ = [
-    "labels_of",
-    "logs_of",
-    "samples_of",
-    "series_of",
-    "timeline_events_of",
-]
-
 # The corresponding event type of Go 1.22.
 _MODERN_TYPES = {
     V1Type.GC_START: EventType.GC_BEGIN,

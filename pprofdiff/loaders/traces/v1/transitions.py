@@ -36,8 +36,6 @@ from pprofdiff.loaders.traces.v1.schema import (
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.trace import State
 
-__all__ = ["Transitions", "transitions_of"]
-
 S = State
 # The state after blocking forever: nothing follows.
 _BLOCKED_FOREVER = 6

@@ -16,8 +16,6 @@ from pprofdiff.loaders.traces.header import HEADER_BYTES
 from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.loaders.traces.varints import varint_at
 
-__all__ = ["Batch", "Generation", "generations"]
-
 # internal/trace/tracev2.MaxBatchSize.
 _LARGEST = 64 << 10
 # The first format that marks the end of each generation.

@@ -25,8 +25,6 @@ from pprofdiff.loaders.traces.v2.schema import (
 )
 from pprofdiff.model.csr import slices
 
-__all__ = ["NOBODY", "Context", "ThreadBindings", "context_of"]
-
 E = EventType
 # No goroutine, no P.
 NOBODY = -1

@@ -33,8 +33,6 @@ from pprofdiff.model.traces.trace import (
 from pprofdiff.parallel import ahead
 from pprofdiff.unused_memory import give_back
 
-__all__ = ["decode_v2"]
-
 E = EventType
 # Size in bytes from which a second thread and returning unused memory pay off.
 _LARGE = 4 << 20

@@ -24,20 +24,6 @@ from numpy.typing import NDArray
 from pprofdiff.loaders.traces.owner_rows import first_of_each
 from pprofdiff.model.traces.table import Table
 
-__all__ = [
-    "AFTER_STATUS",
-    "BEFORE_STATUS",
-    "CARRIED_OVER",
-    "LATE_STATUS",
-    "NUMBERED",
-    "STATUS",
-    "EffectOrder",
-    "Effects",
-    "OrderedEffects",
-    "order_effects",
-    "sequence_numbers",
-]
-
 # Keys, in the order of an owner's effects: before its status; the status (or creation);
 # right after it; what a thread continues from the previous generation; a status after
 # that; and NUMBERED + n for sequence number n.

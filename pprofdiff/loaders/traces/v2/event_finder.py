@@ -19,8 +19,6 @@ from pprofdiff.loaders.traces.pointer_jumping import TABLES, follow_jumps
 from pprofdiff.loaders.traces.v2.schema import FIRST_EXPERIMENTAL
 from pprofdiff.loaders.traces.varints import LONGEST, read_short_varints
 
-__all__ = ["BatchVarints", "EventFinder", "read_batch_varints"]
-
 _PADDING = bytes(16)
 
 

@@ -11,8 +11,6 @@ from pprofdiff.loaders.traces.byte_tables import lookup, membership, rows_in
 from pprofdiff.loaders.traces.v2.schema import FIRST_EXPERIMENTAL, EventType
 from pprofdiff.loaders.traces.wide_values import WideValues
 
-__all__ = ["FREQUENT", "Events"]
-
 E = EventType
 # Types that may make up most of a trace. The rows and arguments of all other, rare
 # types are kept separately.

@@ -14,8 +14,6 @@ from pprofdiff.loaders.traces.v2.schema import argument_counts
 from pprofdiff.loaders.traces.v2.strings import ReasonCodes
 from pprofdiff.loaders.traces.v2.tables import GenerationTables, read_tables
 
-__all__ = ["GenerationReader", "ReadGeneration"]
-
 
 class ReadGeneration(NamedTuple):
     """A generation as read; `stop` is the byte of the file after it."""

@@ -35,14 +35,6 @@ from pprofdiff.loaders.traces.v2.strings import IdMap
 from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses
 from pprofdiff.model.traces.table import Table
 
-__all__ = [
-    "GenerationEvents",
-    "GoroutineRows",
-    "GoroutineStates",
-    "NewGoroutines",
-    "goroutine_rows",
-]
-
 E = EventType
 # Effects with a stack of the goroutine that they affect.
 _OWN_STACK = membership(

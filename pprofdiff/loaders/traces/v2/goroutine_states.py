@@ -40,15 +40,6 @@ from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses
 from pprofdiff.model.csr import slices
 from pprofdiff.model.traces.trace import State
 
-__all__ = [
-    "STATUS_SYSCALL",
-    "SWITCH_STARTS",
-    "GoroutineEffects",
-    "StateChanges",
-    "goroutine_effects",
-    "goroutine_state_changes",
-]
-
 E = EventType
 # An effect is the type of its event, or one of these. A switch has three effects: the
 # running goroutine stops, which is the event's type, and the other one is woken and

@@ -16,8 +16,6 @@ from pprofdiff.loaders.traces.v2.effects import NUMBERED
 from pprofdiff.loaders.traces.v2.events import Events
 from pprofdiff.loaders.traces.v2.schema import EventType
 
-__all__ = ["CREATES", "STATUSES", "Incarnations"]
-
 E = EventType
 CREATES = (E.GO_CREATE, E.GO_CREATE_BLOCKED, E.GO_CREATE_SYSCALL)
 STATUSES = (E.GO_STATUS, E.GO_STATUS_STACK)

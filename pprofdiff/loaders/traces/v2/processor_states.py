@@ -37,13 +37,6 @@ from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses, mentioned_sysc
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.trace import ProcessorState
 
-__all__ = [
-    "ProcessorChanges",
-    "ProcessorStates",
-    "drop_stolen",
-    "processor_state_changes",
-]
-
 E = EventType
 T = TypeVar("T", bound=np.generic)
 P = ProcessorState

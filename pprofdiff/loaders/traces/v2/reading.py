@@ -23,8 +23,6 @@ from pprofdiff.loaders.traces.v2.tables import GenerationTables
 from pprofdiff.loaders.traces.wide_values import WideValues
 from pprofdiff.model.csr import chunks, offsets_of
 
-__all__ = ["event_batches", "read_events"]
-
 E = EventType
 # Bytes of batches decoded at a time, to stay in the CPU cache.
 _BYTES_AT_ONCE = 1 << 16

@@ -56,8 +56,6 @@ from pprofdiff.loaders.traces.v2.timeline import (
 from pprofdiff.model.traces.timeline import CPUSamples
 from pprofdiff.model.traces.trace import Sync
 
-__all__ = ["Recorder"]
-
 E = EventType
 
 

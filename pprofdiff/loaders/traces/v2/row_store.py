@@ -20,14 +20,6 @@ from pprofdiff.loaders.traces.owner_rows import first_of_each
 from pprofdiff.model.csr import Offsets, chunks, expand, offsets_of, slices
 from pprofdiff.model.traces.table import Table
 
-__all__ = [
-    "OwnerCounts",
-    "RowStore",
-    "interval_store",
-    "processor_store",
-    "rows_by_owner",
-]
-
 # Blocks of at least this many rows on average are copied one by one.
 _LONG_BLOCK = 64
 # Rows placed at a time, which limits temporaries to a few megabytes.

@@ -12,16 +12,6 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "FIRST_EXPERIMENTAL",
-    "FORMATS",
-    "NO_THREAD",
-    "EventType",
-    "GoStatus",
-    "ProcStatus",
-    "argument_counts",
-]
-
 # The minor versions in headers: Go 1.24 wrote 1.23, Go 1.27 writes 1.26.
 FORMATS = (22, 23, 25, 26)
 # The thread of batches without one, as int64 (2**64 - 1 on the wire).

@@ -13,8 +13,6 @@ from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.loaders.traces.varints import TAIL, varint_at
 from pprofdiff.model.csr import count_in_row, expand, offsets_of
 
-__all__ = ["IdMap", "ReasonCodes", "read_stacks", "read_strings"]
-
 # internal/trace/tracev2: MaxEventTrailerDataSize, MaxFramesPerStack.
 _LONGEST_STRING = 1 << 10
 _DEEPEST_STACK = 128

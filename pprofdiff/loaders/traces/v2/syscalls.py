@@ -14,14 +14,6 @@ from pprofdiff.loaders.traces.v2.events import Events
 from pprofdiff.loaders.traces.v2.schema import EventType, GoStatus
 from pprofdiff.model.traces.table import Table
 
-__all__ = [
-    "ProcessorLosses",
-    "ends_after_loss",
-    "mentioned_syscalls",
-    "returns_after_steal",
-    "steals_after_loss",
-]
-
 E = EventType
 _NUMBER_BITS = 40
 

@@ -18,8 +18,6 @@ from pprofdiff.loaders.traces.varints import TAIL, varint_at
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.trace import Sync
 
-__all__ = ["GenerationTables", "RawSamples", "read_tables"]
-
 # The first format whose generations begin with a sync batch holding the clocks.
 _MARKS_SYNCS = 25
 # Numbers of a CPU sample, including its type.

@@ -24,13 +24,6 @@ from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.loaders.traces.v2.tables import GenerationTables
 from pprofdiff.model.traces.table import Table
 
-__all__ = [
-    "MetricEvents",
-    "read_metric_events",
-    "read_timeline_events",
-    "with_times",
-]
-
 E = EventType
 _METRICS = (E.HEAP_ALLOC, E.HEAP_GOAL, E.PROCS_CHANGE)
 

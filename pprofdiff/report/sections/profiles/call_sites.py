@@ -22,8 +22,6 @@ from pprofdiff.report.sections.profiles.cells import (
 )
 from pprofdiff.units import scale_for
 
-__all__ = ["call_sites"]
-
 _ROWS = 10
 # A smaller share of an exact benchmark profile is one-time work of each process.
 _HARDLY = 0.001

@@ -13,16 +13,6 @@ from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.rows import Cell, Column, Mark, Tone, sides
 from pprofdiff.units import Scale, percent, times
 
-__all__ = [
-    "compared",
-    "compared_columns",
-    "delta_cell",
-    "noise_of",
-    "ratio_cell",
-    "share_cell",
-    "value_cells",
-]
-
 _TONES: dict[Mark, Tone] = {"": "", "more": "worse", "less": "better", "noise": "faint"}
 
 

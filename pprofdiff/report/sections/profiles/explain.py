@@ -38,8 +38,6 @@ from pprofdiff.report.sections.profiles.cells import (
 )
 from pprofdiff.units import percent
 
-__all__ = ["explain"]
-
 _STACKS = 3
 
 

@@ -26,8 +26,6 @@ from pprofdiff.report.sections.profiles.cells import (
 from pprofdiff.report.sections.profiles.named import row_cells
 from pprofdiff.units import percent
 
-__all__ = ["moved_most", "movers", "owned_most", "renamed"]
-
 _ROWS = 8
 # Without a noise model, changes below this share of the larger total are left out.
 _SMALL = 0.01

@@ -11,8 +11,6 @@ from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_colum
 from pprofdiff.report.sections.profiles.cells import compared
 from pprofdiff.report.sections.profiles.named import row_cells
 
-__all__ = ["groups_of_fleet"]
-
 # Functions shown group by group: a screenful with ten groups.
 _FUNCTIONS = 3
 # Groups of one function in a short report, for each row that its tables have.

@@ -13,8 +13,6 @@ from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.sections.changes import total_change
 from pprofdiff.units import percent
 
-__all__ = ["headline"]
-
 # Categories whose name says no more than their group's.
 _NO_MORE_THAN_ITS_GROUP = frozenset(("alloc", "rt.other", "user"))
 

@@ -12,8 +12,6 @@ from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture
 from pprofdiff.report.model import Input
 
-__all__ = ["profile_inputs"]
-
 
 def profile_inputs(captures: Sequence[Capture[Profile]]) -> Iterator[Input]:
     """Yield what each profile says about itself.

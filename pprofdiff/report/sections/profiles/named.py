@@ -27,8 +27,6 @@ _STAND_INS = {
     "runtime._VDSO": "no function: kernel code for reading clocks",
 }
 
-__all__ = ["row_cells"]
-
 
 class _Line(NamedTuple):
     """A row's function, file and line; rows of lines are ``function file:line``."""

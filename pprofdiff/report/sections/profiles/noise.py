@@ -11,8 +11,6 @@ from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import VALUE_COLUMNS
 from pprofdiff.report.rows import Sentence
 
-__all__ = ["noise_sentence"]
-
 
 def noise_sentence(
     diff: ProfileDiff, hosts: int | None = None, *, measured: bool = False

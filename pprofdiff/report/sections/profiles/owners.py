@@ -30,8 +30,6 @@ from pprofdiff.report.sections.profiles.cells import (
     value_cells,
 )
 
-__all__ = ["group_table", "payer_tables"]
-
 # A category gets its own row from this share of either total on.
 _WORTH_A_LINE = 0.01
 # In a short table, a group within noise gets a row from this share on.

@@ -39,8 +39,6 @@ from pprofdiff.report.sections.profiles.headline import headline
 from pprofdiff.report.sections.profiles.noise import noise_sentence
 from pprofdiff.report.sections.profiles.owners import group_table, payer_tables
 
-__all__ = ["profile_sections", "profile_tiles", "repeats_a_cause"]
-
 # The size of a benchmark's own tables, of which there may be several.
 _CATEGORIES_OF_UNIT, _ROWS_OF_UNIT = 4, 6
 

@@ -9,20 +9,6 @@ from math import floor, log10
 from pprofdiff.report.rows import Cell, Mark, Row, Tone
 from pprofdiff.units import Scale, percent, scale_for, times
 
-__all__ = [
-    "arrow",
-    "arrow_of",
-    "arrows",
-    "compared",
-    "figure",
-    "in_one_unit",
-    "percents",
-    "ratio_or_word",
-    "shares",
-    "span",
-    "time_scale",
-]
-
 Pair = tuple[float | None, float | None]
 
 # A ratio this close to 1 is not marked.

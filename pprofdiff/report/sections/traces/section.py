@@ -43,8 +43,6 @@ from pprofdiff.report.sections.traces.cells import (
 from pprofdiff.report.sections.traces.waits import wait_rows
 from pprofdiff.units import Scale, scale_for, times
 
-__all__ = ["trace_inputs", "trace_parts", "trace_sections", "trace_tiles"]
-
 _ROWS = 8
 _FEWEST_WAITS = 100
 _INDENT = 2

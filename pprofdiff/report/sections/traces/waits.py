@@ -12,8 +12,6 @@ from pprofdiff.goruntime.readable import short
 from pprofdiff.report.rows import Row
 from pprofdiff.report.sections.traces.cells import figure
 
-__all__ = ["wait_rows"]
-
 _ENDS, _WAITS = 8, 2
 # A place is listed below an end from this part of it on; an end from that of all waits.
 _PART, _OF_ALL = 0.1, 0.01

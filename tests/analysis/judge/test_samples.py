@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_INTERVAL, SAMPLES_FOR_TEST
 from pprofdiff.analysis.judge.samples import (
-    SAMPLES_FOR_INTERVAL,
-    SAMPLES_FOR_TEST,
     geomean,
     mann_whitney,
     median,

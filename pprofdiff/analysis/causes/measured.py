@@ -499,11 +499,12 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     if view.sites is None:
         return []
     large = [
-        s
-        for s in without_moved(view.sites.all)
-        if s.name not in named and is_large(view.totals, s)
+        s for s in view.sites.all if s.name not in named and is_large(view.totals, s)
     ]
-    return netted(large)[:_SITES]
+    if not large:
+        return []
+    stay = without_moved(view.sites.all)
+    return netted([site for site in large if site in stay])[:_SITES]
 
 
 def _of_site(

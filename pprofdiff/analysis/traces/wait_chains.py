@@ -11,34 +11,46 @@ the wait in integers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.traces.interval_rows import row_at, row_ends
+from pprofdiff.analysis.traces.interval_rows import lengths, row_at, row_ends
 from pprofdiff.model.csr import expand, grouped, row_of_item, sums
 from pprofdiff.model.traces.trace import State, Trace
 
 Column = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
-ENDS = frozenset(
-    (
-        "network",
-        "sleep",
-        "forever",
-        "preempted",
-        "wait for debug call",
-        "system goroutine wait",
-        "GC mark assist wait for work",
-        "GC background sweeper wait",
-        "GC weak to strong wait",
-        "wait until GC ends",
-    )
+EndKind = Literal[
+    "running", "processor", "syscall", "network", "timer", "gc", "blocked", "created"
+]
+"""What a chain of waits ends at.
+
+``running`` is CPU time of a goroutine, ``processor`` its wait for a processor,
+``syscall`` a system call, ``gc`` the garbage collector, ``blocked`` a wait that no
+goroutine ended, ``created`` a goroutine that did not exist yet.
+"""
+
+ENDS: Mapping[str, EndKind] = MappingProxyType(
+    {
+        "network": "network",
+        "sleep": "timer",
+        "forever": "blocked",
+        "preempted": "blocked",
+        "wait for debug call": "blocked",
+        "system goroutine wait": "blocked",
+        "GC mark assist wait for work": "gc",
+        "GC background sweeper wait": "gc",
+        "GC weak to strong wait": "gc",
+        "wait until GC ends": "gc",
+    }
 )
-"""Reasons of waits at which a chain ends, even if a goroutine ran the code that woke it
-(`traceBlockReasonStrings` in runtime/traceruntime.go)."""
+"""What waits are for these reasons, at which a chain ends even if a goroutine ran the
+code that woke it (`traceBlockReasonStrings` in runtime/traceruntime.go)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -114,12 +126,10 @@ def wait_chains(trace: Trace) -> WaitChains:
     owner = row_of_item(rows.offsets)
     waker = _wakers(trace, owner)
     waits = np.flatnonzero(waker >= 0)
-    ends = rows.start_ns[1:]
-    last = rows.offsets[1:] - 1
     columns: list[tuple[Column, ...]] = []
     wait = np.arange(len(waits))
     goroutine = waker[waits]
-    start, stop = rows.start_ns[waits], ends[waits]
+    start, stop = rows.start_ns[waits], rows.start_ns[waits + 1]
     unborn = np.zeros(len(waits), np.int64)
     while len(wait):
         at = row_at(rows.offsets, rows.start_ns, goroutine, start)
@@ -135,11 +145,8 @@ def wait_chains(trace: Trace) -> WaitChains:
         # A wait of the waker itself holds up the wait above: it ends before that.
         further = there & (np.append(waker, -1)[at] >= 0) & (until < stop)
         tail = row_at(rows.offsets, rows.start_ns, goroutine, stop - 1)
-        tail_ends = np.where(
-            tail < last[goroutine], np.append(ends, 0)[tail], trace.end_ns
-        )
         # What ends with the wait itself is not followed: chains end before.
-        whole = tail_ends < stop
+        whole = row_ends(trace, np.maximum(tail, 0), goroutine) < stop
         some = tail >= first
         cut = some & ~whole
         head = np.where(there & ~further, at, -1)
@@ -163,15 +170,8 @@ def wait_chains(trace: Trace) -> WaitChains:
     offsets = np.searchsorted(wait, np.arange(len(waits) + 1))
     wait_of = np.full(len(rows), -1, np.int64)
     wait_of[waits] = np.arange(len(waits))
-    return WaitChains(_lengths(trace), wait_of, unborn, offsets, *pieces)
-
-
-def _lengths(trace: Trace) -> Column:
-    """Return how long each row lasts (int64 ns); GONE lasts until the trace's end."""
-    rows = trace.intervals
-    ends = np.append(rows.start_ns[1:], trace.end_ns)
-    ends[rows.offsets[1:][np.diff(rows.offsets) > 0] - 1] = trace.end_ns
-    return ends - rows.start_ns
+    lasts = lengths(trace, slice(0, len(rows)))
+    return WaitChains(lasts, wait_of, unborn, offsets, *pieces)
 
 
 def _wakers(trace: Trace, owner: Column) -> Column:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from pprofdiff.analysis.traces.profiles import (
     profile_of,
 )
 from pprofdiff.analysis.traces.side import TraceSide
-from pprofdiff.analysis.traces.wait_chains import wait_chains
+from pprofdiff.analysis.traces.wait_chains import ENDS, EndKind, wait_chains
 from pprofdiff.analysis.traces.workers import workers
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.readable import short
@@ -29,25 +30,6 @@ T = TypeVar("T")
 Column = NDArray[np.int64]
 S = State
 
-EndKind = Literal[
-    "running", "processor", "syscall", "network", "timer", "gc", "blocked", "created"
-]
-"""What a chain of waits ends at.
-
-``running`` is CPU time of a goroutine, ``processor`` its wait for a processor,
-``syscall`` a system call, ``gc`` the garbage collector, ``blocked`` a wait that no
-goroutine ended, ``created`` a goroutine that did not exist yet.
-"""
-
-_GC = (
-    "GC mark assist wait for work",
-    "GC background sweeper wait",
-    "GC weak to strong wait",
-    "wait until GC ends",
-)
-_KINDS: dict[str, EndKind] = {
-    "network": "network", "sleep": "timer", **dict.fromkeys(_GC, "gc")
-}  # fmt: skip
 # So many places of waiting are shown by themselves, those with most time.
 _PLACES = 24
 
@@ -112,6 +94,15 @@ def waited(diff: TraceDiff) -> tuple[Waited, ...]:
     rows = [Waited(*pair, times[0][key], times[1][key]) for key, pair in shown.items()]
     by = diff.normalization
     return tuple(sorted(rows, key=lambda row: -abs(by.delta(row.base_ns, row.new_ns))))
+
+
+def by_end(rows: Iterable[Waited]) -> dict[End, tuple[int, int]]:
+    """Return the raw time of each end, (base, new) in ns, over all places."""
+    times: dict[End, tuple[int, int]] = {}
+    for row in rows:
+        base, new = times.get(row.end, (0, 0))
+        times[row.end] = base + row.base_ns, new + row.new_ns
+    return times
 
 
 def _key(keys: SideKeys, wait: Wait, end: End) -> tuple[object, ...]:
@@ -223,7 +214,7 @@ class _Naming:
         if state in (S.SYSCALL, S.SYSCALL_BLOCKED):
             return End("syscall", function, system_call)
         reason = self._trace.reasons[int(self._trace.intervals.reason[row])]
-        kind = _KINDS.get(reason, "blocked")
+        kind = ENDS.get(reason, "blocked")
         if kind == "blocked":
             return End(kind, function, reason)
         return _COLLECTOR if kind == "gc" else End(kind, function, call or reason)

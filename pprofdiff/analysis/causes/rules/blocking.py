@@ -34,7 +34,7 @@ from pprofdiff.analysis.judge.calibration import (
 from pprofdiff.analysis.policy import FEW_SAMPLES, MUCH, NOTICED
 from pprofdiff.analysis.traces.movers import Mover
 from pprofdiff.analysis.traces.wait_chains import ENDS
-from pprofdiff.analysis.traces.waited import End, end_in_words, waited
+from pprofdiff.analysis.traces.waited import by_end, end_in_words, waited
 from pprofdiff.goruntime.names import canonical_user
 from pprofdiff.goruntime.readable import short
 
@@ -519,11 +519,11 @@ def _ends(lives: _Lives, off: _Off) -> list[str]:
     if off.what in ENDS:
         return []
     functions = {place.function for place in off.places}
-    times: dict[End, tuple[int, int]] = {}
-    for row in waited(lives.diff):
-        if row.wait.reason == off.what and row.wait.function in functions:
-            base, new = times.get(row.end, (0, 0))
-            times[row.end] = base + row.base_ns, new + row.new_ns
+    times = by_end(
+        row
+        for row in waited(lives.diff)
+        if row.wait.reason == off.what and row.wait.function in functions
+    )
     whole = lives.diff.normalization.delta(*off.times_ns)
     parts = {
         end: float(lives.diff.normalization.delta(*pair)) / whole

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.wait_chains import ENDS
-from pprofdiff.analysis.traces.waited import End, Wait, end_in_words, waited
+from pprofdiff.analysis.traces.waited import Wait, by_end, end_in_words, waited
 from pprofdiff.goruntime.readable import short
 from pprofdiff.report.rows import Row
 from pprofdiff.report.sections.traces.cells import figure
@@ -24,22 +23,13 @@ def wait_rows(diff: TraceDiff) -> Iterator[Row]:
 
     They are of the goroutines that do the work, and scaled as all times of the trace.
     """
-    ends: Counter[End] = Counter()
-    sides: dict[End, list[int]] = defaultdict(lambda: [0, 0])
-    places: dict[End, list[tuple[Wait, int, int]]] = defaultdict(list)
-    for row in waited(diff):
-        sides[row.end][0] += row.base_ns
-        sides[row.end][1] += row.new_ns
-        places[row.end].append((row.wait, row.base_ns, row.new_ns))
-    by = diff.normalization
-    for end, (base, new) in sides.items():
-        ends[end] = int(max(by.scaled(base, new)))
-    least = _OF_ALL * ends.total()
-    for end, size in ends.most_common(_ENDS):
-        if size < least:
+    rows, by = waited(diff), diff.normalization
+    ends = {end: by.scaled(*pair) for end, pair in by_end(rows).items()}
+    least = _OF_ALL * sum(map(max, ends.values()))
+    for end in sorted(ends, key=lambda end: -max(ends[end]))[:_ENDS]:
+        pair, name = ends[end], end_in_words(end)
+        if max(pair) < least:
             break
-        pair = by.scaled(*sides[end])
-        name = end_in_words(end)
         yield figure(
             f"end.{end.kind}.{end.function}.{end.call}",
             name,
@@ -47,13 +37,15 @@ def wait_rows(diff: TraceDiff) -> Iterator[Row]:
             "ns",
             worse=end.kind in _WORSE,
         )
-        largest = sorted(places[end], key=lambda one: -max(one[1:]))
-        for wait, *times in largest[:_WAITS]:
+        places = [row for row in rows if row.end == end]
+        places.sort(key=lambda row: -max(row.base_ns, row.new_ns))
+        for wait, _, *raw in places[:_WAITS]:
             itself = wait.reason in ENDS or wait[:2] == (end.call, end.function)
-            if itself or max(by.scaled(*times)) < _PART * size:
+            times = by.scaled(*raw)
+            if itself or max(times) < _PART * max(pair):
                 continue
             key = f"wait.{wait.reason}.{wait.function}.{wait.call}.{name}"
-            yield figure(key, _in_words(wait), by.scaled(*times), "ns", level=1)
+            yield figure(key, _in_words(wait), times, "ns", level=1)
 
 
 def _in_words(wait: Wait) -> str:
@@ -63,6 +55,5 @@ def _in_words(wait: Wait) -> str:
     if wait.function == wait.reason:
         return f"waits in {wait.reason}"
     how = f" for {wait.reason}" if wait.reason else ""
-    return (
-        f"{short(wait.function)} waits{f' in {short(wait.call)}' if wait.call else how}"
-    )
+    how = f" in {short(wait.call)}" if wait.call else how
+    return f"{short(wait.function)} waits{how}"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.gate.model import Verdict
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.goruntime.readable import short
 from pprofdiff.kinds import KindId
 from pprofdiff.units import printable
 
@@ -242,32 +243,81 @@ class Heading(NamedTuple):
 class SourceNote(NamedTuple):
     """What the source says about a finding, in one sentence.
 
-    `lead` precedes the location of changed `lines` and `said` follows it, each with its
-    punctuation. Without lines, `said` is the whole sentence.
+    `lead` precedes the location of changed `lines`. It is followed by `more` of their
+    function, by the `amount` of their cum, "" if unknown, and by `said`. Without lines,
+    `said` is the whole sentence. If the lines are `titled`, the finding's title has
+    their file, function and commits.
     """
 
     said: str
     lead: str = ""
     lines: ChangedLines | None = None
+    more: str = ""
+    amount: str = ""
+    titled: bool = False
+
+    @property
+    def place(self) -> str:
+        """The location as printed, "" without lines."""
+        if self.lines is None:
+            return ""
+        return self.lines.numbers if self.titled else self.lines.place
+
+    @property
+    def after(self) -> str:
+        """What follows the location, up to the commits."""
+        if self.lines is None:
+            return self.said
+        where = "" if self.titled else f" in {short(self.lines.function)}"
+        amount = f", {self.amount} with all they call" if self.amount else ""
+        return f"{self.more}{where}{amount}{self.said}"
 
     @property
     def text(self) -> str:
         """The whole sentence; a commit is its short id and its subject, if any."""
         if self.lines is None:
             return self.said
-        commits = "".join(
-            f'; {commit.short} "{commit.subject}"'
-            if commit.subject
-            else f"; {commit.short}"
-            for commit in self.commits
-        )
-        end = "" if commits.endswith(('."', '!"', '?"')) else "."
-        return f"{self.lead}{self.lines.place}{self.said}{commits}{end}"
+        commits = [self._named(commit) for commit in self.commits]
+        where = f"{self.lead}{self.place}{self.after}"
+        text = "; ".join((where, *commits) if self.located else commits)
+        return text if text.endswith(('."', '!"', '?"')) else f"{text}."
+
+    @property
+    def located(self) -> bool:
+        """Whether it names lines that the title does not."""
+        return self.lines is not None and not (self.titled and not self.after)
+
+    def _named(self, commit: Commit) -> str:
+        subject = f' "{commit.subject}"' if commit.subject else ""
+        known = self.titled and self.located
+        return f"{'' if known else commit.short}{subject}".strip()
 
     @property
     def commits(self) -> tuple[Commit, ...]:
-        """The commits that made the lines."""
-        return () if self.lines is None else self.lines.commits
+        """The commits to name: those that made the lines."""
+        commits = () if self.lines is None else self.lines.commits
+        return tuple(c for c in commits if c.subject) if self.titled else commits
+
+    def is_of(self, title: str) -> bool:
+        """Return whether a title begins with the function of the lines."""
+        if self.lines is None:
+            return False
+        # Names that would read the same have more of their path.
+        *_, subject = title.partition(" ")[0].rpartition("/")
+        return subject == short(self.lines.function)
+
+    def below(self, title: str, *, known: bool) -> SourceNote:
+        """Return the note below a title with its lines.
+
+        An amount that the title has, or that is `known`, is left out.
+        """
+        amount = "" if known or self.amount in title else self.amount
+        return self._replace(titled=True, amount=amount)
+
+    @property
+    def adds(self) -> bool:
+        """Whether it says more than a title with its lines."""
+        return bool(not self.titled or self.located or self.commits)
 
     def without_subjects(self, known: Collection[Commit]) -> SourceNote:
         """Return the note without the subjects of commits that a reader knows."""
@@ -286,7 +336,7 @@ class Reason(NamedTuple):
     `number` counts causes, from 1; it is 0 if the finding is not significant. A
     consequence has its cause's number and a `level` above 0. `amount` is the finding's
     part of the CPU profiles' delta, "" if unknown; `notes` are what the source says
-    about it.
+    about it. `lines` are changed lines of the function with which the title begins.
     """
 
     number: int
@@ -294,6 +344,7 @@ class Reason(NamedTuple):
     amount: str = ""
     level: int = 0
     notes: tuple[SourceNote, ...] = ()
+    lines: ChangedLines | None = None
 
     @property
     def style(self) -> Literal["worse", "better", "strong"]:
@@ -303,12 +354,19 @@ class Reason(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The sentence that says what changed, with its amount and severity, if any."""
-        found = self.finding
+        """The sentence that says what changed, with its amount and severity, if any.
+
+        Changed lines and their commits follow the function.
+        """
+        found, said = self.finding, self.finding.title
+        if self.lines is not None:
+            removed = "removed: " if self.lines.gone else ""
+            where = [f"{removed}{self.lines.place}"]
+            where += (commit.short for commit in self.lines.commits)
+            subject, _, rest = said.partition(" ")
+            said = f"{subject} ({', '.join(where)}) {rest}"
         severity = "" if found.severity == "info" else found.severity
-        return (
-            f"{found.title}. {', '.join(filter(None, (self.amount, severity)))}".strip()
-        )
+        return f"{said}. {', '.join(filter(None, (self.amount, severity)))}".strip()
 
     @property
     def lead(self) -> str:

@@ -132,7 +132,8 @@ class Explained(NamedTuple):
     """How much of the CPU profiles' delta the findings explain, in scaled values.
 
     `left` are the groups whose unexplained part is significant, largest first. `quiet`
-    says that all that is unexplained is within noise, group by group and together.
+    says that all that is unexplained is within noise: together, and each group and
+    function.
     """
 
     total: float

@@ -421,8 +421,11 @@ def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
     large = [(d, label) for d, label in deltas if abs(d) >= _CLAUSE * abs(whole)]
     large.sort(key=lambda one: -abs(one[0]))
     shown = [(label, _signed(scale, delta)) for delta, label in large[:_CLAUSES]]
-    rest = whole - sum(delta for delta, _ in large[:_CLAUSES])
-    if shown and abs(rest) >= LITTLE * abs(whole):
+    # From the numbers as printed, so that they add up for the reader.
+    rest = scale.rounded(whole) - sum(
+        scale.rounded(delta) for delta, _ in large[:_CLAUSES]
+    )
+    if shown and scale.rounded(rest):
         shown.append(("other", _signed(scale, rest)))
     return shown if len(shown) > 1 else []
 

@@ -43,8 +43,13 @@ class ChangedLines(NamedTuple):
     @property
     def place(self) -> str:
         """The file and its lines: ``cache/lru.go:41-42``."""
+        return f"{self.path}:{self.numbers}"
+
+    @property
+    def numbers(self) -> str:
+        """The lines without their file: ``41-42``."""
         last = f"-{self.end}" if self.end > self.start else ""
-        return f"{self.path}:{self.start}{last}"
+        return f"{self.start}{last}"
 
 
 class RelatedLines(NamedTuple):

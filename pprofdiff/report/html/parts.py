@@ -199,9 +199,9 @@ def reason_text(reason: Reason, *, advice: str = "") -> tuple[Paragraph, ...]:
 
 def _note(note: SourceNote, view: str) -> Paragraph:
     """Return a note on the source, with its location as a link of its own."""
-    if note.lines is None:
+    if note.lines is None or not note.located:
         return Paragraph(printable(note.text), view=view)
-    place = note.lines.place
+    place = note.place
     rest = note.text.removeprefix(f"{note.lead}{place}")
     named = Place(printable(note.lead), printable(place), note.lines.function)
     return Paragraph(printable(rest), view=view, place=named)

@@ -32,7 +32,6 @@ from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import Why, why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.marks import marks_legend
-from pprofdiff.report.sections.profiles.section import repeats_a_cause
 from pprofdiff.report.sections.units import unit_parts
 from pprofdiff.report.sections.verdict import rulings, unread_warnings, verdict_lines
 from pprofdiff.units import printable
@@ -95,27 +94,21 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
         yield _Piece("", "units", _drawn(units), 0)
     yield from _verdict(report)
     yield _Piece("", "the answer", _cause(first), 0)
-    totals = _totals(report, shown_sections, first)
-    if totals:
-        yield _Piece("", "totals", totals, 0)
     others = [reason for reason in explained.reasons if reason is not first.reason]
     short = _in_short(others, explained.rest)
     if short:
         yield _Piece("", "other findings", short, 0)
-    account = list(account_parts(report))
-    if account:
-        yield _Piece("", "account", _drawn(account), 0)
-    lines = list(changed_parts(report))
-    if lines:
-        yield _Piece("", "changed lines", _drawn(lines), 1)
-    yield from _tops(report, shown_sections, account)
+    totals = _totals(report, shown_sections, first)
+    if totals:
+        yield _Piece("", "totals", totals, 0)
+    yield from _support(report, shown_sections, first)
     if any(r.finding.text or r.finding.advice or r.notes for r in others):
         yield _Piece("The other findings in full", "", _listed(others), 2)
     for number, section in enumerate(shown_sections):
         contents = f": {section.contents}" if section.contents else ""
         alone = number == 0 and section.diff is None
         for parts in _cut(section.parts):
-            text = _drawn(parts)
+            text = "\n\n".join(_linked(report, section, part) for part in parts)
             title = f"{section.heading}{contents}"
             yield _Piece(title, _name_of(parts), text, 3, opened=alone)
     yield from _rules(report, "Rules of the gate")
@@ -343,42 +336,54 @@ def _mode(report: ReportModel, section: Section) -> str:
     return section.mode
 
 
-def _tops(
-    report: ReportModel,
-    shown_sections: Sequence[Section],
-    above: Sequence[SectionPart],
+def _support(
+    report: ReportModel, shown_sections: Sequence[Section], first: Answer
 ) -> Iterator[_Piece]:
-    """Yield what changed most in the first comparison, if it is of profiles.
+    """Yield account and changed lines; without a cause, what changed most."""
+    account, lines = list(account_parts(report)), list(changed_parts(report))
+    if account:
+        yield _Piece("", "account", _drawn(account), 0)
+    if lines:
+        yield _Piece("", "changed lines", _drawn(lines), 1)
+    above = tables_of([*account, *lines])
+    if first.reason is None and shown_sections:
+        for part in _tops(shown_sections[0]):
+            above += tables_of([part])
+            text = _linked(report, shown_sections[0], part)
+            yield _Piece("", _name_of([part]), text, 0)
+    legend = _drawn(marks_legend(above))
+    if legend:
+        yield _Piece("", "what the marks mean", legend, 0)
 
-    For its first key with tables, those of costlier and of cheaper rows come together,
-    followed by a legend for their marks and those of tables `above`. Without tables,
-    each key has a sentence. A single row that repeats a cause is left out.
+
+def _tops(section: Section) -> Iterator[Table | Sentence]:
+    """Yield what changed most in a comparison, if it is of profiles.
+
+    For its first key with tables, those of costlier and of cheaper rows come together.
+    Without tables, each key has a sentence.
     """
-    first = shown_sections[0] if shown_sections else None
-    if first is None or first.diff is None:
-        return
-    parts = [p for p in first.parts if isinstance(p, Table | Sentence)]
-    for key in first.tops:
-        moved = [table for table in tables_of(parts) if table.key == key]
-        if moved and repeats_a_cause(report, first.diff, moved):
-            return
+    for key in section.tops:
+        moved = [table for table in tables_of(section.parts) if table.key == key]
+        for table in moved:
+            title = f"{table.title}, {section.measure}"
+            yield replace(table.first(_ROWS), title=title)
         if moved:
-            tables = [
-                replace(table.first(_ROWS), title=f"{table.title}, {first.measure}")
-                for table in moved
-            ]
-            names = [row.key for table in tables for row in table.rows]
-            urls = _urls(report, first.diff, names)
-            for table in tables:
-                yield _Piece("", _name_of([table]), markup.table(table, urls), 0)
-            before = tables_of(above)
-            legend = _drawn(marks_legend([*before, *tables]))
-            if legend:
-                yield _Piece("", "what the marks mean", legend, 0)
             return
-    for part in parts:
-        if part.key in first.tops:
-            yield _Piece("", part.key, markup.render(part), 0)
+    for part in section.parts:
+        if isinstance(part, Sentence) and part.key in section.tops:
+            yield part
+
+
+def _linked(report: ReportModel, section: Section, part: SectionPart) -> str:
+    """Return a part of a section; functions lead to their lines, and to the page."""
+    if (
+        section.diff is None
+        or not isinstance(part, Table)
+        or part.key not in section.tops
+    ):
+        return markup.render(part)
+    names = [row.key for row in part.rows]
+    return markup.table(part, _urls(report, section.diff, names))
 
 
 def _urls(

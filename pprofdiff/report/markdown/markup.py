@@ -180,16 +180,18 @@ def noted(note: SourceNote) -> str:
     """Return a note on the source, its place and commits linked where possible."""
     if note.lines is None:
         return paragraph(note.text)
-    place = linked(note.lines.place, lines_url(note.lines))
     commits = [
-        f"; {linked(commit.short, commit_url(commit))} "
+        f"{linked(commit.short, commit_url(commit))} "
         f"{inline(commit.subject, _LONGEST_NAME)}".rstrip()
         for commit in note.commits
     ]
+    if not note.located:
+        return "; ".join(commits)
+    place = linked(note.place, lines_url(note.lines))
     # Other lines of the place follow directly.
-    space = "" if note.said.startswith(",") else " "
-    said = f"{place}{space}{inline(note.said.strip(), LONGEST_PARAGRAPH)}"
-    return f"{inline(note.lead.strip())} {said}{''.join(commits)}"
+    space = "" if note.after.startswith(",") else " "
+    said = f"{place}{space}{inline(note.after.strip(), LONGEST_PARAGRAPH)}"
+    return "; ".join((f"{inline(note.lead.strip())} {said}", *commits))
 
 
 def linked(text: str, url: str) -> str:

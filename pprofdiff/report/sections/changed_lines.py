@@ -97,11 +97,10 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
             others = _others(
                 [n for n in source.near if n.function == lines.function], lines
             )
-        named = f" in {short(lines.function)}, {amount} with all they call{others}"
-        yield SourceNote(named, _lead(lines), kept)
+        yield SourceNote(others, _lead(lines), kept, amount=amount)
     near = [one for one in source.near if one.function not in carrying]
     for lines, more in _by_function(near):
-        yield SourceNote(f"{more} in {short(lines.function)}", _lead(lines), lines)
+        yield SourceNote("", _lead(lines), lines, more)
     yield from _related(source.related)
     yield from _only(source.only)
     if source.unchanged and (source.lines or source.near):
@@ -120,8 +119,7 @@ def _related(related: Sequence[RelatedLines]) -> Iterator[SourceNote]:
         found.setdefault(how, []).append(one)
     for how, several in found.items():
         for lines, more in _by_function([one.lines for one in several]):
-            name = short(lines.function)
-            yield SourceNote(f"{more} in {name}, {how}", _lead(lines), lines)
+            yield SourceNote(f", {how}", _lead(lines), lines, more)
 
 
 def _only(only: Sequence[ChangedLines]) -> Iterator[SourceNote]:
@@ -136,7 +134,7 @@ def _only(only: Sequence[ChangedLines]) -> Iterator[SourceNote]:
         for lines, more in _by_function(own):
             verb = "removed from" if lines.gone else "changed in"
             lead = f"{which} {verb} {where}: "
-            yield SourceNote(f"{more} in {short(lines.function)}", lead, lines)
+            yield SourceNote("", lead, lines, more)
 
 
 def _lead(lines: ChangedLines) -> str:
@@ -153,13 +151,8 @@ def _others(changed: Sequence[ChangedLines], carrying: ChangedLines) -> str:
         lead = "also" if lines.gone == carrying.gone else "changed"
         if lines.gone and not carrying.gone:
             lead = "removed"
-        found.append(f"{lead} {_numbers(lines)}{more}")
+        found.append(f"{lead} {lines.numbers}{more}")
     return f" ({'; '.join(found)})" if found else ""
-
-
-def _numbers(lines: ChangedLines) -> str:
-    """Return the numbers of lines, without their file."""
-    return lines.place.removeprefix(f"{lines.path}:")
 
 
 def _by_function(
@@ -176,7 +169,7 @@ def _by_function(
     for own in found.values():
         first, *others = sorted(own, key=lambda lines: lines.start)
         commits = tuple(dict.fromkeys(c for lines in own for c in lines.commits))
-        numbers = [_numbers(lines) for lines in others]
+        numbers = [lines.numbers for lines in others]
         more = "".join(f", {number}" for number in numbers[:_PLACES])
         if len(numbers) > _PLACES:
             more += f" and {len(numbers) - _PLACES} more"

@@ -117,17 +117,26 @@ def _reasons(
         wholes[finding.id] = (whole or finding.explains or 0.0) if amount else 0.0
         reason = Reason(number if cause or level else 0, finding, amount, level)
         notes: list[SourceNote] = []
-        for note in source_notes(report, finding):
-            costs = note.lines is not None and (note.lines.base or note.lines.new)
-            if note in first and not notes:
-                notes.append(SourceNote(f"The same lines as in {first[note]}."))
-            elif costs or note not in printed:
-                notes.append(note.without_subjects(subjects))
-                # Short reports have the first note only.
-                subjects |= set(notes[0].commits)
-                if len(notes) == 1 and costs:
-                    first[note] = number
+        found = source_notes(report, finding)
+        # Lines of the function itself come before those that call it.
+        for note in sorted(found, key=lambda note: not note.is_of(finding.title)):
+            titled = not level and not notes and note.is_of(finding.title)
+            known, costs = note in printed, bool(note.amount)
             printed.add(note)
+            if note in first and not notes and not titled:
+                notes.append(SourceNote(f"The same lines as in {first[note]}."))
+            elif titled or not known:
+                below = note.without_subjects(subjects)
+                # Short reports have the first note only.
+                if not notes:
+                    subjects |= set(note.commits)
+                    if costs:
+                        first.setdefault(note, number)
+                if titled:
+                    reason = reason._replace(lines=note.lines)
+                    below = below.below(finding.title, known=known)
+                notes.append(below)
+        notes = [note for note in notes if note.adds]
         yield reason._replace(notes=tuple(notes))
 
 

@@ -235,19 +235,6 @@ def _short_parts(
         yield from renamed(diff)
 
 
-def repeats_a_cause(
-    report: ReportModel, diff: ProfileDiff, moved: Sequence[SectionPart]
-) -> bool:
-    """Return whether all that changed is one function, and a cause has its numbers.
-
-    This is for measured benchmarks, whose causes are functions.
-    """
-    tables = tables_of(moved)
-    if not report.comparison.measured or len(tables) != 1 or len(tables[0].rows) != 1:
-        return False
-    return tables[0].total <= 1 and not _not_in_causes(report, diff, tables[0])
-
-
 def _beyond_causes(
     report: ReportModel, diff: ProfileDiff, moved: Table | Sentence
 ) -> Iterator[Table | Sentence]:

@@ -214,6 +214,8 @@ class Comparison:
                 f"several benchmarks run {name}, and the profile does not say which "
                 "of them a sample is of: shares are compared",
             )
+        if self.turns is not None:
+            yield from self.turns.outside_timer()
         for kind in KINDS.values():
             if kind.caveats and (self.base.of(kind.id) or self.new.of(kind.id)):
                 result = self.results.get(kind.id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -119,6 +120,8 @@ _OF_CAPTURES = frozenset(
     )
 )
 
+_SAME_SOURCE = "the source of all packages with samples is the same in both builds"
+
 SCREEN = Scope()
 """What fits a screen."""
 
@@ -158,15 +161,17 @@ def report_of(
     if comparison.measured and comparison.profiles and decided.verdict == "unknown":
         comparison = comparison.undecided()
     given = comparison.given
-    findings = find(comparison, decided.verdict, decided.moved)
+    findings = find(comparison, decided.verdict, decided.moved, decided.allocating)
     changed: tuple[ChangedLines, ...] = ()
     unchanged: tuple[str, ...] = ()
     if sources is not None:
         from pprofdiff.analysis.causes.sources import with_source
 
         behind = with_source(comparison, findings, sources, decided=decided.decided)
-        findings, changed, unchanged, of_source = behind
-        for caveat in of_source:
+        findings, changed, unchanged = behind[:3]
+        if behind.same and decided.needs:
+            decided = replace(decided, needs=_SAME_SOURCE)
+        for caveat in behind.caveats:
             if comparison.measured:
                 continue
             unique.setdefault(caveat.text, caveat)

@@ -269,7 +269,7 @@ class SourceNote(NamedTuple):
         if self.lines is None:
             return self.said
         where = "" if self.titled else f" in {short(self.lines.function)}"
-        amount = f", {self.amount} with all they call" if self.amount else ""
+        amount = f", {self.amount} cum" if self.amount else ""
         return f"{self.more}{where}{amount}{self.said}"
 
     @property
@@ -303,8 +303,8 @@ class SourceNote(NamedTuple):
         if self.lines is None:
             return False
         # Names that would read the same have more of their path.
-        *_, subject = title.partition(" ")[0].rpartition("/")
-        return subject == short(self.lines.function)
+        subject, name = title.partition(" ")[0], short(self.lines.function)
+        return subject.rpartition("/")[2] == name.rpartition("/")[2]
 
     def below(self, title: str, *, known: bool) -> SourceNote:
         """Return the note below a title with its lines.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from pprofdiff.analysis.benchmarks.times import (
     key_of,
 )
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
+from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.judge.calibration import TURNS_TOGETHER
 from pprofdiff.analysis.judge.totals import InTurns
 from pprofdiff.model.benchmarks import Benchmarks, Result
@@ -29,6 +30,9 @@ _IN_TURNS = re.compile(r"in turns(?:, (\d{1,6}) a layout)?")
 
 # CPU times are used if the kernel counted some in this share of the turns.
 _COUNTED = 0.75
+# CPU time in time per op, as a multiple of GOMAXPROCS, that only a stopped timer
+# explains: both are measured within a few percent.
+_OUTSIDE = 1.2
 # Most values of a side are between these quantiles.
 _MOST = 0.1, 0.9
 
@@ -85,6 +89,28 @@ class Turns:
     def alike(self, kind: str) -> bool:
         """Return whether no benchmark's counts of a kind left their range."""
         return kind in self.varies and bool(self.varies[kind].all())
+
+    def outside_timer(self) -> Iterator[Caveat]:
+        """Yield a caveat if CPU per op is more than fits in time per op.
+
+        GOMAXPROCS processors cannot use more, so a part of it is outside the timer.
+        """
+        if self.cpu_seconds is None:
+            return
+        sides = zip(self.cpu_seconds, self.seconds, strict=True)
+        times = np.array([np.median(cpu / time, axis=0) for cpu, time in sides])
+        most = np.array([procs or 1 for _, procs, _ in self.names])
+        found = np.flatnonzero((times > _OUTSIDE * most).any(axis=0)).tolist()
+        if found:
+            low, high = sorted(times[:, found[0]].tolist())
+            name, procs, _ = self.names[found[0]]
+            more = f" (and of {len(found) - 1} more)" if len(found) > 1 else ""
+            yield Caveat(
+                "outside-timer",
+                f"CPU/op of {name}{more} is {low:.1f} to {high:.1f} times its time/op "
+                f"with GOMAXPROCS={procs or 1}: it includes work outside the timer, as "
+                "after b.StopTimer",
+            )
 
     def each(self, figure: tuple[Floats, Floats]) -> list[InTurns]:
         """Return a figure of (base, new), benchmark by benchmark."""

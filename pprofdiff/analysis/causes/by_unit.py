@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.measured import causes_of_measured
+from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
 
@@ -14,6 +15,8 @@ from pprofdiff.analysis.outcome.model import Unit
 _MOST = 5
 # Causes per unit: the first ones have most of its change.
 _CAUSES = 2
+# Allocation sites of units whose time did not change.
+_SITES = 3
 _ABOUT = "CPU per op is by about the iterations that ran."
 
 
@@ -31,6 +34,32 @@ def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[F
         for finding in found.found:
             if finding.id in kept or finding.parent in kept:
                 yield _named(finding, names, number, about)
+
+
+def allocations_of_units(
+    comparison: Comparison, units: Sequence[Unit]
+) -> Iterator[Finding]:
+    """Yield the sites behind the allocations of units whose time did not change.
+
+    A site is reported for the unit in which it changed most.
+    """
+    first = dict[tuple[str, ...], Finding]()
+    others = dict[tuple[str, ...], list[str]]()
+    for places, of_unit in changed_units(comparison, units):
+        names = ", ".join(unit.name for unit in places)
+        for finding in causes_of_measured(Case(of_unit), moved=False).found:
+            if (
+                finding.claim is None and not finding.sure
+            ) or finding.severity == "info":
+                continue
+            if finding.functions in first:
+                others.setdefault(finding.functions, []).append(names)
+            elif len(first) < _SITES:
+                named = _named(finding, names, len(first) + 1, "")
+                first[finding.functions] = named
+    for functions, finding in first.items():
+        also = f"Also in {listed(others[functions])}." if functions in others else ""
+        yield finding._replace(text=f"{finding.text} {also}".strip())
 
 
 def changed_units(

@@ -21,6 +21,7 @@ from pprofdiff.analysis.causes.finding import (
     Severity,
     severity_of,
 )
+from pprofdiff.analysis.causes.inlined import inlined_now
 from pprofdiff.analysis.causes.places import (
     Place,
     Program,
@@ -88,12 +89,17 @@ class _View(NamedTuple):
     moved: bool
     mix: bool
 
-    @property
-    def of_all(self) -> str:
-        """The allocations of an op of the mix, in words; "" with one benchmark."""
+    def of_all(self, counted: str) -> str:
+        """Return the bytes of an op of the mix, in words, after what a place allocates.
+
+        "" with one benchmark, and where a place has all of them.
+        """
         if not self.mix or self.totals is None or self.totals.space is None:
             return ""
-        return f" (an op of the mix: {arrow(*self.totals.space, 'B')})"
+        whole = arrow(*self.totals.space, "B")
+        return (
+            "" if counted.startswith(f"{whole}/op") else f" (an op of the mix: {whole})"
+        )
 
 
 def causes_of_measured(case: Case, *, moved: bool) -> Findings:
@@ -244,12 +250,12 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         facts = (cpu.fact(_who(cpu, place), place.base, place.new), *facts)
     site = _sites_of(view, cpu, place)[0]
     known = site is not None and is_large(view.totals, site)
+    counted = amounts(view.totals, site) if known and site else ""
     resources, callees = _by_resource(cpu, place), _callees(cpu, place)
     sentences = [
-        f"It allocates {amounts(view.totals, site)}{_all(place)}{view.of_all}"
-        if known and site
-        else "",
+        f"It allocates {counted}{_all(place)}{view.of_all(counted)}" if counted else "",
         _absorbed(cpu, place),
+        _inlined(cpu, place),
         _inside(callees, _mechanism(cpu, place, {amount for _, amount in resources})),
         _in_clauses(resources, scale_of(cpu.diff).unit),
     ]
@@ -311,7 +317,7 @@ def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
 
 
 def _all(place: Place) -> str:
-    return " with all it calls" if place.whole else ""
+    return " cum" if place.whole else ""
 
 
 def _by_chance(view: _View, cpu: CPUComparison, place: Place, *, known: bool) -> bool:
@@ -342,13 +348,13 @@ def _sites_of(
 def _title(cpu: CPUComparison, place: Place) -> str:
     """Return a place's change as a title."""
     amount, who = cpu.words(place.base, place.new), _who(cpu, place)
-    cum = _cum(cpu, place.row)
-    if place.whole and (place.base, place.new) == cum:
-        amount = f"{amount} with all it calls"
-    elif place.whole and not place.partial:
-        amount = f"{amount} on the path that changed"
     if place.partial:
         amount = f"{amount} outside the causes above"
+    elif place.whole:
+        of_all = (place.base, place.new) == _cum(cpu, place.row)
+        amount = f"{amount} {'cum' if of_all else 'on the path that changed'}"
+    elif place.absorbed < 0 and (place.base, place.new) != _cum(cpu, place.row):
+        amount = f"{amount} flat with library code"
     ratio = cpu.diff.normalization.ratio(place.base, place.new)
     if not place.new:
         return f"{who} no longer takes CPU: {amount}"
@@ -373,6 +379,14 @@ def _absorbed(cpu: CPUComparison, place: Place) -> str:
     name = _called(cpu.names[place.absorbed])
     without = cpu.diff.base if _cum(cpu, place.absorbed)[1] else cpu.diff.new
     return f"{name} has no samples in {without.label}: its code is inlined, or moved"
+
+
+def _inlined(cpu: CPUComparison, place: Place) -> str:
+    """Return whether the compiler inlines a place on one side only, as a sentence."""
+    now = inlined_now(cpu, place.row)
+    if now is None:
+        return ""
+    return f"The compiler {'inlines it now' if now else 'no longer inlines it'}"
 
 
 def _called(name: str) -> str:
@@ -507,7 +521,9 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     if not large:
         return []
     stay = without_moved(view.sites.all)
-    return netted([site for site in large if site in stay])[:_SITES]
+    found = view.sites.with_helpers(netted([site for site in large if site in stay]))
+    kept = [s for s in found if not s.helpers or is_large(view.totals, s)]
+    return sorted(kept, key=lambda s: -part_of_all(view.totals, s))[:_SITES]
 
 
 def _of_site(
@@ -518,7 +534,11 @@ def _of_site(
     name = _called(site.name)
     fewer = _falls(space, objects if site.exact else space)
     verb = "allocates less:" if fewer else "allocates more:"
-    if not space[1]:
+    text = share_of_change(view.totals, site, alone=alone, mix=view.mix)
+    if site.helpers:
+        verb, inside = _with_helpers(site, fewer=fewer)
+        text = f"{text} {inside}".strip()
+    elif not space[1]:
         verb = "no longer allocates:"
     elif not space[0]:
         verb = "allocates now:"
@@ -532,9 +552,10 @@ def _of_site(
         own = owned_by(cpu, cpu.rows_of(owners).tolist())
         of_site = own.within(cpu.of_groups(*_COSTS_OF_ALLOCATION)).without(taken)
         delta = cpu.delta(of_site)
-        # Allocations are counted: their CPU goes the same way, however few samples.
-        if (delta < 0) == fewer and delta:
-            claim, explains, mark = of_site, delta, cpu.mark(of_site)
+        marked = cpu.mark(of_site)
+        # Allocations are counted, CPU is sampled: within noise, it is not claimed.
+        if (delta < 0) == fewer and delta and marked != "noise":
+            claim, explains, mark = of_site, delta, marked
     part = part_of_all(view.totals, site)
     severity: Severity = "major" if part >= MUCH else "minor"
     facts = (
@@ -544,7 +565,7 @@ def _of_site(
     return Finding(
         "allocation" if number == 1 else f"allocation-{number}",
         title,
-        share_of_change(view.totals, site, alone=alone, mix=view.mix),
+        text,
         facts,
         severity=severity if site.agrees else "info",
         direction="better" if fewer else "worse",
@@ -557,6 +578,20 @@ def _of_site(
         rises=not fewer,
         names=frozenset(owners),
         functions=tuple(owners),
+    )
+
+
+def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
+    """Return the verb of a site with its helpers, and the sentence that names them."""
+    first, several = site.helpers[0], len(site.helpers) > 1
+    of_new = bool(first.space[1])
+    which = "only new has" if of_new else "only base has"
+    who = f"{len(site.helpers)} functions" if several else "a function"
+    verb = f"and {who} below it that {which} allocate {'less' if fewer else 'more'}:"
+    amount = f"{arrow(*first.space, 'B')}/op"
+    return (
+        verb,
+        f"{'Most' if several else 'All'} of that is {_called(first.name)}: {amount}.",
     )
 
 

@@ -60,6 +60,8 @@ def line_of(diff: ProfileDiff, function: str) -> str:
     return ""
 
 
+_Pair = tuple[float, float]
+
 BYTE, OBJECT = 0.5, 0.01
 """Fewer bytes or objects per op count as none: they are allocated occasionally."""
 _KNOWN = 5
@@ -110,7 +112,8 @@ class Site(NamedTuple):
     credited to whoever allocates first, and whose the `missing` ones are is unknown.
     `agrees` says whether profiles have about the bytes that benchmarks count; else a
     good part of both is start-up, spread over different operation counts. With
-    `instead_of`, base is that function's.
+    `instead_of`, base is that function's. `helpers` are functions below it that
+    allocate on one side only, largest first: the figures include theirs.
     """
 
     name: str
@@ -121,11 +124,16 @@ class Site(NamedTuple):
     missing: float = 0.0
     instead_of: str = ""
     agrees: bool = True
+    helpers: tuple[Site, ...] = ()
 
     @property
     def shared(self) -> float:
         """The bytes of tiny-object blocks that other functions may share."""
         return _TINY * self.missing
+
+
+def _added(pairs: Sequence[_Pair]) -> _Pair:
+    return sum(base for base, _ in pairs), sum(new for _, new in pairs)
 
 
 def netted(sites: Sequence[Site]) -> list[Site]:
@@ -278,6 +286,38 @@ class Sites:
         )
         return self._site(name, row, pairs), below
 
+    def with_helpers(self, sites: Sequence[Site]) -> list[Site]:
+        """Return sites; a function together with those that its code moved to or from.
+
+        If what it allocates less is allocated by functions below it that only new has,
+        neither is a change: both together are. The same holds the other way around.
+        """
+        left = list(sites)
+        for site in sites:
+            # One with helpers may have most of them below it, which are sites too.
+            if site not in left or not all(site.space):
+                continue
+            below = self.under(site.name)[1] - {site.name}
+            own = site.space[1] - site.space[0]
+            helpers = tuple(
+                one
+                for one in self.all
+                if one.name in below
+                and not all(one.space)
+                and (one.space[1] - one.space[0]) * own < 0
+            )
+            moved = sum(one.space[1] - one.space[0] for one in helpers)
+            if abs(moved) < MOST * abs(own):
+                continue
+            together = [site, *helpers]
+            left[left.index(site)] = site._replace(
+                space=_added([one.space for one in together]),
+                objects=_added([one.objects for one in together]),
+                helpers=helpers,
+            )
+            left = [one for one in left if one not in helpers]
+        return left
+
     def _site(self, name: str, row: int, pairs: list[tuple[float, float]]) -> Site:
         return Site(
             name,
@@ -324,8 +364,6 @@ def _counted_space(comparison: Comparison) -> tuple[float, float] | None:
     work = comparison.work
     return None if work is None else work.allocated.get("alloc_space")
 
-
-_Pair = tuple[float, float]
 
 # A function is reported if its allocations changed by this part of all allocations or
 # of the whole change, and of its own. Counts are exact, but growing maps and slices
@@ -376,12 +414,10 @@ def amounts(totals: Allocated | None, site: Site) -> str:
         return space
     # Bytes that stay are no part of a change.
     space = "" if site.space[0] == site.space[1] else f"{space}, "
-    objects = numeral(
-        " → ".join(map(_objects, site.objects)),
-        "pair",
-        site.objects[1],
-        site.objects[0],
-    )
+    printed = [_objects(side) for side in site.objects]
+    if printed[0] == printed[1]:
+        return space.removesuffix(", ") or f"{arrow(*site.space, 'B')}/op"
+    objects = numeral(" → ".join(printed), "pair", site.objects[1], site.objects[0])
     return f"{space}{'' if site.exact else 'about '}{objects} allocs/op"
 
 
@@ -417,14 +453,23 @@ def share_of_change(
     if any(not 0 <= part / change <= largest for part, change in changes if change):
         return ""
     if all(abs(part - change) <= MINOR * abs(change) for part, change in changes):
-        counts = " and ".join(count for count, _, _ in known)
-        return f"That is the whole change in {counts}." if alone else ""
+        counts = " and ".join(
+            count
+            for (count, _, _), (_, all_) in zip(known, changes, strict=True)
+            if all_
+        )
+        of = " of an op of the mix" if mix else ""
+        return f"That is the whole change in {counts}{of}." if alone else ""
     part, change = changes[0]
     whose = "the mix's " if mix else ""
     of_all = f"{whose}{amount(change, 'B', signed=True)}"
     clauses = [f"{amount(part, 'B', signed=True)} of {of_all}/op"]
     if site.exact:
-        clauses += [f"{_signed(a)} of {_signed(b)} allocs/op" for a, b in changes[1:]]
+        clauses += [
+            f"{_signed(a)} of {_signed(b)} allocs/op"
+            for a, b in changes[1:]
+            if _objects(abs(a)) != "0"
+        ]
     return f"That is {', '.join(clauses)}."
 
 

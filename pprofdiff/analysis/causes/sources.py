@@ -9,6 +9,7 @@ as ``pprof -list`` has it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -372,6 +373,9 @@ class Behind(NamedTuple):
         differ.
     caveats
         Where the source is not that of the profiles.
+    same
+        Whether no function with samples differs, nor anything else in their packages;
+        only looked up without a decided outcome.
 
     """
 
@@ -379,6 +383,7 @@ class Behind(NamedTuple):
     lines: tuple[ChangedLines, ...] = ()
     unchanged: tuple[str, ...] = ()
     caveats: tuple[Caveat, ...] = ()
+    same: bool = False
 
 
 def with_source(
@@ -430,7 +435,16 @@ def with_source(
         _all_lines(first),
         others.unchanged,
         tuple(_caveats(first)),
+        same=not decided and _nothing_changed((of_cpu or carriers)[0].diff, sources),
     )
+
+
+def _nothing_changed(diff: ProfileDiff, sources: Sources) -> bool:
+    """Return whether packages with samples are the same, but for names of files."""
+    carriers = _Carriers(diff, sources, least=0.0)
+    if carriers.by_row or not _all_read(carriers):
+        return False
+    return next(_changed_places(carriers), None) is None
 
 
 def _changed_alone(diff: ProfileDiff, sources: Sources) -> Finding | None:
@@ -478,12 +492,16 @@ def _changed_places(carriers: _Carriers) -> Iterator[str]:
     for text in {dirname(text.path): text for text in texts}.values():
         here = SourceFile(text.path, text.origin, text.key)
         base, new = ({f.path: f for f in sources.folder(side, here)} for side in (0, 1))
+        texts_of = [{file.key for file in side.values()} for side in (base, new)]
         for path in sorted(base.keys() | new.keys()):
             old, now = base.get(path), new.get(path)
             if path.endswith("_test.go") and path not in files:
                 continue
             if old is None or now is None:
-                yield path
+                # A renamed file has the same text on both sides.
+                alone = base.get(path) or new[path]
+                if not all(alone.key in keys for keys in texts_of):
+                    yield path
             elif old.key != now.key:
                 yield from _hunks_of(sources, old, now)
 
@@ -792,17 +810,22 @@ def _plain(name: str) -> str:
 
 
 def _says_more(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
-    """Return whether a hunk changes more than comments and blank lines."""
+    """Return whether a hunk changes more than comments, blank lines and line breaks."""
     old = base.lines[hunk.base_start - 1 :][: hunk.base_count]
     now = new.lines[hunk.new_start - 1 :][: hunk.new_count]
     return _code(old if hunk.base_count else ()) != _code(now if hunk.new_count else ())
 
 
-def _code(lines: Sequence[str]) -> list[str]:
-    """Return lines without blank ones and comments; directives stay."""
+# A literal of Go, or any other character that is no space.
+_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|`[^`]*`|\'(?:\\.|[^\'\\])+\'|\S')
+
+
+def _code(lines: Sequence[str]) -> str:
+    """Return lines without comments and space between tokens; directives stay.
+
+    Lists on several lines end with a comma that those on one line do not have.
+    """
     plain = (line.strip() for line in lines)
-    return [
-        line
-        for line in plain
-        if line and (not line.startswith("//") or line.startswith("//go:"))
-    ]
+    kept = (one for one in plain if not one.startswith("//") or one.startswith("//go:"))
+    code = "".join(_TOKEN.findall("\n".join(kept)))
+    return code.replace(",)", ")").replace(",}", "}")

@@ -172,14 +172,21 @@ def find(
     comparison: Comparison,
     verdict: OutcomeVerdict = "unknown",
     moved: Sequence[Unit] = (),
+    allocating: Sequence[Unit] = (),
 ) -> Findings:
     """Return the findings on a comparison, the one that explains most first.
 
     Among equally severe causes, those that explain the outcome's `verdict` come first.
     Where sides are split by unit of work, functions are searched in each unit that
     `moved`, with its own operations: over several units, a function has no cost per op.
+    If nothing else changed, the sites of units with other `allocating` are reported.
     """
     findings = _found(comparison, verdict, moved)
+    if comparison.alone is not None and allocating and not _severe(findings):
+        from pprofdiff.analysis.causes.by_unit import allocations_of_units
+
+        sites = allocations_of_units(comparison, allocating)
+        findings = findings._replace(found=(*sites, *findings.found))
     return findings._replace(found=tuple(map(with_spans, findings.found)))
 
 
@@ -216,6 +223,10 @@ def _found(
     return Findings(found, explains)
 
 
+def _severe(findings: Findings) -> bool:
+    return any(finding.severity != "info" for finding in findings.found)
+
+
 def changed(comparison: Comparison, findings: Findings) -> bool:
     """Return whether anything changed significantly, for better or worse.
 
@@ -223,7 +234,7 @@ def changed(comparison: Comparison, findings: Findings) -> bool:
     info: findings judge GC logs and traces. Figures without a noise model, such as
     goroutine counts, do not count.
     """
-    if any(finding.severity != "info" for finding in findings.found):
+    if _severe(findings):
         return True
     benchmarks = comparison.benchmarks
     if benchmarks is not None and any(

@@ -221,6 +221,14 @@ class Unit(NamedTuple):
     off_cpu: bool = False
 
     @property
+    def objects(self) -> Counted | None:
+        """Objects per op if their exact counts differ, else None."""
+        for one in self.counted:
+            if one.unit == "allocs/op" and not one.noise and one.base != one.new:
+                return one
+        return None
+
+    @property
     def moved(self) -> bool:
         """Whether the unit is slower or faster."""
         return self.verdict in ("slower", "faster")
@@ -324,6 +332,17 @@ class Outcome:
     def moved(self) -> tuple[Unit, ...]:
         """The changed units: slower ones first, then by size of change."""
         return _furthest_first(self.units)
+
+    @property
+    def allocating(self) -> tuple[Unit, ...]:
+        """The units with more or fewer objects per op, largest change first."""
+        some = [(unit, unit.objects) for unit in self.units]
+        sizes = [
+            (abs(one.new - one.base) / max(one.new, one.base), unit)
+            for unit, one in some
+            if one is not None
+        ]
+        return tuple(unit for _, unit in sorted(sizes, key=lambda pair: -pair[0]))
 
     @property
     def decided(self) -> bool:

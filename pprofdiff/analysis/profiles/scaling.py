@@ -98,6 +98,8 @@ def line_words(diff: ProfileDiff, base: float, new: float) -> str:
     if mode == "composition" or max(map(abs, sides)) >= by.size:
         return words(diff, base, new)
     own = scale_in_mode(sides, diff.unit, mode, cpu=diff.is_cpu)
+    if own.size >= by.size:
+        return words(diff, base, new)
     return f"{own.number(sides[0])} → {own.number(sides[1])} {own.unit}"
 
 

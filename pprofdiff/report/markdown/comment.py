@@ -167,12 +167,19 @@ def _nothing(shown_sections: Sequence[Section]) -> str:
     judged: dict[bool, list[str]] = {True: [], False: []}
     for section in shown_sections:
         known = section.diff is None or section.diff.model is not None
+        known = known and not any(_marked(table) for table in tables_of(section.parts))
         name = section.short or section.title
         if name not in judged[known]:
             judged[known].append(name)
     said = ("Nothing changed beyond noise", judged[True]), ("no finding", judged[False])
     text = "; ".join(f"{words}: {', '.join(names)}" for words, names in said if names)
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def _marked(table: Table) -> bool:
+    """Return whether a row changed significantly."""
+    at = table.place("delta")
+    return at >= 0 and any(row.cells[at].mark in ("more", "less") for row in table.rows)
 
 
 def _rules(report: ReportModel, fold: str) -> Iterator[_Piece]:

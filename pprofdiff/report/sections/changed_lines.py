@@ -76,8 +76,7 @@ def _changed_table(
         "changed_lines",
         columns,
         rows,
-        title=f"{'Other changed' if other else 'Changed'} lines "
-        "(cum: with all they call)",
+        title=f"{'Other changed' if other else 'Changed'} lines (cum)",
         code=True,
         one_unit=True,
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pprofdiff.analysis.causes.finding import Explained, Finding, Findings
+from pprofdiff.analysis.policy import COVERS
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
 from pprofdiff.model.source import Commit
@@ -213,7 +214,9 @@ def _together(
         text = ""
     elif scale.rounded(whole - part) == 0:
         text = f"{who} all of the {total}."
-    elif not explained.quiet or abs(whole - part) > abs(part):
+    elif not explained.quiet or abs(whole - part) > (1 - COVERS) * max(
+        abs(whole), abs(part)
+    ):
         text = f"{who} {parts}."
     # Only a total that is printed in the same unit compares with `seen`.
     elif seen is not None and change_scale_of(cpu).text(seen, signed=True) == amount:

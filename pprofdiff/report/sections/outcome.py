@@ -146,12 +146,8 @@ def _allocating(outcome: Outcome) -> list[str]:
     for word, more in (("More", True), ("Fewer", False)):
         names = [
             f"{unit.name} {counts(one)}"
-            for unit in outcome.units
-            for one in unit.counted
-            if one.unit == "allocs/op"
-            and not one.noise
-            and one.base != one.new
-            and (one.new > one.base) == more
+            for unit in outcome.allocating
+            if (one := unit.objects) and (one.new > one.base) == more
         ]
         if names:
             rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""

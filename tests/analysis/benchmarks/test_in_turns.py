@@ -46,6 +46,31 @@ def test_values_stand_in_the_order_of_turns_whatever_order_runs_are_read_in():
     assert turns.cpu_seconds is None
 
 
+OUTSIDE = [
+    # CPU per op, time per op and GOMAXPROCS, and the factor, if any.
+    (200, 100, 2, None),
+    (230, 100, 2, None),
+    (250, 100, 2, "2.5 to 2.5"),
+    (250, 100, 8, None),
+    (150, 100, None, "1.5 to 1.5"),
+]
+
+
+@pytest.mark.parametrize(("cpu", "time", "procs", "factor"), OUTSIDE)
+def test_cpu_that_does_not_fit_in_the_time_is_outside_the_timer(
+    cpu, time, procs, factor
+):
+    name = "BenchmarkX" if procs is None else f"BenchmarkX-{procs}"
+    line = f"{name} \t 10 \t {time} ns/op \t {cpu} cpu-ns/op\n"
+    text = "measured: in turns\npkg: p\n" + 2 * line
+    turns = measured_in_turns(side("base", text), side("new", text))
+    found = list(turns.outside_timer())
+    assert [one.id for one in found] == ["outside-timer"] * (factor is not None)
+    if factor:
+        assert f"CPU/op of X is {factor} times its time/op" in found[0].text
+        assert f"GOMAXPROCS={procs or 1}" in found[0].text
+
+
 def with_cpu(*values):
     return "measured: in turns\npkg: p\n" + "".join(
         f"BenchmarkX \t 10 \t 5 ns/op \t {v} cpu-ns/op\n" for v in values

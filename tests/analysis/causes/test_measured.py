@@ -228,9 +228,76 @@ def test_allocation_alone_is_a_cause_without_cpu(base, new, title, direction):
         (f"{PACKAGE}.F, bytes", "B"): pytest.approx(size),
         (f"{PACKAGE}.F, objects", "objects"): pytest.approx(objects),
     }
-    assert cause.text == "That is the whole change in B/op and allocs/op."
+    changed = objects[0] != objects[1]
+    counts = "B/op and allocs/op" if changed else "B/op"
+    assert cause.text == f"That is the whole change in {counts}."
     found = re.search(r"([\d.]+) → ([\d.]+) allocs/op", cause.title)
-    assert (float(found[1]), float(found[2])) == objects
+    assert (found and (float(found[1]), float(found[2]))) == (
+        objects if changed else None
+    )
+
+
+MOVED = [
+    # Its code moved into functions that allocate more than it did.
+    (
+        {("F",): (8, 800)},
+        {("F",): (4, 400), ("G", "F"): (5, 500), ("H", "F"): (2, 100)},
+        "p.F and 2 functions below it that only new has allocate more: 800 → 1,000 B/op",
+        "p.G: 0 → 500 B/op",
+    ),
+    # What a function did that is gone, it does itself, for less.
+    (
+        {("F",): (2, 200), ("G", "F"): (9, 900)},
+        {("F",): (4, 400)},
+        "p.F and a function below it that only base has allocate less: 1.07 → 0.39 KiB/op",
+        "p.G: 900 → 0 B/op",
+    ),
+    # A function that allocates on its own account is a change of its own.
+    (
+        {("F",): (4, 400)},
+        {("F",): (3, 300), ("G", "F"): (1, 20)},
+        "p.F allocates less: 400 → 300 B/op, 4 → 3 allocs/op",
+        "",
+    ),
+]
+
+
+@pytest.mark.parametrize(("base", "new", "title", "text"), MOVED)
+def test_allocations_that_moved_into_helpers_are_counted_together(
+    base, new, title, text
+):
+    sides = [
+        Unit(F_AND_G, {path("runtime.mallocgc", *s): amount for s, amount in side.items()})
+        for side in (base, new)
+    ]  # fmt: skip
+    _, findings = causes(*sides)
+    first = findings.causes[0]
+    assert first.title.startswith(title)
+    assert text in first.text
+
+
+def test_sites_are_named_where_only_allocations_of_some_benchmarks_changed():
+    """Time is the same in all of them, and the mix hides a change of 1%."""
+    names = "All", "Large", "Other"
+
+    def units(large):
+        return [
+            Unit(
+                {path("F", bench=name): 600},
+                {path("runtime.mallocgc", "F", bench=name): (count, 16 * count)},
+                operations=1000 * often,
+                name=name,
+            )
+            for name, count, often in zip(
+                names, (100, large, large // 2), (50, 1, 1), strict=True
+            )
+        ]
+
+    comparison = compared(units(20), units(10))
+    findings = report_of(comparison).findings
+    (first,) = findings.causes
+    assert first.title == "Large: p.F allocates less: 320 → 160 B/op, 20 → 10 allocs/op"
+    assert first.text.endswith("Also in Other.")
 
 
 def test_most_of_a_small_change_that_is_counted_is_named():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pprofdiff.analysis.causes.sources import with_source
+from pprofdiff.analysis.causes.sources import _says_more, with_source
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.settings import Settings
@@ -12,21 +12,26 @@ from pprofdiff.analysis.work import counted
 from pprofdiff.inputs.model import ReadOptions
 from pprofdiff.inputs.sides import load_sides
 from pprofdiff.inputs.sources.lookup import sources_of
+from pprofdiff.model.source import Hunk, SourceText
 from tests.repository import Repo, built, git, measured
 
 pytestmark = pytest.mark.go
 
 
-def first(planted, span, base=None, new=None):
-    """Return the first finding with its source."""
+def behind(planted, span, base=None, new=None):
+    """Return what the source shows about the two profiles."""
     loaded = load_sides(
         (str(base or planted.base),), (str(new or planted.new),), ReadOptions()
     )
     work = Settings(work=counted((40_000, 40_000)))
     comparison = compare_sides(loaded.base, loaded.new, work)
     sources = sources_of(span, str(planted.repo.folder), "")
-    behind = with_source(comparison, find(comparison), sources, decided=False)
-    return behind.findings.found[0]
+    return with_source(comparison, find(comparison), sources, decided=False)
+
+
+def first(planted, span, base=None, new=None):
+    """Return the first finding with its source."""
+    return behind(planted, span, base, new).findings.found[0]
 
 
 def test_the_lines_and_the_commit_of_a_planted_regression(planted_repo):
@@ -142,3 +147,36 @@ def test_a_function_that_moved_to_another_file_did_not_change(planted_repo, tmp_
     finding = first(there, span, planted_repo.base, tmp_path / "x.pb")
     (lines,) = finding.source.lines
     assert (lines.path, lines.end - lines.start) == ("store/of.go", 2)
+
+
+def test_a_renamed_file_leaves_the_source_the_same(planted_repo, tmp_path):
+    git(tmp_path, "clone", "-q", planted_repo.repo.folder.as_uri(), "clone")
+    repo = Repo(tmp_path / "clone")
+    git(repo.folder, "mv", "store/price.go", "store/of.go")
+    text = (repo.folder / "store" / "of.go").read_text("utf-8")
+    commit = repo.commit("store: rename", {"store/of.go": text})
+    built(repo.folder, tmp_path / "program")
+    measured(tmp_path / "program", tmp_path / "x.pb")
+    there = planted_repo._replace(repo=repo)
+    renamed = there, f"{planted_repo.refs[1]}..{commit}", planted_repo.new
+    assert behind(*renamed, tmp_path / "x.pb").same
+    assert not behind(planted_repo, "..".join(planted_repo.refs)).same
+
+
+SPLIT = [
+    ('f(a, "b c")', 'f(\n\ta,\n\t"b c",\n)', False),
+    ("return T{1, 2}", "return T{\n\t1, 2,\n}", False),
+    ("x := 1", "x := 1 // one", True),
+    ('f("b c")', 'f("bc")', True),
+    ("f(a, b)", "f(b, a)", True),
+]
+
+
+@pytest.mark.parametrize(("base", "new", "more"), SPLIT)
+def test_line_breaks_are_no_change(base, new, more):
+    texts = [
+        SourceText("f.go", tuple(text.split("\n")), "git", str(i))
+        for i, text in enumerate((base, new))
+    ]
+    hunk = Hunk(1, len(texts[0].lines), 1, len(texts[1].lines))
+    assert _says_more(hunk, *texts) is more

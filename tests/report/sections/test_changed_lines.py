@@ -134,7 +134,7 @@ def test_a_heap_that_grew_names_its_lines(refs):
     (lines,) = finding.source.lines
     assert lines.place == "f.go:5"
     assert (lines.base, lines.new) == (0, 200 << 20)
-    assert "Changed: f.go:5 in m.F, 0.0 → 200.0 MiB with all they call; " in " ".join(
+    assert "Changed: f.go:5 in m.F, 0.0 → 200.0 MiB cum; " in " ".join(
         text(report_parts(report)).split()
     )
 
@@ -155,5 +155,5 @@ def test_the_table_says_what_its_numbers_are(refs):
     report = reported(
         refs, profile(_4=2000, _5=2000), profile(_4=2000, _5=160, _6=2000)
     )
-    title = "hanged lines (cum: with all they call)"
+    title = "hanged lines (cum)"
     assert f"C{title}" in text(report_parts(report))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,34 +10,14 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Direction, Finding
+from pprofdiff.analysis.causes.inlined import Inlined, inlined_calls, lines_of
 from pprofdiff.analysis.causes.wording import count, listed_functions, points
-from pprofdiff.analysis.ledger.graph import by_location, calls_between
+from pprofdiff.analysis.ledger.graph import calls_between
 from pprofdiff.analysis.policy import FEW_SAMPLES, MAJOR, NAMED, NEARLY_ALL, SEVERAL
-from pprofdiff.model.csr import distinct, grouped, sums
-from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.csr import distinct, sums
 from pprofdiff.parallel import both
 
 Column = NDArray[np.int64]
-
-
-class _Inlined(NamedTuple):
-    """Calls between functions of the program that one side inlined somewhere.
-
-    `key` (rising) encodes caller and callee, rows of the union; `value` is the sum of
-    the samples that have the call inlined. `most`, by callee, is an upper bound for
-    those that have it as a call.
-    """
-
-    key: Column
-    value: Column
-    most: Column
-
-    def of(self, keys: Column) -> Column:
-        """Return the values of other keys, 0 for those not here."""
-        if not len(self.key):
-            return np.zeros(len(keys), np.int64)
-        at = np.minimum(np.searchsorted(self.key, keys), len(self.key) - 1)
-        return np.where(self.key[at] == keys, self.value[at], 0)
 
 
 def inlining(case: Case) -> Iterator[Finding]:
@@ -50,7 +29,7 @@ def inlining(case: Case) -> Iterator[Finding]:
     size = sum(
         len(side.profile.stack_locations) for side in (cpu.diff.base, cpu.diff.new)
     )
-    sides = both(lambda side: _inlined(cpu, side, own), 0, 1, size=size)
+    sides = both(lambda side: inlined_calls(cpu, side, own), 0, 1, size=size)
     keys = distinct(np.concatenate([side.key for side in sides]))
     keys = keys[_possible(cpu, sides, keys)]
     if len(keys) < SEVERAL:
@@ -69,30 +48,8 @@ def inlining(case: Case) -> Iterator[Finding]:
     yield from _finding(cpu, keys[changed], more=changed is gained)
 
 
-def _inlined(cpu: CPUComparison, side: int, own: NDArray[np.bool_]) -> _Inlined:
-    """Return one side's inlined calls between `own` functions."""
-    profile, union = _lines(cpu, side)
-    locations, size = profile.locations, len(own)
-    values = cpu.diff.values[side]
-    inner = np.ones(len(union), np.bool_)
-    last = locations.line_offsets[1:] - 1
-    inner[last] = False
-    line = np.flatnonzero(inner)
-    callee, caller = union[line], union[line + 1]
-    chosen = own[callee] & own[caller]
-    key, place = grouped((caller * size + callee)[chosen])
-    located = by_location(profile, values)
-    of_line = np.repeat(located, np.diff(locations.line_offsets))
-    value = sums(place, of_line[line[chosen]], len(key))
-    # A profile that is a diff may have negative values.
-    if values.min(initial=0) < 0:
-        located = by_location(profile, np.abs(values))
-    most = sums(union[last], located, size)
-    return _Inlined(key, value, most)
-
-
 def _possible(
-    cpu: CPUComparison, sides: Sequence[_Inlined], keys: Column
+    cpu: CPUComparison, sides: Sequence[Inlined], keys: Column
 ) -> NDArray[np.bool_]:
     """Return which calls may be inlined on one side and mostly not on the other."""
     inlined = [side.of(keys) for side in sides]
@@ -107,7 +64,7 @@ def _possible(
 
 def _called(cpu: CPUComparison, side: int, keys: Column) -> Column:
     """Return the sum of the samples in which each of `keys` is a call."""
-    profile, union = _lines(cpu, side)
+    profile, union = lines_of(cpu, side)
     size = len(cpu.names)
     ends = profile.locations.line_offsets
     # A location is called at its last line, which is not inlined, and calls from
@@ -124,12 +81,6 @@ def _called(cpu: CPUComparison, side: int, keys: Column) -> Column:
         sample = np.searchsorted(profile.stack_offsets, item[there], "right") - 1
         total += sums(at[there], cpu.diff.values[side][sample], len(keys))
     return total
-
-
-def _lines(cpu: CPUComparison, side: int) -> tuple[Profile, Column]:
-    """Return a side's profile, and each line's function: a row of the union."""
-    profile = (cpu.diff.base, cpu.diff.new)[side].profile
-    return profile, cpu.diff.paired_functions.of_lines(side)
 
 
 def _finding(cpu: CPUComparison, keys: Column, *, more: bool) -> Iterator[Finding]:

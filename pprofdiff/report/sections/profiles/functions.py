@@ -15,7 +15,7 @@ from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.harness import is_testing
 from pprofdiff.analysis.profiles.tables import Table as FunctionTable
 from pprofdiff.analysis.profiles.tables import ValueColumn, chains, plumbing
-from pprofdiff.goruntime.names import shown
+from pprofdiff.goruntime.names import runtime_like, shown
 from pprofdiff.goruntime.readable import with_path
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column
 from pprofdiff.report.sections.profiles.cells import (
@@ -75,9 +75,13 @@ def movers(
         yield _nothing(diff, table, column)
 
 
-def _nothing(diff: ProfileDiff, table: FunctionTable, column: ValueColumn) -> Sentence:
+def _nothing(
+    diff: ProfileDiff, table: FunctionTable, column: ValueColumn, *, of: str = ""
+) -> Sentence:
     """Return a sentence saying that no function's flat, or cum, changed."""
     how = " significantly" if diff.model else ""
+    if of:
+        return Sentence(f"No {table.noun} of {of} changed{how}.", key=column)
     return Sentence(f"No {table.noun}'s {column} changed{how}.", key=column)
 
 
@@ -123,13 +127,14 @@ def moved_most(
     order = np.argsort(-delta, kind="stable")
     kept = _moved(diff, table, "cum") & (delta > 0)
     if brief:
-        kept = kept & _of_program(diff, table)
+        # The table of groups has the runtime.
+        kept = kept & _of_program(diff, table) & ~runtime_like(table.names)
     chosen = chains(table, order[kept[order]], "cum")
     if not chosen:
-        return _nothing(diff, table, "cum")
+        return _nothing(diff, table, "cum", of="the program" if brief else "")
     rows_of = _rows(diff, table, "cum", chosen[:rows])
     made = _table(diff, labels, "cum", table.noun, rows_of)
-    title = "What changed most (cum: with all it calls)"
+    title = "What changed most (cum)"
     return replace(made, title=title, total=len(chosen))
 
 

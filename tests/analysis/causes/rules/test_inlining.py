@@ -8,6 +8,8 @@ from itertools import pairwise
 
 import pytest
 
+from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.inlined import inlined_now
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.settings import Settings
@@ -86,3 +88,24 @@ def test_calls_that_are_inlined_alike_are_not_told():
     times = {"main.main;main.a>main.b": 300, "main.main;main.b>main.c": 300,
              "main.main;main.c>main.d": 300, "main.main;main.b": 100}  # fmt: skip
     assert told(times, times) is None
+
+
+ALONE = [
+    ("main.f0>main.f1", "main.f0;main.f1", False),
+    ("main.f0;main.f1", "main.f0>main.f1", True),
+    ("main.f0;main.f1", "main.f0;main.f1", None),
+    ("main.f0>main.f1", "main.f0>main.f1", None),
+]
+
+
+@pytest.mark.parametrize(("base", "new", "now"), ALONE)
+def test_one_function_is_inlined_on_one_side(base, new, now):
+    sides = [
+        Side(label, (Capture(f"{label}.pb.gz", "profile", cpu({stack: 400})),))
+        for label, stack in (("base", base), ("new", new))
+    ]
+    compared = Case(
+        compare_sides(*sides, Settings(work=counted((1, 1)), pairing=False))
+    )
+    row = compared.cpu.names.index("main.f1")
+    assert inlined_now(compared.cpu, row) is now

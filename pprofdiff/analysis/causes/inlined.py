@@ -1,0 +1,86 @@
+"""Which calls the compiler inlined, by the frames that share a location.
+
+A location of a profile has a line for each inlined call, and a last one for the
+function that was called (profile.proto, Location.line).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.ledger.graph import by_location
+from pprofdiff.analysis.policy import FEW_SAMPLES, NEARLY_ALL
+from pprofdiff.model.csr import grouped, sums
+from pprofdiff.model.profiles.profile import Profile
+
+Column = NDArray[np.int64]
+
+
+class Inlined(NamedTuple):
+    """Calls between functions of the program that one side inlined somewhere.
+
+    `key` (rising) encodes caller and callee, rows of the union; `value` is the sum of
+    the samples that have the call inlined. `most`, by callee, is an upper bound for
+    those that have it as a call.
+    """
+
+    key: Column
+    value: Column
+    most: Column
+
+    def of(self, keys: Column) -> Column:
+        """Return the values of other keys, 0 for those not here."""
+        if not len(self.key):
+            return np.zeros(len(keys), np.int64)
+        at = np.minimum(np.searchsorted(self.key, keys), len(self.key) - 1)
+        return np.where(self.key[at] == keys, self.value[at], 0)
+
+
+def inlined_calls(cpu: CPUComparison, side: int, own: NDArray[np.bool_]) -> Inlined:
+    """Return one side's inlined calls between `own` functions."""
+    profile, union = lines_of(cpu, side)
+    locations, size = profile.locations, len(own)
+    values = cpu.diff.values[side]
+    inner = np.ones(len(union), np.bool_)
+    last = locations.line_offsets[1:] - 1
+    inner[last] = False
+    line = np.flatnonzero(inner)
+    callee, caller = union[line], union[line + 1]
+    chosen = own[callee] & own[caller]
+    key, place = grouped((caller * size + callee)[chosen])
+    located = by_location(profile, values)
+    of_line = np.repeat(located, np.diff(locations.line_offsets))
+    value = sums(place, of_line[line[chosen]], len(key))
+    # A profile that is a diff may have negative values.
+    if values.min(initial=0) < 0:
+        located = by_location(profile, np.abs(values))
+    most = sums(union[last], located, size)
+    return Inlined(key, value, most)
+
+
+def lines_of(cpu: CPUComparison, side: int) -> tuple[Profile, Column]:
+    """Return a side's profile, and each line's function: a row of the union."""
+    profile = (cpu.diff.base, cpu.diff.new)[side].profile
+    return profile, cpu.diff.paired_functions.of_lines(side)
+
+
+def inlined_now(cpu: CPUComparison, row: int) -> bool | None:
+    """Return whether calls of a function are inlined in new only, or in base only.
+
+    None unless nearly all are on one side and nearly none on the other.
+    """
+    parts = []
+    for side, worth in enumerate(cpu.model.worth):
+        calls = inlined_calls(cpu, side, ~cpu.of_runtime)
+        inlined = int(calls.value[calls.key % len(cpu.names) == row].sum())
+        whole = inlined + int(calls.most[row])
+        if whole < FEW_SAMPLES * worth:
+            return None
+        parts.append(inlined / whole)
+    if max(parts) < NEARLY_ALL or min(parts) > 1 - NEARLY_ALL:
+        return None
+    return parts[1] > parts[0]

@@ -262,6 +262,10 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     share = abs(delta) / cpu.whole
     change = cpu.change(place.claim)
     significant = view.moved and (change.significant or _is_all(cpu, place))
+    # On the path that changed, another function may cost what this one saves.
+    significant &= (
+        not place.whole or cpu.scaled_delta(*_cum(cpu, place.row)) * delta > 0
+    )
     significant &= not _by_chance(view, cpu, place, known=known)
     if not significant:
         return Finding(
@@ -377,8 +381,8 @@ def _absorbed(cpu: CPUComparison, place: Place) -> str:
     if place.absorbed < 0:
         return ""
     name = _called(cpu.names[place.absorbed])
-    without = cpu.diff.base if _cum(cpu, place.absorbed)[1] else cpu.diff.new
-    return f"{name} has no samples in {without.label}: its code is inlined, or moved"
+    with_it = cpu.diff.new if _cum(cpu, place.absorbed)[1] else cpu.diff.base
+    return f"{name} has samples in {with_it.label} only"
 
 
 def _inlined(cpu: CPUComparison, place: Place) -> str:

@@ -30,7 +30,7 @@ from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.lines.costs import FunctionLines, on_stacks, side_lines
-from pprofdiff.analysis.lines.listing import BothSides, Places, places_of
+from pprofdiff.analysis.lines.listing import BothSides, Located, Places, places_of
 from pprofdiff.analysis.policy import NAMED, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.extents import differences, hunks_within
@@ -176,29 +176,28 @@ class _Carriers:
 
     def _rows_of(self, i: int, side: int) -> Column:
         """Return the lines of a hunk on one side that have samples, as rows."""
-        one = self.changed[i]
-        place = (one.places.base, one.places.new)[side]
+        place, span = self._span(i, side)
         if place is None:
             return np.zeros(0, np.int64)
-        hunk = one.hunk
-        start, count = (
-            (hunk.base_start, hunk.base_count),
-            (hunk.new_start, hunk.new_count),
-        )[side]
         line = place.lines.line
-        return place.lines.row[(line >= start) & (line < start + count)]
+        return place.lines.row[(line >= span.start) & (line < span.stop)]
 
     def cum(self, i: int) -> tuple[int, int]:
         """Return the raw cum of a hunk, as (base, new): each sample with a line of it.
 
-        That is what ``pprof -list`` shows, whoever the samples are of otherwise.
+        That is what ``pprof -list`` shows, whoever the samples are of otherwise. Lines
+        are those of the file, as code of a function may move into a closure.
         """
         return self._cum(i, 0), self._cum(i, 1)
 
     def _cum(self, i: int, side: int) -> int:
+        place, span = self._span(i, side)
+        if place is None:
+            return 0
         lines = self.both.sides[side]
+        of_file, row = lines.of_file(place.lines.file)
         marked = np.zeros(lines.rows, np.bool_)
-        marked[self._rows_of(i, side)] = True
+        marked[row[(of_file >= span.start) & (of_file < span.stop)]] = True
         if not marked.any():
             return 0
         of_line, values = marked[lines.ids], self.diff.values[side]
@@ -211,6 +210,17 @@ class _Carriers:
             )
             for start, stop, frames in walk(profile)
         )
+
+    def _span(self, i: int, side: int) -> tuple[Located | None, range]:
+        """Return the place of a hunk on one side, and the numbers of its lines."""
+        one = self.changed[i]
+        hunk = one.hunk
+        start, count = (
+            (hunk.base_start, hunk.base_count),
+            (hunk.new_start, hunk.new_count),
+        )[side]
+        place = (one.places.base, one.places.new)[side]
+        return place, range(start, start + count)
 
     def sums(
         self, chosen: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None
@@ -469,7 +479,7 @@ def _changed_alone(diff: ProfileDiff, sources: Sources) -> Finding | None:
     if len(others) > SEVERAL:
         title += f"; so did {len(others)} other places in their packages"
     elif others:
-        title += f"; elsewhere in their packages: {listed(others)}"
+        title += f"; {listed(others)} changed too"
     return Finding(
         "changed-alone",
         title,

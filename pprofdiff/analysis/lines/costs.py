@@ -52,6 +52,17 @@ class SideLines:
     ids: NDArray[np.int32]
     functions: dict[str, tuple[FunctionLines, ...]]
 
+    def of_file(self, file: str) -> tuple[Column, Column]:
+        """Return the lines of a file, of all its functions, and their rows here."""
+        own = [
+            one for some in self.functions.values() for one in some if one.file == file
+        ]
+        none = np.zeros(0, np.int64)
+        return (
+            np.concatenate([none, *(one.line for one in own)]),
+            np.concatenate([none, *(one.row for one in own)]),
+        )
+
 
 def side_lines(diff: ProfileDiff, side: int) -> SideLines:
     """Sum a side (0 base, 1 new) by function, file and line, like pprof's ``-list``."""

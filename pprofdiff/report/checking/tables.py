@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from pprofdiff.analysis.causes.finding import Fact, Finding, Findings
+from pprofdiff.errors import ContradictionError
 from pprofdiff.report.checking.model import Contradiction, near, title_spans
 from pprofdiff.report.rows import Row, Section, Table, tables_of
 from pprofdiff.units import scale
@@ -33,6 +34,12 @@ def of_evidence(findings: Findings, sections: Sequence[Section]) -> list[Contrad
         *(c for finding in whole for c in _without_evidence(finding, scales)),
         *(c for section in sections for c in _against_rows(section, whole)),
     ]
+
+
+def check(findings: Findings, sections: Sequence[Section]) -> None:
+    """Raise ContradictionError if sections contradict themselves or the findings."""
+    if found := [*of_tables(sections), *of_evidence(findings, sections)]:
+        raise ContradictionError("; ".join(map(str, found)))
 
 
 def _of_table(table: Table) -> Iterator[Contradiction]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,21 @@ __all__ = ["charts", "json_rows", "sections", "tiles"]
 
 
 def sections(report: ReportModel, scope: Scope = SCREEN) -> Iterator[Section]:
-    """Yield the sections of a report, in reading order."""
+    """Yield the sections of a report, in reading order.
+
+    Raises ContradictionError for rows that contradict each other or a finding, if
+    ``PPROFDIFF_CHECK`` is set.
+    """
+    if os.environ.get("PPROFDIFF_CHECK"):
+        from pprofdiff.report.checking.tables import check
+
+        shown = tuple(_sections(report, scope))
+        check(report.findings, shown)
+        return iter(shown)
+    return _sections(report, scope)
+
+
+def _sections(report: ReportModel, scope: Scope) -> Iterator[Section]:
     for kind in KINDS.values():
         result = report.comparison.results.get(kind.id)
         if kind.sections and result is not None:

@@ -209,7 +209,9 @@ def _together(
             f"{group.label} {scale.text(group.delta, signed=True)}"
             for group in explained.left
         )
-        text = f"{who} {parts}. Not explained: {groups}."
+        # Causes may explain more than the total, which others then take back.
+        where = "Outside the causes" if beyond and not against else "Not explained"
+        text = f"{who} {parts}. {where}: {groups}."
     elif against:
         text = ""
     elif scale.rounded(whole - part) == 0:

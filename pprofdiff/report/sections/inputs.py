@@ -102,8 +102,11 @@ def _releases_shown(report: ReportModel) -> bool:
 
     They are inferred from the functions that happen to have samples: for one release,
     `go1.24-1.26` on one side and `go1.25+` on the other, which reads like two. Only
-    equal ones, and ones without a common release, say something about the pair.
+    equal ones, and ones without a common release, say something about the pair. Where
+    the builds were measured, it was with the Go that is installed.
     """
+    if report.comparison.measured:
+        return False
     base, new = map(_versions, report.inputs)
     return base.keys() == new.keys() or all(
         apart(parse_go_version(one), parse_go_version(other))

@@ -123,35 +123,37 @@ def _parts(
         section for section in of_report if not covered_by_units(report, section)
     ]
     units = list(unit_parts(report, room.units, brief=True))
-    legend = [] if of_report else list(marks_legend(units))
-    yield from _with_legend(list(_close(units)), legend)
     account = list(account_parts(report, room.account))
+    below, tables = _measured(report, of_report, room)
+    legend = list(marks_legend(tables_of((*units, *account, *tables))))
+    yield from _with_legend(list(_close(units)), [] if below else legend)
     yield from _close(account)
-    reasons = why(report, room.causes)
-    yield from _causes(reasons, room, page)
+    yield from _causes(why(report, room.causes), room, page)
     if not report.comparison.measured:
         yield from _changed(report, room)
-    if of_report:
-        moved = _moved(of_report[0], room)
-        # What measured benchmarks and allocs profiles say is in the headline.
-        others = (
-            [] if report.comparison.measured else _chosen(of_report[1:], room.others)
-        )
-        glance = list(at_a_glance(report, others))
-        gc = list(gc_price_brief(report)) if room.gc else []
-        parts = (*units, *account, *moved, *gc, *glance)
-        shown = tables_of(parts)
-        yield from _with_legend(
-            [
-                *_first_section(report, of_report[0], moved),
-                *_close(gc),
-                *_close(glance),
-            ],
-            list(marks_legend(shown)),
-        )
+    yield from _with_legend(below, legend)
     yield from _warnings(report, room)
     yield from _inputs(report)
     yield next_steps(report, short=True)
+
+
+def _measured(
+    report: ReportModel, of_report: Sequence[Section], room: _Room
+) -> tuple[list[Block], list[Table]]:
+    """Return the first section and the others at a glance, and the tables in both."""
+    if not of_report:
+        return [], []
+    moved = _moved(of_report[0], room)
+    # What measured benchmarks and allocs profiles say is in the headline.
+    others = [] if report.comparison.measured else _chosen(of_report[1:], room.others)
+    glance = list(at_a_glance(report, others))
+    gc = list(gc_price_brief(report)) if room.gc else []
+    blocks = [
+        *_first_section(report, of_report[0], moved),
+        *_close(gc),
+        *_close(glance),
+    ]
+    return blocks, tables_of((*moved, *gc, *glance))
 
 
 def _chosen(others: Sequence[Section], most: int) -> list[Section]:
@@ -267,11 +269,18 @@ def _with_legend(
 def _first_section(
     report: ReportModel, section: Section, parts: Sequence[SectionPart]
 ) -> Iterator[Block]:
-    """Yield the title of the first section, and its parts."""
+    """Yield the title of the first section, and its parts.
+
+    If causes have all of it, only what an op of several benchmarks is remains.
+    """
     head: list[Part] = [Heading(section.whole_heading)]
     matters = any(f.severity != "info" for f in report.findings.found)
+    turns = report.comparison.turns
     if section.lead and not matters:
         head.append(Sentence(section.lead))
+    elif not parts and turns is not None:
+        mode = section.mode
+        head = [Sentence(f"{mode[0].upper()}{mode[1:]}.")] if turns.several else []
     yield from _close([*head, *parts[:1]])
     for part in parts[1:]:
         yield from _close([part])

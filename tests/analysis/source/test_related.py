@@ -115,15 +115,15 @@ def elsewhere(file):
         # A constant has no samples, and may be what costs.
         (
             {"x.go": "package m\n\nvar x int\n"},
-            "none changed; elsewhere in their packages: x.go",
+            "none changed; x.go changed too",
         ),
         (
             CHANGED | {"x.go": "package m\n"},
-            "only m.(*T).Outer changed; elsewhere in their packages: x.go",
+            "only m.(*T).Outer changed; x.go changed too",
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
-            "none changed; elsewhere in their packages: f.go:3",
+            "none changed; f.go:3 changed too",
         ),
         (CHANGED | TESTS, "only m.(*T).Outer changed"),
     ],

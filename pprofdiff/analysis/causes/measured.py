@@ -40,6 +40,7 @@ from pprofdiff.analysis.causes.sites import (
     netted,
     part_of_all,
     share_of_change,
+    within,
     without_moved,
 )
 from pprofdiff.analysis.causes.wording import arrow, numeral, percent, times_the
@@ -248,6 +249,8 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     if place.absorbed >= 0:
         functions = (cpu.names[place.absorbed], name)
         facts = (cpu.fact(_who(cpu, place), place.base, place.new), *facts)
+    elif which := _which(cpu, place):
+        facts = (cpu.fact(f"{name} ({which})", place.base, place.new), *facts)
     site = _sites_of(view, cpu, place)[0]
     known = site is not None and is_large(view.totals, site)
     counted = amounts(view.totals, site) if known and site else ""
@@ -352,13 +355,10 @@ def _sites_of(
 def _title(cpu: CPUComparison, place: Place) -> str:
     """Return a place's change as a title."""
     amount, who = cpu.words(place.base, place.new), _who(cpu, place)
-    if place.partial:
-        amount = f"{amount} outside the causes above"
+    if which := _which(cpu, place):
+        amount = f"{amount} {which}"
     elif place.whole:
-        of_all = (place.base, place.new) == _cum(cpu, place.row)
-        amount = f"{amount} {'cum' if of_all else 'on the path that changed'}"
-    elif place.absorbed < 0 and (place.base, place.new) != _cum(cpu, place.row):
-        amount = f"{amount} flat with library code"
+        amount = f"{amount} cum"
     ratio = cpu.diff.normalization.ratio(place.base, place.new)
     if not place.new:
         return f"{who} no longer takes CPU: {amount}"
@@ -366,6 +366,15 @@ def _title(cpu: CPUComparison, place: Place) -> str:
         share = percent(place.new, cpu.diff.totals[1])
         return f"{who} now takes {share} of the CPU: {amount}"
     return f"{who} uses {times_the(ratio, 'CPU')}: {amount}"
+
+
+def _which(cpu: CPUComparison, place: Place) -> str:
+    """Return which part of a function's cum a place is, "" for all of it."""
+    if place.partial:
+        return "outside the causes above"
+    if place.absorbed >= 0 or (place.base, place.new) == _cum(cpu, place.row):
+        return ""
+    return "on the path that changed" if place.whole else "flat with library code"
 
 
 def _who(cpu: CPUComparison, place: Place) -> str:
@@ -534,7 +543,8 @@ def _of_site(
     view: _View, site: Site, taken: Claim | None, number: int, *, alone: bool
 ) -> Finding:
     """Return a change in allocations as a finding."""
-    space, objects = site.space, site.objects
+    counted = within(view.totals, site)
+    space, objects = counted.space, counted.objects
     name = _called(site.name)
     fewer = _falls(space, objects if site.exact else space)
     verb = "allocates less:" if fewer else "allocates more:"

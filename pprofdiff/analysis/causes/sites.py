@@ -400,14 +400,9 @@ def part_of_all(totals: Allocated | None, site: Site) -> float:
 def amounts(totals: Allocated | None, site: Site) -> str:
     """Return a function's allocations: ``1.8 → 0 KiB/op, 30 → 0 allocs/op``.
 
-    Objects are omitted if profiles may miss a good part of them. A function within 1%
-    of the benchmarks' counts gets those counts, as none has more.
+    Objects are omitted if profiles may miss a good part of them.
     """
-    if totals is not None:
-        site = site._replace(
-            space=_nearly_all(totals.space, site.space),
-            objects=_nearly_all(totals.objects, site.objects),
-        )
+    site = within(totals, site)
     space = f"{arrow(*site.space, 'B')}/op"
     few = abs(site.objects[1] - site.objects[0]) < _KNOWN * site.missing
     if (few and not site.exact) or max(site.objects) < OBJECT:
@@ -419,6 +414,16 @@ def amounts(totals: Allocated | None, site: Site) -> str:
         return space.removesuffix(", ") or f"{arrow(*site.space, 'B')}/op"
     objects = numeral(" → ".join(printed), "pair", site.objects[1], site.objects[0])
     return f"{space}{'' if site.exact else 'about '}{objects} allocs/op"
+
+
+def within(totals: Allocated | None, site: Site) -> Site:
+    """Return a site with no more than benchmarks count, or within 1% just that."""
+    if totals is None:
+        return site
+    return site._replace(
+        space=_nearly_all(totals.space, site.space),
+        objects=_nearly_all(totals.objects, site.objects),
+    )
 
 
 def _nearly_all(whole: _Pair | None, part: _Pair) -> _Pair:

@@ -102,8 +102,9 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     if totals:
         yield _Piece("", "totals", totals, 0)
     yield from _support(report, shown_sections, first)
-    if any(r.finding.text or r.finding.advice or r.notes for r in others):
-        yield _Piece("The other findings in full", "", _listed(others), 2)
+    said = [r for r in others if r.finding.text or r.finding.advice or r.notes]
+    if said:
+        yield _Piece("The other findings in full", "", _listed(said), 2)
     for number, section in enumerate(shown_sections):
         contents = f": {section.contents}" if section.contents else ""
         alone = number == 0 and section.diff is None
@@ -354,20 +355,19 @@ def _support(
         yield _Piece("", "changed lines", _drawn(lines), 1)
     above = tables_of([*account, *lines])
     if first.reason is None and shown_sections:
-        for part in _tops(shown_sections[0]):
-            above += tables_of([part])
-            text = _linked(report, shown_sections[0], part)
-            yield _Piece("", _name_of([part]), text, 0)
+        for table in _tops(shown_sections[0]):
+            above.append(table)
+            text = _linked(report, shown_sections[0], table)
+            yield _Piece("", _name_of([table]), text, 0)
     legend = _drawn(marks_legend(above))
     if legend:
         yield _Piece("", "what the marks mean", legend, 0)
 
 
-def _tops(section: Section) -> Iterator[Table | Sentence]:
+def _tops(section: Section) -> Iterator[Table]:
     """Yield what changed most in a comparison, if it is of profiles.
 
     For its first key with tables, those of costlier and of cheaper rows come together.
-    Without tables, each key has a sentence.
     """
     for key in section.tops:
         moved = [table for table in tables_of(section.parts) if table.key == key]
@@ -376,9 +376,6 @@ def _tops(section: Section) -> Iterator[Table | Sentence]:
             yield replace(table.first(_ROWS), title=title)
         if moved:
             return
-    for part in section.parts:
-        if isinstance(part, Sentence) and part.key in section.tops:
-            yield part
 
 
 def _linked(report: ReportModel, section: Section, part: SectionPart) -> str:

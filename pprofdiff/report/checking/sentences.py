@@ -22,9 +22,11 @@ from pprofdiff.report.checking.model import ROUNDING, Contradiction, title_spans
 # Words around a number that is no figure: a release, what is left of a list, a constant
 # of the runtime.
 _BEFORE, _AFTER, _LEFT = {"Go", "→"}, {"frames"}, {"more", "other", "others"}
-_RISES = re.compile(r"\b(grew|rose|(costs?|help|allocates?|takes?) more|% more)\b")
+_RISES = re.compile(
+    r"\b(grew|rose|(costs?|uses?|help|allocates?|takes?) more|% more)\b"
+)
 _FALLS = re.compile(
-    r"\b(shrank|fell|costs? less|help less|allocates? less|takes? less|% fewer)\b"
+    r"\b(shrank|fell|(costs?|uses?|help|allocates?|takes?) less|% fewer)\b"
     r"|\b(no longer|stopped allocating)\b|\b(is|are) gone\b"
 )
 _SIGNS = {"worse": 1, "better": -1, "neutral": 0}

@@ -619,12 +619,11 @@ def test_few_samples_do_not_tell_how_many_times():
         sides = profile(base), profile([*rest, ((render, MAIN), 600)])
         return findings(*sides, work=EQUAL)["dearer"]
 
-    assert told(100).title == "s.Render costs 6.00× as much CPU"
-    assert "(6.00×)" in told(100).text
+    assert told(100).title.startswith("s.Render uses 6.00× the CPU: ")
     # What is gone from a function that costs no less is a part of its cost.
-    assert told(1, gone=200).title == "s.Render costs 2.99× as much CPU"
+    assert told(1, gone=200).title.startswith("s.Render uses 2.99× the CPU: ")
     few = told(1, gone=1300)
-    assert few.title == "s.Render costs more CPU"
+    assert few.title == "s.Render uses more CPU"
     assert "×" not in few.text
     assert few.text.endswith("without GC, allocation and what is gone or new.")
     assert "gone" not in told(100).text

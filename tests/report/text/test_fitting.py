@@ -86,10 +86,10 @@ def test_no_sentence_ends_inside_a_quotation():
 
 def test_only_long_names_of_a_title_give_way():
     name = "example.com/very/long/path/of/a/package.(*Type[go.shape.string]).Method"
-    title = f"{name} costs 2.5× as much CPU. ▲+10.0 ms/op, major"
+    title = f"{name} uses 2.5× the CPU. ▲+10.0 ms/op, major"
     short = named_short(title, lambda some: len(some) <= 90)
     assert len(short) <= 90
-    assert short.endswith(" costs 2.5× as much CPU. ▲+10.0 ms/op, major")
+    assert short.endswith(" uses 2.5× the CPU. ▲+10.0 ms/op, major")
     assert "…" in short.split()[0]
     # Where nothing is left to cut, all of it is said.
     assert named_short("a b c", lambda _: False) == "a b c"

@@ -12,7 +12,7 @@ from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Finding
 from pprofdiff.analysis.causes.one_sided import mostly
-from pprofdiff.analysis.causes.wording import joined, listed, times
+from pprofdiff.analysis.causes.wording import joined, listed, times, times_the
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.ledger.views import merged
@@ -293,33 +293,34 @@ def _finding(
 ) -> Finding:
     first = movers[0]
     names = distinct_names(cpu.names[m.row] for m in movers[:NAMED])
-    verb = "costs" if len(names) == 1 else "cost"
-    amounts = "; ".join(
-        f"{name} {cpu.words(m.base, m.new)}"
-        f"{f' ({times(m.ratio)})' if m.counted else ''}"
-        for name, m in zip(names, movers, strict=False)
-    )
-    rest = len(movers) - NAMED
-    whose = (
-        "their own work and that of the libraries they call"
-        if len(movers) > 1
-        else "its own work and that of the libraries it calls"
-    )
     apart = cpu.apart if cpu.diff.grouped else []
     if _one_sided(cpu, owners, movers):
         apart = [*apart, "what is gone or new"]
-    without = f", without {listed(apart)}" if apart else ""
+    which = f"lat with library code{f', without {listed(apart)}' if apart else ''}"
     if len(names) == 1 and first.counted:
-        title = f"{names[0]} {verb} {times(first.ratio)} as much {cpu.noun}"
+        title = (
+            f"{names[0]} uses {times_the(first.ratio, cpu.noun)}: "
+            f"{cpu.words(first.base, first.new)}"
+        )
+        text = f"F{which}."
     else:
+        verb = "uses" if len(names) == 1 else "use"
         title = f"{listed(names)} {verb} {'more' if dearer else 'less'} {cpu.noun}"
+        amounts = [
+            f"{name} {cpu.words(m.base, m.new)}"
+            f"{f' ({times(m.ratio)})' if m.counted else ''}"
+            for name, m in zip(names, movers, strict=False)
+        ]
+        if len(movers) > NAMED:
+            amounts.append(f"and {len(movers) - NAMED} more")
+        text = f"{'; '.join(amounts)}: f{which}."
     chosen = np.zeros(len(cpu.names) + 1, np.bool_)
     chosen[[m.row for m in movers]] = True
     claim = Claim(chosen[owners[0]], chosen[owners[1]])
     return Finding(
         "dearer" if dearer else "cheaper",
         title,
-        f"{amounts}{f'; and {rest} more' if rest > 0 else ''}: {whose}{without}.",
+        text,
         tuple(cpu.fact(f"for {cpu.names[m.row]}", m.base, m.new) for m in movers),
         direction="worse" if dearer else "better",
         claim=claim,

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from pprofdiff.analysis.gclogs.catalogue import FIGURES
 from pprofdiff.analysis.gclogs.compare import Factors, GCDiff, Restored, compare_sides
 from pprofdiff.analysis.gclogs.side import GCSide, unusable
 from pprofdiff.analysis.gclogs.side import side_of as gc_side_of
+from pprofdiff.analysis.judge.judgement import Mark
 from pprofdiff.analysis.settings import DEFAULTS, Settings, Span
 from pprofdiff.analysis.work import rated
 from pprofdiff.api.loaded import LoadedInput, side_of
@@ -149,28 +148,19 @@ class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
         mark           more, less, noise or unknown                  categorical
         ============== ============================================= ============
         """
+        import pandas as pd
+
         frame = _figures()
         base, new = (_values(side, frame) for side in (self.base, self.new))
+        estimates = pd.DataFrame(self.data.estimates.values(), frame.index)
         ratio = new / base.where(base != 0)
+        values: dict[str, Any]
         values = {"base": base, "new": new, "delta": new - base, "ratio": ratio}
-        values |= self._judged()
+        values |= {name: estimates[name].astype("float64") for name in ("low", "high")}
+        values["mark"] = pd.Categorical(estimates["mark"], [*get_args(Mark)])
         for place, (name, column) in enumerate(values.items(), 3):
             frame.insert(place, name, column)
         return frame
-
-    def _judged(self) -> dict[str, Any]:
-        """Return the columns of `figures` with intervals and significance."""
-        import pandas as pd
-
-        changes = [self.data.changes.get(f.path) for f in FIGURES]
-        bounds = [
-            (None, None) if c is None or c.low is None else (c.low, c.high)
-            for c in changes
-        ]
-        low, high = np.exp(np.array(bounds, np.float64)).T
-        marks = ["unknown" if c is None else c.mark for c in changes]
-        mark = pd.Categorical(marks, ["more", "less", "noise", "unknown"])
-        return {"low": low, "high": high, "mark": mark}
 
     @property
     def cycles(self) -> pd.DataFrame:
@@ -252,7 +242,7 @@ def _figures() -> pd.DataFrame:
     of = ["load" if figure.load else "all" for figure in FIGURES]
     return pd.DataFrame(
         {
-            "name": [figure.name for figure in FIGURES],
+            "name": [figure.label for figure in FIGURES],
             "fields": [figure.fields for figure in FIGURES],
             "of": pd.Categorical(of, ["all", "load"]),
             "unit": [figure.unit for figure in FIGURES],
@@ -265,5 +255,5 @@ def _values(side: GCSide, frame: pd.DataFrame) -> pd.Series[float]:
     """Return one side's figures as a column for the frame of `_figures`."""
     import pandas as pd
 
-    values = [f.of_run(side) for f in FIGURES]
+    values = [f.of(side) for f in FIGURES]
     return pd.Series(values, frame.index, "float64")

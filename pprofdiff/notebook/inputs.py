@@ -82,11 +82,11 @@ def log_card(side: GCSide, label: str) -> Card:
     """Return a GC log's totals, and its rates under load."""
     rows = []
     for figure in FIGURES:
-        value = figure.of_run(side)
+        value = figure.of(side)
         if figure.key in _OF_LOG and value is not None:
             _, text, unit = written(figure, 0, value)
             cells = (
-                Cell(figure.name),
+                Cell(figure.label),
                 Cell(text, value, figure.unit, suffix=unit),
                 Cell(figure.fields),
             )

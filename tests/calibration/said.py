@@ -104,7 +104,7 @@ def _tables(comparison, planted: str) -> dict[str, Marks]:
         at = [i for i, name in enumerate(table.names) if name == planted]
         told[column] = Marks(int(marked.sum()), bool(marked[at].any()))
     groups = sum(row.noise is False for row in judged_groups(diff))
-    logs = comparison.gc.changes.values() if comparison.gc is not None else ()
+    logs = comparison.gc.estimates.values() if comparison.gc is not None else ()
     figures = sum(change.significant for change in logs)
     return told | {"groups": Marks(groups), "gc": Marks(figures)}
 

@@ -1,14 +1,15 @@
 """The figures of GC logs: each is declared here once.
 
-Tables, JSON, DataFrames, intervals and findings read these declarations.
+Tables, JSON, DataFrames, intervals, findings and gate rules read these declarations.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from operator import attrgetter
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from pprofdiff.analysis.gclogs.figures import GCFigures
+from pprofdiff.analysis.figures.figure import Figure
 from pprofdiff.analysis.gclogs.side import GCSide, LoggedRun, mean_of_runs
 from pprofdiff.analysis.judge.calibration import (
     GC_DURING_MARK,
@@ -21,8 +22,6 @@ from pprofdiff.analysis.judge.calibration import (
     GC_STOPS,
     Spread,
 )
-
-Value = float | None
 
 Form = Literal["ms", "time", "count", "rate", "share", "percent", "bytes"]
 """How a value is printed; ``ms`` is exact, ``time`` is scaled."""
@@ -40,91 +39,91 @@ _UNITS: dict[Form, str] = {
 _LEAST: dict[Form, float] = {"rate": 1e-3, "share": 1e-6}
 
 
-class Figure(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class LogFigure(Figure[LoggedRun | GCSide]):
     """One figure of a GC log.
 
-    `fields` are the fields of a gctrace line that it is made of, `path` is where
-    `GCFigures` has it. `spread` says how far runs of one build differ, None if it is
-    not judged. `worse` means that more is worse. A figure of level 1 is part of the one
-    before. `load` figures are of the cycles under load, others of all lines. `floor` is
-    what a figure of 0 may have been, if that is not its form's.
+    `fields` are the fields of a gctrace line that it is made of. `load` figures are of
+    the cycles under load, others of all lines. `least` is the value that a figure of 0
+    may have had.
     """
 
-    name: str
     fields: str
-    path: str
     form: Form
-    spread: Spread | None = None
-    worse: bool = False
-    level: int = 0
-    load: bool = False
-    floor: float | None = None
+    load: bool
+    least: float
 
-    @property
-    def key(self) -> str:
-        """The stable name, such as ``assist_cpu_us``."""
-        return self.path.rpartition(".")[2]
-
-    @property
-    def unit(self) -> str:
-        """The unit of the value in `GCFigures`."""
-        return _UNITS[self.form]
-
-    @property
-    def least(self) -> float:
-        """The value that a figure of 0 may have had."""
-        return _LEAST.get(self.form, 1.0) if self.floor is None else self.floor
-
-    def of(self, figures: GCFigures) -> Value:
-        """Return the value, None if the log does not have it."""
-        value: Value = attrgetter(self.path)(figures)
-        return value
-
-    def of_run(self, run: LoggedRun | GCSide) -> Value:
-        """Return the value in one run, or in a side's mean of runs."""
-        return self.of(run.steady if self.load else run.whole)
-
-    def of_runs(self, side: GCSide) -> list[Value]:
+    def of_runs(self, side: GCSide) -> list[float | None]:
         """Return the value in each run of a side."""
-        return [self.of_run(run) for run in side.runs]
+        values = (self.of(run) for run in side.runs)
+        return [None if value is None else float(value) for value in values]
 
-    def of_sides(self, base: GCSide, new: GCSide) -> tuple[Value, Value]:
-        """Return both sides' values: the geometric mean of several runs."""
-        return mean_of_runs(self.of_runs(base)), mean_of_runs(self.of_runs(new))
+    def of_side(self, side: GCSide) -> float | None:
+        """Return a side's value: the geometric mean of several runs."""
+        return mean_of_runs(self.of_runs(side))
+
+
+def _log(  # noqa: PLR0913 - what differs between figures
+    label: str,
+    fields: str,
+    path: str,
+    form: Form,
+    spread: Spread | None = None,
+    *,
+    worse: bool = False,
+    level: int = 0,
+    load: bool = False,
+    least: float | None = None,
+) -> LogFigure:
+    """Return the figure at `path` of `GCFigures`; `least` is its form's if None."""
+    cycles = "steady" if load else "whole"
+    return LogFigure(
+        key=path.rpartition(".")[2],
+        label=label,
+        unit=_UNITS[form],
+        of=attrgetter(f"{cycles}.{path}"),
+        worse=worse,
+        spread=spread,
+        level=level,
+        fields=fields,
+        form=form,
+        load=load,
+        least=_LEAST.get(form, 1.0) if least is None else least,
+    )
 
 
 # fmt: off
 SUMS = (
-    Figure("cycles", "lines", "cycles", "count", GC_RATES),
-    Figure("concurrent mark, wall", "m", "times.mark_wall_us", "ms", GC_MARKING, worse=True),
-    Figure("stop-the-world, wall", "s+t", "times.stw_wall_us", "ms", GC_STOPS, worse=True),
-    Figure("stop-the-world, CPU", "S+T", "times.stw_cpu_us", "ms", GC_STOPS, worse=True),
-    Figure("including sweep termination", "S", "times.sweep_termination_cpu_us", "ms", GC_STOPS, level=1),
-    Figure("mark assist, CPU", "A", "times.assist_cpu_us", "ms", GC_MARKING, worse=True),
-    Figure("background mark, CPU", "D", "times.background_cpu_us", "ms", GC_MARKING, worse=True),
-    Figure("idle mark, CPU", "I", "times.idle_cpu_us", "ms", GC_IDLE),
-    Figure("longest pause, wall", "max s, t", "worst_pause_us", "ms", GC_PAUSES, worse=True),
-    Figure("p99 pause, wall", "s, t", "p99_pause_us", "ms", GC_PAUSES, worse=True),
-    Figure("forced cycles", "(forced)", "forced", "count"),
-    Figure("two-minute cycles", "GC forced", "timer", "count"),
-    Figure("allocated", "H0–H2", "heap.allocated", "bytes", GC_RATES, worse=True),
-    Figure("give or take", "rounding", "heap.allocated_error", "bytes", level=1),
-    Figure("while marking", "H1−H0", "heap.allocated_during_mark", "bytes", GC_DURING_MARK, level=1),
+    _log("cycles", "lines", "cycles", "count", GC_RATES),
+    _log("concurrent mark, wall", "m", "times.mark_wall_us", "ms", GC_MARKING, worse=True),
+    _log("stop-the-world, wall", "s+t", "times.stw_wall_us", "ms", GC_STOPS, worse=True),
+    _log("stop-the-world, CPU", "S+T", "times.stw_cpu_us", "ms", GC_STOPS, worse=True),
+    _log("including sweep termination", "S", "times.sweep_termination_cpu_us", "ms", GC_STOPS, level=1),
+    _log("mark assist, CPU", "A", "times.assist_cpu_us", "ms", GC_MARKING, worse=True),
+    _log("background mark, CPU", "D", "times.background_cpu_us", "ms", GC_MARKING, worse=True),
+    _log("idle mark, CPU", "I", "times.idle_cpu_us", "ms", GC_IDLE),
+    _log("longest pause, wall", "max s, t", "worst_pause_us", "ms", GC_PAUSES, worse=True),
+    _log("p99 pause, wall", "s, t", "p99_pause_us", "ms", GC_PAUSES, worse=True),
+    _log("forced cycles", "(forced)", "forced", "count"),
+    _log("two-minute cycles", "GC forced", "timer", "count"),
+    _log("allocated", "H0–H2", "heap.allocated", "bytes", GC_RATES, worse=True),
+    _log("give or take", "rounding", "heap.allocated_error", "bytes", level=1),
+    _log("while marking", "H1−H0", "heap.allocated_during_mark", "bytes", GC_DURING_MARK, level=1),
 )
 """Sums over all lines."""
 
 RATES = (
-    Figure("cycles per second", "N, T", "cycles_per_second", "rate", GC_RATES, worse=True, load=True),
-    Figure("GC CPU per cycle", "S+A+D+T", "gc_cpu_us_per_cycle", "time", GC_MARKING, worse=True, load=True),
-    Figure("GC share of capacity, CPU", "S+A+D+T", "gc_cpu_share", "share", GC_SHARES, worse=True, load=True),
-    Figure("share of time marking, wall", "m, T", "mark_wall_share", "share", GC_SHARES, worse=True, load=True),
-    Figure("heap at start (trigger), mean", "H0", "heap.mean_trigger", "bytes", GC_HEAP, load=True),
-    Figure("heap at end (peak), mean", "H1", "heap.mean_peak", "bytes", GC_HEAP, load=True),
-    Figure("live heap, mean", "H2", "heap.mean_live", "bytes", GC_HEAP, load=True),
-    Figure("goal, mean", "G", "heap.mean_goal", "bytes", GC_HEAP, load=True),
-    Figure("effective GOGC, median", "G, H2", "heap.effective_gogc", "percent", load=True),
-    Figure("allocated per second", "H0–H2, T", "allocated_mb_per_second", "bytes", GC_RATES, load=True, floor=1e-3),
-    Figure("allocated per cycle", "H0–H2", "heap.per_cycle", "bytes", GC_HEAP, load=True),
+    _log("cycles per second", "N, T", "cycles_per_second", "rate", GC_RATES, worse=True, load=True),
+    _log("GC CPU per cycle", "S+A+D+T", "gc_cpu_us_per_cycle", "time", GC_MARKING, worse=True, load=True),
+    _log("GC share of capacity, CPU", "S+A+D+T", "gc_cpu_share", "share", GC_SHARES, worse=True, load=True),
+    _log("share of time marking, wall", "m, T", "mark_wall_share", "share", GC_SHARES, worse=True, load=True),
+    _log("heap at start (trigger), mean", "H0", "heap.mean_trigger", "bytes", GC_HEAP, load=True),
+    _log("heap at end (peak), mean", "H1", "heap.mean_peak", "bytes", GC_HEAP, load=True),
+    _log("live heap, mean", "H2", "heap.mean_live", "bytes", GC_HEAP, load=True),
+    _log("goal, mean", "G", "heap.mean_goal", "bytes", GC_HEAP, load=True),
+    _log("effective GOGC, median", "G, H2", "heap.effective_gogc", "percent", load=True),
+    _log("allocated per second", "H0–H2, T", "allocated_mb_per_second", "bytes", GC_RATES, load=True, least=1e-3),
+    _log("allocated per cycle", "H0–H2", "heap.per_cycle", "bytes", GC_HEAP, load=True),
 )
 """Rates and means of the cycles under load."""
 # fmt: on

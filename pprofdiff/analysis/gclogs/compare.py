@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.caveat import Caveat
+from pprofdiff.analysis.figures.estimate import Estimate, of_ratio
 from pprofdiff.analysis.gclogs.catalogue import FIGURES
 from pprofdiff.analysis.gclogs.figures import GCFigures
 from pprofdiff.analysis.gclogs.side import GCSide, LoggedRun, side_of, unusable
@@ -242,9 +243,9 @@ class GCDiff:
         return [*self.base.caveats(), *self.new.caveats()]
 
     @cached_property
-    def changes(self) -> Mapping[str, Change]:
-        """How each figure changed, by its path in `GCFigures`, all as one table."""
-        return _changes_of(self.base, self.new, in_turns=self.in_turns)
+    def estimates(self) -> Mapping[str, Estimate]:
+        """Each figure of both sides, by its key, all judged as one table."""
+        return _estimates(self.base, self.new, in_turns=self.in_turns)
 
     @property
     def several_runs(self) -> bool:
@@ -273,8 +274,8 @@ class GCDiff:
 
         Frequency is counted per second, per op or per byte allocated.
         """
-        names = "cycles_per_second", "heap.per_cycle"
-        if any(self.changes[name].significant for name in names):
+        names = "cycles_per_second", "per_cycle"
+        if any(self.estimates[name].significant for name in names):
             return True
         if self.factors is None or not self.per_work:
             return False
@@ -284,7 +285,7 @@ class GCDiff:
     @property
     def cycle_cpu_beyond_runs(self) -> bool:
         """Whether CPU per cycle changed by more than runs of one build differ."""
-        return self.changes["gc_cpu_us_per_cycle"].significant
+        return self.estimates["gc_cpu_us_per_cycle"].significant
 
 
 def _intervals_ms(side: GCSide) -> NDArray[np.float64]:
@@ -392,20 +393,26 @@ JUDGED = tuple(figure for figure in FIGURES if figure.spread is not None)
 
 def _values_of(run: LoggedRun) -> NDArray[np.float64]:
     """Return one run's judged figures: float64, NaN where it has none."""
-    values = [figure.of_run(run) for figure in JUDGED]
+    values = [figure.of(run) for figure in JUDGED]
     column = np.array([np.nan if v is None else v for v in values], np.float64)
     return np.maximum(column, [figure.least for figure in JUDGED])
 
 
-def _changes_of(
+def _estimates(
     base: GCSide, new: GCSide, *, in_turns: bool = False
-) -> Mapping[str, Change]:
-    """Return how each figure changed, by its path in `GCFigures`.
+) -> Mapping[str, Estimate]:
+    """Return each figure of both sides, by its key.
 
-    Deltas and their 95% intervals are logarithms of new ÷ base, of geometric means over
-    runs; each run is one observation, or each pair of runs taken `in_turns`.
+    Ratios and their 95% intervals are of geometric means over runs; each run is one
+    observation, or each pair of runs taken `in_turns`.
     """
     old, now = (tuple(map(_values_of, side.runs)) for side in (base, new))
     judge = Judge.of_ratios([f.spread for f in JUDGED if f.spread is not None])
     judgement = judge.rows(Runs(old, now, in_turns))
-    return {figure.path: judgement.change(row) for row, figure in enumerate(JUDGED)}
+    changes = {one.key: judgement.change(row) for row, one in enumerate(JUDGED)}
+    return {
+        figure.key: of_ratio(
+            figure.of_side(base), figure.of_side(new), changes.get(figure.key)
+        )
+        for figure in FIGURES
+    }

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from math import exp
 from typing import Any
 
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.gclogs.catalogue import FIGURES, Figure
+from pprofdiff.analysis.gclogs.catalogue import FIGURES, LogFigure
 from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.gclogs.side import GCSide
 
@@ -45,27 +44,15 @@ def gc_row(gc: GCDiff) -> Row:
     }
 
 
-def _figure(gc: GCDiff, figure: Figure) -> Row:
-    """Return one metric: its value in each run, and the interval of its ratio."""
-    base, new = figure.of_sides(gc.base, gc.new)
-    change = gc.changes.get(figure.path)
-    low, high = (None, None) if change is None else (change.low, change.high)
+def _figure(gc: GCDiff, figure: LogFigure) -> Row:
+    """Return one figure: its value in each run, and the interval of its ratio."""
     return {
         "id": figure.key,
         "unit": figure.unit,
-        "base": _number(base),
-        "new": _number(new),
-        "base_runs": [_number(value) for value in figure.of_runs(gc.base)],
-        "new_runs": [_number(value) for value in figure.of_runs(gc.new)],
-        "ratio": new / base if base and new is not None else None,
-        "low": None if low is None else exp(low),
-        "high": None if high is None else exp(high),
-        "mark": "unknown" if change is None else change.mark,
+        "base_runs": figure.of_runs(gc.base),
+        "new_runs": figure.of_runs(gc.new),
+        **gc.estimates[figure.key]._asdict(),
     }
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None else float(value)
 
 
 def _side(side: GCSide) -> Row:

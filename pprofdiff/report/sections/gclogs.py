@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from math import exp, floor, log, log10
+from math import floor, log, log10
 
-from pprofdiff.analysis.gclogs.catalogue import RATES, SUMS, Figure, Form, Value
+from pprofdiff.analysis.figures.estimate import Estimate
+from pprofdiff.analysis.gclogs.catalogue import RATES, SUMS, Form, LogFigure
 from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.gclogs.side import GCSide
-from pprofdiff.analysis.judge.judgement import Change
 from pprofdiff.model.gclogs import GCLog
 from pprofdiff.model.side import Capture
 from pprofdiff.report.model import Input, ReportModel, Scope
@@ -113,7 +113,7 @@ _FORMS: dict[Form, Callable[[float, float], _Words]] = {
 }
 
 
-def written(figure: Figure, base: float, new: float) -> _Words:
+def written(figure: LogFigure, base: float, new: float) -> _Words:
     """Return a figure's values as written, and the unit after both, "" for none."""
     return _FORMS[figure.form](base, new)
 
@@ -211,26 +211,27 @@ def _window(side: GCSide) -> str:
     return next(iter(reasons)) if len(reasons) == 1 else many
 
 
-def _table(gc: GCDiff, key: str, figures: tuple[Figure, ...]) -> Table:
+def _table(gc: GCDiff, key: str, figures: tuple[LogFigure, ...]) -> Table:
     """Return the metrics that either side has, each in its own unit."""
     rows = []
     several = gc.several_runs
-    known = [(figure, *figure.of_sides(gc.base, gc.new)) for figure in figures]
-    known = [one for one in known if any(one[1:])]
-    scale = _of_all([v for f, *pair in known if f.form == "bytes" for v in pair if v])
-    for figure, base, new in known:
+    known = [(figure, gc.estimates[figure.key]) for figure in figures]
+    known = [one for one in known if any(one[1][:2])]
+    sizes = [v for f, one in known if f.form == "bytes" for v in one[:2] if v]
+    scale = _of_all(sizes)
+    for figure, estimate in known:
+        base, new = estimate.base, estimate.new
         words = written(figure, base or 0, new or 0)
         if figure.form == "bytes":
             words = _in_scale(_MIB * (base or 0), _MIB * (new or 0), scale)
-        change = gc.changes.get(figure.path)
         cells = (
-            Cell(figure.name),
+            Cell(figure.label),
             Cell("–" if base is None else words[0], base, figure.unit),
             Cell("–", None, figure.unit)
             if new is None
             else Cell(words[1], new, figure.unit, suffix=words[2]),
-            _ratio(base, new, change, worse=figure.worse),
-            *([Cell(_interval(change), tone="faint")] if several else []),
+            _ratio(estimate, worse=figure.worse),
+            *([Cell(_interval(estimate), tone="faint")] if several else []),
             Cell(figure.fields, tone="faint"),
         )
         rows.append(Row(figure.key, "figure", cells, figure.level))
@@ -244,26 +245,25 @@ def _table(gc: GCDiff, key: str, figures: tuple[Figure, ...]) -> Table:
     return Table(key, columns, tuple(rows))
 
 
-def _ratio(base: Value, new: Value, change: Change | None, *, worse: bool) -> Cell:
+def _ratio(one: Estimate, *, worse: bool) -> Cell:
     """Return new ÷ base, marked if more is worse and runs do not differ by as much."""
-    if not base or new is None:
+    ratio = one.ratio
+    if ratio is None:
         return Cell("")
-    ratio = new / base
     text = times(ratio)
-    if not worse or change is None or not change.significant or abs(ratio - 1) < _ALIKE:
+    if not worse or not one.significant or abs(ratio - 1) < _ALIKE:
         return Cell(text, ratio)
     mark: Mark = "more" if ratio > 1 else "less"
     return Cell(text, ratio, mark=mark, tone="worse" if ratio > 1 else "better")
 
 
-def _interval(change: Change | None) -> str:
+def _interval(one: Estimate) -> str:
     """Return the interval of a ratio, such as ``0.91 to 1.2``."""
-    if change is None or change.low is None or change.high is None:
+    if one.bounds is None:
         return ""
-    bounds = exp(change.low), exp(change.high)
     # Bounds have the form of the ratio between them.
-    small = bounds[0] > 0 and exp(change.delta) < SMALL
-    return " to ".join(inverse(b) if small else _bound(b) for b in bounds)
+    small = one.bounds[0] > 0 and one.ratio is not None and one.ratio < SMALL
+    return " to ".join(inverse(b) if small else _bound(b) for b in one.bounds)
 
 
 def _bound(ratio: float) -> str:
@@ -299,10 +299,11 @@ def gc_tiles(section: Section) -> Iterator[Tile]:
     """Yield how often GC runs under load, else the number of cycles."""
     gc: GCDiff = section.compared
     often, *_ = RATES
-    base, new = often.of_sides(gc.base, gc.new)
+    often_of = gc.estimates[often.key]
+    base, new = often_of.base, often_of.new
     if base and new and min(gc.base.steady.cycles, gc.new.steady.cycles) >= _SOME:
         *both, unit = written(often, base, new)
-        change = _ratio(base, new, gc.changes.get(often.path), worse=often.worse)
+        change = _ratio(often_of, worse=often.worse)
         values = f"{' → '.join(both)} {unit}".rstrip()
         yield Tile("GC cycles per second, under load", values, change)
         return

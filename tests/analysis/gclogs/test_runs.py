@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import exp
+from math import prod
 
 import pytest
 
@@ -68,8 +68,8 @@ def test_figures_of_runs_are_geometric_means():
 
 def test_every_judged_figure_is_one_that_is_shown():
     assert set(JUDGED) <= {*SUMS, *RATES}
-    worse = {figure.path for figure in (*SUMS, *RATES) if figure.worse}
-    assert worse <= {figure.path for figure in JUDGED}
+    worse = {figure.key for figure in (*SUMS, *RATES) if figure.worse}
+    assert worse <= {figure.key for figure in JUDGED}
 
 
 @pytest.fixture(scope="module")
@@ -82,16 +82,15 @@ def test_real_runs_one_of_which_differs_in_its_pauses(pauses):
     told = compare_paths(*pauses)
     gc = told.gc.data
     assert [len(one.runs) for one in (gc.base, gc.new)] == [3, 3]
-    assert gc.changes["p99_pause_us"].mark == "more"
-    for figure in (*SUMS, *RATES):
-        change = gc.changes.get(figure.path)
-        base, new = figure.of_sides(gc.base, gc.new)
-        if change is not None and change.low is not None and base:
-            assert new / base == pytest.approx(exp(change.delta), rel=1e-9)
+    assert gc.estimates["p99_pause_us"].mark == "more"
+    # The middle of a symmetric interval of logarithms is the ratio.
+    for one in gc.estimates.values():
+        if one.ratio is not None and one.bounds is not None:
+            assert prod(one.bounds) == pytest.approx(one.ratio**2, rel=1e-9)
     # What sentences say is what the table says.
-    logged = exp(gc.changes["gc_cpu_us_per_cycle"].delta)
+    logged = gc.estimates["gc_cpu_us_per_cycle"].ratio
     assert gc.factors.cpu_per_cycle == pytest.approx(logged, rel=1e-9)
-    often = exp(gc.changes["cycles_per_second"].delta)
+    often = gc.estimates["cycles_per_second"].ratio
     assert gc.factors.cycles == pytest.approx(often, rel=1e-9)
 
 
@@ -103,6 +102,6 @@ def test_one_of_these_runs_a_side_is_not_enough_for_a_small_change(pauses):
     for base in logs:
         for new in logs:
             gc = compare_logs((("a", [base]), ("b", [new])))
-            assert {change.significant for change in gc.changes.values()} == {False}
+            assert {change.significant for change in gc.estimates.values()} == {False}
     gc = compare_logs((("a", logs), ("b", [replace(log, path="x") for log in logs])))
-    assert not any(change.significant for change in gc.changes.values())
+    assert not any(change.significant for change in gc.estimates.values())

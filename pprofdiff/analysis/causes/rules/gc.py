@@ -170,10 +170,10 @@ def held_back(gc: GCDiff) -> bool:
     """Return whether a memory limit holds the goals of the larger live heap."""
     from pprofdiff.analysis.gclogs.compare import pace_of
 
-    moved = gc.changes["heap.mean_live"]
-    if not moved.significant or not moved.delta:
+    live = gc.estimates["mean_live"]
+    if not live.significant:
         return False
-    pace = pace_of(gc.new if moved.delta > 0 else gc.base)
+    pace = pace_of(gc.new if live.grew else gc.base)
     return pace is not None and pace.held
 
 
@@ -381,8 +381,8 @@ def _cost_sure(gc: GCDiff) -> bool:
     The live heap is what gets marked: if it changed with the cost, the cost is the
     build's and not the machine's.
     """
-    cost, live = (gc.changes[f] for f in ("gc_cpu_us_per_cycle", "heap.mean_live"))
-    return cost.significant or (live.significant and live.delta * cost.delta > 0)
+    cost, live = (gc.estimates[f] for f in ("gc_cpu_us_per_cycle", "mean_live"))
+    return cost.significant or (live.significant and live.grew == cost.grew)
 
 
 def _marking_reason(

@@ -111,7 +111,7 @@ def heap_growth(case: Case) -> Iterator[Finding]:
 def _by_log(case: Case) -> Finding | None:
     """Return the finding that the live heap's mean over cycles changed, by GC log."""
     gc = case.gc
-    if gc is None or not gc.changes["heap.mean_live"].significant or held_back(gc):
+    if gc is None or not gc.estimates["mean_live"].significant or held_back(gc):
         return None
     sides = gc.base.steady, gc.new.steady
     live = sides[0].heap.mean_live, sides[1].heap.mean_live

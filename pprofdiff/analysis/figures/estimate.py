@@ -1,0 +1,54 @@
+"""What a comparison knows of one figure."""
+
+from __future__ import annotations
+
+from math import exp
+from typing import NamedTuple
+
+from pprofdiff.analysis.judge.judgement import Change, Mark
+
+
+class Estimate(NamedTuple):
+    """A figure in base and new, their ratio, and whether it changed.
+
+    `base` and `new` are None if unknown, and so is `ratio` (new ÷ base), also if base
+    is 0. `low` and `high` are the 95% interval of the ratio over runs, None if runs do
+    not show it.
+    """
+
+    base: float | None
+    new: float | None
+    ratio: float | None
+    low: float | None = None
+    high: float | None = None
+    mark: Mark = "unknown"
+
+    @property
+    def significant(self) -> bool:
+        """Whether new differs significantly from base."""
+        return self.mark in ("more", "less")
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The interval of the ratio, None if there is none."""
+        if self.low is None or self.high is None:
+            return None
+        return self.low, self.high
+
+    @property
+    def grew(self) -> bool:
+        """Whether new is known to be more than base."""
+        return self.base is not None and self.new is not None and self.new > self.base
+
+
+def of_ratio(base: float | None, new: float | None, change: Change | None) -> Estimate:
+    """Return a figure whose change was judged as the logarithm of new ÷ base.
+
+    `change` is None if the figure is not judged.
+    """
+    ratio = new / base if base and new is not None else None
+    if change is None:
+        return Estimate(base, new, ratio)
+    if change.low is None or change.high is None:
+        return Estimate(base, new, ratio, mark=change.mark)
+    return Estimate(base, new, ratio, exp(change.low), exp(change.high), change.mark)

@@ -1,0 +1,43 @@
+"""What a figure is: the one declaration that all outputs read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pprofdiff.analysis.judge.calibration import Spread
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure(Generic[S]):
+    """One figure of one kind of evidence.
+
+    Attributes
+    ----------
+    key
+        The stable name: of rows in tables, in JSON, DataFrames, plots and gate rules.
+    label
+        What it is, in words that need no table around them.
+    unit
+        The unit of the value: ns, us, bytes, MiB, count, 1/s, share or percent.
+    of
+        The value in a run, or in a side that adds runs up; None if unknown.
+    worse
+        Whether more is worse.
+    spread
+        How far runs of one build differ; None if the figure is not judged.
+    level
+        1 for a part of the figure before it.
+
+    """
+
+    key: str
+    label: str
+    unit: str
+    of: Callable[[S], float | None]
+    worse: bool = False
+    spread: Spread | None = None
+    level: int = 0

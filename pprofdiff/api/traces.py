@@ -432,10 +432,10 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
                        causes, gc, stops, processors, tasks or
                        regions
         row            key of the row, or its function               string
-        ratio          new ÷ base of time per second or per op       float64
-                       (tasks and regions: of the p50; latency: of
-                       the quantile of each trace), geometric
-                       means over runs
+        base, new      time per second or per op (tasks and regions: float64
+                       the p50; latency: the quantile of each
+                       trace), geometric means over runs
+        ratio          new ÷ base                                    float64
         low, high      95% CI of the ratio                           float64
         mark           more, less or noise (false discovery rate     string
                        5% per table)
@@ -445,10 +445,10 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
 
     @property
     def figures(self) -> pd.DataFrame:
-        """Raw sums over the whole traces: one row per figure; index: its name.
+        """Every figure of the report, raw: one row per figure; index: its name.
 
-        Columns: base, new, delta, ratio (float64; NaN if unknown or base is 0), unit
-        (ns, bytes, share or count).
+        Columns: label, base, new, delta, ratio (float64; NaN if unknown or base is 0),
+        unit (ns, bytes, share or count). Times are sums over the whole traces.
         """
         return figures_frame(self.data)
 

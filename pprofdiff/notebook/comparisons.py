@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
+from pprofdiff.analysis.causes.traces import per
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.tables import STATUSES
+from pprofdiff.analysis.traces.catalogue import FIGURES
 from pprofdiff.kinds import KINDS, resolve
 from pprofdiff.notebook import ROWS, Card
 from pprofdiff.report.model import ReportModel
@@ -38,15 +41,6 @@ _OF_TRACES = (
     "gc.share",
     "mmu.10000000",
 )
-# Names for rows that are unclear outside of their table.
-_LONGER = {
-    "running": "goroutines running, per second",
-    "runnable": "goroutines runnable, per second",
-    "blocked": "goroutines blocked, per second",
-    "waits": "waits for a processor",
-    "wait.p50": "p50 of a wait",
-    "wait.p99": "p99 of a wait",
-}
 # Maximum number of findings on a card.
 _FINDINGS = 5
 _REMARKS = {"new": "(new)", "gone": "(gone)"}
@@ -146,7 +140,14 @@ def logs_card(section: Section, labels: _Labels) -> Card:
 def traces_card(section: Section, labels: _Labels) -> Card:
     """Return the key figures of traces."""
     columns = Column("Δ", "delta"), Column("ratio", "ratio", signs=False)
-    table = _picked(section.tables, _OF_TRACES, labels, columns)
+    by = per(section.compared)
+    # Outside of their tables, rows need the whole label.
+    names = {
+        one.key: f"{one.label}, {by}" if one.by == "work" else one.label
+        for one in FIGURES
+        if one.short
+    }
+    table = _picked(section.tables, _OF_TRACES, labels, columns, names)
     return Card(labels, "execution traces", "", table)
 
 
@@ -155,8 +156,12 @@ def _picked(
     keys: Sequence[str],
     labels: _Labels,
     columns: tuple[Column, ...],
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> Table:
-    """Return rows of several tables by key, with name, both sides and `columns`."""
+    """Return rows of several tables by key, with name, both sides and `columns`.
+
+    `names` replace those of the tables.
+    """
     shown = (name_column(""), *sides(labels), *columns)
     rows: dict[str, Row] = {}
     indent = 0
@@ -166,8 +171,7 @@ def _picked(
             if row.key in keys and row.key not in rows:
                 indent = table.indent
                 cells = [row.cells[i] if i >= 0 else Cell("") for i in places]
-                name = _LONGER.get(row.key, cells[0].text)
-                cells[0] = replace(cells[0], text=name)
+                cells[0] = replace(cells[0], text=names.get(row.key, cells[0].text))
                 rows[row.key] = replace(row, cells=tuple(cells))
     chosen = tuple(rows[key] for key in keys if key in rows)
     return Table("picked", shown, chosen, indent=indent)

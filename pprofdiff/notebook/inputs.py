@@ -8,6 +8,7 @@ from pprofdiff.analysis.gclogs.catalogue import FIGURES
 from pprofdiff.analysis.gclogs.side import GCSide
 from pprofdiff.analysis.profiles.kinds import is_snapshot, kind_name
 from pprofdiff.analysis.profiles.single import ProfileSums, profile_sums
+from pprofdiff.analysis.traces.catalogue import BY_KEY
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.benchmarks import Benchmarks
@@ -99,33 +100,24 @@ def log_card(side: GCSide, label: str) -> Card:
     return Card((label,), "GC log", lead, table, below)
 
 
+# Keys of the figures to show from one trace.
+_OF_TRACE = (
+    *("running", "runnable", "syscall", "syscall_block", "blocked"),
+    *("wait.p50", "wait.p99", "gc.mark.wall", "stw"),
+)
+
+
 def trace_card(side: TraceSide, label: str) -> Card:
     """Return where a trace's goroutines spend time, and their scheduling latency."""
-    columns = {
-        "running": "exec_ns",
-        "runnable": "sched_wait_ns",
-        "in system calls": "syscall_ns",
-    }
-    times = {name: side.of_program(column) for name, column in columns.items()}
-    blocked = [side.of_program("block_ns", i) for i in range(len(side.groups.reasons))]
-    times["blocked"] = sum(blocked)
-    figures = [(f"goroutines {name}", ns) for name, ns in times.items()]
-    quantiles = {"p50": side.latency.p50_ns, "p99": side.latency.p99_ns}
-    figures += [
-        (f"{name} of a wait for a processor", ns)
-        for name, ns in quantiles.items()
-        if ns is not None
-    ]
-    gc = side.collections
-    figures.append(("GC marking, wall time", gc.mark_wall_ns))
-    figures.append(("the world stopped", gc.stw_ns))
+    figures = [(BY_KEY[key], BY_KEY[key].of(side)) for key in _OF_TRACE]
     rows = tuple(
-        Row(name, "figure", (Cell(name), Cell(scaled(ns, "ns"), ns, "ns")))
-        for name, ns in figures
+        Row(one.key, "figure", (Cell(one.label), Cell(scaled(ns, "ns"), ns, "ns")))
+        for one, ns in figures
+        if ns is not None
     )
     lead = (
         f"{scaled(side.wall_ns, 'ns')}, {side.trace.events:,} events, "
-        f"{len(side.trace.goroutines):,} goroutines, {gc.begun} GC cycles"
+        f"{len(side.trace.goroutines):,} goroutines, {side.collections.begun} GC cycles"
     )
     kind = f"execution trace, go1.{side.trace.version}"
     table = Table("trace", (name_column(""), Column("time", "new")), rows)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.traces import of_tracer, per, sides_of
+from pprofdiff.analysis.traces.catalogue import BY_KEY
 from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
+from pprofdiff.analysis.traces.goroutines import STATE_TIMES
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.palette import Theme, colour
@@ -44,25 +46,13 @@ _EDGE = 8.0
 _SHIFTS = (-0.5 * (_HEIGHT + 0.04), 0.5 * (_HEIGHT + 0.04))
 
 
-class _State(NamedTuple):
-    """A goroutine state: its name, its colour, its raw ns in a row of `Groups`."""
-
-    name: str
-    colour: str
-    ns: Callable[[Groups, int], int]
-
-
-_STATES = (
-    _State("running", "group_sched", lambda groups, i: int(groups.exec_ns[i])),
-    _State("runnable", "worse_4", lambda groups, i: int(groups.sched_wait_ns[i])),
-    _State("syscall", "group_syscall", lambda groups, i: int(groups.syscall_ns[i])),
-    _State(
-        "syscall, no processor",
-        "group_alloc",
-        lambda groups, i: int(groups.syscall_block_ns[i]),
-    ),
-)
-_BLOCKED = _State("blocked", "neutral", lambda groups, i: int(groups.block_ns[i].sum()))
+_COLOURS = {
+    "running": "group_sched",
+    "runnable": "worse_4",
+    "syscall": "group_syscall",
+    "syscall_block": "group_alloc",
+    "blocked": "neutral",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +92,7 @@ def states(
     ax.set_xlim(0, end)
     mark_sizes(ax, "x", end, "ns")
     name_rows(ax, [root.name for root in roots])
-    add_legend(ax, handles, [state.name for state in drawn])
+    add_legend(ax, handles, [BY_KEY[state].title for state in drawn])
     title = f"Goroutine time {per(diff)} by root function, {_sides(diff)}"
     add_title(ax, title, theme)
     return ax
@@ -116,7 +106,7 @@ def states_in_words(
     roots = []
     for root in _roots(diff, n, blocked=blocked):
         times = [
-            f"{state.name} {scaled(base, 'ns')} → {scaled(new, 'ns')}"
+            f"{BY_KEY[state].title} {scaled(base, 'ns')} → {scaled(new, 'ns')}"
             for state, (base, new) in zip(
                 _states(blocked=blocked), root.times.T.tolist(), strict=True
             )
@@ -131,8 +121,15 @@ def _sides(diff: TraceDiff) -> str:
     return f"{base} above {new}"
 
 
-def _states(*, blocked: bool) -> tuple[_State, ...]:
-    return (*_STATES, _BLOCKED) if blocked else _STATES
+def _states(*, blocked: bool) -> Sequence[str]:
+    return [state for state in _COLOURS if blocked or state != "blocked"]
+
+
+def _ns(groups: Groups, row: int, state: str) -> int:
+    """Return the raw ns of a root function in a state."""
+    if state == "blocked":
+        return int(groups.block_ns[row].sum())
+    return int(getattr(groups, STATE_TIMES[state])[row])
 
 
 def _roots(diff: TraceDiff, n: int, *, blocked: bool) -> list[_Root]:
@@ -152,10 +149,10 @@ def _roots(diff: TraceDiff, n: int, *, blocked: bool) -> list[_Root]:
     ]
 
 
-def _times(diff: TraceDiff, pair: GroupPair, drawn: Sequence[_State]) -> Floats:
+def _times(diff: TraceDiff, pair: GroupPair, drawn: Sequence[str]) -> Floats:
     """Return scaled ns by side and state, zeros if a side lacks the function."""
     times = [
-        [state.ns(side.groups, row) * factor if row >= 0 else 0.0 for state in drawn]
+        [_ns(side.groups, row, state) * factor if row >= 0 else 0.0 for state in drawn]
         for (side, row), factor in zip(sides_of(diff, pair), diff.factors, strict=True)
     ]
     return np.array(times, np.float64)
@@ -164,7 +161,7 @@ def _times(diff: TraceDiff, pair: GroupPair, drawn: Sequence[_State]) -> Floats:
 def _add_bars(
     ax: Axes,
     roots: Sequence[_Root],
-    drawn: Sequence[_State],
+    drawn: Sequence[str],
     theme: Theme,
     kwargs: dict[str, Any],
 ) -> list[Artist]:
@@ -174,7 +171,7 @@ def _add_bars(
     times = np.array([root.times for root in roots]).reshape(len(roots), 2, len(drawn))
     handles: list[Artist] = []
     for i, state in enumerate(drawn):
-        shade = colour(state.colour, theme)
+        shade = colour(_COLOURS[state], theme)
         plain = {"height": _HEIGHT, "linewidth": 0, "color": shade}
         style = artist_style(plain, kwargs, "bar")
         for side, shift in enumerate(_SHIFTS):
@@ -187,7 +184,8 @@ def _add_bars(
 
 def _words(times: Floats) -> str:
     """Return the sum of a bar, with blocked time listed separately if it is drawn."""
-    awake, blocked = float(times[: len(_STATES)].sum()), times[len(_STATES) :].sum()
+    states = len(_states(blocked=False))
+    awake, blocked = float(times[:states].sum()), times[states:].sum()
     words = scaled(awake, "ns") if awake else "0"
     return f"{words}, {scaled(float(blocked), 'ns')} blocked" if blocked else words
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pprofdiff.analysis.traces.compare import WINDOWS_NS, TraceDiff
+from pprofdiff.analysis.traces.catalogue import MMU
+from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.mutators import mmu_curve
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.palette import Theme, colour
@@ -48,7 +49,7 @@ def windows(wall_ns: int, rows: int = 0) -> list[int]:
     each = min(max(_WORK // max(rows, 1), _FEWEST), _MOST)
     steps = np.arange(int(decades * each) + 1) / each
     even = {round(_SHORTEST_NS * 10.0**step) for step in steps.tolist()}
-    marked = {window for window in WINDOWS_NS if window <= wall_ns}
+    marked = {window for window in MMU if window <= wall_ns}
     return sorted({*even, *marked, max(wall_ns, _SHORTEST_NS)})
 
 

@@ -112,7 +112,7 @@ def test_is_the_wait_for_a_processor_worse_and_where(seen, name):
         line = page.locator("#summary > p", has_text="time runnable")
         assert in_sight(line)
         told = line.inner_text()
-        assert re.match(r"Scheduling latency, p99 [\d.,]+ → [\d.,]+ [mµ]?s \(", told)
+        assert re.match(r"P99 scheduling latency [\d.,]+ → [\d.,]+ [mµ]?s \(", told)
         line.get_by_role("link", name="Goroutines by root function").click()
         table = page.locator(
             "details:has(> summary:has-text('time runnable')) table"

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from pprofdiff import palette, plots
-from pprofdiff.analysis.traces.compare import WINDOWS_NS
+from pprofdiff.analysis.traces.catalogue import MMU
 from pprofdiff.analysis.traces.mutators import mmu
 from pprofdiff.plots.mutators import windows
 from tests.examples import daily
@@ -48,6 +48,6 @@ def test_windows_rise_to_the_whole_trace(wall_ns):
 def test_a_long_series_has_fewer_windows():
     few, many = windows(10**10, 10**6), windows(10**10, 1000)
     assert set(few) < set(many)
-    assert {window for window in WINDOWS_NS if window <= 10**10} <= set(few)
+    assert {window for window in MMU if window <= 10**10} <= set(few)
     assert len(few) < 16
     assert len(many) > 40

@@ -46,9 +46,14 @@ def of_ratio(base: float | None, new: float | None, change: Change | None) -> Es
 
     `change` is None if the figure is not judged.
     """
-    ratio = new / base if base and new is not None else None
+    ratio = ratio_of(base, new)
     if change is None:
         return Estimate(base, new, ratio)
     if change.low is None or change.high is None:
         return Estimate(base, new, ratio, mark=change.mark)
     return Estimate(base, new, ratio, exp(change.low), exp(change.high), change.mark)
+
+
+def ratio_of(base: float | None, new: float | None) -> float | None:
+    """Return new ÷ base, None if one is unknown or base is 0."""
+    return new / base if base and new is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Generic, TypeVar
 
 from pprofdiff.analysis.judge.calibration import Spread
@@ -11,7 +11,7 @@ from pprofdiff.analysis.judge.calibration import Spread
 S = TypeVar("S")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Figure(Generic[S]):
     """One figure of one kind of evidence.
 
@@ -38,6 +38,7 @@ class Figure(Generic[S]):
     label: str
     unit: str
     of: Callable[[S], float | None]
+    _: KW_ONLY
     worse: bool = False
     spread: Spread | None = None
     level: int = 0

@@ -84,15 +84,15 @@ def run_figures(comparison: Comparison) -> list[RunFigure]:
     PROFILE.TYPE                   sum of another sample type:      the profile's
                                    cpu.samples, allocs.alloc_space
     cpu.group.GROUP                sum of a group of runtime costs  the profile's
-    cpu.gc_share                   sum of group gc ÷ cpu            ratio
+    cpu.gc_share                   sum of group gc ÷ cpu            share
     … .per_operation               a sum ÷ the run's operations     the profile's/op
     gc.cycles                      GC cycles read                   count
     gc.cycles_per_second           by the cycles' numbers           1/s
     gc.cpu                         Σ(S+A+D+T) of the lines          us
-    gc.cpu_share                   of all CPU capacity              ratio
+    gc.cpu_share                   of all CPU capacity              share
     gc.pause.p99, gc.pause.longest of all stop-the-world phases     us
     trace.wait.p99, p50 …          scheduling latency               ns
-    trace.gc.share,                shares of a trace's Ps,          ratio
+    trace.gc.share,                shares of a trace's Ps,          share
     trace.utilisation,             and MMU (10 ms)
     trace.mmu.10000000
     ============================== ================================ ==================
@@ -222,7 +222,7 @@ def _of_groups(diff: ProfileDiff, number: int) -> Iterator[_Value]:
     for value in added:
         if value.figure == f"{diff.name}.group.gc" and totals[value.run] > 0:
             share = value.value / totals[value.run]
-            yield _Value(value.run, f"{diff.name}.gc_share", "ratio", share)
+            yield _Value(value.run, f"{diff.name}.gc_share", "share", share)
 
 
 def _of_logs(side: Side) -> Iterator[_Value]:
@@ -247,13 +247,13 @@ def _of_logs(side: Side) -> Iterator[_Value]:
 def _of_traces(comparison: Comparison, number: int) -> Iterator[_Value]:
     if comparison.trace is None:
         return
-    from pprofdiff.analysis.traces.several import FIGURES
+    from pprofdiff.analysis.traces.several import ALONE
 
     for run, trace in comparison.trace.runs[number].items():
-        for name, figure in FIGURES.items():
-            value = figure.of(trace)
+        for figure in ALONE:
+            value = figure.of_run(trace)
             if value is not None:
-                yield _Value(run, f"trace.{name}", figure.unit, value)
+                yield _Value(run, f"trace.{figure.key}", figure.unit, value)
 
 
 def _of_cycles(of: GCFigures) -> list[tuple[str, str, Any]]:
@@ -261,7 +261,7 @@ def _of_cycles(of: GCFigures) -> list[tuple[str, str, Any]]:
         ("cycles", "count", of.cycles),
         ("cycles_per_second", "1/s", of.cycles_per_second),
         ("cpu", "us", of.times.gc_cpu_us),
-        ("cpu_share", "ratio", of.gc_cpu_share),
+        ("cpu_share", "share", of.gc_cpu_share),
         ("pause.p99", "us", of.p99_pause_us),
         ("pause.longest", "us", of.worst_pause_us),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,8 +67,7 @@ def _cause(trace: Trace, stack: int) -> str:
 
 
 WORKER = "runtime.gcBgMarkWorker"
-_MODES = {"GC (dedicated)": "dedicated", "GC (fractional)": "fractional"}
-_MODES["GC (idle)"] = "idle"
+_MODES = {f"GC ({mode})": mode for mode in ("dedicated", "fractional", "idle")}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,6 +170,10 @@ class Collections:
     def gc_fraction(self) -> float | None:
         """Return `gc_busy_ns` ÷ (GOMAXPROCS × wall time); None if either is unknown."""
         return self.gc_busy_ns / self.capacity_ns if self.capacity_ns else None
+
+
+COUNTED = tuple(field.name for field in fields(Collections) if field.type == "int")
+"""The fields of `Collections` that add up over traces."""
 
 
 def collections(trace: Trace) -> Collections:

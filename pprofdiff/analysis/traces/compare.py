@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.caveat import Caveat
+from pprofdiff.analysis.figures.estimate import Estimate, ratio_of
 from pprofdiff.analysis.judge.durations import Durations
 from pprofdiff.analysis.judge.judge import Judge
 from pprofdiff.analysis.judge.judgement import Change, Runs
@@ -19,15 +20,15 @@ from pprofdiff.analysis.judge.scaling import Mode, Normalization
 from pprofdiff.analysis.judge.totals import all_paired
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.side import cpu_seconds, stacks_of
+from pprofdiff.analysis.traces.catalogue import MMU, TraceFigure
 from pprofdiff.analysis.traces.goroutines import STATE_TIMES
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.latency import blocks
-from pprofdiff.analysis.traces.mutators import distribution, mmu
-from pprofdiff.analysis.traces.several import RunRatio, SeveralTraces, run_ratios
+from pprofdiff.analysis.traces.quantiles import RANKS
+from pprofdiff.analysis.traces.several import SeveralTraces, run_ratios
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tables import (
     TABLES,
-    RowChange,
     TableName,
     changes_of,
     times_of,
@@ -46,17 +47,8 @@ _Values = dict[Hashable, float]
 
 _NONE: Mapping[int, TraceSide] = MappingProxyType({})
 
-WINDOWS_NS = (1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
-"""Windows of minimum mutator utilization (MMU)."""
-
-# Windows of `worst_windows`, and the quantile that it reports.
-_SPREAD_NS, _WORST = (10_000_000,), 0.01
-
 # Fewest user tasks that show the load, and the rate ratio beyond which it differs.
 _FEW_TASKS, _UNLIKE = 20, 1.25
-
-RANKS = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999}
-"""Latency quantiles, in thousandths."""
 
 
 class StateTime(NamedTuple):
@@ -85,7 +77,7 @@ class TracedRow(NamedTuple):
 
     table: TableName
     row: str
-    change: RowChange
+    change: Estimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +183,7 @@ class TraceDiff:
         """Whether a side has traces of several runs."""
         return any(len(side.parts) > 1 for side in self.sides)
 
-    def changes(self, table: TableName) -> Mapping[Hashable, RowChange]:
+    def changes(self, table: TableName) -> Mapping[Hashable, Estimate]:
         """Return the change of each row of a table; empty without several runs.
 
         Keys are those of `tables.TABLES`; for goroutines by function, a `GroupPair`.
@@ -209,10 +201,10 @@ class TraceDiff:
                 yield TracedRow(table, name, change)
 
     @cached_property
-    def _changes(self) -> dict[TableName, Mapping[Hashable, RowChange]]:
+    def _changes(self) -> dict[TableName, Mapping[Hashable, Estimate]]:
         return {}
 
-    def _judged(self, table: TableName) -> dict[Hashable, RowChange]:
+    def _judged(self, table: TableName) -> dict[Hashable, Estimate]:
         """Return the rows of a table, judged together."""
         of, by = TABLES[table]
         keys: tuple[dict[str, GroupPair], dict[str, GroupPair]] = {}, {}
@@ -273,8 +265,8 @@ class TraceDiff:
         return {name: judged.change(row) for row, name in enumerate(RANKS)}
 
     @cached_property
-    def run_ratios(self) -> tuple[RunRatio, ...]:
-        """Ratios of whole-trace figures; empty unless a side has several runs."""
+    def run_ratios(self) -> Mapping[str, Estimate]:
+        """Figures over all traces, by key; empty unless a side has several runs."""
         return run_ratios(self.runs, in_turns=self.in_turns)
 
     def varies(self, figure: str) -> bool:
@@ -282,9 +274,7 @@ class TraceDiff:
 
         False without several runs.
         """
-        return any(
-            not one.significant for one in self.run_ratios if one.figure == figure
-        )
+        return figure in self.run_ratios and not self.run_ratios[figure].significant
 
     @property
     def latency_intervals(self) -> dict[str, tuple[int, int] | None]:
@@ -302,30 +292,46 @@ class TraceDiff:
 
         Taken from each side's longest trace; windows longer than either are left out.
         """
-        base, new = (side.utilisation for side in self.sides)
         longest = min(side.longest.wall_ns for side in self.sides)
+        base, new = self.sides
         return {
-            window: (mmu(base, window), mmu(new, window))
-            for window in WINDOWS_NS
+            window: (figure.of(base), figure.of(new))
+            for window, figure in MMU.items()
             if window <= longest
         }
 
-    @cached_property
-    def worst_windows(self) -> dict[int, tuple[float | None, float | None]]:
-        """Mutator utilization in the worst 1% of windows, by window in ns.
+    def estimate(self, figure: TraceFigure) -> Estimate:
+        """Return a figure as tables show it: see `catalogue.By`.
 
-        This is a quantile of the distribution whose minimum is `mmu`.
+        The interval and mark are those of its table's row over runs; with one trace a
+        side, only latency quantiles have them.
         """
-        longest = min(side.longest.wall_ns for side in self.sides)
-        shares = {}
-        for window in _SPREAD_NS:
-            if window <= longest:
-                base, new = (
-                    distribution(side.utilisation, window, (_WORST,))
-                    for side in self.sides
-                )
-                shares[window] = base[0] if base else None, new[0] if new else None
-        return shares
+        base, new = self._shown(figure)
+        ratio = ratio_of(base, new)
+        if self.several:
+            one = self.run_ratios.get(figure.key)
+            if figure.time and figure.table:
+                one = self.changes(figure.table).get(figure.key)
+            return Estimate(base, new, ratio, *(one[3:] if one else ()))
+        change = self.latency_changes.get(figure.key.removeprefix("wait."))
+        if change is None or not base:
+            return Estimate(base, new, ratio)
+        low, high = (
+            None if delta is None else 1 + delta / base
+            for delta in (change.low, change.high)
+        )
+        return Estimate(base, new, ratio, low, high, change.mark)
+
+    def _shown(self, figure: TraceFigure) -> tuple[float | None, float | None]:
+        base, new = map(figure.of, self.sides)
+        if base is None or new is None:
+            return base, new
+        if figure.by == "work":
+            return self.normalization.scaled(base, new)
+        if figure.by == "wall":
+            walls = (max(side.wall_ns, 1) for side in self.sides)
+            return base / next(walls), new / next(walls)
+        return base, new
 
     def caveats(self) -> list[Caveat]:
         """Return caveats: short or truncated traces, several traces, unequal load."""

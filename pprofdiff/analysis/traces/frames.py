@@ -13,28 +13,22 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import union_categoricals
 
+from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.profiles.tables import STATUSES
+from pprofdiff.analysis.traces.catalogue import FIGURES
 from pprofdiff.analysis.traces.groups import Groups
-from pprofdiff.analysis.traces.quantiles import Quantiles
+from pprofdiff.analysis.traces.quantiles import QUANTILES, Quantiles
 from pprofdiff.analysis.traces.waited import End, Wait, waited
 from pprofdiff.model.traces.timeline import Series
 from pprofdiff.model.traces.trace import Trace
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
-    from pprofdiff.analysis.traces.side import TraceSide
 
 Column = NDArray[np.int64]
 
 _TIMES = ("total", "exec", "sched_wait", "syscall", "syscall_block", "unknown")
 _SIDES = ("base", "new")
-_QUANTILES = {
-    "p50": "p50_ns",
-    "p90": "p90_ns",
-    "p99": "p99_ns",
-    "p99.9": "p999_ns",
-    "max": "max_ns",
-}
 
 
 def states_frame(diff: TraceDiff) -> pd.DataFrame:
@@ -94,12 +88,13 @@ def groups_frame(
 def latency_frame(diff: TraceDiff) -> pd.DataFrame:
     """Return one row per scheduling latency quantile."""
     sides = [side.latency for side in diff.sides]
-    index = pd.Index(list(_QUANTILES), name="quantile", dtype=object)
+    index = pd.Index([*QUANTILES, "max"], name="quantile", dtype=object)
+    fields = (*QUANTILES.values(), "max_ns")
     base, new = (
-        pd.Series([getattr(side, f) for f in _QUANTILES.values()], index, "Int64")
+        pd.Series([getattr(side, field) for field in fields], index, "Int64")
         for side in sides
     )
-    bounds = [diff.latency_intervals.get(name) for name in _QUANTILES]
+    bounds = [diff.latency_intervals.get(name) for name in index]
     frame = pd.DataFrame({"base_ns": base, "new_ns": new, "delta_ns": new - base})
     for place, name in enumerate(("delta_low_ns", "delta_high_ns")):
         ends = [bound[place] if bound else None for bound in bounds]
@@ -142,28 +137,23 @@ def mmu_frame(diff: TraceDiff) -> pd.DataFrame:
 
 
 def figures_frame(diff: TraceDiff) -> pd.DataFrame:
-    """Return one row per whole-trace figure: base, new, delta, ratio, unit."""
-    base, new = (_figures(side) for side in diff.sides)
-    index = pd.Index(list(base), name="figure", dtype=object)
-    frame = pd.DataFrame(
-        {
-            "base": [value for value, _ in base.values()],
-            "new": [value for value, _ in new.values()],
-        },
-        index=index,
-        dtype="float64",
-    )
+    """Return one row per figure: label, raw base and new, delta, ratio, unit."""
+    columns: dict[str, object] = {"label": [figure.label for figure in FIGURES]}
+    index = pd.Index([figure.name for figure in FIGURES], name="figure", dtype=object)
+    for word, side in zip(_SIDES, diff.sides, strict=True):
+        values = [figure.of(side) for figure in FIGURES]
+        columns[word] = pd.Series(values, index, dtype="float64")
+    frame = pd.DataFrame(columns, index=index)
     frame["delta"] = frame["new"] - frame["base"]
     frame["ratio"] = frame["new"] / frame["base"].where(frame["base"] != 0)
-    frame["unit"] = [unit for _, unit in base.values()]
-    return frame
+    return frame.assign(unit=[figure.unit for figure in FIGURES])
 
 
 def rows_frame(diff: TraceDiff) -> pd.DataFrame:
     """Return the ratio over runs of each table row, for several traces a side."""
-    names = "table", "row", "ratio", "low", "high", "mark"
+    names = "table", "row", *Estimate._fields
     rows = [(one.table, one.row, *one.change) for one in diff.row_changes]
-    types = dict.fromkeys(("ratio", "low", "high"), "float64")
+    types = dict.fromkeys(("base", "new", "ratio", "low", "high"), "float64")
     return pd.DataFrame(rows, columns=list(names)).astype(types)
 
 
@@ -230,24 +220,3 @@ def _at(column: Column, rows: Column, missing: int = 0) -> Column:
 
 def _longest(quantiles: Quantiles | None) -> int | None:
     return None if quantiles is None else quantiles.max_ns
-
-
-def _figures(side: TraceSide) -> dict[str, tuple[float | None, str]]:
-    gc, ran = side.collections, side.processors
-    worker = gc.worker_ns
-    return {
-        "wall": (side.wall_ns, "ns"),
-        "events": (sum(part.trace.events for part in side.parts), "count"),
-        "capacity": (ran.capacity_ns, "ns"),
-        "goroutine": (ran.goroutine_ns, "ns"),
-        "utilisation": (ran.utilisation, "share"),
-        "gc_cycles": (gc.begun, "count"),
-        "gc_mark_wall": (gc.mark_wall_ns, "ns"),
-        **{f"gc_worker_{mode}": (ns, "ns") for mode, ns in worker.items()},
-        "gc_assist_cpu": (gc.assist_cpu_ns, "ns"),
-        "gc_assist_wait": (gc.assist_wait_ns, "ns"),
-        "gc_sweep": (gc.sweep_ns, "ns"),
-        "gc_fraction": (gc.gc_fraction, "share"),
-        "stw": (gc.stw_ns, "ns"),
-        "allocated": (gc.allocated_bytes, "bytes"),
-    }

@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.states import StateName, state_profile
-from pprofdiff.analysis.traces.tables import RowChange, changes_of, times_of
+from pprofdiff.analysis.traces.tables import changes_of, times_of
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.identity.model import SideKeys
 from pprofdiff.model.csr import Offsets, first_in_row, row_of_item, sums, unique_tuples
@@ -159,7 +160,7 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
 
 def _changes(
     diff: TraceDiff, runs: Sequence[Sequence[_Cells]]
-) -> dict[tuple[Hashable, ...], RowChange]:
+) -> dict[tuple[Hashable, ...], Estimate]:
     """Return the change over runs of each place's time."""
     base, new = ([{k: c.time_ns for k, c in run.items()} for run in s] for s in runs)
     parts = diff.base.parts, diff.new.parts

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Column = NDArray[np.int64]
-# In thousandths: 999 is the 99.9th percentile.
-_RANKS = (500, 900, 990, 999, 1000)
+QUANTILES = {"p50": "p50_ns", "p90": "p90_ns", "p99": "p99_ns", "p99.9": "p999_ns"}
+"""The fields of `Quantiles`, by their names in reports."""
+
+RANKS = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999}
+"""The quantiles in thousandths."""
+_RANKS = (*RANKS.values(), 1000)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,22 +11,23 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.caveat import Caveat
-from pprofdiff.analysis.judge.totals import mean_of_runs
-from pprofdiff.analysis.traces.collector import Collections, Cycles, stops
+from pprofdiff.analysis.figures.estimate import Estimate
+from pprofdiff.analysis.traces.catalogue import FIGURES
+from pprofdiff.analysis.traces.collector import COUNTED, Collections, Cycles, stops
 from pprofdiff.analysis.traces.goroutines import TIMES, Times
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.latency import Waits, together
-from pprofdiff.analysis.traces.mutators import Utilisation, mmu
+from pprofdiff.analysis.traces.mutators import Utilisation
 from pprofdiff.analysis.traces.processors import Concurrency, OnCPU, Processors, added
 from pprofdiff.analysis.traces.quantiles import GroupQuantiles, grouped_quantiles
 from pprofdiff.analysis.traces.side import TraceSide
-from pprofdiff.analysis.traces.tables import RowChange, changes_of
+from pprofdiff.analysis.traces.tables import changes_of
 from pprofdiff.analysis.traces.tasks import Durations, regions, tasks
 from pprofdiff.model.traces.timeline import Series
 
@@ -34,86 +35,30 @@ Column = NDArray[np.int64]
 
 TraceRuns = tuple[Mapping[int, TraceSide], Mapping[int, TraceSide]]
 
-_MMU_NS = 10_000_000
+ALONE = tuple(figure for figure in FIGURES if figure.alone)
+"""Figures that compare without knowing the work."""
 
 
-class _TraceFigure(NamedTuple):
-    """A figure of a trace: its unit, and a function that returns it, or None."""
+def run_ratios(runs: TraceRuns, *, in_turns: bool = False) -> Mapping[str, Estimate]:
+    """Return those of `ALONE` that are known and above 0 in every trace, by key.
 
-    unit: str
-    of: Callable[[TraceSide], float | None]
-
-
-class RunRatio(NamedTuple):
-    """A figure over all traces: each side's geometric mean, and their ratio."""
-
-    figure: str
-    unit: str
-    base: float
-    new: float
-    ratio: RowChange
-
-    @property
-    def significant(self) -> bool:
-        """Whether the figure changed significantly."""
-        return self.ratio.significant
-
-
-def _wait(field: str, above: float) -> _TraceFigure:
-    """Return a latency quantile, None for traces with no wait above it."""
-
-    def of(side: TraceSide) -> float | None:
-        waits = side.latency
-        return getattr(waits, field) if waits.count * above >= 1 else None
-
-    return _TraceFigure("ns", of)
-
-
-def _least_left(side: TraceSide) -> float | None:
-    return mmu(side.utilisation, _MMU_NS) if side.wall_ns >= _MMU_NS else None
-
-
-FIGURES = {
-    "wait.p50": _wait("p50_ns", 0.5),
-    "wait.p90": _wait("p90_ns", 0.1),
-    "wait.p99": _wait("p99_ns", 0.01),
-    "wait.p99.9": _wait("p999_ns", 0.001),
-    "gc.share": _TraceFigure("ratio", lambda side: side.collections.gc_fraction),
-    f"mmu.{_MMU_NS}": _TraceFigure("ratio", _least_left),
-    "utilisation": _TraceFigure("ratio", lambda side: side.processors.utilisation),
-}
-"""Figures that compare without knowing the work, by the keys of the report's rows."""
-
-
-def run_ratios(runs: TraceRuns, *, in_turns: bool = False) -> tuple[RunRatio, ...]:
-    """Return the ratio of each figure that is known and above 0 in every trace.
-
-    Figures are judged as one table. `runs` maps run numbers to traces; the result is
-    empty unless a side has several.
+    They are geometric means over runs, judged as one table. `runs` maps run numbers to
+    traces; the result is empty unless a side has several.
     """
     if min(map(len, runs)) < 1 or max(map(len, runs)) == 1:
-        return ()
+        return {}
     sides = [[_figures(trace) for trace in side.values()] for side in runs]
-    names = [name for name in FIGURES if all(name in run for s in sides for run in s)]
+    names = [f.key for f in ALONE if all(f.key in run for s in sides for run in s)]
     base, new = (
         [{name: run[name] for name in names} for run in side] for side in sides
     )
-    changes = changes_of(base, new, in_turns=in_turns)
-    return tuple(
-        RunRatio(name, FIGURES[name].unit, _mean(base, name), _mean(new, name), change)
-        for name, change in changes.items()
-    )
+    return changes_of(base, new, in_turns=in_turns)
 
 
 def _figures(trace: TraceSide) -> dict[str, float]:
-    """Return the figures of a trace that are known and above 0, by name."""
-    values = ((name, figure.of(trace)) for name, figure in FIGURES.items())
-    return {name: value for name, value in values if value is not None and value > 0}
-
-
-def _mean(runs: Sequence[Mapping[str, float]], figure: str) -> float:
-    """Return the geometric mean of a figure over runs that all have it."""
-    return mean_of_runs([[run[figure]] for run in runs])
+    """Return the figures of a trace that are known and above 0, by key."""
+    values = ((figure.key, figure.of_run(trace)) for figure in ALONE)
+    return {key: value for key, value in values if value is not None and value > 0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +128,7 @@ class SeveralTraces(TraceSide):
             worker_ns={mode: modes[mode] for mode in parts[0].worker_ns},
             stops=stops(*(run.trace for run in self.runs)),
             allocated_bytes=sum(known) if len(known) == len(allocated) else None,
-            **{name: sum(getattr(p, name) for p in parts) for name in _COLLECTED},
+            **{name: sum(getattr(p, name) for p in parts) for name in COUNTED},
         )
 
     @cached_property
@@ -280,12 +225,6 @@ class SeveralTraces(TraceSide):
         if left:
             text += f"; {left} more of runs that have a longer one are left out"
         return [Caveat("trace-several", text)]
-
-
-_COLLECTED: tuple[str, ...] = (
-    *("begun", "mark_wall_ns", "assists", "assist_cpu_ns", "assist_wait_ns", "sweeps"),
-    *("sweep_ns", "stw_ns", "gc_stw_ns", "gc_busy_ns", "capacity_ns"),
-)
 
 
 def _groups(parts: Sequence[Groups]) -> Groups:

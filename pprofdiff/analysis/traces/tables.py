@@ -13,10 +13,11 @@ from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 
+from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.judge.calibration import TRACED, TRACED_LEAST
 from pprofdiff.analysis.judge.judge import Judge
-from pprofdiff.analysis.judge.judgement import Mark, Runs
-from pprofdiff.analysis.traces.goroutines import STATE_TIMES
+from pprofdiff.analysis.judge.judgement import Runs
+from pprofdiff.analysis.traces.catalogue import figures_of
 from pprofdiff.analysis.traces.side import TraceSide
 
 TableName = Literal[
@@ -37,20 +38,6 @@ TableName = Literal[
 K = TypeVar("K", bound=Hashable)
 
 
-class RowChange(NamedTuple):
-    """New ÷ base of a row: ratio of geometric means over runs, with 95% interval."""
-
-    ratio: float
-    low: float
-    high: float
-    mark: Mark
-
-    @property
-    def significant(self) -> bool:
-        """Whether the row changed significantly."""
-        return self.mark in ("more", "less")
-
-
 class Table(NamedTuple):
     """A table: its rows for one trace, and how they are normalized.
 
@@ -58,7 +45,7 @@ class Table(NamedTuple):
     are quantiles of durations, computed for each trace.
     """
 
-    of: Callable[[TraceSide], Mapping[str, int]]
+    of: Callable[[TraceSide], Mapping[str, float]]
     by: Literal["wall", "work", "each"] = "work"
 
 
@@ -67,9 +54,10 @@ def changes_of(
     new: Sequence[Mapping[K, float]],
     *,
     in_turns: bool = False,
-) -> dict[K, RowChange]:
-    """Return each row's change; a run's values are above 0, or NaN if unknown.
+) -> dict[K, Estimate]:
+    """Return each row: geometric means over runs, and their ratio.
 
+    A run's values are above 0, or NaN if unknown.
     Rows that are unknown in all runs of a side are left out. Runs taken `in_turns`
     (base and new alternating) are compared in pairs.
     """
@@ -79,15 +67,12 @@ def changes_of(
         for side in (base, new)
     )
     judged = Judge.of_ratios([TRACED] * len(keys)).rows(Runs(old, now, in_turns))
-    columns = (np.exp(c) for c in (judged.delta, judged.low, judged.high))
-    rows = zip(
-        *(column.tolist() for column in columns), judged.mark.tolist(), strict=True
-    )
-    return {
-        key: RowChange(*row)
-        for key, row, known in zip(keys, rows, judged.known.tolist(), strict=True)
-        if known
-    }
+    known = np.flatnonzero(judged.known)
+    means = [np.nanmean(np.log(side)[:, known], axis=0) for side in (old, now)]
+    logs = (*means, *(c[known] for c in (judged.delta, judged.low, judged.high)))
+    columns = (*(np.exp(one).tolist() for one in logs), judged.mark[known].tolist())
+    names = (keys[row] for row in known.tolist())
+    return dict(zip(names, map(Estimate, *columns), strict=True))
 
 
 def times_of(
@@ -124,69 +109,49 @@ def times_of(
     return base, new
 
 
-def _states(side: TraceSide) -> dict[str, int]:
-    times = {state: side.of_program(column) for state, column in STATE_TIMES.items()}
-    reasons = {
-        f"blocked.{name}": side.of_program("block_ns", place)
-        for place, name in enumerate(side.groups.reasons)
+def _declared(table: str) -> Callable[[TraceSide], dict[str, float]]:
+    """Return a function that reads the times of a table's figures, except zeros."""
+    figures = [one for one in figures_of(table) if one.time]
+
+    def of(side: TraceSide) -> dict[str, float]:
+        times = ((one.key, one.of(side)) for one in figures)
+        return {key: ns for key, ns in times if ns}
+
+    return of
+
+
+_states_without_reasons = _declared("states")
+_held_up = _declared("causes")
+
+
+def _states(side: TraceSide) -> dict[str, float]:
+    reasons = enumerate(side.groups.reasons)
+    return _states_without_reasons(side) | {
+        f"blocked.{name}": side.of_program("block_ns", place) for place, name in reasons
     }
-    return {**times, "blocked": sum(reasons.values()), **reasons}
 
 
-def _latency(side: TraceSide) -> dict[str, int]:
-    waits = side.latency
-    times = {
-        "wait.p50": waits.p50_ns,
-        "wait.p90": waits.p90_ns,
-        "wait.p99": waits.p99_ns,
-        "wait.p99.9": waits.p999_ns,
-        "wait.longest": waits.max_ns,
-    }
-    return {name: ns for name, ns in times.items() if ns}
-
-
-def _of_groups(grouping: str, column: str) -> Callable[[TraceSide], dict[str, int]]:
-    def of(side: TraceSide) -> dict[str, int]:
+def _of_groups(grouping: str, column: str) -> Callable[[TraceSide], dict[str, float]]:
+    def of(side: TraceSide) -> dict[str, float]:
         groups = getattr(side, grouping)
         return dict(zip(groups.names, getattr(groups, column).tolist(), strict=True))
 
     return of
 
 
-def _causes(side: TraceSide) -> dict[str, int]:
+def _causes(side: TraceSide) -> dict[str, float]:
     causes = side.causes
     names = (f"cause.{name}" for name in causes.name)
-    times = dict(zip(names, causes.total_ns.tolist(), strict=True))
-    return times | side.waits.during_ns
+    times = zip(names, causes.total_ns.tolist(), strict=True)
+    return {**dict(times), **_held_up(side)}
 
 
-def _collector(side: TraceSide) -> dict[str, int]:
-    gc = side.collections
-    return {
-        "gc.mark.wall": gc.mark_wall_ns,
-        **{f"gc.mark.{mode}": ns for mode, ns in gc.worker_ns.items()},
-        "gc.mark.assist": gc.assist_cpu_ns,
-        "gc.mark.assist.wait": gc.assist_wait_ns,
-        "gc.sweep": gc.sweep_ns,
-        "gc.stw": gc.gc_stw_ns,
-    }
-
-
-def _stops(side: TraceSide) -> dict[str, int]:
+def _stops(side: TraceSide) -> dict[str, float]:
     return {stop.kind: stop.total_ns for stop in side.collections.stops}
 
 
-def _processors(side: TraceSide) -> dict[str, int]:
-    return {
-        "running.mean": side.processors.goroutine_ns,
-        "running.runtime": side.of_runtime("exec_ns"),
-        "runnable.mean": int(side.waits.duration_ns.sum()),
-        "runnable.runtime": side.of_runtime("sched_wait_ns"),
-    }
-
-
-def _durations(what: str) -> Callable[[TraceSide], dict[str, int]]:
-    def of(side: TraceSide) -> dict[str, int]:
+def _durations(what: str) -> Callable[[TraceSide], dict[str, float]]:
+    def of(side: TraceSide) -> dict[str, float]:
         times = getattr(side, what).durations
         rows = zip(times.name, times.p50_ns.tolist(), strict=True)
         return {name: ns for name, ns in rows if ns > 0}
@@ -196,15 +161,15 @@ def _durations(what: str) -> Callable[[TraceSide], dict[str, int]]:
 
 TABLES: dict[TableName, Table] = {
     "states": Table(_states),
-    "latency": Table(_latency, "each"),
+    "latency": Table(_declared("latency"), "each"),
     "goroutines.running": Table(_of_groups("groups", "exec_ns")),
     "goroutines.runnable": Table(_of_groups("groups", "sched_wait_ns")),
     "created.running": Table(_of_groups("by_creation", "exec_ns")),
     "created.runnable": Table(_of_groups("by_creation", "sched_wait_ns")),
     "causes": Table(_causes),
-    "gc": Table(_collector),
+    "gc": Table(_declared("gc")),
     "stops": Table(_stops),
-    "processors": Table(_processors, "wall"),
+    "processors": Table(_declared("processors"), "wall"),
     "tasks": Table(_durations("tasks"), "each"),
     "regions": Table(_durations("regions"), "each"),
 }

@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.traces.catalogue import BY_KEY, FIGURES, TraceFigure
 from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
 from pprofdiff.analysis.traces.goroutines import STATE_TIMES
 from pprofdiff.analysis.traces.groups import Groups
@@ -26,6 +27,7 @@ _SUMS = (
     *("total_ns", "unknown_ns"),
 )
 _QUANTILES = tuple(field.name for field in fields(Quantiles))
+_SUFFIXES = {"ns": "_ns", "bytes": "_bytes"}
 _NO_DURATIONS: Row = dict.fromkeys(_QUANTILES) | {"count": 0, "total_ns": 0}
 
 
@@ -66,6 +68,7 @@ def trace_row(diff: TraceDiff) -> Row:
             {"window_ns": window, "base": base, "new": new}
             for window, (base, new) in diff.mmu.items()
         ],
+        "figures": [_figure(diff, figure) for figure in FIGURES],
         **({"runs": _runs(diff)} if diff.run_ratios else {}),
         **({"rows": _row_changes(diff)} if diff.several else {}),
         "tasks": _durations(diff.base.tasks, diff.new.tasks),
@@ -76,11 +79,8 @@ def trace_row(diff: TraceDiff) -> Row:
 def _runs(diff: TraceDiff) -> list[Row]:
     """Return the metrics of all traces: means over runs, and the ratio's interval."""
     return [
-        {
-            **{name: getattr(one, name) for name in ("figure", "unit", "base", "new")},
-            **{name: getattr(one.ratio, name) for name in ("ratio", "low", "high")},
-        }
-        for one in diff.run_ratios
+        {"figure": key, "unit": BY_KEY[key].unit, **one._asdict()}
+        for key, one in diff.run_ratios.items()
     ]
 
 
@@ -92,29 +92,40 @@ def _row_changes(diff: TraceDiff) -> list[Row]:
     ]
 
 
+def _figure(diff: TraceDiff, figure: TraceFigure) -> Row:
+    """Return one figure: raw in both sides, and as tables compare them."""
+    base, new = map(figure.of, diff.sides)
+    shown = diff.estimate(figure)
+    return {
+        "id": figure.key,
+        "unit": figure.unit,
+        "base": base,
+        "new": new,
+        "base_scaled": shown.base,
+        "new_scaled": shown.new,
+        **dict(zip(shown._fields[2:], shown[2:], strict=True)),
+    }
+
+
+# Figures by mark worker mode and by kind of stop are listed as such.
+_SIDE = [
+    (f"{figure.column}{_SUFFIXES.get(figure.unit, '')}", figure.of)
+    for figure in FIGURES
+    if figure.column and not figure.column.startswith("gc_worker")
+]
+
+
 def _side(side: TraceSide) -> Row:
-    gc, ran = side.collections, side.processors
-    limits, trace = ran.gomaxprocs.value, side.trace
+    gc, limits = side.collections, side.processors.gomaxprocs.value
     return {
         "path": side.path,
-        "format": f"go1.{trace.version}",
-        "wall_ns": side.wall_ns,
-        "events": sum(part.trace.events for part in side.parts),
+        "format": f"go1.{side.trace.version}",
+        **{name: of(side) for name, of in _SIDE},
         "gomaxprocs": int(limits[-1]) if len(limits) else None,
-        "capacity_ns": ran.capacity_ns,
-        "goroutine_ns": ran.goroutine_ns,
-        "utilisation": ran.utilisation,
-        "steals": int(ran.steals.sum()),
         "running_at_once": asdict(side.running_at_once),
         "runnable_at_once": asdict(side.runnable_at_once),
-        "gc_cycles": gc.begun,
         "gc_triggers": side.triggers,
-        "gc_mark_wall_ns": gc.mark_wall_ns,
         "gc_worker_ns": gc.worker_ns,
-        "gc_assist_cpu_ns": gc.assist_cpu_ns,
-        "gc_assist_wait_ns": gc.assist_wait_ns,
-        "gc_sweep_ns": gc.sweep_ns,
-        "gc_fraction": gc.gc_fraction,
         "stw_ns": {stop.kind: stop.total_ns for stop in gc.stops},
         "stw": [
             {
@@ -125,7 +136,6 @@ def _side(side: TraceSide) -> Row:
             }
             for stop in gc.stops
         ],
-        "allocated_bytes": gc.allocated_bytes,
     }
 
 

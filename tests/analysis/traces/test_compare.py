@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pprofdiff.analysis.traces.compare import RANKS, WINDOWS_NS, compare_traces
+from pprofdiff.analysis.traces.catalogue import MMU
+from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.goroutines import stats
 from pprofdiff.analysis.traces.groups import groups
+from pprofdiff.analysis.traces.quantiles import RANKS
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.side import Capture
@@ -107,7 +109,7 @@ def test_short_traces_say_so_and_have_no_interval(compared):
 
 def test_windows_that_a_trace_holds_have_a_utilisation(compared):
     diff = compared("zstd")
-    assert list(diff.mmu) == [w for w in WINDOWS_NS if w <= 200_000_000]
+    assert list(diff.mmu) == [w for w in MMU if w <= 200_000_000]
     for shares in diff.mmu.values():
         assert all(0 <= share <= 1 for share in shares)
 

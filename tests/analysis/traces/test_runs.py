@@ -8,8 +8,8 @@ import pytest
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.runs.figures import run_figures
+from pprofdiff.analysis.traces.catalogue import BY_KEY
 from pprofdiff.analysis.traces.compare import compare_traces
-from pprofdiff.analysis.traces.several import FIGURES
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.json.traces import trace_row
 from pprofdiff.report.sections.traces.section import trace_parts
@@ -47,7 +47,7 @@ def several():
 @pytest.mark.slow
 def test_every_run_s_trace_is_looked_at(several):
     diff, _ = several
-    told = {one.figure: one for one in diff.run_ratios}
+    told = diff.run_ratios
     assert {"wait.p50", "wait.p99", "gc.share", "utilisation"} <= {*told}
     for side, runs in enumerate(diff.runs):
         assert [*runs] == [0, 1, 2]
@@ -55,12 +55,11 @@ def test_every_run_s_trace_is_looked_at(several):
             traces(story)[side] for story in STORIES
         ]
     for name, one in told.items():
-        values = [[FIGURES[name].of(t) for t in side.values()] for side in diff.runs]
+        values = [[BY_KEY[name].of_run(t) for t in side.values()] for side in diff.runs]
         means = [np.exp(np.log(side).mean()) for side in values]
         assert (one.base, one.new) == pytest.approx(means)
-        ratio = one.ratio
-        assert ratio.low < ratio.ratio < ratio.high
-        assert ratio.ratio == pytest.approx(means[1] / means[0])
+        assert one.low < one.ratio < one.high
+        assert one.ratio == pytest.approx(means[1] / means[0])
 
 
 def test_waits_are_those_of_each_trace(several):
@@ -84,13 +83,13 @@ def test_of_several_traces_of_one_run_the_longest_counts():
     diff, _ = compared(captures((0, short), (0, long)), captures((0, long)))
     assert [side.trace for side in diff.runs[0].values()] == [long]
     assert diff.base.trace is long
-    assert diff.run_ratios == ()
+    assert diff.run_ratios == {}
     assert "trace-several" in {caveat.id for caveat in diff.caveats()}
 
 
 def test_one_trace_a_side_is_told_as_before():
     diff, _ = compared(of_stories(0, STORIES[:1]), of_stories(1, STORIES[:1]))
-    assert diff.run_ratios == ()
+    assert diff.run_ratios == {}
     assert not diff.varies("wait.p99")
     assert "runs" not in trace_row(diff)
     assert "runs" not in {part.key for part in trace_parts(diff)}
@@ -102,7 +101,7 @@ def test_a_figure_that_a_trace_lacks_is_left_out():
     diff, comparison = compared(
         captures((0, none), (1, trace)), captures((0, trace), (1, trace))
     )
-    assert not any(one.figure.startswith("wait.") for one in diff.run_ratios)
+    assert not any(key.startswith("wait.") for key in diff.run_ratios)
     waits = {
         (row.side, row.run)
         for row in run_figures(comparison)
@@ -132,9 +131,10 @@ def test_the_report_has_them(several):
     diff, _ = several
     (table,) = [part for part in trace_parts(diff) if part.key == "runs"]
     assert table.title == "All traces, 3 and 3 runs"
-    assert [row.key for row in table.rows] == [one.figure for one in diff.run_ratios]
+    assert [row.key for row in table.rows] == [*diff.run_ratios]
     rows = trace_row(diff)["runs"]
-    for row, one, cells in zip(rows, diff.run_ratios, table.rows, strict=True):
-        assert (row["ratio"], row["low"], row["high"]) == one.ratio[:3]
+    shown = zip(rows, diff.run_ratios.values(), table.rows, strict=True)
+    for row, one, cells in shown:
+        assert (row["ratio"], row["low"], row["high"]) == one[2:5]
         assert cells.cells[table.place("ratio")].value == row["ratio"]
         assert cells.cells[table.place("base")].value == row["base"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 import pprofdiff
-from pprofdiff.analysis.traces.compare import WINDOWS_NS
+from pprofdiff.analysis.traces.catalogue import MMU
 from pprofdiff.analysis.traces.latency import by_cause
 from pprofdiff.analysis.traces.mutators import mmu, utilisation
 from pprofdiff.analysis.traces.side import TraceSide
@@ -27,7 +27,7 @@ def analyse(path: str) -> None:
     assert side.collections.begun >= 0
     assert side.processors.utilisation is not None
     curve = utilisation(side.trace)
-    for window in WINDOWS_NS:
+    for window in MMU:
         if window <= side.wall_ns:
             mmu(curve, window)
     loaded.export("sched")

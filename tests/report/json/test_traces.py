@@ -22,7 +22,7 @@ from tests.conftest import DATA, STORIES
 from tests.examples import daily
 from tests.traces import make
 
-INT, SHARE, TEXT, FLAG = "int", "share", "text", "flag"
+INT, SHARE, TEXT, FLAG, NUMBER = "int", "share", "text", "flag", "number"
 QUANTILES = {
     "count": INT, "total_ns": INT, "p50_ns": "int?", "p90_ns": "int?", "p99_ns": "int?",
     "p999_ns": "int?", "max_ns": "int?",
@@ -47,6 +47,11 @@ GROUP = {
 DURATIONS = {"complete": INT, **QUANTILES}
 BOTH = {"base": "share?", "new": "share?"}
 WAITS = {**QUANTILES, "by_cause": {}, "gc_mark_ns": INT, "stw_ns": INT, "busy_ns": INT}
+FIGURE = {
+    "id": TEXT, "unit": TEXT, "base": f"{NUMBER}?", "new": f"{NUMBER}?",
+    "base_scaled": f"{NUMBER}?", "new_scaled": f"{NUMBER}?", "ratio": f"{NUMBER}?",
+    "low": f"{NUMBER}?", "high": f"{NUMBER}?", "mark": TEXT,
+}  # fmt: skip
 ENTRY = {
     "kind": TEXT, "normalization": {"mode": TEXT, "base_factor": SHARE, "new_factor": SHARE},
     "base": SIDE, "new": SIDE,
@@ -60,6 +65,7 @@ ENTRY = {
     "created_by": [{"name": TEXT, "base": (GROUP,), "new": (GROUP,)}],
     "latency": {"base": WAITS, "new": WAITS, "delta_interval_ns": {}},
     "mmu": [{"window_ns": INT, **BOTH}],
+    "figures": [FIGURE],
     "tasks": [{"name": TEXT, "base": (DURATIONS,), "new": (DURATIONS,)}],
     "regions": [{"name": TEXT, "base": (DURATIONS,), "new": (DURATIONS,)}],
 }  # fmt: skip
@@ -78,7 +84,8 @@ def fits(value, shape):
         return value is None or fits(value, shape[:-1])
     if shape == SHARE:
         return type(value) is float and math.isfinite(value) and value >= 0
-    return type(value) is {INT: int, TEXT: str, FLAG: bool}[shape]
+    types = {INT: (int,), TEXT: (str,), FLAG: (bool,), NUMBER: (int, float)}
+    return type(value) in types[shape]
 
 
 @cache

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
 
 from pprofdiff.analysis.causes.traces import of_tracer, per, sides_of
+from pprofdiff.analysis.figures.estimate import Estimate
+from pprofdiff.analysis.traces.catalogue import BY_KEY, TraceFigure, figures_of
 from pprofdiff.analysis.traces.collector import Collections
 from pprofdiff.analysis.traces.compare import GroupPair, StateTime, TraceDiff
+from pprofdiff.analysis.traces.quantiles import QUANTILES
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.model.side import Capture
 from pprofdiff.model.traces.trace import Trace
@@ -47,37 +49,6 @@ _ROWS = 8
 _FEWEST_WAITS = 100
 _INDENT = 2
 _COUNT = Scale(1.0, "", 0)
-_STATES = {
-    "running": "running",
-    "runnable": "runnable",
-    "syscall": "system calls, with a processor",
-    "syscall_block": "system calls, without",
-    "unknown": "unknown",
-}
-# More time in these is worse; more blocked and running may also mean more work.
-_WORSE = ("runnable", "syscall_block")
-_QUANTILES = {"p50": "p50_ns", "p90": "p90_ns", "p99": "p99_ns", "p99.9": "p999_ns"}
-_HELD_UP = {
-    "gc_mark_ns": "while GC was marking",
-    "stw_ns": "while the world was stopped",
-    "busy_ns": "while no processor was idle",
-}
-_OF_RUNS = {
-    **{f"wait.{name}": f"scheduling latency, {name}" for name in _QUANTILES},
-    "gc.share": "GC, of GOMAXPROCS × time",
-    "mmu.10000000": "MMU (10 ms)",
-    "utilisation": "goroutines running, of GOMAXPROCS × time",
-}
-# More marking on idle Ps takes nothing from the program.
-_IDLE = "idle"
-# Keys, names and fields of what GC costs; workers follow the first.
-_MARKING = (
-    ("gc.mark.wall", "mark phase, wall time", "mark_wall_ns"),
-    ("gc.mark.assist", "mark assist, running", "assist_cpu_ns"),
-    ("gc.mark.assist.wait", "mark assist, waiting", "assist_wait_ns"),
-    ("gc.sweep", "sweeping, all Ps", "sweep_ns"),
-    ("gc.stw", "GC stop-the-world, wall time", "gc_stw_ns"),
-)
 
 
 def trace_inputs(captures: Iterable[Capture[Trace]]) -> Iterator[Input]:
@@ -119,12 +90,12 @@ def trace_tiles(section: Section) -> Iterator[Tile]:
         counts = [side.latency.count for side in diff.sides]
         if min(counts) >= _FEWEST_WAITS:
             change = Cell(times(new / base))
-            yield Tile("scheduling latency, p99", words, change)
+            yield Tile(BY_KEY["wait.p99"].label, words, change)
         else:
             # With so few waits, p99 is the longest one: show that for both sides.
             words = arrow_of([side.latency.max_ns or 0 for side in diff.sides], "ns")
             of = " and ".join(f"{count:,}" for count in counts)
-            yield Tile("longest scheduling latency", words, Cell(f"of {of} waits"))
+            yield Tile(BY_KEY["wait.longest"].label, words, Cell(f"of {of} waits"))
 
 
 def trace_parts(diff: TraceDiff) -> Iterator[SectionPart]:
@@ -166,10 +137,7 @@ def _over_runs(diff: TraceDiff, table: Table) -> Table:
         change = changes.get(row.key)
         sure = change is not None and change.significant
         cells = [*(row if sure else _unmarked(row)).cells]
-        bounds = (
-            "" if change is None else f"{times(change.low)} to {times(change.high)}"
-        )
-        cells.insert(place, Cell(bounds))
+        cells.insert(place, _bounds(change))
         rows.append(replace(row, cells=tuple(cells)))
     columns = [
         replace(column, signs=True) if column.role == "ratio" else column
@@ -177,6 +145,12 @@ def _over_runs(diff: TraceDiff, table: Table) -> Table:
     ]
     columns.insert(place, Column("ratio over runs, 95% CI", "interval"))
     return replace(table, columns=tuple(columns), rows=tuple(rows))
+
+
+def _bounds(one: Estimate | None) -> Cell:
+    """Return the interval of a ratio, such as ``0.91× to 1.2×``."""
+    known = None if one is None else one.bounds
+    return Cell("" if known is None else " to ".join(map(times, known)))
 
 
 def _unmarked(row: Row) -> Row:
@@ -188,26 +162,37 @@ def _short_parts(diff: TraceDiff, most: int) -> Iterator[SectionPart]:
     """Yield time by state in one unit, then scheduling latency and GC."""
     states = [row for row in diff.states if row.base_ns or row.new_ns]
     yield _states_at_once(diff, states, most)
-    base, new = (side.latency for side in diff.sides)
-    rows = [
-        figure(f"wait.{name}", _OF_RUNS[f"wait.{name}"], pair, "ns")
-        for name in ("p50", "p99")
-        if (pair := tuple(getattr(side, _QUANTILES[name]) for side in (base, new)))
-        != (None, None)
-    ]
-    rows += [_shares(diff, "gc.share"), _shares(diff, "utilisation")]
-    yield _table(diff, "figures", "figures", tuple(rows))
+    keys = "wait.p50", "wait.p99", "gc.share", "utilisation"
+    rows = (_row(diff, BY_KEY[key], whole=True) for key in keys)
+    yield _table(diff, "figures", "figures", tuple(filter(None, rows)))
 
 
-def _shares(diff: TraceDiff, key: Literal["gc.share", "utilisation"]) -> Row:
-    """Return the row of what GC, or goroutines, had of the processors' time."""
-    base, new = (
-        side.collections.gc_fraction
-        if key == "gc.share"
-        else side.processors.utilisation
-        for side in diff.sides
-    )
-    return shares(key, _OF_RUNS[key], base, new)
+def _rows(diff: TraceDiff, table: str) -> Iterator[Row]:
+    """Yield the rows of a table's figures, except those without any."""
+    rows = (_row(diff, one) for one in figures_of(table))
+    yield from filter(None, rows)
+
+
+def _row(diff: TraceDiff, one: TraceFigure, *, whole: bool = False) -> Row | None:
+    """Return a figure's row, `whole` with a label that needs no table; None if empty.
+
+    Shares are shown even if they are 0, other figures of 0 on both sides are not.
+    """
+    estimate = diff.estimate(one)
+    name = one.label if whole else one.title
+    if one.by == "trace":
+        name += f" in the {'traces' if diff.several else 'trace'}"
+    if one.by == "longest" and diff.several:
+        name += ", longest trace"
+    pair = estimate.base, estimate.new
+    if one.unit == "share":
+        known = one.by != "longest" or None not in pair
+        return shares(one.key, name, *pair) if known else None
+    if not any(pair):
+        return None
+    unit = "ns" if one.unit == "ns" and one.by != "wall" else ""
+    level, worse = (0, False) if whole else (one.level, one.worse)
+    return figure(one.key, name, pair, unit, worse=worse, level=level)
 
 
 def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> Table:
@@ -220,7 +205,7 @@ def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> 
             f"blocked.{row.reason}" if row.state == "blocked" else row.state,
             f"blocked: {row.reason or 'reason not recorded'}"
             if row.state == "blocked"
-            else _STATES.get(row.state, row.state),
+            else BY_KEY[row.state].title,
             (row.base_ns, row.new_ns),
         )
         for row in states
@@ -264,10 +249,6 @@ def _sums(states: Sequence[StateTime]) -> tuple[int, int]:
     return sum(row.base_ns for row in states), sum(row.new_ns for row in states)
 
 
-def _noun(diff: TraceDiff) -> str:
-    return "traces" if diff.several else "trace"
-
-
 def _labels(diff: TraceDiff) -> tuple[str, str]:
     return diff.base.label, diff.new.label
 
@@ -299,55 +280,48 @@ def _state_rows(diff: TraceDiff) -> Iterator[Row]:
     lives = _sums(states)
 
     def row_of(
-        key: str, name: str, rows: Sequence[StateTime], *, level: int = 0
+        key: str, name: str, rows: Sequence[StateTime], *, worse: bool = False
     ) -> Row:
         raw = _sums(rows)
         of_life = [
             ns / life if life else None for ns, life in zip(raw, lives, strict=True)
         ]
-        cells = compared(
-            name, diff.normalization.scaled(*raw), "ns", worse=key in _WORSE
-        )
+        cells = compared(name, diff.normalization.scaled(*raw), "ns", worse=worse)
+        level = int(key not in BY_KEY)
         return Row(key, "figure", (*cells, Cell(percents(of_life))), level)
 
     blocked = [row for row in states if row.state == "blocked"]
-    for row in states:
-        if row.state in _STATES:
-            yield row_of(row.state, _STATES[row.state], [row])
-    if blocked:
-        yield row_of("blocked", "blocked", blocked)
+    for one in figures_of("states"):
+        rows = [row for row in states if row.state == one.key]
+        if rows:
+            yield row_of(one.key, one.title, rows, worse=one.worse)
     least = max(lives) / 1000
     for row in blocked:
         if max(row.base_ns, row.new_ns) >= least:
             name = row.reason or "reason not recorded"
-            yield row_of(f"blocked.{row.reason}", name, [row], level=1)
+            yield row_of(f"blocked.{row.reason}", name, [row])
 
 
 def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
     """Yield scheduling latency, and why goroutines wait."""
-    base, new = (side.latency for side in diff.sides)
-    name = f"waits in the {_noun(diff)}"
-    rows = [figure("waits", name, (base.count, new.count), "")]
-    pairs = {
-        name: (getattr(base, field), getattr(new, field))
-        for name, field in (*_QUANTILES.items(), ("longest", "max_ns"))
+    rows = [*_rows(diff, "latency")]
+    sides_of_latency = [side.latency for side in diff.sides]
+    fields = (*QUANTILES.values(), "max_ns")
+    scale = time_scale(getattr(one, f) for one in sides_of_latency for f in fields)
+    bounds = {
+        f"wait.{name}": span(*interval, scale)
+        for name, interval in diff.latency_intervals.items()
+        if interval
     }
-    scale = time_scale(value for pair in pairs.values() for value in pair)
-    intervals = [""]
-    for name, pair in pairs.items():
-        if pair != (None, None):
-            rows.append(figure(f"wait.{name}", name, pair, "ns", worse=True, level=1))
-            interval = diff.latency_intervals.get(name)
-            intervals.append(span(*interval, scale) if interval else "")
     if diff.several:
         sure = {key for key, one in diff.changes("latency").items() if one.significant}
         rows = [row if row.key in sure else _unmarked(row) for row in rows]
     more: tuple[Column, ...] = ()
-    if any(intervals):
+    if bounds:
         more = (Column("Δ, 95% CI", "interval"),)
         rows = [
-            Row(row.key, row.role, (*row.cells, Cell(interval)), row.level)
-            for row, interval in zip(rows, intervals, strict=True)
+            replace(row, cells=(*row.cells, Cell(bounds.get(row.key, ""))))
+            for row in rows
         ]
     waits = _table(diff, "latency", "scheduling latency", tuple(rows), more)
     yield replace(waits, title="Scheduling latency: from runnable to running")
@@ -364,16 +338,14 @@ def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
 def _runs_table(diff: TraceDiff) -> Iterator[Table]:
     """Yield the metrics of all traces, if a side has several."""
     rows = []
-    for one in diff.run_ratios:
-        name = _OF_RUNS[one.figure]
+    for key, one in diff.run_ratios.items():
+        label, unit, pair = BY_KEY[key].label, BY_KEY[key].unit, (one.base, one.new)
         row = (
-            shares(one.figure, name, one.base, one.new)
-            if one.unit == "ratio"
-            else figure(one.figure, name, (one.base, one.new), one.unit)
+            shares(key, label, *pair)
+            if unit == "share"
+            else figure(key, label, pair, unit)
         )
-        ratio = one.ratio
-        bounds = f"{times(ratio.low)} to {times(ratio.high)}"
-        cells = (*row.cells[:-1], Cell(times(ratio.ratio), ratio.ratio), Cell(bounds))
+        cells = (*row.cells[:-1], Cell(times(one.ratio or 0), one.ratio), _bounds(one))
         rows.append(replace(row, cells=cells))
     if not rows:
         return
@@ -393,13 +365,8 @@ def _cause_rows(diff: TraceDiff) -> Iterator[Row]:
         pair = diff.normalization.scaled(*totals)
         cells = compared(name, pair, "ns", worse=True)[:-1]
         yield Row(f"cause.{name}", "figure", (*cells, Cell(p99)))
-    for field, name in _HELD_UP.items():
-        sums = [side.waits.during_ns[field] for side in diff.sides]
-        if any(sums):
-            cells = compared(name, diff.normalization.scaled(*sums), "ns", worse=True)[
-                :-1
-            ]
-            yield Row(field, "figure", (*cells, Cell("")))
+    for row in _rows(diff, "causes"):
+        yield replace(row, cells=(*row.cells[:-1], Cell("")))
 
 
 def _collector_parts(diff: TraceDiff) -> Iterator[SectionPart]:
@@ -430,35 +397,13 @@ def _collected(gc: Collections) -> bool:
 
 def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
     """Yield GC cycles, what triggered them, what they cost, and what they left."""
-    base, new = (side.collections for side in diff.sides)
     begun = [side.triggers for side in diff.sides]
-    cycles = base.begun, new.begun
-    yield figure("gc.cycles", f"GC cycles started in the {_noun(diff)}", cycles, "")
-    for cause in dict.fromkeys([*begun[0], *begun[1]]):
-        counts = begun[0].get(cause, 0), begun[1].get(cause, 0)
-        yield figure(f"gc.cycles.{cause}", f"by {cause}", counts, "", level=1)
-    modes = dict.fromkeys([*base.worker_ns, *new.worker_ns])
-    spent = [
-        (key, name, (getattr(base, field), getattr(new, field)))
-        for key, name, field in _MARKING
-    ]
-    spent[1:1] = [
-        (f"gc.mark.{mode}", f"{mode} mark workers, running", workers)
-        for mode in modes
-        for workers in [(base.worker_ns[mode], new.worker_ns[mode])]
-    ]
-    for key, name, raw in spent:
-        if any(raw):
-            pair = diff.normalization.scaled(*raw)
-            yield figure(key, name, pair, "ns", worse=key != f"gc.mark.{_IDLE}")
-    yield _shares(diff, "gc.share")
-    one = ", longest trace" if diff.several else ""
-    for window, (old_share, new_share) in diff.mmu.items():
-        name = f"MMU ({window // 1_000_000} ms){one}"
-        yield shares(f"mmu.{window}", name, old_share, new_share)
-    for window, values in diff.worst_windows.items():
-        name = f"mutator utilization, p1 ({window // 1_000_000} ms){one}"
-        yield shares(f"mmu.p99.{window}", name, *values)
+    for row in _rows(diff, "gc"):
+        yield row
+        if row.key == "gc.cycles":
+            for cause in dict.fromkeys([*begun[0], *begun[1]]):
+                counts = begun[0].get(cause, 0), begun[1].get(cause, 0)
+                yield figure(f"gc.cycles.{cause}", f"by {cause}", counts, "", level=1)
 
 
 def _stop_rows(diff: TraceDiff) -> Iterator[Row]:
@@ -480,36 +425,10 @@ def _stop_rows(diff: TraceDiff) -> Iterator[Row]:
 
 def _processor_rows(diff: TraceDiff) -> Iterator[Row]:
     """Yield utilization, running and runnable goroutines, and GOMAXPROCS."""
-    base, new = (side.processors for side in diff.sides)
-    yield _shares(diff, "utilisation")
-    ran = [side.processors.goroutine_ns / max(side.wall_ns, 1) for side in diff.sides]
-    name = "goroutines running at once, mean"
-    yield figure("running.mean", name, (ran[0], ran[1]), "")
-    yield from _runtimes(diff, "running", "exec_ns")
-    old, now = (side.runnable_at_once for side in diff.sides)
-    name = "goroutines runnable at once, mean"
-    yield figure("runnable.mean", name, (old.mean, now.mean), "", worse=True)
-    yield from _runtimes(diff, "runnable", "sched_wait_ns")
-    name = "goroutines runnable at once, maximum"
-    yield figure("runnable.most", name, (old.most, now.most), "")
-    steals = int(base.steals.sum()), int(new.steals.sum())
-    if any(steals):
-        name = f"Ps retaken from system calls in the {_noun(diff)}"
-        yield figure("steals", name, steals, "")
+    yield from _rows(diff, "processors")
     limits = (Cell(_limit(side)) for side in diff.sides)
     cells = Cell("GOMAXPROCS"), *limits, Cell(""), Cell("")
     yield Row("gomaxprocs", "figure", cells)
-
-
-def _runtimes(diff: TraceDiff, state: str, column: str) -> Iterator[Row]:
-    """Yield how many goroutines in a state are the runtime's, on average.
-
-    The others' number is their time per second in the table of states.
-    """
-    base, new = (s.of_runtime(column) / max(s.wall_ns, 1) for s in diff.sides)
-    if base or new:
-        name = "of these, the runtime's"
-        yield figure(f"{state}.runtime", name, (base, new), "", level=1)
 
 
 def _limit(side: TraceSide) -> str:

@@ -181,7 +181,7 @@ def test_tasks_and_regions_have_their_tables(cli):
     ("counts", "tile"),
     [
         ((50, 20_000), ("longest scheduling latency", "9.00 → 8.00 ms")),
-        ((500, 20_000), ("scheduling latency, p99", "300 → 200 ns")),
+        ((500, 20_000), ("p99 scheduling latency", "300 → 200 ns")),
     ],
 )
 def test_both_figures_of_a_tile_are_of_one_kind(counts, tile):

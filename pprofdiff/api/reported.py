@@ -159,7 +159,7 @@ class Reported(Shown):
 
         return runs_frame(run_figures(self.comparison))
 
-    plot_runs = plotted("runs", "time or CPU per op, one dot per run")
+    plot_runs = plotted("runs", "time or CPU per op or another figure, one dot per run")
 
     def to_json(self, path: Path | None = None) -> str | None:
         """Return the report as JSON (schema ``pprofdiff/1``), or write it to `path`."""

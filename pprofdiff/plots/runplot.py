@@ -5,9 +5,9 @@ A mean and its interval hide whether runs agree, drift, or fall into two groups.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.totals import mean_of_runs
 from pprofdiff.analysis.outcome.figures import measures
 from pprofdiff.analysis.outcome.model import Measure
+from pprofdiff.analysis.runs.declared import declared, known
 from pprofdiff.analysis.runs.headline import (
     RunValues,
     headline_runs,
@@ -43,8 +44,6 @@ from pprofdiff.units import Scale, scale_for
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
-
-RunFigureId = Literal["time", "cpu"]
 
 # How far a side's dots spread above and below the middle of its line, in run order.
 _BAND = 0.24
@@ -76,38 +75,39 @@ class _Side:
 
 @dataclass(frozen=True, eq=False)
 class _Shown:
-    """One figure of both sides' runs; `measure` is the outcome's, or None."""
+    """One figure of both sides' runs; `bounds` are those of its ratio, or None."""
 
     figure: str
-    source: str
     sides: tuple[_Side, _Side]
-    measure: Measure | None
+    bounds: tuple[float, float] | None
+    confidence: int
     scale: Scale
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Where the ratio's interval places new's mean, in seconds."""
-        if self.measure is None:
+        """Where the ratio's interval places new's mean."""
+        if self.bounds is None:
             return None
         base = self.sides[0].mean
-        return base * self.measure.low, base * self.measure.high
+        return base * self.bounds[0], base * self.bounds[1]
 
 
 def runs(
     compared: Comparison | HasComparison,
     ax: Axes | None = None,
     *,
-    figure: RunFigureId | None = None,
+    figure: str | None = None,
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.plot takes
 ) -> Axes:
     """Draw a dot per run of base and new, their means, and the interval.
 
-    `figure` is ``time`` or ``cpu``, per op, None for the first one that is known. A
-    side's runs are drawn in order from the top down, so that a drifting machine shows
-    as a slope. Outliers are labelled with their run numbers. x is seconds per op;
-    `kwargs` go to `Axes.plot` for the dots of both sides. Raises UsageError if the
-    figure is not known per run, or no side has several runs.
+    `figure` is ``time`` or ``cpu``, per op, None for the first one that is known, or
+    the key of a figure of GC logs or traces. A side's runs are drawn in order from the
+    top down, so that a drifting machine shows as a slope. Outliers are labelled with
+    their run numbers. x is seconds per op, or the figure's unit; `kwargs` go to
+    `Axes.plot` for the dots of both sides. Raises UsageError if the figure is not known
+    and above 0 in each run, or no side has several runs.
     """
     (shown,) = _shown(compared, figure)[:1]
     ax = themed(ax, theme, "x")
@@ -120,7 +120,7 @@ def runs(
     for number in range(len(shown.sides)):
         _add_side(ax, shown, number, theme, kwargs)
     _add_interval(ax, shown, theme)
-    interval = "" if shown.measure is None else f"{shown.measure.confidence}% interval"
+    interval = "" if shown.bounds is None else f"{shown.confidence}% interval"
     words = [*map(_whose, shown.sides), interval]
     set_ticks(ax, "y", _LINES, words)
     for text, name in zip(ax.get_yticklabels(), (*SIDES, SIDES[1]), strict=True):
@@ -146,11 +146,11 @@ def runs_of(
     return list(axes)
 
 
-def _shown(
-    compared: Comparison | HasComparison, figure: RunFigureId | None
-) -> list[_Shown]:
+def _shown(compared: Comparison | HasComparison, figure: str | None) -> list[_Shown]:
     """Return the figures that are known per run, or the requested one."""
     comparison = comparison_of(compared)
+    if figure is not None and figure in declared():
+        return [_declared(comparison, figure)]
     figures = [one for one in headline_runs(comparison) if figure in (None, one.id)]
     if not figures:
         what = "time or CPU" if figure is None else figure
@@ -175,14 +175,30 @@ def _one(comparison: Comparison, runs: RunValues, measure: Measure | None) -> _S
             if one.side == number
         }
         sides.append(_Side(side.label, tuple(values.values()), named))
-    largest = max(max(side.values) for side in sides)
     return _Shown(
         runs.figure.capitalize() if runs.id == "time" else runs.figure,
-        runs.source,
         (sides[0], sides[1]),
-        measure,
-        scale_for((largest,), "s"),
+        None if measure is None else (measure.low, measure.high),
+        95 if measure is None else measure.confidence,
+        _scale(sides, "s"),
     )
+
+
+def _declared(comparison: Comparison, key: str) -> _Shown:
+    """Return a figure of GC logs or traces; a run may lack it, so none is named."""
+    found = known(comparison, key)
+    values = () if found is None else found.runs
+    if found is None or max(map(len, values)) < 2 or min(map(min, values)) <= 0:
+        raise UsageError(f"no {key} of several runs that is above 0 in each")
+    labels = comparison.base.label, comparison.new.label
+    base, new = (_Side(*of, {}) for of in zip(labels, values, strict=True))
+    unit = found.unit
+    scale = Scale(0.01, "%", 1) if unit == "share" else _scale((base, new), unit)
+    return _Shown(found.figure.label, (base, new), found.estimate.bounds, 95, scale)
+
+
+def _scale(sides: Sequence[_Side], unit: str) -> Scale:
+    return scale_for([max(side.values) for side in sides], unit)
 
 
 def _ends(shown: _Shown) -> tuple[float, float]:
@@ -253,10 +269,8 @@ def _in_words(shown: _Shown) -> str:
         apart = [f"run {run}" for run in side.apart.values()]
         parts.append(words + (f" ({listed(apart)} apart)" if apart else ""))
     head = f"{shown.figure}, run by run (each a dot). {'; '.join(parts)}"
-    if shown.interval is None or shown.measure is None:
+    if shown.interval is None:
         return f"{head}."
     low, high = (value_words(shown.scale, end) for end in shown.interval)
-    percent = shown.measure.confidence
-    return (
-        f"{head}; by the {percent}% interval of the ratio, new is at {low} to {high}."
-    )
+    by = f"by the {shown.confidence}% interval of the ratio"
+    return f"{head}; {by}, new is at {low} to {high}."

@@ -12,6 +12,7 @@ from decimal import Decimal
 
 from pprofdiff.analysis.causes.finding import SEVERITIES
 from pprofdiff.analysis.gate.benchmarks import BENCH, UNIT
+from pprofdiff.analysis.gate.figures import FIGURE
 from pprofdiff.analysis.gate.forms import RULES, RuleForm
 from pprofdiff.analysis.gate.measures import (
     Asked,
@@ -73,6 +74,7 @@ KINDS: dict[str, Kind] = {
     "bench": BENCH,
     "unit": UNIT,
     "pause": PAUSE,
+    "figure": FIGURE,
     "finding": _FINDING,
 }
 

@@ -130,3 +130,5 @@ RATES = (
 
 FIGURES = (*SUMS, *RATES)
 """All figures, in the order of reports."""
+
+BY_KEY = {figure.key: figure for figure in FIGURES}

@@ -49,6 +49,11 @@ class TraceFigure(Figure[TraceSide]):
         return self.unit == "ns" and self.spread is not None
 
     @property
+    def shown(self) -> str:
+        """The unit in which its table shows it."""
+        return "count" if self.by == "wall" else self.unit
+
+    @property
     def title(self) -> str:
         """Its label in its table."""
         return self.short or self.label

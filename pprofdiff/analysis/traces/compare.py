@@ -110,12 +110,12 @@ class TraceDiff:
     @cached_property
     def normalization(self) -> Normalization:
         """How raw times are scaled: per second of wall time, or per op."""
-        rates = self.rates or (1.0, 1.0)
-        base, new = (
-            1e9 / max(side.wall_ns, 1) / rate
-            for side, rate in zip(self.sides, rates, strict=True)
-        )
+        base, new = (self._factor(i, side) for i, side in enumerate(self.sides))
         return Normalization(self.mode, base, new, "of the traces' wall time")
+
+    def _factor(self, number: int, side: TraceSide) -> float:
+        """Return the factor of times of base (0) or new (1), or of one of its runs."""
+        return 1e9 / max(side.wall_ns, 1) / (self.rates or (1.0, 1.0))[number]
 
     @property
     def factors(self) -> tuple[float, float]:
@@ -306,7 +306,7 @@ class TraceDiff:
         The interval and mark are those of its table's row over runs; with one trace a
         side, only latency quantiles have them.
         """
-        base, new = self._shown(figure)
+        base, new = (self.shown(figure, i, side) for i, side in enumerate(self.sides))
         ratio = ratio_of(base, new)
         if self.several:
             one = self.run_ratios.get(figure.key)
@@ -322,16 +322,14 @@ class TraceDiff:
         )
         return Estimate(base, new, ratio, low, high, change.mark)
 
-    def _shown(self, figure: TraceFigure) -> tuple[float | None, float | None]:
-        base, new = map(figure.of, self.sides)
-        if base is None or new is None:
-            return base, new
-        if figure.by == "work":
-            return self.normalization.scaled(base, new)
+    def shown(self, figure: TraceFigure, number: int, side: TraceSide) -> float | None:
+        """Return a figure as shown, of base (0), new (1), or one of its runs."""
+        value = figure.of(side)
+        if value is None or figure.by not in ("work", "wall"):
+            return value
         if figure.by == "wall":
-            walls = (max(side.wall_ns, 1) for side in self.sides)
-            return base / next(walls), new / next(walls)
-        return base, new
+            return value / max(side.wall_ns, 1)
+        return value * self._factor(number, side)
 
     def caveats(self) -> list[Caveat]:
         """Return caveats: short or truncated traces, several traces, unequal load."""

@@ -14,6 +14,7 @@ from pprofdiff.analysis.gate.forms import RULES
 from pprofdiff.analysis.gate.measures import Limit, parse_limit
 from pprofdiff.analysis.gate.pauses import PERCENTILES
 from pprofdiff.analysis.gate.rules import KINDS, parse_rule
+from pprofdiff.analysis.runs.declared import declared
 from pprofdiff.cli.arguments import help_text
 from pprofdiff.errors import UsageError
 from pprofdiff.goruntime.rules import rules
@@ -71,6 +72,12 @@ TEXTS = {
         st.sampled_from(list(PERCENTILES)),
         TIMES,
         st.sampled_from(("gctrace", "trace")),
+    ),
+    "figure": written(
+        "figure",
+        st.sampled_from([key for key, one in declared().items() if one.unit == "ns"]),
+        TIMES,
+        st.just("trace"),
     ),
     "finding": st.sampled_from(("finding:major", "finding:minor")),
 }

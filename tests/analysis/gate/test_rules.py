@@ -42,6 +42,8 @@ TOLD = [
     ("pause:p99:+100us", "pauses", 1, "", ()),
     ("pause:p99:20ms", "pauses", 1, "", ()),
     ("pause@gctrace:max:+10%", "pauses", 1, "", ()),
+    ("figure:p99_pause_us:+10%", "pauses", 1, "", ()),
+    ("figure:p99_pause_us:20ms", "pauses", 1, "", ()),
     ("finding:major", "node-pool", -1, "cpu.pb.gz", ("--work=1:1",)),
     ("finding:minor", *SYNCPOOL),
 ]

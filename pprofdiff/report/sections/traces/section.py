@@ -190,7 +190,7 @@ def _row(diff: TraceDiff, one: TraceFigure, *, whole: bool = False) -> Row | Non
         return shares(one.key, name, *pair) if known else None
     if not any(pair):
         return None
-    unit = "ns" if one.unit == "ns" and one.by != "wall" else ""
+    unit = "ns" if one.shown == "ns" else ""
     level, worse = (0, False) if whole else (one.level, one.worse)
     return figure(one.key, name, pair, unit, worse=worse, level=level)
 

@@ -1,0 +1,72 @@
+"""Rules on a figure of GC logs or traces, by the key of its declaration."""
+
+from __future__ import annotations
+
+from pprofdiff.analysis.gate.measures import (
+    Asked,
+    Figure,
+    Judged,
+    Kind,
+    Measured,
+    Missing,
+)
+from pprofdiff.analysis.runs.declared import SOURCES, declared, known
+from pprofdiff.units import Scale, scale_for
+
+# What limits are typed in: units of time and size, and points for shares.
+_UNITS = {
+    "us": ("ns", 1e3),
+    "ns": ("ns", 1.0),
+    "MiB": ("B", 1024.0**2),
+    "bytes": ("B", 1.0),
+    "share": ("pp", 100.0),
+}
+_PLAIN = ("", 1.0)
+_ONE = "one run per side does not show how far runs differ"
+
+
+def _check(asked: Asked) -> None:
+    """Reject an unknown figure or source, and a limit that cannot be met."""
+    if asked.source not in ("", *SOURCES):
+        raise asked.wrong("figures are in gctrace or trace, such as figure@trace:…")
+    figures = declared(asked.source)
+    figure = figures.get(asked.subject)
+    if figure is None:
+        raise asked.wrong(
+            f"there is no figure {asked.subject}; there are: {', '.join(figures)}"
+        )
+    limit, (unit, _) = asked.limit, _UNITS.get(figure.unit, _PLAIN)
+    if figure.worse and limit.sign < 0:
+        raise asked.wrong(f"less is better: the limit is +{str(limit)[1:]}")
+    points = limit.unit == "pp" and unit == "pp"
+    if not (limit.relative or points or (unit != "pp" and limit.fits(unit))):
+        raise asked.wrong(f"{figure.label} is in {unit or figure.unit}")
+
+
+def _figures(asked: Asked, judged: Judged) -> Measured:
+    """Measure one figure: its estimate, with the interval of its ratio over runs."""
+    found = known(judged.comparison, asked.subject, asked.source)
+    if found is None:
+        return Missing(f"no {asked.source or 'GC log or trace'} has it on both sides")
+    unit, factor = _UNITS.get(found.unit, _PLAIN)
+    one = found.estimate
+    base, new = (factor * (side or 0.0) for side in one[:2])
+    bounds = one.bounds if base else None
+    return [
+        Figure(
+            what=found.figure.label,
+            base=base,
+            new=new,
+            unit=unit,
+            scale=Scale(1, "%", 1) if unit == "pp" else scale_for((base, new), unit),
+            noise={"unknown": None, "noise": True}.get(one.mark, False),
+            unsure=_ONE,
+            more=asked.limit.sign >= 0,
+            bounds=bounds and (base * (bounds[0] - 1), base * (bounds[1] - 1)),
+            by_ratio=True,
+            runs=min(map(len, found.runs)),
+        )
+    ]
+
+
+FIGURE = Kind(_check, _figures)

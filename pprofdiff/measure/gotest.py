@@ -10,6 +10,7 @@ from itertools import count
 from statistics import median
 from typing import Any, NamedTuple
 
+from pprofdiff.analysis.figures.costs import CPU
 from pprofdiff.errors import FormatError, MeasureError
 from pprofdiff.measure.captured import keep_allocations, keep_operations
 from pprofdiff.measure.children import Ended
@@ -250,7 +251,9 @@ class GoBenchmarks:
             raise _cut("bench.txt")
         cpu = self._cpu_per_op(side, leaf, ended)
         if cpu is not None and len(results) == 1:
-            results = [b"%s\t%12.1f cpu-ns/op" % (results[0].rstrip(), cpu)]
+            results = [
+                b"%s\t%12.1f %s" % (results[0].rstrip(), cpu, CPU.printed.encode())
+            ]
         header = _HEADER.findall(printed)
         if _package(header) == _package(before):
             header = []

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
+from pprofdiff.analysis.figures.costs import TIME
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.measure.children import Program, run
@@ -80,7 +81,7 @@ def pilots(
         for name, unit, value in results_of(printed):
             leaf = Leaf(binary.package, name, cpu)
             before = found.get(leaf, Pilot(0.0, 0.0))
-            if unit == "ns/op":
+            if unit == TIME.printed:
                 before = before._replace(seconds=max(before.seconds, value * 1e-9))
             elif unit == "allocs/op":
                 before = before._replace(objects=max(before.objects, value))

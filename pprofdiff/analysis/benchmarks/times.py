@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.benchmarks.units import ALLOCATED, tidy
+from pprofdiff.analysis.figures.costs import TIME
 from pprofdiff.model.side import Side
 
 if TYPE_CHECKING:
     from pprofdiff.model.benchmarks import Result
 
-SECONDS = {"ns/op": 1e-9, "sec/op": 1.0}
+SECONDS = {TIME.printed: 1e-9, tidy(TIME.printed).unit: 1.0}
 """Seconds per op for a value of 1 in each unit."""
 
 # Plausible seconds per op: beyond them ratios overflow.

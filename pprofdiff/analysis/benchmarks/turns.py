@@ -17,13 +17,13 @@ from pprofdiff.analysis.benchmarks.times import (
 )
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.caveat import Caveat
+from pprofdiff.analysis.figures.costs import CPU, TIME
 from pprofdiff.analysis.judge.calibration import TURNS_TOGETHER
 from pprofdiff.analysis.judge.totals import InTurns
 from pprofdiff.model.benchmarks import Benchmarks, Result
 from pprofdiff.model.side import Capture, Side
 
-# CPU time per op, as the kernel counted it for the process.
-_CPU = "cpu-ns/op"
+_TIME, _CPU = TIME.printed, CPU.printed
 
 # Printed before results, with the number of turns per function layout.
 _IN_TURNS = re.compile(r"in turns(?:, (\d{1,6}) a layout)?")
@@ -135,13 +135,13 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
         return None
     old, current = (side or {} for side in sides)
     lengths = {
-        key: len(own["ns/op"])
+        key: len(own[_TIME])
         for key, own in old.items()
         if key in current
-        and _paired(own, current[key], "ns/op")
+        and _paired(own, current[key], _TIME)
         and all(
-            is_time(value * SECONDS["ns/op"])
-            for value in (*own["ns/op"], *current[key]["ns/op"])
+            is_time(value * SECONDS[_TIME])
+            for value in (*own[_TIME], *current[key][_TIME])
         )
     }
     if not lengths:
@@ -149,7 +149,7 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
     counts = list(lengths.values())
     usual = max(set(counts), key=lambda length: (counts.count(length), length))
     names = tuple(key for key, length in lengths.items() if length == usual)
-    seconds = _columns(old, current, names, "ns/op", SECONDS["ns/op"])
+    seconds = _columns(old, current, names, _TIME, SECONDS[_TIME])
     has_cpu = all(_paired(old[key], current[key], _CPU) for key in names)
     cpu = _positive(_columns(old, current, names, _CPU, 1e-9)) if has_cpu else None
     allocated, varies = {}, {}
@@ -219,7 +219,7 @@ def _paired(
     base: dict[str, list[float]], new: dict[str, list[float]], unit: str
 ) -> bool:
     """Return whether both sides have as many values of a unit as of the time."""
-    count = len(base.get("ns/op", ()))
+    count = len(base.get(_TIME, ()))
     return 0 < count == len(base.get(unit, ())) == len(new.get(unit, ()))
 
 

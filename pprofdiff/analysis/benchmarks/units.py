@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+THROUGHPUT = "B/s"
+"""The tidy unit of MB/s, which goes by the clock."""
+
 ALLOCATED = {"alloc_space": "B/op", "alloc_objects": "allocs/op"}
 """The units that -benchmem prints, by sample type of allocs profiles."""
 
@@ -67,7 +70,7 @@ def better(unit: str) -> Better | None:
     lower is better for any time, and higher for anything per second except a time.
     """
     parts = list(_parts(unit))
-    if unit in ("B/op", "allocs/op"):
+    if unit in ALLOCATED.values():
         return "lower"
     if any(name == "sec" and not divides for _, name, divides in parts):
         return "lower"

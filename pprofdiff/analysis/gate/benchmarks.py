@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pprofdiff.analysis.benchmarks.compare import BenchmarkRow
-from pprofdiff.analysis.benchmarks.units import better, tidy
+from pprofdiff.analysis.benchmarks.units import THROUGHPUT, better, tidy
 from pprofdiff.analysis.busy import clock_sigma
+from pprofdiff.analysis.figures.costs import COSTS, TIME
 from pprofdiff.analysis.gate.measures import (
     Asked,
     Figure,
@@ -25,7 +26,7 @@ from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.units import Scale, scale_for
 
 # Wall-clock units, which the machine shifts as a whole from run to run.
-_TIMES = ("sec/op", "B/s")
+_TIMES = (tidy(TIME.printed).unit, THROUGHPUT)
 
 
 def _benchmarks(asked: Asked, judged: Judged) -> Measured:
@@ -176,7 +177,7 @@ def _scale(least: float, unit: str) -> Scale:
 
     Fractions of a second get a prefix: ``1.72 → 1.80 µs/op``.
     """
-    if unit == "sec/op" and 0 < least < 1:
+    if unit == _TIMES[0] and 0 < least < 1:
         scale = scale_for([least * 1e9], "ns")
         return scale._replace(size=scale.size / 1e9, unit=f"{scale.unit}/op")
     whole = least.is_integer() or least >= 100
@@ -185,9 +186,6 @@ def _scale(least: float, unit: str) -> Scale:
 
 
 BENCH = Kind(_check, _benchmarks)
-
-
-_NOUNS = {"time": "ns/op", "cpu": "CPU-ns/op"}
 
 
 def _check_unit(asked: Asked) -> None:
@@ -231,7 +229,7 @@ def _one(decided: Outcome) -> tuple[Unit, ...]:
 def _figure_of_unit(unit: Unit, decided: Outcome) -> Figure:
     """Return a unit's cost per op, with its bounds."""
     base, new = (1e9 * (side or 0.0) for side in (unit.base, unit.new))
-    noun, first = _NOUNS[unit.figure], decided.headline
+    noun, first = COSTS[unit.figure].printed, decided.headline
     return Figure(
         what=unit.name,
         base=base,

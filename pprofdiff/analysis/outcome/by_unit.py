@@ -20,9 +20,10 @@ from pprofdiff.analysis.benchmarks.times import (
     unit_names,
 )
 from pprofdiff.analysis.benchmarks.turns import Floats, Turns
-from pprofdiff.analysis.benchmarks.units import ALLOCATED, tidy
+from pprofdiff.analysis.benchmarks.units import ALLOCATED, THROUGHPUT, tidy
 from pprofdiff.analysis.busy import clock_sigma
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.figures.costs import CPU, TIME
 from pprofdiff.analysis.judge.calibration import FALSE_DISCOVERIES, TOTAL_SIGMA
 from pprofdiff.analysis.judge.judgement import Change
 from pprofdiff.analysis.judge.samples import Summary, geomean, median
@@ -359,7 +360,7 @@ def _units(comparison: Comparison, kind: _Named) -> LabelUnits | None:
     return LabelUnits(kind, tuple(units))
 
 
-_TIME, _CPU, _SPEED = "sec/op", "cpu-sec/op", "B/s"
+_TIME, _CPU = tidy(TIME.printed).unit, tidy(CPU.printed).unit
 
 _Figures = Mapping[str, list[_Figure]]
 
@@ -429,7 +430,7 @@ def _timed(
         one = figures[unit][at]
         shown = OfTurns(one.ratio.ratio, one.low, one.high)
         sides = one.base, one.new
-    elif unit == _SPEED and (speeds := _means(row)) is not None:
+    elif unit == THROUGHPUT and (speeds := _means(row)) is not None:
         one = figures[_TIME][at]
         shown = OfTurns(1 / one.ratio.ratio, 1 / one.high, 1 / one.low)
         sides = speeds

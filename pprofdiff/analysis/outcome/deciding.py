@@ -13,6 +13,7 @@ from pprofdiff.analysis.benchmarks.units import ALLOCATED, tidy
 from pprofdiff.analysis.busy import busy, scheduling_alone
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.control.alike import ScaledAlike, scaled_alike
+from pprofdiff.analysis.figures.costs import COSTS
 from pprofdiff.analysis.judge.calibration import TOTAL_FREEDOM, TOTAL_SIGMA
 from pprofdiff.analysis.judge.student import MOST_RUNS, times_as_many, wanted_runs
 from pprofdiff.analysis.outcome.by_unit import (
@@ -69,7 +70,7 @@ _MOVED = ("slower", "faster")
 # Costs per op, which imply how much work was done.
 _COSTS = ("time", "cpu", "task", "about")
 # Wall-clock figures.
-_CLOCK = ("time", "task", "throughput")
+_CLOCK = tuple(key for key, cost in COSTS.items() if cost.clock)
 # The least factor shared by all groups that is worth reporting.
 _WORTH = 1.10
 # The longest measurement to advise, as a multiple of this one.
@@ -272,7 +273,7 @@ def _while_busy(first: Measure, measures: Sequence[Measure]) -> str:
     other = next((m for m in measures if m is not first), None)
     if other is None:
         return f"{_BUSY}, and only one was measured: {_LONGER}"
-    noun = {"time": "time/op", "cpu": "CPU/op"}[other.id]
+    noun = COSTS[other.id].noun
     if _agreed(first, measures):
         why = "at 99.9%, and they are not as significant as that"
     elif other.verdict in _MOVED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import exp, log
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,16 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.control.about_work import by_call_sites
 from pprofdiff.analysis.control.estimate import control
 from pprofdiff.analysis.control.totals import ratio_of_totals, total_of_turns
+from pprofdiff.analysis.figures.costs import (
+    ABOUT,
+    CONTROL,
+    CPU,
+    TASK,
+    THROUGHPUT,
+    TIME,
+    WALL,
+    Cost,
+)
 from pprofdiff.analysis.judge.totals import (
     InTurns,
     Ratio,
@@ -37,18 +47,6 @@ from pprofdiff.model.side import Side
 from pprofdiff.units import times
 
 _Runs = list[list[float]]
-
-
-class _Figure(NamedTuple):
-    """The descriptive fields of a `Measure`."""
-
-    id: str
-    figure: str
-    unit: str
-    more_is: Literal["slower", "faster", ""] = "slower"
-
-
-_TIME = _Figure("time", "time per op", "s")
 
 
 class Timed(NamedTuple):
@@ -106,7 +104,7 @@ def timed(comparison: Comparison) -> Timed | None:
         for name, ratio, before, after in zip(names, by_run, *medians, strict=True)
     }
     runs = _count(base, names), _count(new, names)
-    whole = _figure(_TIME, (old, now), whole_ratio, source_of(names), runs)
+    whole = _figure(TIME, (old, now), whole_ratio, source_of(names), runs)
     whole = whole._replace(in_turns=in_turns)
     is_busy = busy(comparison) is not None
     units = units_of(comparison, names, by_run, medians, busy=is_busy)
@@ -120,7 +118,7 @@ def _in_turns(turns: Turns) -> Timed:
         for name, figure in zip(turns.names, turns.each(turns.seconds), strict=True)
     }
     seconds = turns.geomeans(turns.seconds)
-    return Timed(_of_turns(_TIME, seconds, source_of(turns.names)), each)
+    return Timed(_of_turns(TIME, seconds, source_of(turns.names)), each)
 
 
 def _count(side: dict[BenchmarkKey, _Runs], names: Sequence[BenchmarkKey]) -> int:
@@ -140,7 +138,7 @@ def _tasks(comparison: Comparison) -> Measure | None:
     source = "{:,} and {:,} user tasks of the traces".format(*task.counts)
     if task.by_run:
         source = f"{source}, by run"
-    what = _Figure("task", f"time per task {task.name}", "s")
+    what = TASK._replace(figure=f"{TASK.figure} {task.name}")
     return _figure(what, task.seconds, task.ratio, source, task.runs)
 
 
@@ -155,15 +153,13 @@ def _throughput(comparison: Comparison) -> Measure | None:
     rates = work.per_second((cpu_seconds(comparison.base), cpu_seconds(comparison.new)))
     if rates is None:
         return None
-    way: Literal["faster", ""] = "faster" if work.closed else ""
-    what = _Figure("throughput", "operations per second", "1/s", way)
+    what = THROUGHPUT if work.closed else THROUGHPUT._replace(more_is="")
     ratio = ratio_of_sums(*rates, prior_sigma=clock_sigma(comparison))
     return _figure(what, rates, ratio, work.reason, (1, 1))
 
 
 def _cpu_per_operation(comparison: Comparison) -> Measure | None:
     """Return CPU time per op if the operation count is known."""
-    what = _Figure("cpu", "CPU per op", "s")
     turns = comparison.turns if comparison.measured else None
     if turns is not None:
         if turns.cpu_seconds is None:
@@ -172,14 +168,14 @@ def _cpu_per_operation(comparison: Comparison) -> Measure | None:
         # The same mean over benchmarks as time/op: the profiles' mix is weighted by
         # iterations and appears in no benchstat table.
         seconds = turns.geomeans(turns.cpu_seconds)
-        return _of_turns(what, seconds, "the CPU time that the kernel counted")
+        return _of_turns(CPU, seconds, "the CPU time that the kernel counted")
     diff = comparison.cpu
     if diff is None:
         return None
-    return _per_operation(diff, what, "the CPU profile")
+    return _per_operation(diff, CPU, "the CPU profile")
 
 
-def _of_turns(what: _Figure, seconds: InTurns, source: str) -> Measure:
+def _of_turns(what: Cost, seconds: InTurns, source: str) -> Measure:
     """Return a cost per op measured in interleaved turns."""
     total = total_of_turns(seconds)
     figure = _figure(what, total.means, total.ratio, source, total.runs)
@@ -190,12 +186,11 @@ def _wall_per_operation(comparison: Comparison) -> Measure | None:
     """Return wall time per op from a non-Go thread profile, as Node.js writes."""
     for diff in comparison.profiles:
         if diff.is_wall and min(diff.totals) > 0:
-            what = _Figure("wall", "wall time per op", "s")
-            return _per_operation(diff, what, "the profile of wall time")
+            return _per_operation(diff, WALL, "the profile of wall time")
     return None
 
 
-def _per_operation(diff: ProfileDiff, what: _Figure, source: str) -> Measure | None:
+def _per_operation(diff: ProfileDiff, what: Cost, source: str) -> Measure | None:
     """Return a profile's total per op, or None if the operation count is unknown."""
     total = ratio_of_totals(diff)
     if total is None:
@@ -215,9 +210,8 @@ def _unchanged_code(comparison: Comparison) -> Measure | None:
     found = control(diff)
     if found is None or not found.holds:
         return None
-    what = _Figure("control", "CPU against the code that did not change", "")
     source = f"{found.rows} functions of the CPU profile"
-    measure = _figure(what, diff.totals, found.of_cost, source, _runs(diff))
+    measure = _figure(CONTROL, diff.totals, found.of_cost, source, _runs(diff))
     return measure._replace(base=None, new=None)
 
 
@@ -230,13 +224,12 @@ def _about(comparison: Comparison) -> Measure | None:
     if work is None:
         return None
     sides, runs = (cpu.totals[0], cpu.totals[1] / work.ratio), _runs(cpu)
-    figure = "CPU per op, for about as many ops as allocations"
     source = (
         f"the CPU profile at about {times(work.ratio)} the work, as allocations of "
         f"{work.rows} shared call sites show"
     )
     cost = ratio_of_sums(*sides, runs, scale_sigma=work.sigma)
-    measure = _figure(_Figure("about", figure, ""), sides, cost, source, runs)
+    measure = _figure(ABOUT, sides, cost, source, runs)
     return measure._replace(base=None, new=None)
 
 
@@ -246,7 +239,7 @@ def _runs(diff: ProfileDiff) -> tuple[int, int]:
 
 
 def _figure(
-    what: _Figure,
+    what: Cost,
     sides: tuple[float, float],
     ratio: Ratio,
     source: str,
@@ -293,5 +286,5 @@ def _all(comparison: Comparison) -> Iterator[Measure]:
             continue
         measure = figure(comparison)
         # With benchmarks, ops/s is their time again.
-        if measure is not None and (measure.id != "throughput" or benchmarks is None):
+        if measure is not None and (measure.id != THROUGHPUT.id or benchmarks is None):
             yield measure

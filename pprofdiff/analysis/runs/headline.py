@@ -14,6 +14,7 @@ from pprofdiff.analysis.benchmarks.times import source_of, times_by_run, written
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.control.totals import costs_by_run
+from pprofdiff.analysis.figures.costs import COSTS
 from pprofdiff.analysis.judge.calibration import (
     OUTLYING,
     OUTLYING_LEAST,
@@ -78,10 +79,14 @@ class RunValues(NamedTuple):
     """
 
     id: Literal["time", "cpu"]
-    figure: str
     source: str
     base: Mapping[int, float]
     new: Mapping[int, float]
+
+    @property
+    def figure(self) -> str:
+        """What is measured."""
+        return COSTS[self.id].figure
 
     @property
     def sides(self) -> tuple[Mapping[int, float], Mapping[int, float]]:
@@ -108,12 +113,12 @@ def _of_turns(comparison: Comparison) -> tuple[RunValues, ...]:
         return ()
     base, new = (_by_round(side, rounds) for side in turns.geomeans(turns.seconds)[:2])
     source = source_of(turns.names)
-    found = [RunValues("time", "time per op", source, base, new)]
+    found = [RunValues("time", source, base, new)]
     if turns.cpu_seconds is not None:
         cpu = turns.geomeans(turns.cpu_seconds)
         base, new = (_by_round(side, rounds) for side in cpu[:2])
         source = "the CPU time that the kernel counted"
-        found.append(RunValues("cpu", "CPU per op", source, base, new))
+        found.append(RunValues("cpu", source, base, new))
     return tuple(found)
 
 
@@ -147,7 +152,7 @@ def _times(comparison: Comparison) -> RunValues | None:
     source = f"Benchmark{written(names[0])}"
     if len(names) > 1:
         source = f"the geometric mean of {len(names)} benchmarks"
-    return RunValues("time", "time per op", source, base, new)
+    return RunValues("time", source, base, new)
 
 
 def _cpu(comparison: Comparison) -> RunValues | None:
@@ -158,8 +163,7 @@ def _cpu(comparison: Comparison) -> RunValues | None:
                 for number in (0, 1)
             )
             if base and new:
-                figure, source = "CPU per op", "the CPU profiles"
-                return RunValues("cpu", figure, source, base, new)
+                return RunValues("cpu", "the CPU profiles", base, new)
     return None
 
 
@@ -167,7 +171,6 @@ def _cpu(comparison: Comparison) -> RunValues | None:
 _FEWEST = 3
 # Standard deviation ÷ MAD of a normal distribution.
 _OF_MAD = 1.4826
-_WORDS = {"cpu": "the CPU/op", "time": "the time/op"}
 
 
 class _Outlier(NamedTuple):
@@ -199,8 +202,8 @@ def _words(one: _Outlier, figure: RunValues, side: Side) -> str:
     cause = "something else ran" if one.ratio > 1 else "it did the same work"
     return (
         f"{side.label}: {run_names(side)[one.run].place} took {times(one.ratio)} "
-        f"{_WORDS[figure.id]} of the other {one.others} runs (their median); it "
-        f"counts as they do: check whether {cause}"
+        f"the {COSTS[figure.id].noun} of the other {one.others} runs (their median); "
+        f"it counts as they do: check whether {cause}"
     )
 
 

@@ -21,8 +21,6 @@ TENFOLD = 10.0
 LITTLE = 0.1
 """Below this ratio, percentages all look alike."""
 _ROUNDING = 1e-9
-PER_OP = {"time": "time/op", "cpu": "CPU/op"}
-"""Per-op metrics by id, named as in benchmarks."""
 
 
 def seconds(base: float, new: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pprofdiff.analysis.figures.costs import COSTS, TASK, THROUGHPUT
 from pprofdiff.analysis.judge.calibration import BUSY_SIGMA, TOTAL_SIGMA
 from pprofdiff.analysis.outcome.model import (
     ALIKE,
@@ -18,7 +19,6 @@ from pprofdiff.report.rows import Sentence
 from pprofdiff.report.sections.changes import (
     LITTLE,
     MANY,
-    PER_OP,
     bounds,
     change,
     counts,
@@ -36,22 +36,12 @@ _VERDICTS = {
     "same": "The same within {}",
     "unknown": "Can't tell",
 }
-_NOUNS = {
-    "time": "time/op",
-    "throughput": "ops/s",
-    "wall": "time/op",
-    "cpu": "CPU/op",
-    "about": "CPU/op",
-    "control": "CPU against the code that did not change",
-}
 _OTHERS = 2
 # Maximum units named in a sentence of counts.
 _NAMED = 3
 # This many benchmarks are "both".
 _BOTH = 2
 _NONE = ("0 B", "0", "0.00")
-# Per-op metrics that are estimates: the operations were not counted.
-_ESTIMATES = ("control", "about")
 
 
 class OutcomeText(NamedTuple):
@@ -161,7 +151,7 @@ def _sentence(words: str) -> str:
 
 def _short(measure: Measure, *, interval: bool) -> str:
     """Return a metric as ``time/op 71.1 → 14.2 ns, −80% (99% CI …)``."""
-    noun = PER_OP[measure.id]
+    noun = COSTS[measure.id].noun
     values = ""
     if measure.base is not None and measure.new is not None and interval:
         values = f" {seconds(measure.base, measure.new)},"
@@ -272,7 +262,7 @@ def _adds(measure: Measure, first: Measure) -> bool:
     estimate, or if the first one may be unchanged as well.
     """
     if measure.verdict == "unknown" and contradict(first, measure):
-        return measure.id not in _ESTIMATES and first.verdict != "unknown"
+        return not COSTS[measure.id].estimate and first.verdict != "unknown"
     return measure.id != "task"
 
 
@@ -295,7 +285,7 @@ def _amount(measure: Measure) -> str:
     """Return a metric's change: a factor if it is large, else a percentage."""
     noun, about = _noun(measure), "about " if measure.id == "about" else ""
     if _flipped(measure):
-        return times_the(1 / measure.ratio, "ops/s")
+        return times_the(1 / measure.ratio, THROUGHPUT.noun)
     if measure.ratio >= MANY or _fewer(measure, measure.ratio):
         return f"{about}{times_the(measure.ratio, noun)}"
     return f"{about}{percent_change(measure.ratio)} {noun}"
@@ -303,7 +293,7 @@ def _amount(measure: Measure) -> str:
 
 def _noun(measure: Measure) -> str:
     """Return the name of a metric, for user tasks their own name."""
-    return _NOUNS.get(measure.id, measure.figure)
+    return measure.figure if measure.id == TASK.id else COSTS[measure.id].noun
 
 
 def _flipped(measure: Measure) -> bool:

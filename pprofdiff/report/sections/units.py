@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
+from pprofdiff.analysis.figures.costs import COSTS, CPU
 from pprofdiff.analysis.ledger.units import REST
 from pprofdiff.analysis.outcome.model import Counted, LabelUnits, Outcome, Unit
 from pprofdiff.report.model import ReportModel
@@ -20,7 +21,6 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.report.sections.by_label import label_parts
 from pprofdiff.report.sections.changes import (
-    PER_OP,
     bounds,
     change,
     counts,
@@ -81,7 +81,7 @@ def _named(moved: Sequence[Unit]) -> str:
 
 def _change(unit: Unit) -> str:
     """Return how much a unit changed, with its bounds."""
-    noun = PER_OP[unit.figure]
+    noun = COSTS[unit.figure].noun
     return f"{unit.name}, {noun} {change(unit.ratio)} ({_bounds(unit)})"
 
 
@@ -109,7 +109,7 @@ def label_sentence(by: LabelUnits) -> str:
 def _times_of(unit: Unit) -> str:
     if unit.base is None or unit.new is None:
         return ""
-    noun = " CPU/op" if unit.figure == "cpu" else ""
+    noun = f" {CPU.noun}" if unit.figure == CPU.id else ""
     return f"{seconds(unit.base, unit.new)}{noun}"
 
 
@@ -141,13 +141,13 @@ def unit_parts(
     shown = ordered[:most] if room is not None and len(ordered) > room else ordered
     columns = [name_column("benchmark"), *sides(report.labels)]
     figures = {unit.figure for unit in shown}
-    noun = PER_OP[shown[0].figure] if len(figures) == 1 else "per op"
+    noun = COSTS[shown[0].figure].noun if len(figures) == 1 else "per op"
     columns += [Column(noun, "delta"), Column("", "interval", "<")]
     counted = [name for name in ALLOCATED.values() if any(_of(u, name) for u in shown)]
     columns += [Column(name, "text") for name in counted]
     has_cpu = not brief and figures == {"time"} and any(u.cpu_seconds for u in shown)
     if has_cpu:
-        columns.append(Column("CPU/op, about", "text"))
+        columns.append(Column(f"{CPU.noun}, about", "text"))
     rows = [
         _row(unit, counted, has_cpu=has_cpu, mixed=len(figures) > 1) for unit in shown
     ]

@@ -36,6 +36,28 @@ class Cycle(NamedTuple):
     live: Pair | None
 
 
+class _Declared(NamedTuple):
+    """What a factor is: its label, "" if that depends on the evidence, and its unit."""
+
+    label: str
+    unit: str
+
+
+FACTORS = {
+    "allocated": _Declared("bytes allocated", "bytes/op"),
+    "price": _Declared("CPU per byte", "ns/byte"),
+    "live": _Declared("live heap (mean)", "bytes"),
+    "pace": _Declared("allocated per live byte", "ratio"),
+    "per_cycle": _Declared("allocated per cycle", "bytes"),
+    "cycle": _Declared("CPU per cycle", "ns"),
+    "measured": _Declared("", "ratio"),
+    "marking": _Declared("marking", "ns/byte"),
+    "sweeping": _Declared("sweeping and barriers", "ns/byte"),
+    "idle": _Declared("idle marking", "ns/byte"),
+}
+"""All factors, by id."""
+
+
 class Factor(NamedTuple):
     """A factor's values, and its `part` of the change in GC CPU, in ns/op."""
 

@@ -5,22 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pprofdiff.analysis.account.gc import GCAccount
-from pprofdiff.analysis.ledger.gc_price import Factor
+from pprofdiff.analysis.ledger.gc_price import FACTORS, Factor
 
 Row = dict[str, Any]
-
-_UNITS = {
-    "allocated": "bytes/op",
-    "price": "ns/byte",
-    "live": "bytes",
-    "pace": "ratio",
-    "per_cycle": "bytes",
-    "cycle": "ns",
-    "measured": "ratio",
-    "marking": "ns/byte",
-    "sweeping": "ns/byte",
-    "idle": "ns/byte",
-}
 
 
 def gc_row(account: GCAccount | None) -> Row | None:
@@ -50,7 +37,7 @@ def gc_row(account: GCAccount | None) -> Row | None:
 
 
 def _factor(factor: Factor) -> Row:
-    return {"id": factor.id, **_values(factor), "unit": _UNITS[factor.id]}
+    return {"id": factor.id, **_values(factor), "unit": FACTORS[factor.id].unit}
 
 
 def _values(factor: Factor) -> Row:

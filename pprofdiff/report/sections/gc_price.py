@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pprofdiff.analysis.account.gc import GCAccount
 from pprofdiff.analysis.causes.sites import BYTE
-from pprofdiff.analysis.ledger.gc_price import Factor
+from pprofdiff.analysis.ledger.gc_price import FACTORS, Factor
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
@@ -43,16 +43,13 @@ _MEASURED = {
 }
 
 
-# The units in which base and new of a factor are shown; prices are in ns/B.
+# The units in which tables show those of factors.
 _UNITS = {
-    "live": "B",
-    "pace": "",
-    "per_cycle": "B",
-    "cycle": "ns",
-    "measured": "",
-    "marking": "ns/KiB",
-    "sweeping": "ns/KiB",
-    "idle": "ns/KiB",
+    "bytes": "B",
+    "bytes/op": "B/op",
+    "ns": "ns",
+    "ns/byte": "ns/KiB",
+    "ratio": "",
 }
 
 
@@ -86,17 +83,14 @@ def _table(report: ReportModel, account: GCAccount, *, brief: bool = False) -> T
     whole = Factor("cpu", *split.cpu, split.delta)
     rows = [
         _row(whole, Cell("GC CPU"), scale, scale, level=0),
-        _row(split.allocated, Cell("bytes allocated"), "B/op", scale, level=1),
+        _factor(split.allocated, account, scale, level=1),
         *(
             _row(place, name, "B/op", scale, level=2)
             for place, name in zip(large, names, strict=True)
         ),
         *_rest("functions", [p for p in sites if not brief and p not in large], scale),
-        _row(split.price, Cell("CPU per byte"), "ns/KiB", scale, level=1),
-        *(
-            _row(factor, Cell(_label(factor.id, account)), _UNITS[factor.id], scale, 2)
-            for factor in shown
-        ),
+        _factor(split.price, account, scale, level=1),
+        *(_factor(factor, account, scale, level=2) for factor in shown),
         *_rest(
             "factors", [f for f in split.factors if brief and f not in shown], scale
         ),
@@ -121,19 +115,17 @@ def _scale(report: ReportModel, account: GCAccount) -> Scale:
     return _in(account.split.cpu, "ns/op") if cpu is None else scale_of(cpu)
 
 
-def _label(factor: str, account: GCAccount) -> str:
-    """Return the name of a factor."""
+def _factor(factor: Factor, account: GCAccount, scale: Scale, *, level: int) -> Row:
+    """Return the row of a declared factor."""
+    label, unit = FACTORS[factor.id]
     by = "forced cycles" if account.forced else "GOGC, limit"
-    return {
-        "live": "live heap (mean)",
-        "pace": f"allocated per live byte ({by})",
-        "per_cycle": f"allocated per cycle (live heap, {by})",
-        "cycle": "CPU per cycle",
+    known = {
+        "pace": f"{label} ({by})",
+        "per_cycle": f"{label} (live heap, {by})",
         "measured": _MEASURED.get(account.source, "GC log"),
-        "marking": "marking",
-        "sweeping": "sweeping and barriers",
-        "idle": "idle marking",
-    }[factor]
+    }
+    name = Cell(known.get(factor.id, label))
+    return _row(factor, name, _UNITS[unit], scale, level)
 
 
 def _in(values: Sequence[float], unit: str) -> Scale:

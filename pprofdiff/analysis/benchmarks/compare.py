@@ -14,6 +14,7 @@ from math import inf
 from typing import Literal, NamedTuple
 
 from pprofdiff.analysis.benchmarks.units import Better, better, tidy
+from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.judge.calibration import (
     ALPHA,
     CONFIDENCE,
@@ -51,14 +52,6 @@ _Results = list[tuple[int, Result]]
 _ByRun = tuple[tuple[float, ...], ...]
 
 
-class OfTurns(NamedTuple):
-    """New ÷ base of a figure judged in turns, and its bounds; None for exact counts."""
-
-    ratio: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class BenchmarkRow:
     """One benchmark in one unit; a side is None if it was not measured.
@@ -69,7 +62,8 @@ class BenchmarkRow:
     unknown. `change` is that of the tidy medians, None if one side was not measured.
     `notes` say why a figure is missing. `runs` are (base, new) values in the tidy unit,
     one sequence per output that has the benchmark. With `of_turns`, figures are means
-    of turns instead of medians, and `change` has no p.
+    of turns instead of medians, and `change` has no p; its ratio and 99% interval are
+    None for exact counts.
     """
 
     name: str
@@ -84,7 +78,7 @@ class BenchmarkRow:
     notes: tuple[str, ...]
     # No figure of the table depends on which output a value comes from.
     runs: tuple[_ByRun, _ByRun] = field(default=((), ()), compare=False)
-    of_turns: OfTurns | None = None
+    of_turns: Estimate | None = None
 
     @property
     def full_name(self) -> str:
@@ -111,8 +105,7 @@ class BenchmarkRow:
     @property
     def bounds(self) -> tuple[float | None, float | None]:
         """The 99% interval of a ratio judged in turns, None for others."""
-        turns = self.of_turns or OfTurns()
-        return turns.low, turns.high
+        return (None, None) if self.of_turns is None else self.of_turns[3:5]
 
     @property
     def delta(self) -> float | None:

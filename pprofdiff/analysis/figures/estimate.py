@@ -12,8 +12,8 @@ class Estimate(NamedTuple):
     """A figure in base and new, their ratio, and whether it changed.
 
     `base` and `new` are None if unknown, and so is `ratio` (new ÷ base), also if base
-    is 0. `low` and `high` are the 95% interval of the ratio over runs, None if runs do
-    not show it.
+    is 0. `low` and `high` are the interval of the ratio over runs, 95% unless another
+    confidence is stated, None if runs do not show it.
     """
 
     base: float | None

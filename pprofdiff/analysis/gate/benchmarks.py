@@ -153,8 +153,9 @@ def _chance(
     base, new = ([value for run in side for value in run] for side in row.runs)
     old, now = medians
     turns = row.of_turns
-    if turns is not None and turns.low is not None and turns.high is not None:
-        bounds = old * (turns.low - 1), old * (turns.high - 1)
+    if turns is not None and turns.bounds is not None:
+        low, high = turns.bounds
+        bounds = old * (low - 1), old * (high - 1)
         return _Chance(medians, bounds, by_ratio=True, runs=len(base))
     # Counts over rounds are exact unless they vary from round to round.
     if constant(base, new) or (turns is not None and row.significant):

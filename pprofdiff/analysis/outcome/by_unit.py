@@ -12,7 +12,6 @@ import numpy as np
 from pprofdiff.analysis.benchmarks.compare import (
     BenchmarkRow,
     BenchmarkTable,
-    OfTurns,
 )
 from pprofdiff.analysis.benchmarks.times import (
     BenchmarkKey,
@@ -24,6 +23,7 @@ from pprofdiff.analysis.benchmarks.units import ALLOCATED, THROUGHPUT, tidy
 from pprofdiff.analysis.busy import clock_sigma
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.figures.costs import CPU, TIME
+from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.judge.calibration import FALSE_DISCOVERIES, TOTAL_SIGMA
 from pprofdiff.analysis.judge.judgement import Change
 from pprofdiff.analysis.judge.samples import Summary, geomean, median
@@ -428,12 +428,12 @@ def _timed(
     """Return a row of time/op, CPU/op or B/s with the figures of the turns."""
     if unit in figures:
         one = figures[unit][at]
-        shown = OfTurns(one.ratio.ratio, one.low, one.high)
         sides = one.base, one.new
+        shown = Estimate(*sides, one.ratio.ratio, one.low, one.high)
     elif unit == THROUGHPUT and (speeds := _means(row)) is not None:
         one = figures[_TIME][at]
-        shown = OfTurns(1 / one.ratio.ratio, 1 / one.high, 1 / one.low)
         sides = speeds
+        shown = Estimate(*sides, 1 / one.ratio.ratio, 1 / one.high, 1 / one.low)
     else:
         return row
     sure = not one.low <= 1 <= one.high
@@ -453,11 +453,11 @@ def _counted_row(turns: Turns, unit: str, row: BenchmarkRow, at: int) -> Benchma
     base, new = (float(side[at]) for side in turns.allocated[kind])
     same = abs(new - base) <= ALIKE * base
     noise = same or bool(turns.varies[kind][at])
-    return _with(row, (base, new), OfTurns(), noise=noise)
+    return _with(row, (base, new), Estimate(base, new, None), noise=noise)
 
 
 def _with(
-    row: BenchmarkRow, sides: tuple[float, float], shown: OfTurns, *, noise: bool
+    row: BenchmarkRow, sides: tuple[float, float], shown: Estimate, *, noise: bool
 ) -> BenchmarkRow:
     factor = tidy(row.unit).factor
     count = [0 if side is None else side.n for side in (row.base, row.new)]

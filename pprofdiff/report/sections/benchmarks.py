@@ -453,10 +453,10 @@ def _sure(row: BenchmarkRow) -> Cell:
     """Return how certain a change is: its interval, or the p of a test."""
     if row.of_turns is None:
         return Cell(_test(row), row.p, tone="" if row.significant else "faint")
-    ratio, low, high = row.of_turns
-    if ratio is None or low is None or high is None:
+    known = row.of_turns.bounds
+    if known is None or row.ratio is None:
         return Cell("")
-    return Cell(f"({bounds(ratio, low, high)})", tone="faint")
+    return Cell(f"({bounds(row.ratio, *known)})", tone="faint")
 
 
 def _percent(share: float) -> str:

@@ -192,7 +192,7 @@ def _declared(comparison: Comparison, key: str) -> _Shown:
         raise UsageError(f"no {key} of several runs that is above 0 in each")
     labels = comparison.base.label, comparison.new.label
     base, new = (_Side(*of, {}) for of in zip(labels, values, strict=True))
-    unit = found.unit
+    unit = found.figure.shown
     scale = Scale(0.01, "%", 1) if unit == "share" else _scale((base, new), unit)
     return _Shown(found.figure.label, (base, new), found.estimate.bounds, 95, scale)
 

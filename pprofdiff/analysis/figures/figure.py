@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from pprofdiff.analysis.judge.calibration import Spread
 
 S = TypeVar("S")
+
+Worse = Literal["more", "less", ""]
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Figure(Generic[S]):
     of
         The value in a run, or in a side that adds runs up; None if unknown.
     worse
-        Whether more is worse.
+        Whether ``more`` or ``less`` is worse, "" for neither.
     spread
         How far runs of one build differ; None if the figure is not judged.
     level
@@ -39,6 +41,11 @@ class Figure(Generic[S]):
     unit: str
     of: Callable[[S], float | None]
     _: KW_ONLY
-    worse: bool = False
+    worse: Worse = ""
     spread: Spread | None = None
     level: int = 0
+
+    @property
+    def shown(self) -> str:
+        """The unit in which tables show it."""
+        return self.unit

@@ -35,12 +35,13 @@ def _check(asked: Asked) -> None:
         raise asked.wrong(
             f"there is no figure {asked.subject}; there are: {', '.join(figures)}"
         )
-    limit, (unit, _) = asked.limit, _UNITS.get(figure.unit, _PLAIN)
-    if figure.worse and limit.sign < 0:
-        raise asked.wrong(f"less is better: the limit is +{str(limit)[1:]}")
+    limit, (unit, _) = asked.limit, _UNITS.get(figure.shown, _PLAIN)
+    if limit.sign == {"more": -1, "less": 1}.get(figure.worse):
+        sign, better = ("+", "less") if limit.sign < 0 else ("-", "more")
+        raise asked.wrong(f"{better} is better: the limit is {sign}{str(limit)[1:]}")
     points = limit.unit == "pp" and unit == "pp"
     if not (limit.relative or points or (unit != "pp" and limit.fits(unit))):
-        raise asked.wrong(f"{figure.label} is in {unit or figure.unit}")
+        raise asked.wrong(f"{figure.label} is in {unit or figure.shown}")
 
 
 def _figures(asked: Asked, judged: Judged) -> Measured:
@@ -48,7 +49,7 @@ def _figures(asked: Asked, judged: Judged) -> Measured:
     found = known(judged.comparison, asked.subject, asked.source)
     if found is None:
         return Missing(f"no {asked.source or 'GC log or trace'} has it on both sides")
-    unit, factor = _UNITS.get(found.unit, _PLAIN)
+    unit, factor = _UNITS.get(found.figure.shown, _PLAIN)
     one = found.estimate
     base, new = (factor * (side or 0.0) for side in one[:2])
     bounds = one.bounds if base else None

@@ -20,7 +20,7 @@ from pprofdiff.analysis.gate.measures import (
 )
 from pprofdiff.analysis.gclogs.side import mean_of_runs
 from pprofdiff.analysis.judge.calibration import GC_PAUSES
-from pprofdiff.analysis.judge.durations import Durations, quantile
+from pprofdiff.analysis.judge.durations import RANKS, Durations, quantile
 from pprofdiff.analysis.judge.judge import Judge
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.judge.totals import all_paired
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Column = NDArray[np.int64]
 
-PERCENTILES = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999, "max": 1000}
+PERCENTILES = {**RANKS, "max": 1000}
 """Percentiles of pauses, in thousandths."""
 
 _SOURCES = ("gctrace", "trace")

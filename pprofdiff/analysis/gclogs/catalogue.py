@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Literal
 
-from pprofdiff.analysis.figures.figure import Figure
+from pprofdiff.analysis.figures.figure import Figure, Worse
 from pprofdiff.analysis.gclogs.side import GCSide, LoggedRun, mean_of_runs
 from pprofdiff.analysis.judge.calibration import (
     GC_DURING_MARK,
@@ -70,7 +70,7 @@ def _log(  # noqa: PLR0913 - what differs between figures
     form: Form,
     spread: Spread | None = None,
     *,
-    worse: bool = False,
+    worse: Worse = "",
     level: int = 0,
     load: bool = False,
     least: float | None = None,
@@ -95,28 +95,28 @@ def _log(  # noqa: PLR0913 - what differs between figures
 # fmt: off
 SUMS = (
     _log("cycles", "lines", "cycles", "count", GC_RATES),
-    _log("concurrent mark, wall", "m", "times.mark_wall_us", "ms", GC_MARKING, worse=True),
-    _log("stop-the-world, wall", "s+t", "times.stw_wall_us", "ms", GC_STOPS, worse=True),
-    _log("stop-the-world, CPU", "S+T", "times.stw_cpu_us", "ms", GC_STOPS, worse=True),
+    _log("concurrent mark, wall", "m", "times.mark_wall_us", "ms", GC_MARKING, worse="more"),
+    _log("stop-the-world, wall", "s+t", "times.stw_wall_us", "ms", GC_STOPS, worse="more"),
+    _log("stop-the-world, CPU", "S+T", "times.stw_cpu_us", "ms", GC_STOPS, worse="more"),
     _log("including sweep termination", "S", "times.sweep_termination_cpu_us", "ms", GC_STOPS, level=1),
-    _log("mark assist, CPU", "A", "times.assist_cpu_us", "ms", GC_MARKING, worse=True),
-    _log("background mark, CPU", "D", "times.background_cpu_us", "ms", GC_MARKING, worse=True),
+    _log("mark assist, CPU", "A", "times.assist_cpu_us", "ms", GC_MARKING, worse="more"),
+    _log("background mark, CPU", "D", "times.background_cpu_us", "ms", GC_MARKING, worse="more"),
     _log("idle mark, CPU", "I", "times.idle_cpu_us", "ms", GC_IDLE),
-    _log("longest pause, wall", "max s, t", "worst_pause_us", "ms", GC_PAUSES, worse=True),
-    _log("p99 pause, wall", "s, t", "p99_pause_us", "ms", GC_PAUSES, worse=True),
+    _log("longest pause, wall", "max s, t", "worst_pause_us", "ms", GC_PAUSES, worse="more"),
+    _log("p99 pause, wall", "s, t", "p99_pause_us", "ms", GC_PAUSES, worse="more"),
     _log("forced cycles", "(forced)", "forced", "count"),
     _log("two-minute cycles", "GC forced", "timer", "count"),
-    _log("allocated", "H0–H2", "heap.allocated", "bytes", GC_RATES, worse=True),
+    _log("allocated", "H0–H2", "heap.allocated", "bytes", GC_RATES, worse="more"),
     _log("give or take", "rounding", "heap.allocated_error", "bytes", level=1),
     _log("while marking", "H1−H0", "heap.allocated_during_mark", "bytes", GC_DURING_MARK, level=1),
 )
 """Sums over all lines."""
 
 RATES = (
-    _log("cycles per second", "N, T", "cycles_per_second", "rate", GC_RATES, worse=True, load=True),
-    _log("GC CPU per cycle", "S+A+D+T", "gc_cpu_us_per_cycle", "time", GC_MARKING, worse=True, load=True),
-    _log("GC share of capacity, CPU", "S+A+D+T", "gc_cpu_share", "share", GC_SHARES, worse=True, load=True),
-    _log("share of time marking, wall", "m, T", "mark_wall_share", "share", GC_SHARES, worse=True, load=True),
+    _log("cycles per second", "N, T", "cycles_per_second", "rate", GC_RATES, worse="more", load=True),
+    _log("GC CPU per cycle", "S+A+D+T", "gc_cpu_us_per_cycle", "time", GC_MARKING, worse="more", load=True),
+    _log("GC share of capacity, CPU", "S+A+D+T", "gc_cpu_share", "share", GC_SHARES, worse="more", load=True),
+    _log("share of time marking, wall", "m, T", "mark_wall_share", "share", GC_SHARES, worse="more", load=True),
     _log("heap at start (trigger), mean", "H0", "heap.mean_trigger", "bytes", GC_HEAP, load=True),
     _log("heap at end (peak), mean", "H1", "heap.mean_peak", "bytes", GC_HEAP, load=True),
     _log("live heap, mean", "H2", "heap.mean_live", "bytes", GC_HEAP, load=True),

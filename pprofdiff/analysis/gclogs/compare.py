@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.figures.estimate import Estimate, of_ratio
-from pprofdiff.analysis.gclogs.catalogue import FIGURES
+from pprofdiff.analysis.gclogs.catalogue import FIGURES, LogFigure
 from pprofdiff.analysis.gclogs.figures import GCFigures
 from pprofdiff.analysis.gclogs.side import GCSide, LoggedRun, side_of, unusable
 from pprofdiff.analysis.judge.calibration import GC_WORK
@@ -237,6 +237,18 @@ class GCDiff:
         if cycles.stacks_mb is None:
             return Restored(gogc, None, None)
         return Restored(gogc, new.mean_live + base.per_cycle, outside)
+
+    def estimate(self, figure: LogFigure) -> Estimate:
+        """Return a figure of both sides."""
+        return self.estimates[figure.key]
+
+    def by_run(self, figure: LogFigure) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Return a figure's known values in the runs of (base, new)."""
+        base, new = (
+            tuple(value for value in figure.of_runs(side) if value is not None)
+            for side in (self.base, self.new)
+        )
+        return base, new
 
     def caveats(self) -> list[Caveat]:
         """Return caveats about the logs: damaged lines, further processes."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.durations import RANKS, quantile
 from pprofdiff.model.gclogs import Cycles
 
 # Smaller heaps say too little: gctrace rounds to whole MiB.
 _LEAST_MB = 20
-_P99 = 0.99
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def figures(cycles: Cycles) -> GCFigures:
         times=times,
         gc_cpu_us_per_cycle=times.gc_cpu_us / len(cycles),
         worst_pause_us=int(pauses.max()),
-        p99_pause_us=_nearest_rank(pauses, _P99),
+        p99_pause_us=quantile(pauses, RANKS["p99"]),
         forced=int(cycles.forced.sum()),
         timer=int(cycles.timer.sum()),
         procs=float(cycles.procs.mean()),
@@ -186,11 +186,6 @@ def _heap(cycles: Cycles) -> HeapFigures:
         allocated_error=len(cycles) + 1,
         per_cycle=float(per_cycle.mean()) if len(per_cycle) else None,
     )
-
-
-def _nearest_rank(values: NDArray[np.int64], share: float) -> int:
-    """Return the smallest value that at least `share` of the values do not exceed."""
-    return int(np.sort(values)[int(np.ceil(share * len(values))) - 1])
 
 
 def _effective_gogc(cycles: Cycles, followed: NDArray[np.integer]) -> float | None:

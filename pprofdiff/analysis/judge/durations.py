@@ -29,6 +29,9 @@ from pprofdiff.model.csr import grouped
 
 Column = NDArray[np.int64]
 
+RANKS = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999}
+"""The quantiles of reports, in thousandths."""
+
 _TAIL = 25  # thousandths in each tail of a 95% interval
 
 

@@ -5,71 +5,42 @@ Gate rules and plots ask here, so that a figure needs nothing but its declaratio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.figures.figure import Figure
-from pprofdiff.analysis.gclogs.catalogue import BY_KEY as OF_LOGS
+from pprofdiff.kinds import KindId
 
-SourceId = Literal["gctrace", "trace"]
-SOURCES: tuple[SourceId, ...] = ("gctrace", "trace")
+SOURCES: tuple[KindId, ...] = ("gctrace", "trace")
 """The kinds that declare figures; of two with one key, the first is meant."""
 
 
 class Known(NamedTuple):
-    """A figure of a comparison, in `unit`.
+    """A figure of a comparison: its estimate, and (base, new) values of its runs."""
 
-    `runs` are the values of (base, new) in each run that has one.
-    """
-
-    source: SourceId
     figure: Figure[Any]
-    unit: str
     estimate: Estimate
     runs: tuple[tuple[float, ...], tuple[float, ...]]
 
 
 def declared(source: str = "") -> Mapping[str, Figure[Any]]:
-    """Return all figures by key, or those of one of `SOURCES`."""
+    """Return the figures of one of `SOURCES` by key, or those of all."""
+    from pprofdiff.analysis.gclogs.catalogue import BY_KEY as OF_LOGS
     from pprofdiff.analysis.traces.catalogue import BY_KEY as OF_TRACES
 
     of: dict[str, Mapping[str, Figure[Any]]]
-    of = {"gctrace": OF_LOGS, "trace": OF_TRACES}
-    return of[source] if source else {**OF_TRACES, **OF_LOGS}
+    of = {"gctrace": OF_LOGS, "trace": OF_TRACES, "": {**OF_TRACES, **OF_LOGS}}
+    return of[source]
 
 
 def known(comparison: Comparison, key: str, source: str = "") -> Known | None:
     """Return a figure that both sides have; None if there is none with this key."""
-    for one in (*_of_logs(comparison, key), *_of_traces(comparison, key)):
-        both = one.estimate.base is not None and one.estimate.new is not None
-        if both and source in ("", one.source):
-            return one
+    for kind in SOURCES:
+        diff, figure = comparison.results.get(kind), declared(kind).get(key)
+        if source in ("", kind) and diff is not None and figure is not None:
+            estimate = diff.estimate(figure)
+            if None not in estimate[:2]:
+                return Known(figure, estimate, diff.by_run(figure))
     return None
-
-
-def _of_logs(comparison: Comparison, key: str) -> Iterator[Known]:
-    gc, figure = comparison.gc, OF_LOGS.get(key)
-    if gc is not None and figure is not None:
-        base, new = (_some(figure.of_runs(side)) for side in (gc.base, gc.new))
-        yield Known("gctrace", figure, figure.unit, gc.estimates[key], (base, new))
-
-
-def _of_traces(comparison: Comparison, key: str) -> Iterator[Known]:
-    diff = comparison.trace
-    if diff is None:
-        return
-    from pprofdiff.analysis.traces.catalogue import BY_KEY
-
-    figure = BY_KEY.get(key)
-    if figure is not None:
-        base, new = (
-            _some(diff.shown(figure, number, run) for run in side.parts)
-            for number, side in enumerate(diff.sides)
-        )
-        yield Known("trace", figure, figure.shown, diff.estimate(figure), (base, new))
-
-
-def _some(values: Iterable[float | None]) -> tuple[float, ...]:
-    return tuple(value for value in values if value is not None)

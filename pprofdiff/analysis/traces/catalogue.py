@@ -13,11 +13,12 @@ from functools import partial
 from operator import attrgetter
 from typing import Literal
 
-from pprofdiff.analysis.figures.figure import Figure
+from pprofdiff.analysis.figures.figure import Figure, Worse
 from pprofdiff.analysis.judge.calibration import TRACED
+from pprofdiff.analysis.judge.durations import RANKS
 from pprofdiff.analysis.traces.goroutines import STATE_TIMES
 from pprofdiff.analysis.traces.mutators import distribution, mmu
-from pprofdiff.analysis.traces.quantiles import QUANTILES, RANKS
+from pprofdiff.analysis.traces.quantiles import QUANTILES
 from pprofdiff.analysis.traces.side import TraceSide
 
 By = Literal["work", "wall", "each", "trace", "longest"]
@@ -50,7 +51,7 @@ class TraceFigure(Figure[TraceSide]):
 
     @property
     def shown(self) -> str:
-        """The unit in which its table shows it."""
+        """The unit in which its table shows it; see `By`."""
         return "count" if self.by == "wall" else self.unit
 
     @property
@@ -71,6 +72,7 @@ class TraceFigure(Figure[TraceSide]):
 
 
 _SHOWN_NS = 10_000_000
+_SHOWN_KEY = f"mmu.{_SHOWN_NS}"
 _Read = Callable[[TraceSide], float | None]
 
 
@@ -87,7 +89,7 @@ def _state(state: str, short: str, label: str = "") -> TraceFigure:
         return sum(side.of_program("block_ns", reason) for reason in reasons)
 
     # More blocked and running may also mean more work.
-    worse = state in ("runnable", "syscall_block")
+    worse: Worse = "more" if state in ("runnable", "syscall_block") else ""
     label = f"goroutines {label or short}"
     return _time(state, label, of=of, worse=worse, table="states", short=short)
 
@@ -97,7 +99,7 @@ def _latency(name: str, field: str, waits: int = 0) -> TraceFigure:
         key=f"wait.{name}",
         label=f"{name} scheduling latency",
         of=attrgetter(f"latency.{field}"),
-        worse=True,
+        worse="more",
         level=1,
         table="latency",
         by="each",
@@ -114,19 +116,27 @@ def _held_up(field: str, short: str) -> TraceFigure:
         return side.waits.during_ns[field]
 
     label = f"runnable {short}"
-    return _time(field, label, of=of, worse=True, table="causes", short=short)
+    return _time(field, label, of=of, worse="more", table="causes", short=short)
 
 
 def _windows(key: str, label: str, window_ns: int, of: _Read) -> TraceFigure:
     """Return a share of windows of a length, None for shorter traces."""
+    key = f"{key}.{window_ns}"
+
+    def kept(side: TraceSide) -> float | None:
+        one = side.longest
+        known = one.wall_ns >= window_ns
+        return one.trace.once(key, lambda _: of(one)) if known else None
+
     return TraceFigure(
-        key=f"{key}.{window_ns}",
+        key=key,
         label=f"{label} ({window_ns // 1_000_000} ms)",
         unit="share",
-        of=lambda side: of(side) if side.longest.wall_ns >= window_ns else None,
+        of=kept,
         table="gc",
         by="longest",
-        alone=key == "mmu" and window_ns == _SHOWN_NS,
+        worse="less",
+        alone=key == _SHOWN_KEY,
     )
 
 
@@ -145,7 +155,7 @@ MMU = {ns: _mmu(ns) for ns in (1_000_000, _SHOWN_NS, 100_000_000, 1_000_000_000)
 
 _of_trace = partial(TraceFigure, by="trace")
 _each = partial(TraceFigure, by="each")
-_gc = partial(_time, table="gc", worse=True)
+_gc = partial(_time, table="gc", worse="more")
 _ps = partial(_time, table="processors", by="wall")
 
 # fmt: off
@@ -173,18 +183,18 @@ FIGURES = (
     _gc("gc.mark.dedicated", "dedicated mark workers, running", of=lambda side: side.collections.worker_ns["dedicated"], column="gc_worker_dedicated"),
     _gc("gc.mark.fractional", "fractional mark workers, running", of=lambda side: side.collections.worker_ns["fractional"], column="gc_worker_fractional"),
     # More marking on idle Ps takes nothing from the program.
-    _gc("gc.mark.idle", "idle mark workers, running", of=lambda side: side.collections.worker_ns["idle"], column="gc_worker_idle", worse=False),
+    _gc("gc.mark.idle", "idle mark workers, running", of=lambda side: side.collections.worker_ns["idle"], column="gc_worker_idle", worse=""),
     _gc("gc.mark.assist", "mark assist, running", of=attrgetter("collections.assist_cpu_ns"), column="gc_assist_cpu"),
     _gc("gc.mark.assist.wait", "mark assist, waiting", of=attrgetter("collections.assist_wait_ns"), column="gc_assist_wait"),
     _gc("gc.sweep", "sweeping, all Ps", of=attrgetter("collections.sweep_ns"), column="gc_sweep"),
     _gc("gc.stw", "GC stop-the-world, wall time", of=attrgetter("collections.gc_stw_ns")),
-    _each("gc.share", "GC, of GOMAXPROCS × time", "share", attrgetter("collections.gc_fraction"), table="gc", column="gc_fraction", alone=True),
+    _each("gc.share", "GC, of GOMAXPROCS × time", "share", attrgetter("collections.gc_fraction"), table="gc", column="gc_fraction", alone=True, worse="more"),
     *MMU.values(),
     _windows("mmu.p99", "mutator utilization, p1", _SHOWN_NS, _worst),
     _each("utilisation", "goroutines running, of GOMAXPROCS × time", "share", attrgetter("processors.utilisation"), table="processors", column="utilisation", alone=True),
     _ps("running.mean", "goroutines running at once, mean", of=attrgetter("processors.goroutine_ns"), column="goroutine"),
     _ps("running.runtime", "the runtime's goroutines running at once, mean", of=lambda side: side.of_runtime("exec_ns"), short="of these, the runtime's", level=1),
-    _ps("runnable.mean", "goroutines runnable at once, mean", of=lambda side: int(side.waits.duration_ns.sum()), worse=True),
+    _ps("runnable.mean", "goroutines runnable at once, mean", of=lambda side: int(side.waits.duration_ns.sum()), worse="more"),
     _ps("runnable.runtime", "the runtime's goroutines runnable at once, mean", of=lambda side: side.of_runtime("sched_wait_ns"), short="of these, the runtime's", level=1),
     _each("runnable.most", "goroutines runnable at once, maximum", "count", attrgetter("runnable_at_once.most"), table="processors"),
     _of_trace("steals", "Ps retaken from system calls", "count", lambda side: int(side.processors.steals.sum()), table="processors", column="steals"),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.figures.estimate import Estimate, ratio_of
-from pprofdiff.analysis.judge.durations import Durations
+from pprofdiff.analysis.judge.durations import RANKS, Durations
 from pprofdiff.analysis.judge.judge import Judge
 from pprofdiff.analysis.judge.judgement import Change, Runs
 from pprofdiff.analysis.judge.scaling import Mode, Normalization
@@ -24,7 +24,6 @@ from pprofdiff.analysis.traces.catalogue import MMU, TraceFigure
 from pprofdiff.analysis.traces.goroutines import STATE_TIMES
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.latency import blocks
-from pprofdiff.analysis.traces.quantiles import RANKS
 from pprofdiff.analysis.traces.several import SeveralTraces, run_ratios
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tables import (
@@ -321,6 +320,17 @@ class TraceDiff:
             for delta in (change.low, change.high)
         )
         return Estimate(base, new, ratio, low, high, change.mark)
+
+    def by_run(
+        self, figure: TraceFigure
+    ) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Return a figure's known values in the runs of (base, new), as shown."""
+        values = (
+            (self.shown(figure, i, run) for run in side.parts)
+            for i, side in enumerate(self.sides)
+        )
+        base, new = (tuple(v for v in side if v is not None) for side in values)
+        return base, new
 
     def shown(self, figure: TraceFigure, number: int, side: TraceSide) -> float | None:
         """Return a figure as shown, of base (0), new (1), or one of its runs."""

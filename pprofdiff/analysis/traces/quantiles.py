@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.judge.durations import nearest
+from pprofdiff.analysis.judge.durations import RANKS, nearest
 from pprofdiff.model.csr import sums
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ Column = NDArray[np.int64]
 QUANTILES = {"p50": "p50_ns", "p90": "p90_ns", "p99": "p99_ns", "p99.9": "p999_ns"}
 """The fields of `Quantiles`, by their names in reports."""
 
-RANKS = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999}
-"""The quantiles in thousandths."""
 _RANKS = (*RANKS.values(), 1000)
 
 

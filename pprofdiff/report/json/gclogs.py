@@ -8,6 +8,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.gclogs.catalogue import FIGURES, LogFigure
 from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.gclogs.side import GCSide
+from pprofdiff.report.json.figures import declaration
 
 Row = dict[str, Any]
 
@@ -47,8 +48,7 @@ def gc_row(gc: GCDiff) -> Row:
 def _figure(gc: GCDiff, figure: LogFigure) -> Row:
     """Return one figure: its value in each run, and the interval of its ratio."""
     return {
-        "id": figure.key,
-        "unit": figure.unit,
+        **declaration(figure),
         "base_runs": figure.of_runs(gc.base),
         "new_runs": figure.of_runs(gc.new),
         **gc.estimates[figure.key]._asdict(),

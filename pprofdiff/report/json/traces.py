@@ -19,6 +19,7 @@ from pprofdiff.analysis.traces.quantiles import (
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tasks import Durations
 from pprofdiff.analysis.traces.waited import waited
+from pprofdiff.report.json.figures import declaration
 
 Row = dict[str, Any]
 
@@ -97,8 +98,7 @@ def _figure(diff: TraceDiff, figure: TraceFigure) -> Row:
     base, new = map(figure.of, diff.sides)
     shown = diff.estimate(figure)
     return {
-        "id": figure.key,
-        "unit": figure.unit,
+        **declaration(figure),
         "base": base,
         "new": new,
         "base_scaled": shown.base,

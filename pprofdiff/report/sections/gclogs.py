@@ -230,7 +230,7 @@ def _table(gc: GCDiff, key: str, figures: tuple[LogFigure, ...]) -> Table:
             Cell("–", None, figure.unit)
             if new is None
             else Cell(words[1], new, figure.unit, suffix=words[2]),
-            _ratio(estimate, worse=figure.worse),
+            _ratio(estimate, worse=figure.worse == "more"),
             *([Cell(_interval(estimate), tone="faint")] if several else []),
             Cell(figure.fields, tone="faint"),
         )
@@ -303,7 +303,7 @@ def gc_tiles(section: Section) -> Iterator[Tile]:
     base, new = often_of.base, often_of.new
     if base and new and min(gc.base.steady.cycles, gc.new.steady.cycles) >= _SOME:
         *both, unit = written(often, base, new)
-        change = _ratio(often_of, worse=often.worse)
+        change = _ratio(often_of, worse=often.worse == "more")
         values = f"{' → '.join(both)} {unit}".rstrip()
         yield Tile("GC cycles per second, under load", values, change)
         return

@@ -70,9 +70,10 @@ def test_tables_have_every_figure_that_is_known(both):
 
 @pytest.mark.parametrize("source", ["gctrace", "trace"])
 def test_the_gate_takes_every_figure_by_its_key(both, source):
-    limits = {"share": "+2pp"}
+    limits = {"share": "2pp"}
     rules = [
-        f"figure@{source}:{key}:{limits.get(figure.unit, '+1%')}"
+        f"figure@{source}:{key}:{'-' if figure.worse == 'less' else '+'}"
+        f"{limits.get(figure.unit, '1%')}"
         for key, figure in declared(source).items()
     ]
     verdict = judge(Gate.of(rules), Judged(both.comparison, find(both.comparison)))
@@ -94,6 +95,7 @@ def test_the_gate_takes_every_figure_by_its_key(both, source):
         ("figure:nothing:+1", "there is no figure nothing; there are: "),
         ("figure@cpu:cycles:+1", "figures are in gctrace or trace"),
         ("figure:wait.p99:-5%", "less is better: the limit is +5%"),
+        ("figure:mmu.10000000:+5pp", "more is better: the limit is -5pp"),
         ("figure:gc_cpu_share:+5ms", "GC share of capacity, CPU is in pp"),
         ("figure:mean_live:+5ms", "live heap, mean is in B"),
     ],
@@ -111,7 +113,7 @@ def test_any_figure_of_several_runs_is_drawn(data_folder):
     found = known(pauses.comparison, "p99_pause_us")
     ax = pauses.plot_runs(Figure().subplots(), figure="p99_pause_us")
     drawn = [tuple(line.get_xdata()) for line in ax.lines]
-    assert set(found.runs) <= set(drawn)
+    assert {*found.runs} <= {*drawn}
     base, (low, high) = found.estimate.base, found.estimate.bounds
     assert any(one == pytest.approx((base * low, base * high)) for one in drawn)
     with pytest.raises(UsageError, match="no forced of several runs"):

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pprofdiff.analysis.judge.durations import RANKS
 from pprofdiff.analysis.traces.catalogue import MMU
 from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.goroutines import stats
 from pprofdiff.analysis.traces.groups import groups
-from pprofdiff.analysis.traces.quantiles import RANKS
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.side import Capture

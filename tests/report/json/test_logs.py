@@ -46,7 +46,7 @@ FACTORS = dict.fromkeys(
 )
 RESTORED = {"gogc": FLOAT, "heap_mb": "float?", "outside_mb": "float?"}
 FIGURE = {
-    "id": TEXT, "unit": TEXT, "base": "float?", "new": "float?", "ratio": "float?",
+    "id": TEXT, "label": TEXT, "unit": TEXT, "worse_if": "text?", "base": "float?", "new": "float?", "ratio": "float?",
     "low": "float?", "high": "float?", "mark": TEXT,
 }  # fmt: skip
 BENCHMARK = {

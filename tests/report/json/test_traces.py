@@ -48,7 +48,7 @@ DURATIONS = {"complete": INT, **QUANTILES}
 BOTH = {"base": "share?", "new": "share?"}
 WAITS = {**QUANTILES, "by_cause": {}, "gc_mark_ns": INT, "stw_ns": INT, "busy_ns": INT}
 FIGURE = {
-    "id": TEXT, "unit": TEXT, "base": f"{NUMBER}?", "new": f"{NUMBER}?",
+    "id": TEXT, "label": TEXT, "unit": TEXT, "worse_if": "text?", "base": f"{NUMBER}?", "new": f"{NUMBER}?",
     "base_scaled": f"{NUMBER}?", "new_scaled": f"{NUMBER}?", "ratio": f"{NUMBER}?",
     "low": f"{NUMBER}?", "high": f"{NUMBER}?", "mark": TEXT,
 }  # fmt: skip

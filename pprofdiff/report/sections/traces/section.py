@@ -191,7 +191,8 @@ def _row(diff: TraceDiff, one: TraceFigure, *, whole: bool = False) -> Row | Non
     if not any(pair):
         return None
     unit = "ns" if one.shown == "ns" else ""
-    level, worse = (0, False) if whole else (one.level, one.worse)
+    worse = one.worse == "more" and not whole
+    level = 0 if whole else one.level
     return figure(one.key, name, pair, unit, worse=worse, level=level)
 
 
@@ -294,7 +295,7 @@ def _state_rows(diff: TraceDiff) -> Iterator[Row]:
     for one in figures_of("states"):
         rows = [row for row in states if row.state == one.key]
         if rows:
-            yield row_of(one.key, one.title, rows, worse=one.worse)
+            yield row_of(one.key, one.title, rows, worse=one.worse == "more")
     least = max(lives) / 1000
     for row in blocked:
         if max(row.base_ns, row.new_ns) >= least:

@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 __all__ = ["charts", "json_rows", "sections", "tiles"]
 
 
-def sections(report: ReportModel, scope: Scope = SCREEN) -> Iterator[Section]:
+def sections(
+    report: ReportModel, scope: Scope = SCREEN, *, whole: bool = True
+) -> Iterator[Section]:
     """Yield the sections of a report, in reading order.
 
     Raises ContradictionError for rows that contradict each other or a finding, if
-    ``PPROFDIFF_CHECK`` is set.
+    ``PPROFDIFF_CHECK`` is set. Sections that are not shown `whole` are not checked:
+    what nobody sees is not computed.
     """
-    if os.environ.get("PPROFDIFF_CHECK"):
+    if whole and os.environ.get("PPROFDIFF_CHECK"):
         from pprofdiff.report.checking.tables import check
 
         shown = tuple(_sections(report, scope))

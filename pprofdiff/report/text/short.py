@@ -100,7 +100,7 @@ def short_parts(
     inputs, and what to type for the rest.
     """
     page = page or PAGE
-    shown = list(sections(report, scope))
+    shown = list(sections(report, scope, whole=False))
     # A report of interleaved benchmarks is short: nothing in it needs to be cut.
     room = _FIRST._replace(numbers=_IN_FULL) if report.comparison.measured else _FIRST
     parts = list(_parts(report, shown, room, page))

@@ -39,12 +39,12 @@ from pprofdiff.analysis.judge.totals import (
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.outcome.model import (
     ALIKE,
-    TURNS_CLEAR,
     TURNS_CONFIDENCE,
     Counted,
     LabelUnits,
     Outcome,
     Unit,
+    beyond_turns,
     off_cpu,
     verdict_between,
 )
@@ -247,9 +247,7 @@ def units_in_turns(turns: Turns, figure: str, same_within: float) -> tuple[Unit,
             figure,
             one.base,
             one.new,
-            verdict_between(
-                one.ratio.ratio, bounds, one.ratio.narrow, same_within, TURNS_CLEAR
-            ),
+            verdict_between(one.ratio.ratio, bounds, one.ratio.narrow, same_within),
             tuple(counted),
             key=turns.names[i],
             off_cpu=cpu is not None
@@ -277,7 +275,8 @@ class _Figure(NamedTuple):
 def _figures_in_turns(turns: Turns, columns: tuple[Floats, Floats]) -> list[_Figure]:
     """Return each benchmark's figure, judged together; few turns give no bounds."""
     ratios = moderated([ratio_of_figure(figure) for figure in turns.each(columns)])
-    bounds = judged_together(ratios, _OF_TURNS, inf if turns.few else 0.0)
+    together = judged_together(ratios, _OF_TURNS, inf if turns.few else 0.0)
+    bounds = [beyond_turns(*reach) for reach in together]
     if turns.few:
         ratios = [
             one._replace(narrow=reach, wide=reach)

@@ -40,7 +40,12 @@ from pprofdiff.analysis.judge.totals import (
     ratio_of_sums,
 )
 from pprofdiff.analysis.outcome.by_unit import units_of, user_times
-from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Measure, Unit
+from pprofdiff.analysis.outcome.model import (
+    TURNS_CONFIDENCE,
+    Measure,
+    Unit,
+    beyond_turns,
+)
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.side import cpu_seconds
 from pprofdiff.model.side import Side
@@ -179,7 +184,10 @@ def _of_turns(what: Cost, seconds: InTurns, source: str) -> Measure:
     """Return a cost per op measured in interleaved turns."""
     total = total_of_turns(seconds)
     figure = _figure(what, total.means, total.ratio, source, total.runs)
-    return figure._replace(in_turns=True, confidence=TURNS_CONFIDENCE)
+    low, high = beyond_turns(figure.low, figure.high)
+    return figure._replace(
+        low=low, high=high, in_turns=True, confidence=TURNS_CONFIDENCE
+    )
 
 
 def _wall_per_operation(comparison: Comparison) -> Measure | None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Measure, Outcome
+from pprofdiff.analysis.outcome.model import Measure, Outcome, beyond_turns
 from pprofdiff.analysis.policy import SAME_WITHIN
 
 OTHER = {"slower": "faster", "faster": "slower", "same": "same", "unknown": "unknown"}
@@ -55,8 +55,7 @@ def test_the_verdict(low, high, verdict):
     ],
 )
 def test_of_turns_an_interval_ends_well_apart_from_no_change(low, high, verdict):
-    in_turns = measure(low, high)._replace(confidence=TURNS_CONFIDENCE)
-    assert in_turns.verdict == verdict
+    assert measure(*beyond_turns(low, high)).verdict == verdict
 
 
 def test_the_same_is_asked_of_the_narrow_interval():

@@ -89,7 +89,7 @@ def test_what_moved_without_a_changed_line_is_named_once(refs):
     repo, _, new = refs
     report = reported((repo, new, new), profile(_4=2000), profile(_4=4000))
     assert report.unchanged == ("m.F",)
-    assert "m.F costs 2.00× as much" in text(report_parts(report))
+    assert "m.F uses 2.00× the CPU" in text(report_parts(report))
     assert "without a changed line" not in text(report_parts(report))
     # By 15 % only, no finding names it.
     report = reported((repo, new, new), profile(_4=4000), profile(_4=4600))

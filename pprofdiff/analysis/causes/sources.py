@@ -142,7 +142,7 @@ class _Carriers:
         hunks = hunks_within(
             self.sources, (texts[0], base.extent), (texts[1], new.extent)
         )
-        return [hunk for hunk in hunks if _says_more(hunk, *texts)]
+        return _unmoved([hunk for hunk in hunks if _says_more(hunk, *texts)], *texts)
 
     @property
     def changed(self) -> tuple[_Changed, ...]:
@@ -821,9 +821,28 @@ def _plain(name: str) -> str:
 
 def _says_more(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
     """Return whether a hunk changes more than comments, blank lines and line breaks."""
+    old, now = _codes(hunk, base, new)
+    return old != now
+
+
+def _unmoved(hunks: list[Hunk], base: SourceText, new: SourceText) -> list[Hunk]:
+    """Return the hunks without lines that only moved within their function."""
+    codes = [_codes(hunk, base, new) for hunk in hunks]
+    gone = {old for old, now in codes if not now}
+    added = {now for old, now in codes if not old}
+    moved = gone & added
+    return [
+        hunk
+        for hunk, (old, now) in zip(hunks, codes, strict=True)
+        if not ((old in moved and not now) or (now in moved and not old))
+    ]
+
+
+def _codes(hunk: Hunk, base: SourceText, new: SourceText) -> tuple[str, str]:
+    """Return the code of a hunk in base and in new; see `_code`."""
     old = base.lines[hunk.base_start - 1 :][: hunk.base_count]
     now = new.lines[hunk.new_start - 1 :][: hunk.new_count]
-    return _code(old if hunk.base_count else ()) != _code(now if hunk.new_count else ())
+    return _code(old if hunk.base_count else ()), _code(now if hunk.new_count else ())
 
 
 # A literal of Go, or any other character that is no space.

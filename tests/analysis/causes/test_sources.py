@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pprofdiff.analysis.causes.sources import _says_more, with_source
+from pprofdiff.analysis.causes.sources import _says_more, _unmoved, with_source
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.settings import Settings
@@ -180,3 +180,12 @@ def test_line_breaks_are_no_change(base, new, more):
     ]
     hunk = Hunk(1, len(texts[0].lines), 1, len(texts[1].lines))
     assert _says_more(hunk, *texts) is more
+
+
+def test_lines_that_moved_within_a_function_did_not_change():
+    base = SourceText("f.go", ("a()", "b()", "c()", "d()"), "git", "0")
+    new = SourceText("f.go", ("c()", "a()", "b()", "e()"), "git", "1")
+    up, down = Hunk(0, 0, 1, 1), Hunk(3, 1, 3, 0)
+    other = Hunk(4, 1, 4, 1)
+    assert _unmoved([up, down, other], base, new) == [other]
+    assert _unmoved([up, other], base, new) == [up, other]

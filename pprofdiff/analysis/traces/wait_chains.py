@@ -11,7 +11,7 @@ the wait in integers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
@@ -53,23 +53,52 @@ ENDS: Mapping[str, EndKind] = MappingProxyType(
 code that woke it (`traceBlockReasonStrings` in runtime/traceruntime.go)."""
 
 
+SEVERAL = -1
+"""The place of nodes that stand for several."""
+
+# Bits of a place in a key of node and place.
+_PLACE_BITS = 32
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WaitPaths:
+    """What waits waited for, as a tree of places: each waits for what is below it.
+
+    A node has a `parent`, -1 for none, which comes before it, and a `place`. Waits at
+    one place behind each other, as in a queue, are one node, and so are all that are
+    deeper than the tree: their place is `SEVERAL`. Chains end at rows of
+    `Trace.intervals`: the columns `node`, `row` and `ns` say where and for how long,
+    some pairs several times. In `unborn_ns` of a node, a goroutine that ended its waits
+    had not been created. All are int64; the times add up to the length of the waits.
+    """
+
+    parent: Column
+    place: Column
+    node: Column
+    row: Column
+    ns: Column
+    unborn_ns: Column
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WaitChains:
     """The waits of a trace that a goroutine ended, and what held them up.
 
     `lengths` (int64 ns) is how long each row of `Trace.intervals` lasts, `wait_of`
     (int64) its wait, -1 for none. A piece is a time in which one goroutine of a chain
-    holds up a wait; the pieces of wait i are ``offsets[i]:offsets[i+1]``. In each, all
-    of the rows `first` to `last` (exclusive) count; `head` is the row that it begins in
-    and `tail` the one it ends in, -1 for none, with the time in them that counts,
-    `head_ns` and `tail_ns`. In `unborn_ns` of a wait, a goroutine that ended one had
-    not been created. All are int64.
+    holds up a wait; the pieces of wait i are ``offsets[i]:offsets[i+1]``. All but the
+    first are behind the piece before them, and behind the wait in row `via`. In each,
+    all of the rows `first` to `last` (exclusive) count; `head` is the row that it
+    begins in and `tail` the one it ends in, -1 for none, with the time in them that
+    counts, `head_ns` and `tail_ns`; for `unborn_ns` of it, its goroutine had not been
+    created. All are int64.
     """
 
     lengths: Column
     wait_of: Column
-    unborn_ns: Column
     offsets: Column
+    via: Column
+    unborn_ns: Column
     first: Column
     last: Column
     head: Column
@@ -77,36 +106,116 @@ class WaitChains:
     tail: Column
     tail_ns: Column
 
-    def resolve(self, rows: Column) -> tuple[Column, Column, int]:
-        """Return what some waits waited for: rows of `Trace.intervals`, and ns in each.
+    def paths(
+        self, rows: Column, node: Column, begins: Column, place: Column, deepest: int
+    ) -> WaitPaths:
+        """Return what some waits waited for, by the places of the waits on the way.
 
-        `rows` are rows in which goroutines wait. The last value is the time in which a
-        goroutine that ended a wait had not been created. All are exact, and add up to
-        the length of the waits.
+        Parameters
+        ----------
+        rows, node
+            Rows in which goroutines wait, each once, and the node in which the chain of
+            each begins.
+        begins
+            The places of these nodes, `SEVERAL` for one of many places.
+        place
+            The place of each row of `Trace.intervals` that is a wait.
+        deepest
+            How many nodes a chain may have below its first.
+
         """
-        ends: list[tuple[Column, Column]] = []
-        unborn = 0
-        at, many = np.unique(rows, return_counts=True)
+        nodes = _Nodes(begins, deepest)
+        ends: list[tuple[Column, Column, Column]] = []
+        unborn: list[tuple[Column, Column]] = []
+        size = len(self.lengths) + 1
+        at, many = rows, np.ones(len(rows), np.int64)
+        behind = False
         while len(at):
             wait = self.wait_of[at]
             chained = wait >= 0
             own = at[~chained]
-            ends.append((own, many[~chained] * self.lengths[own]))
-            wait, many = wait[chained], many[chained]
-            unborn += int((self.unborn_ns[wait] * many).sum())
+            ends.append((node[~chained], own, many[~chained] * self.lengths[own]))
+            wait, many, node = wait[chained], many[chained], node[chained]
+            if behind:
+                node = nodes.below(node, place[at[chained]])
             counts = np.diff(self.offsets)[wait]
             piece = expand(self.offsets[:-1][wait], counts)
+            node = self._along(nodes, node, wait, place)
             many = np.repeat(many, counts)
+            unborn.append((node, many * self.unborn_ns[piece]))
             for row, part in ((self.head, self.head_ns), (self.tail, self.tail_ns)):
-                some = row[piece] >= 0
-                ends.append((row[piece[some]], many[some] * part[piece[some]]))
-            at, many = _covered(self.first[piece], self.last[piece], many)
-        every = [np.concatenate(column) for column in zip(*ends, strict=True)]
-        if not every:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64), 0
-        row, code = grouped(every[0])
-        spent = sums(code, every[1], len(row))
-        return row[spent > 0], spent[spent > 0], unborn
+                some = np.flatnonzero(row[piece] >= 0)
+                held = piece[some]
+                ends.append((node[some], row[held], many[some] * part[held]))
+            # Each node counts its rows by itself.
+            shift = node * size
+            ranges = shift + self.first[piece], shift + self.last[piece]
+            key, many = _covered(*ranges, many)
+            node, at = np.divmod(key, size)
+            behind = True
+        parent, places = nodes.columns()
+        of, row, ns = _joined(ends, 3)
+        created, missing = _joined(unborn, 2)
+        unborn_ns = sums(created, missing, len(parent))
+        return WaitPaths(parent, places, of, row, ns, unborn_ns)
+
+    def _along(
+        self, nodes: _Nodes, node: Column, wait: Column, place: Column
+    ) -> Column:
+        """Return the node of each piece of some waits; `node` is that of the first."""
+        counts = np.diff(self.offsets)[wait]
+        starts = np.cumsum(counts) - counts
+        found = np.repeat(node, counts)
+        behind, live = 1, np.flatnonzero(counts > 1)
+        while len(live):
+            via = self.via[self.offsets[:-1][wait[live]] + behind]
+            here = starts[live] + behind
+            found[here] = nodes.below(found[here - 1], place[via])
+            behind += 1
+            live = live[counts[live] > behind]
+        return found
+
+
+class _Nodes:
+    """The nodes of a tree while it grows: those in which chains begin come first."""
+
+    def __init__(self, begins: Column, deepest: int) -> None:
+        self._deepest = deepest
+        self._known: dict[tuple[int, int], int] = {}
+        self._parent = [-1] * len(begins)
+        self._depth = [0] * len(begins)
+        self._place = begins.tolist()
+
+    def below(self, node: Column, place: Column) -> Column:
+        """Return the nodes of places below others, which are made where missing."""
+        pairs, code = grouped(node << _PLACE_BITS | place)
+        found = [
+            self._child(pair >> _PLACE_BITS, pair & ((1 << _PLACE_BITS) - 1))
+            for pair in pairs.tolist()
+        ]
+        return np.array(found, np.int64)[code]
+
+    def _child(self, node: int, place: int) -> int:
+        depth = self._depth[node]
+        if depth > self._deepest or self._place[node] == place:
+            return node
+        place = SEVERAL if depth == self._deepest else place
+        known = self._known.setdefault((node, place), len(self._parent))
+        if known == len(self._parent):
+            self._parent.append(node)
+            self._place.append(place)
+            self._depth.append(depth + 1)
+        return known
+
+    def columns(self) -> tuple[Column, Column]:
+        """Return each node's parent and place."""
+        return np.array(self._parent, np.int64), np.array(self._place, np.int64)
+
+
+def _joined(parts: Sequence[tuple[Column, ...]], columns: int) -> list[Column]:
+    """Return so many columns, each of all parts together."""
+    none = [np.zeros(0, np.int64)] * columns
+    return [np.concatenate(one) for one in zip(*parts, strict=True)] or none
 
 
 def _covered(first: Column, last: Column, many: Column) -> tuple[Column, Column]:
@@ -130,7 +239,7 @@ def wait_chains(trace: Trace) -> WaitChains:
     wait = np.arange(len(waits))
     goroutine = waker[waits]
     start, stop = rows.start_ns[waits], rows.start_ns[waits + 1]
-    unborn = np.zeros(len(waits), np.int64)
+    via = np.full(len(waits), -1, np.int64)
     while len(wait):
         at = row_at(rows.offsets, rows.start_ns, goroutine, start)
         there = at >= 0
@@ -141,7 +250,6 @@ def wait_chains(trace: Trace) -> WaitChains:
             np.append(rows.start_ns, trace.end_ns)[first],
         )
         held = np.minimum(until, stop) - start
-        unborn += sums(wait[~there], held[~there], len(waits))
         # A wait of the waker itself holds up the wait above: it ends before that.
         further = there & (np.append(waker, -1)[at] >= 0) & (until < stop)
         tail = row_at(rows.offsets, rows.start_ns, goroutine, stop - 1)
@@ -153,6 +261,8 @@ def wait_chains(trace: Trace) -> WaitChains:
         columns.append(
             (
                 wait,
+                via,
+                np.where(there, 0, held),
                 np.where(some, first, 0),
                 np.where(some, np.where(whole, tail + 1, tail), 0),
                 head,
@@ -162,16 +272,16 @@ def wait_chains(trace: Trace) -> WaitChains:
             )
         )
         wait, start, stop = wait[further], start[further], until[further]
-        goroutine = waker[at[further]]
-    none = [np.zeros(0, np.int64)] * 7
-    joined = [np.concatenate(parts) for parts in zip(*columns, strict=True)] or none
+        via = at[further]
+        goroutine = waker[via]
+    joined = _joined(columns, 9)
     order = np.argsort(joined[0], kind="stable")
     wait, *pieces = (column[order] for column in joined)
     offsets = np.searchsorted(wait, np.arange(len(waits) + 1))
     wait_of = np.full(len(rows), -1, np.int64)
     wait_of[waits] = np.arange(len(waits))
     lasts = lengths(trace, slice(0, len(rows)))
-    return WaitChains(lasts, wait_of, unborn, offsets, *pieces)
+    return WaitChains(lasts, wait_of, offsets, *pieces)
 
 
 def _wakers(trace: Trace, owner: Column) -> Column:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -18,7 +17,13 @@ from pprofdiff.analysis.traces.profiles import (
     profile_of,
 )
 from pprofdiff.analysis.traces.side import TraceSide
-from pprofdiff.analysis.traces.wait_chains import ENDS, EndKind, wait_chains
+from pprofdiff.analysis.traces.wait_chains import (
+    ENDS,
+    SEVERAL,
+    EndKind,
+    WaitPaths,
+    wait_chains,
+)
 from pprofdiff.analysis.traces.workers import workers
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.readable import short
@@ -32,6 +37,8 @@ S = State
 
 # So many places of waiting are shown by themselves, those with most time.
 _PLACES = 24
+# So many places of a chain are shown below its first.
+_DEEPEST = 8
 
 
 class Wait(NamedTuple):
@@ -57,7 +64,30 @@ class End(NamedTuple):
     call: str
 
 
+_ELSEWHERE = Wait("", "", "")
 _COLLECTOR = End("gc", "", "")
+_UNBORN = End("created", "", "")
+
+
+class Chain(NamedTuple):
+    """Who waits for whom: goroutines of a root function, at a place, for an end.
+
+    `waits` are the place at which they wait, that at which the goroutine waits which
+    they wait for, and so on. Places follow each other once, and from the ninth on they
+    are one, without a name.
+    """
+
+    root: str
+    waits: tuple[Wait, ...]
+    end: End
+
+
+class Chained(NamedTuple):
+    """Time that goroutines waited in one chain; raw ns, over all traces of a side."""
+
+    chain: Chain
+    base_ns: int
+    new_ns: int
 
 
 class Waited(NamedTuple):
@@ -69,29 +99,41 @@ class Waited(NamedTuple):
     new_ns: int
 
 
-_Cells = Counter[tuple[str, Wait, End]]
+_Spent = Counter[Chain]
 
 
-def waited(diff: TraceDiff) -> tuple[Waited, ...]:
+def chained(diff: TraceDiff) -> tuple[Chained, ...]:
     """Return what the goroutines that do the work waited for, largest change first.
 
     The goroutines are those of `workers`. The times of a side add up to the time that
-    they are blocked, exactly; functions are paired by the identity of the two builds.
+    they are blocked, exactly; functions are paired by the identity of the two builds,
+    and have new's names.
     """
     names = workers(diff)
-    shown: dict[object, tuple[Wait, End]] = {}
+    shown: dict[object, Chain] = {}
     times: list[Counter[object]] = []
     for side, keys in zip(diff.sides, diff.identity.sides, strict=True):
-        cells: Counter[object] = Counter()
+        spent: Counter[object] = Counter()
         for part in side.parts:
-            for (root, wait, end), ns in spent_waiting(part).items():
-                if root in names:
-                    key = _key(keys, wait, end)
-                    # New's names are shown.
-                    shown[key] = wait, end
-                    cells[key] += ns
-        times.append(cells)
-    rows = [Waited(*pair, times[0][key], times[1][key]) for key, pair in shown.items()]
+            for chain, ns in spent_waiting(part).items():
+                if chain.root in names:
+                    key = _key(keys, chain)
+                    shown[key] = chain
+                    spent[key] += ns
+        times.append(spent)
+    base, new = times
+    rows = [Chained(chain, base[key], new[key]) for key, chain in shown.items()]
+    by = diff.normalization
+    return tuple(sorted(rows, key=lambda row: -abs(by.delta(row.base_ns, row.new_ns))))
+
+
+def waited(diff: TraceDiff) -> tuple[Waited, ...]:
+    """Return `chained` by the place at which goroutines wait, and the end."""
+    times: dict[tuple[Wait, End], tuple[int, int]] = {}
+    for (_, waits, end), base_ns, new_ns in chained(diff):
+        base, new = times.get((waits[0], end), (0, 0))
+        times[waits[0], end] = base + base_ns, new + new_ns
+    rows = [Waited(*pair, *ns) for pair, ns in times.items()]
     by = diff.normalization
     return tuple(sorted(rows, key=lambda row: -abs(by.delta(row.base_ns, row.new_ns))))
 
@@ -105,52 +147,74 @@ def by_end(rows: Iterable[Waited]) -> dict[End, tuple[int, int]]:
     return times
 
 
-def _key(keys: SideKeys, wait: Wait, end: End) -> tuple[object, ...]:
-    names = wait.function, wait.call, end.function, end.call
-    return (wait.reason, end.kind, *map(keys.function, names))
+def _key(keys: SideKeys, chain: Chain) -> tuple[object, ...]:
+    """Return what is equal for chains of base and new that are the same."""
+    of, end = keys.function, chain.end
+    waits = [(wait.reason, of(wait.function), of(wait.call)) for wait in chain.waits]
+    return of(chain.root), *waits, end.kind, of(end.function), of(end.call)
 
 
-def spent_waiting(side: TraceSide) -> _Cells:
-    """Return one trace's waits by root function, place and end, in ns; computed once.
+def spent_waiting(side: TraceSide) -> _Spent:
+    """Return the chains of one trace's waits, in ns; computed once.
 
     Waits of the runtime's goroutines, and of those that write the trace, do not count.
     """
-    return side.trace.once("waited", lambda trace: _cells(trace, side))
+    return side.trace.once("waited", lambda trace: _chains(trace, side))
 
 
-def _cells(trace: Trace, side: TraceSide) -> _Cells:
+def _chains(trace: Trace, side: TraceSide) -> _Spent:
     groups, rows = side.groups, trace.intervals
     owner = row_of_item(rows.offsets)
     program = ~(groups.system | groups.tracing)[groups.group_of]
     waits = np.flatnonzero((rows.state == S.WAITING) & program[owner])
-    cells: _Cells = Counter()
     if not len(waits):
-        return cells
+        return Counter()
     chains, naming = wait_chains(trace), _Naming(trace, owner)
-    places, place = naming.waits(waits)
+    named = chains.wait_of >= 0
+    named[waits] = True
+    at = np.flatnonzero(named)
+    places, code = naming.waits(at)
+    place = np.full(len(rows), SEVERAL, np.int64)
+    place[at] = code
     root = groups.group_of[owner[waits]].astype(np.int64)
-    # A class is a place, or what is left of a root function's waits.
-    first, code = unique_tuples([root, place])
+    first, code = unique_tuples([root, place[waits]])
     lasts = sums(code, chains.lengths[waits], len(first))
+    # A chain begins at a place, or at what is left of a root function's places.
     few = np.argsort(lasts, kind="stable")[: -_PLACES or None]
     single = np.arange(len(first))
     single[few] = -1 - root[first[few]]
-    classes, code = grouped(single[code])
-    order = np.argsort(code, kind="stable")
-    bounds = np.searchsorted(code[order], np.arange(len(classes) + 1)).tolist()
-    for which, (begin, end) in zip(classes.tolist(), pairwise(bounds), strict=True):
-        wait = places[place[first[which]]] if which >= 0 else Wait("", "", "")
-        some = order[begin:end]
-        name = groups.names[root[some[0]]]
-        at, ns, unborn = chains.resolve(waits[some])
-        ends, code_of_end = naming.ends(at)
-        for one, time in zip(
-            ends, sums(code_of_end, ns, len(ends)).tolist(), strict=True
-        ):
-            cells[name, wait, one] += time
-        if unborn:
-            cells[name, wait, End("created", "", "")] += unborn
-    return cells
+    begins, node = grouped(single[code])
+    of_begin = np.where(begins < 0, SEVERAL, place[waits[first[begins]]])
+    paths = chains.paths(waits, node, of_begin, place, _DEEPEST)
+    roots = np.where(begins < 0, -1 - begins, root[first[begins]])
+    return _named(paths, [groups.names[i] for i in roots.tolist()], places, naming)
+
+
+def _named(
+    paths: WaitPaths, roots: list[str], places: list[Wait], naming: _Naming
+) -> _Spent:
+    """Return chains by name; `roots` are the root functions of the first nodes."""
+    at, row = grouped(paths.row)
+    ends, code = naming.ends(at)
+    pairs, code = grouped(paths.node * len(ends) + code[row])
+    lasts = sums(code, paths.ns, len(pairs)).tolist()
+    nodes: list[tuple[str, tuple[Wait, ...]]] = []
+    for node, (above, place) in enumerate(
+        zip(paths.parent.tolist(), paths.place.tolist(), strict=True)
+    ):
+        wait = _ELSEWHERE if place == SEVERAL else places[place]
+        root, waits = (roots[node], ()) if above < 0 else nodes[above]
+        nodes.append((root, (*waits, wait)))
+    spent: _Spent = Counter()
+    for pair, ns in zip(pairs.tolist(), lasts, strict=True):
+        if ns:
+            node, end = divmod(pair, len(ends))
+            root, waits = nodes[node]
+            spent[Chain(root, waits, ends[end])] += ns
+    for node in np.flatnonzero(paths.unborn_ns).tolist():
+        root, waits = nodes[node]
+        spent[Chain(root, waits, _UNBORN)] += int(paths.unborn_ns[node])
+    return spent
 
 
 def end_in_words(end: End) -> str:

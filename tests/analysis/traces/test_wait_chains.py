@@ -1,4 +1,4 @@
-"""What waits waited for: every nanosecond once, at the end of its chain."""
+"""What waits waited for: every nanosecond once, at the end of its chain of places."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.traces.wait_chains import ENDS, wait_chains
+from pprofdiff.analysis.traces.wait_chains import ENDS, SEVERAL, wait_chains
 from pprofdiff.model.traces.trace import State
 from tests.analysis.traces.built import REASONS, SOME, rows_of, traces
 
-UNBORN = -1
+UNBORN = -2
 
 
 @st.composite
@@ -36,35 +36,56 @@ def waker_of(trace, g, row):
     return None if REASONS[held.reason[row]] in ENDS else int(held.by[after])
 
 
-def holder(trace, g, row, time):
-    """Return the row that holds up the wait in a row of g at a time."""
+def chain(trace, g, row, time, place, deepest):
+    """Return what holds up the wait in a row of g at a time, and the places before it.
+
+    A place that follows itself is there once; from the one below the deepest on, they
+    are `SEVERAL`.
+    """
     rows = {one[3]: one for one in rows_of(trace, g)}
     stop = rows[row][1]
+    path = [place[row]]
     while (waker := waker_of(trace, g, row)) is not None:
+        if len(path) <= deepest + 1 and place[row] != path[-1]:
+            path.append(place[row] if len(path) <= deepest else SEVERAL)
         here = [one for one in rows_of(trace, waker) if one[0] <= time < one[1]]
         if not here:
-            return UNBORN
+            return (*path, UNBORN)
         ((_, end, _, next_row),) = here
         g, row = waker, next_row
         if end >= stop:
             break
         stop = end
-    return row
+    return (*path, row)
+
+
+def paths_of(tree):
+    """Return the places of each node, first to last."""
+    paths = []
+    for parent, place in zip(tree.parent.tolist(), tree.place.tolist(), strict=True):
+        assert parent < len(paths)
+        paths.append((*(paths[parent] if parent >= 0 else ()), place))
+    return paths
 
 
 @SOME
-@given(woken())
-def test_each_nanosecond_is_at_the_end_of_its_chain(trace):
-    chains = wait_chains(trace)
-    waits = np.flatnonzero(trace.intervals.state == State.WAITING)
+@given(woken(), st.data(), st.integers(1, 3))
+def test_each_nanosecond_is_at_the_end_of_its_chain(trace, data, deepest):
+    held = trace.intervals
+    some = st.lists(st.integers(0, 2), min_size=len(held), max_size=len(held))
+    place = np.array(data.draw(some), np.int64)
+    waits = np.flatnonzero(held.state == State.WAITING)
     expected = Counter()
     for g in range(len(trace.goroutines)):
         for start, end, state, row in rows_of(trace, g):
             if state == State.WAITING:
                 for time in range(start, end):
-                    expected[holder(trace, g, row, time)] += 1
-    rows, spent, unborn = chains.resolve(waits)
-    found = Counter(dict(zip(rows.tolist(), spent.tolist(), strict=True)))
-    if unborn:
-        found[UNBORN] = unborn
-    assert found == expected
+                    expected[chain(trace, g, row, time, place, deepest)] += 1
+    begins, node = np.unique(place[waits], return_inverse=True)
+    tree = wait_chains(trace).paths(waits, node, begins, place, deepest)
+    paths, found = paths_of(tree), Counter()
+    for node, row, ns in zip(tree.node, tree.row, tree.ns, strict=True):
+        found[(*paths[node], int(row))] += int(ns)
+    for path, ns in zip(paths, tree.unborn_ns, strict=True):
+        found[(*path, UNBORN)] += int(ns)
+    assert +found == expected

@@ -38,23 +38,46 @@ def program(tmp_path_factory):
     return path
 
 
+# Where asker waits on the way to the end, if not only once; functions and calls.
+BEHIND = {
+    "channel": (
+        ("main.lockChannel.func1", "sync.(*Mutex).Lock"),
+        ("main.lockChannel.func1", ""),
+    ),
+}
+
+
 @pytest.mark.go
 @pytest.mark.parametrize("mode", PLANTED)
 def test_a_planted_wait_is_at_its_end(program, tmp_path, mode):
     path = tmp_path / "trace.out"
     subprocess.run([program, mode, path], check=True)
-    trace = load(path).data
+    side = TraceSide("", "", load(path).data)
     kind, function, calls = PLANTED[mode]
-    found = Counter()
-    for (root, _, end), ns in spent_waiting(TraceSide("", "", trace)).items():
-        if root == "main.asker" and end.kind != "processor":
-            found[end] += ns
-    right = sum(
-        ns
-        for end, ns in found.items()
+    chains = spent_waiting(side)
+    asked = {
+        chain: ns
+        for chain, ns in chains.items()
+        if chain.root == "main.asker" and chain.end.kind != "processor"
+    }
+    right = {
+        chain: ns
+        for chain, ns in asked.items()
         # The clock is read in burn; a trace says where a goroutine stops.
-        if end.kind == kind
-        and end.function in (function, "main.burn")
-        and end.call in calls
+        if chain.end.kind == kind
+        and chain.end.function in (function, "main.burn")
+        and chain.end.call in calls
+    }
+    assert sum(right.values()) >= 0.95 * sum(asked.values())
+    blocked = dict(
+        zip(side.groups.names, side.groups.block_ns.sum(axis=1), strict=True)
     )
-    assert right >= 0.95 * sum(found.values())
+    for root in {chain.root for chain in chains}:
+        whole = sum(ns for chain, ns in chains.items() if chain.root == root)
+        assert whole == blocked[root]
+    if mode in BEHIND:
+        ways = Counter()
+        for chain, ns in right.items():
+            ways[tuple((wait.function, wait.call) for wait in chain.waits)] += ns
+        # The goroutine with the lock waits for the reply, all others behind it.
+        assert ways.most_common(1)[0][0] == BEHIND[mode]

@@ -251,6 +251,7 @@ ledger
 inferred_work profiles
 control lines series traces run_order
 call_tree derived hosts
+chain_tree
 comparison
 busy runs
 outcome

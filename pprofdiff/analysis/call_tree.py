@@ -8,6 +8,7 @@ values add up to the totals for any budget.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -31,35 +32,44 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CallTree:
-    """The nodes in preorder, one row each.
+class Nodes:
+    """The nodes of a tree in preorder, one row each.
 
     Siblings are sorted by descending weight; the leaf for folded callees is last.
 
     - `depth` (int32) is 0 for functions without a caller.
     - `size` (int32) is the number of rows in a node's subtree, including its own.
-    - `name` (int32) is a row of ``ProfileDiff.paired_functions.names``, or -1 for a
-      leaf of folded callees.
+    - `name` (int32) is a row of the names of all functions, or -1 for a leaf of folded
+      callees.
     - `folded` (int32) is how many callees, each with its subtree, such a leaf stands
       for; 0 for functions.
-    - `base_self`, `new_self` (int64) are the raw sums of the samples that end in this
-      node, or in what it stands for; `self_runs` are the same sums per run.
-    - `category` (int16) is the index in ``rules().categories`` that all these samples
-      share, else `SEVERAL`, or `NO_CATEGORY` if there are none.
     """
 
     depth: NDArray[np.int32]
     size: NDArray[np.int32]
     name: NDArray[np.int32]
     folded: NDArray[np.int32]
-    base_self: Column
-    new_self: Column
-    self_runs: Runs[Column]
-    category: NDArray[np.int16]
 
     def __len__(self) -> int:
         """Return the number of nodes."""
         return len(self.depth)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CallTree(Nodes):
+    """The nodes, and what each has of both sides.
+
+    - `base_self`, `new_self` (int64) are the raw sums of the samples that end in this
+      node, or in what it stands for; `self_runs` are the same sums per run.
+    - `category` (int16) is the index of the category that all these samples share, else
+      `SEVERAL`, or `NO_CATEGORY` if there are none. Categories of a profile are those
+      of `rules`, names those of ``ProfileDiff.paired_functions``.
+    """
+
+    base_self: Column
+    new_self: Column
+    self_runs: Runs[Column]
+    category: NDArray[np.int16]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -103,7 +113,41 @@ def call_tree_and_ends(
     sides = _stacks(diff, rows)
     base, new = diff.normalization.factors
     paths = heaviest_paths(sides, (abs(base), abs(new)), len(names), budget)
-    return _laid_out(diff, sides, paths, rows)
+    nodes, ends = laid_out(paths, rows)
+    rows_of = [np.full(len(values), -1) for values in diff.values]
+    for of_sample, side, end in zip(rows_of, sides, ends, strict=True):
+        of_sample[side.sample] = end
+    self_runs = diff.runs_of((rows_of[0], rows_of[1]), len(nodes))
+    tree = with_values(nodes, self_runs, ends, _categories(diff, sides))
+    old, now = (
+        Ends(side.sample, side.values, row)
+        for side, row in zip(sides, ends, strict=True)
+    )
+    return tree, (old, now)
+
+
+def with_values(
+    nodes: Nodes,
+    self_runs: Runs[Column],
+    ends: Sequence[Column],
+    categories: Sequence[Column] | None,
+) -> CallTree:
+    """Return nodes with the raw sums of the stacks that end in each.
+
+    `ends` are the nodes of the stacks of (base, new), `categories` their categories.
+    """
+    shared = np.full(len(nodes), NO_CATEGORY, np.int16)
+    if categories is not None:
+        for row, category in zip(ends, categories, strict=True):
+            shared[row] = category
+        several = [
+            row[shared[row] != category]
+            for row, category in zip(ends, categories, strict=True)
+        ]
+        shared[np.concatenate(several)] = SEVERAL
+    base, new = merged(self_runs)
+    columns = nodes.depth, nodes.size, nodes.name, nodes.folded
+    return CallTree(*columns, base, new, self_runs, shared)
 
 
 def inclusive(tree: CallTree) -> Runs[Column]:
@@ -172,10 +216,11 @@ def _stacks(diff: ProfileDiff, rows: Column) -> tuple[Stacks, Stacks]:
     return base, new
 
 
-def _laid_out(
-    diff: ProfileDiff, sides: tuple[Stacks, Stacks], paths: Paths, rows: Column
-) -> tuple[CallTree, tuple[Ends, Ends]]:
-    """Return the tree of the kept paths, with leaves for folded callees."""
+def laid_out(paths: Paths, rows: Column) -> tuple[Nodes, list[Column]]:
+    """Return the nodes of kept paths, and the node that each stack of a side ends in.
+
+    There are leaves for folded callees; `rows` are the names of function numbers.
+    """
     kept = np.flatnonzero(paths.kept)[1:]
     called = np.bincount(paths.parent[kept], minlength=len(paths.kept))
     left = np.where(paths.kept, paths.callees - called, 0)
@@ -197,27 +242,14 @@ def _laid_out(
         start[np.where(paths.kept[at] & ended, node_of[at], leaf_of[home[at]])]
         for at, ended in zip(paths.reached, paths.ended, strict=True)
     ]
-    rows_of = [np.full(len(values), -1) for values in diff.values]
-    for of_sample, side, end in zip(rows_of, sides, ends, strict=True):
-        of_sample[side.sample] = end
-    self_runs = diff.runs_of((rows_of[0], rows_of[1]), count)
-    base_self, new_self = merged(self_runs)
     place = np.argsort(start)
-    base, new = (
-        Ends(side.sample, side.values, row)
-        for side, row in zip(sides, ends, strict=True)
-    )
-    tree = CallTree(
+    nodes = Nodes(
         depth[place].astype(np.int32),
         size[place].astype(np.int32),
         np.append(rows[paths.function[kept]], none)[place].astype(np.int32),
         np.append(np.zeros(len(kept), np.int64), left[folding])[place].astype(np.int32),
-        base_self,
-        new_self,
-        self_runs,
-        _categories(diff, sides, ends, count),
     )
-    return tree, (base, new)
+    return nodes, ends
 
 
 def _preorder(order: Column, depth: Column, parent: Column) -> tuple[Column, Column]:
@@ -251,19 +283,11 @@ def _nearest_kept(paths: Paths) -> Column:
     return nearest
 
 
-def _categories(
-    diff: ProfileDiff, sides: tuple[Stacks, Stacks], ends: list[Column], count: int
-) -> NDArray[np.int16]:
-    """Return the category shared by each node's samples; `ends` are their nodes."""
-    shared = np.full(count, NO_CATEGORY, np.int16)
+def _categories(diff: ProfileDiff, sides: tuple[Stacks, Stacks]) -> list[Column] | None:
+    """Return the category of each stack of a side, None if it is not known."""
     if diff.attributions is None:
-        return shared
-    known = [
-        (row, attribution.category[side.sample])
-        for row, attribution, side in zip(ends, diff.attributions, sides, strict=True)
+        return None
+    return [
+        attribution.category[side.sample].astype(np.int64)
+        for attribution, side in zip(diff.attributions, sides, strict=True)
     ]
-    for row, category in known:
-        shared[row] = category
-    several = [row[shared[row] != category] for row, category in known]
-    shared[np.concatenate(several)] = SEVERAL
-    return shared

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -32,6 +32,7 @@ from pprofdiff.model.csr import grouped, row_of_item, sums, unique_tuples
 from pprofdiff.model.traces.trace import State, Trace
 
 T = TypeVar("T")
+Spelling = Callable[[str], str]
 Column = NDArray[np.int64]
 S = State
 
@@ -217,18 +218,34 @@ def _named(
     return spent
 
 
-def end_in_words(end: End) -> str:
+def end_in_words(end: End, spell: Spelling = short) -> str:
     """Return what a chain of waits ended at: ``syscall.Fsync in store.(*DB).Sync``."""
-    where = f" in {short(end.function)}" if end.function else ""
+    where = f" in {spell(end.function)}" if end.function else ""
     words = {
-        "running": f"{short(end.function)} running",
+        "running": f"{spell(end.function)} running",
         "processor": "a processor",
         "gc": "GC",
         "created": "a goroutine that did not exist yet",
         "network": f"the network{where}",
         "blocked": f"{end.call or 'a wait'}{where}, ended by no goroutine",
     }
-    return words.get(end.kind, f"{short(end.call)}{where}")
+    return words.get(end.kind, f"{spell(end.call)}{where}")
+
+
+def wait_in_words(wait: Wait, spell: Spelling = short) -> str:
+    """Return where goroutines wait: ``cache.Get waits in sync.(*Mutex).Lock``."""
+    if not wait.function:
+        return "waits elsewhere"
+    if wait.function == wait.reason:
+        return f"waits in {wait.reason}"
+    how = f" for {wait.reason}" if wait.reason else ""
+    how = f" in {spell(wait.call)}" if wait.call else how
+    return f"{spell(wait.function)} waits{how}"
+
+
+def is_wait_itself(wait: Wait, end: End) -> bool:
+    """Return whether a chain that begins with a wait ends with the same wait."""
+    return wait.reason in ENDS or wait[:2] == (end.call, end.function)
 
 
 class _Naming:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pprofdiff.analysis.traces.compare import TraceDiff
-from pprofdiff.analysis.traces.wait_chains import ENDS
-from pprofdiff.analysis.traces.waited import Wait, by_end, end_in_words, waited
-from pprofdiff.goruntime.readable import short
+from pprofdiff.analysis.traces.waited import (
+    by_end,
+    end_in_words,
+    is_wait_itself,
+    wait_in_words,
+    waited,
+)
 from pprofdiff.report.rows import Row
 from pprofdiff.report.sections.traces.cells import figure
 
@@ -40,20 +44,8 @@ def wait_rows(diff: TraceDiff) -> Iterator[Row]:
         places = [row for row in rows if row.end == end]
         places.sort(key=lambda row: -max(row.base_ns, row.new_ns))
         for wait, _, *raw in places[:_WAITS]:
-            itself = wait.reason in ENDS or wait[:2] == (end.call, end.function)
             times = by.scaled(*raw)
-            if itself or max(times) < _PART * max(pair):
+            if is_wait_itself(wait, end) or max(times) < _PART * max(pair):
                 continue
             key = f"wait.{wait.reason}.{wait.function}.{wait.call}.{name}"
-            yield figure(key, _in_words(wait), times, "ns", level=1)
-
-
-def _in_words(wait: Wait) -> str:
-    """Return where goroutines wait: ``cache.Get waits in sync.(*Mutex).Lock``."""
-    if not wait.function:
-        return "waits elsewhere"
-    if wait.function == wait.reason:
-        return f"waits in {wait.reason}"
-    how = f" for {wait.reason}" if wait.reason else ""
-    how = f" in {short(wait.call)}" if wait.call else how
-    return f"{short(wait.function)} waits{how}"
+            yield figure(key, wait_in_words(wait), times, "ns", level=1)

@@ -18,7 +18,7 @@ from pprofdiff.analysis.traces.quantiles import (
 )
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tasks import Durations
-from pprofdiff.analysis.traces.waited import waited
+from pprofdiff.analysis.traces.waited import End, Wait, chained, waited
 from pprofdiff.report.json.figures import declaration
 
 Row = dict[str, Any]
@@ -27,6 +27,8 @@ _SUMS = (
     *("count", "exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns"),
     *("total_ns", "unknown_ns"),
 )
+# So many chains of waits are listed.
+_CHAINS = 200
 _QUANTILES = tuple(field.name for field in fields(Quantiles))
 _SUFFIXES = {"ns": "_ns", "bytes": "_bytes"}
 _NO_DURATIONS: Row = dict.fromkeys(_QUANTILES) | {"count": 0, "total_ns": 0}
@@ -49,15 +51,7 @@ def trace_row(diff: TraceDiff) -> Row:
         "base": _side(diff.base),
         "new": _side(diff.new),
         "states": [row._asdict() for row in diff.states],
-        "waits": [
-            {
-                "wait": row.wait._asdict(),
-                "end": row.end._asdict(),
-                "base_ns": row.base_ns,
-                "new_ns": row.new_ns,
-            }
-            for row in waited(diff)
-        ],
+        "waits": _waits(diff),
         "goroutines": _groups(diff, diff.groups, "groups"),
         "created_by": _groups(diff, diff.creations, "by_creation"),
         "latency": {
@@ -75,6 +69,36 @@ def trace_row(diff: TraceDiff) -> Row:
         "tasks": _durations(diff.base.tasks, diff.new.tasks),
         "regions": _durations(diff.base.regions, diff.new.regions),
     }
+
+
+def _waits(diff: TraceDiff) -> list[Row]:
+    """Return what goroutines waited for, and through whom.
+
+    The `chains` of a row add up to it. They have the root function of the goroutines
+    that wait, and the places between the wait and its end; of all rows, those that
+    changed most are listed, and the last of a row, without a root, is all its others.
+    """
+    chains: dict[tuple[Wait, End], list[Row]] = {}
+    for (root, waits, end), *times in chained(diff)[:_CHAINS]:
+        through = [wait._asdict() for wait in waits[1:]]
+        row = {"root": root, "through": through, **_times(*times)}
+        chains.setdefault((waits[0], end), []).append(row)
+    rows = []
+    for wait, end, *times in waited(diff):
+        listed = chains.get((wait, end), [])
+        base, new = (
+            time - sum(row[side] for row in listed)
+            for time, side in zip(times, _times(0, 0), strict=True)
+        )
+        if base or new:
+            listed.append({"root": None, "through": None, **_times(base, new)})
+        ends = {"wait": wait._asdict(), "end": end._asdict()}
+        rows.append({**ends, **_times(*times), "chains": listed})
+    return rows
+
+
+def _times(base_ns: int, new_ns: int) -> dict[str, int]:
+    return {"base_ns": base_ns, "new_ns": new_ns}
 
 
 def _runs(diff: TraceDiff) -> list[Row]:

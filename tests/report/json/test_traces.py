@@ -12,6 +12,7 @@ import pytest
 
 from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.goroutines import stats
+from pprofdiff.analysis.traces.waited import chained, waited
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.side import Capture
 from pprofdiff.model.traces.timeline import RangeKind
@@ -21,6 +22,7 @@ from tests.analysis.traces.built import END, START, empty
 from tests.conftest import DATA, STORIES
 from tests.examples import daily
 from tests.traces import make
+from tests.traces.captured import PAIRS, trace_pair
 
 INT, SHARE, TEXT, FLAG, NUMBER = "int", "share", "text", "flag", "number"
 QUANTILES = {
@@ -52,14 +54,16 @@ FIGURE = {
     "base_scaled": f"{NUMBER}?", "new_scaled": f"{NUMBER}?", "ratio": f"{NUMBER}?",
     "low": f"{NUMBER}?", "high": f"{NUMBER}?", "mark": TEXT,
 }  # fmt: skip
+WAIT = dict.fromkeys(("reason", "function", "call"), TEXT)
+CHAIN = {"root": "text?", "through": ([WAIT],), "base_ns": INT, "new_ns": INT}
 ENTRY = {
     "kind": TEXT, "normalization": {"mode": TEXT, "base_factor": SHARE, "new_factor": SHARE},
     "base": SIDE, "new": SIDE,
     "states": [{"state": TEXT, "reason": TEXT, "base_ns": INT, "new_ns": INT}],
     "waits": [{
-        "wait": dict.fromkeys(("reason", "function", "call"), TEXT),
+        "wait": WAIT,
         "end": dict.fromkeys(("kind", "function", "call"), TEXT),
-        "base_ns": INT, "new_ns": INT,
+        "base_ns": INT, "new_ns": INT, "chains": [CHAIN],
     }],
     "goroutines": [{"name": TEXT, "base": (GROUP,), "new": (GROUP,)}],
     "created_by": [{"name": TEXT, "base": (GROUP,), "new": (GROUP,)}],
@@ -251,3 +255,19 @@ def test_what_a_trace_does_not_tell_is_null():
     assert (latency["count"], latency["p99_ns"], latency["max_ns"]) == (0, None, None)
     assert set(found["latency"]["delta_interval_ns"].values()) == {None}
     assert found["goroutines"] == found["tasks"] == found["mmu"] == []
+
+
+@pytest.mark.parametrize("most", [0, 7, 10_000])
+@pytest.mark.parametrize("name", PAIRS)
+def test_chains_add_up_to_their_wait(name, most, monkeypatch):
+    monkeypatch.setattr("pprofdiff.report.json.traces._CHAINS", most)
+    diff = trace_pair(name)
+    rows = trace_row(diff)["waits"]
+    assert len(rows) == len(waited(diff))
+    for row in rows:
+        for side in ("base_ns", "new_ns"):
+            assert sum(chain[side] for chain in row["chains"]) == row[side]
+    chains = [chain for row in rows for chain in row["chains"]]
+    listed = [chain for chain in chains if chain["root"] is not None]
+    assert len(listed) == min(most, len(chained(diff)))
+    assert all(chain["through"] is None for chain in chains if chain not in listed)

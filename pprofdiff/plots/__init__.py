@@ -40,8 +40,10 @@ if TYPE_CHECKING:
     )
     from pprofdiff.plots.runplot import runs, runs_in_words
     from pprofdiff.plots.scatterplot import scatter, scatter_in_words
+    from pprofdiff.plots.waitbars import END_STYLES, waits, waits_in_words
 
 __all__ = [
+    "END_STYLES",
     "Chart",
     "builds",
     "builds_in_words",
@@ -74,6 +76,8 @@ __all__ = [
     "states",
     "states_in_words",
     "svg",
+    "waits",
+    "waits_in_words",
     "waterfall",
     "waterfall_in_words",
 ]
@@ -93,6 +97,7 @@ _MODULES = {
     "profiles": ("movers", "movers_in_words", "waterfall", "waterfall_in_words"),
     "runplot": ("runs", "runs_in_words"),
     "scatterplot": ("scatter", "scatter_in_words"),
+    "waitbars": ("END_STYLES", "waits", "waits_in_words"),
 }
 
 

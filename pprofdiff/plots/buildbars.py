@@ -64,8 +64,8 @@ class Many(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
-    """A group of costs: its label, its colour, its scaled value in each build."""
+class Stacked:
+    """A part of each bar: its label, its colour, its scaled value in each bar."""
 
     label: str
     fill: str
@@ -87,12 +87,31 @@ def builds(
     """
     ax = themed(ax, theme)
     groups, scale = _groups(many, theme), scale_of_builds(many)
-    places = np.arange(len(many.names), dtype=np.float64)
+    names = [shortened(name, 16) for name in many.names]
+    stack_bars(ax, groups, names, scale, theme, kwargs)
+    title = f"{many.kind} by build, in {scale.unit} ({MODES[many.mode]})"
+    add_title(ax, title, theme)
+    return ax
+
+
+def stack_bars(
+    ax: Axes,
+    parts: Sequence[Stacked],
+    names: Sequence[str],
+    scale: Scale,
+    theme: Theme,
+    given: dict[str, Any],
+) -> None:
+    """Draw one bar per name: the parts on each other, their names next to the last.
+
+    `given` goes to `Axes.bar`; x counts bars, y is the value, with marks in `scale`.
+    """
+    places = np.arange(len(names), dtype=np.float64)
     below = np.zeros(len(places))
     edge = colour("background", theme)
-    for one in groups:
+    for one in parts:
         plain = {"width": 0.72, "color": one.fill, "edgecolor": edge, "linewidth": 0.8}
-        style = artist_style(plain, kwargs, "bar")
+        style = artist_style(plain, given, "bar")
         ax.bar(places, one.values, bottom=below, **style)
         below = below + one.values
     top = float(below.max(initial=0.0)) or 1.0
@@ -102,14 +121,11 @@ def builds(
         add_note(
             ax, words, (place, total), (0, 3), ha="center", va="bottom", color=faint
         )
-    _add_names(ax, groups, top, theme)
+    _add_names(ax, parts, top, theme)
     ax.set_xlim(-0.6, len(places) - 0.4)
     ax.set_ylim(0, top * 1.08)
-    set_ticks(ax, "x", places.tolist(), [shortened(name, 16) for name in many.names])
+    set_ticks(ax, "x", places.tolist(), names)
     mark_axis(ax, "y", (0.0, top), scale)
-    title = f"{many.kind} by build, in {scale.unit} ({MODES[many.mode]})"
-    add_title(ax, title, theme)
-    return ax
 
 
 def builds_in_words(many: Many) -> str:
@@ -133,21 +149,21 @@ def scale_of_builds(many: Many) -> Scale:
     return scale_in_mode(totals, many.unit, many.mode, cpu=many.kind == "cpu")
 
 
-def _groups(many: Many, theme: Theme) -> list[_Group]:
+def _groups(many: Many, theme: Theme) -> list[Stacked]:
     """Return the groups that any build has, user code at the bottom."""
     factors = np.array(many.factors)
     if any(cost.categories is None for cost in many.costs):
         totals = np.array([cost.total for cost in many.costs]) * factors
-        return [_Group("total", colour("base", theme), totals)]
+        return [Stacked("total", colour("base", theme), totals)]
     raw = np.array([cost.of_groups() for cost in many.costs], np.float64)
     return [
-        _Group(one.label, group(one.id, theme), values * factors)
+        Stacked(one.label, group(one.id, theme), values * factors)
         for one, values in reversed(list(zip(rules().groups, raw.T, strict=True)))
         if values.any()
     ]
 
 
-def _add_names(ax: Axes, groups: Sequence[_Group], top: float, theme: Theme) -> None:
+def _add_names(ax: Axes, groups: Sequence[Stacked], top: float, theme: Theme) -> None:
     """Name the groups to the right of the last bar, without overlap."""
     if len(groups) < 2:
         return
@@ -170,7 +186,7 @@ def _add_names(ax: Axes, groups: Sequence[_Group], top: float, theme: Theme) -> 
 
 
 def apart(places: Sequence[float], gap: float) -> list[float]:
-    """Return ascending places moved at least `gap` apart, as little as possible."""
+    """Return ascending places at least `gap` apart, moved little, none below 0."""
     moved = list(places)
     for _ in range(50):
         for i in range(len(moved) - 1):
@@ -178,6 +194,7 @@ def apart(places: Sequence[float], gap: float) -> list[float]:
             if short > 0:
                 moved[i] -= short / 2
                 moved[i + 1] += short / 2
+    moved[:1] = [max(place, 0.0) for place in moved[:1]]
     for i in range(len(moved) - 1):
         moved[i + 1] = max(moved[i + 1], moved[i] + gap)
     return moved

@@ -14,7 +14,7 @@ from io import BytesIO, StringIO
 from typing import TYPE_CHECKING, Literal
 from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 
-from pprofdiff.palette import Theme, colour, css_name
+from pprofdiff.palette import GROUPS, Theme, colour, css_name
 from pprofdiff.plots.compact import Compaction, root
 from pprofdiff.units import printable
 
@@ -41,9 +41,7 @@ CLASSES = (
     "worse",
     "better",
     "neutral",
-    "group_gc",
-    "group_sched",
-    "group_syscall",
+    *(f"group_{name}" for name in GROUPS),
 )
 """Chart colours that are classes: ``c-base`` is a fill, ``s-base`` a stroke."""
 

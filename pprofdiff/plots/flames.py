@@ -1,12 +1,14 @@
 """Both sides' stacks as one flame graph, the total on top, callees below.
 
+Chains of waits are drawn like stacks: a place of waiting calls what it waits for.
+
 More is orange, less is blue, and stronger the more a frame changed for its size;
 changes within noise are grey. Frames that are gone are hatched, new ones are outlined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,9 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.call_tree import CallTree, call_tree, inclusive, needed
+from pprofdiff.analysis.causes.traces import per
+from pprofdiff.analysis.chain_tree import chain_tree, without_packages
+from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of, unit_words
+from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.model.csr import distinct
 from pprofdiff.palette import BETTER, WORSE, Theme, colour
@@ -31,7 +37,8 @@ from pprofdiff.plots.axes import (
     value_words,
 )
 from pprofdiff.plots.profiles import totals_in_words
-from pprofdiff.units import Scale
+from pprofdiff.plots.waitbars import waits_in_words
+from pprofdiff.units import Scale, scale_for
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -39,6 +46,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Width = Literal["larger", "new", "base"]
+Subject = ProfileDiff | TraceDiff | Plottable[ProfileDiff] | Plottable[TraceDiff]
 
 BUDGET = 4_000
 # Least relative change of each shade, as on the page.
@@ -58,8 +66,8 @@ class _Frames:
 
     `row` (int64) is 0 for the total. `left` and `width` (float64) place a frame on the
     x axis; `base` and `new` (float64) are its scaled values. `shade` (int64) is 0 for
-    no change, 1 to 4 for more, −1 to −4 for less. `name` is its function, or a
-    description if `is_function` is False.
+    no change, 1 to 4 for more, −1 to −4 for less. `names` are lists of spellings of its
+    name, longest first.
     """
 
     row: NDArray[np.int64]
@@ -68,8 +76,7 @@ class _Frames:
     base: Floats
     new: Floats
     shade: NDArray[np.int64]
-    name: NDArray[np.object_]
-    is_function: NDArray[np.bool_]
+    names: NDArray[np.object_]
 
     def take(self, rows: NDArray[np.bool_]) -> _Frames:
         """Return the chosen frames."""
@@ -98,8 +105,25 @@ class _Frames:
         return added
 
 
+@dataclass(frozen=True, eq=False)
+class _Stacks:
+    """What is drawn: the nodes, the names that they refer to, and how to scale them.
+
+    `spell` returns the spellings of a name, longest first. A change of a node is one
+    from `needs` on (float64, one for the total and each node), any if that is None.
+    """
+
+    tree: CallTree
+    names: Sequence[str]
+    spell: Callable[[str], list[str]]
+    normalization: Normalization
+    needs: Floats | None
+    scale: Scale
+    title: str
+
+
 def flamegraph(
-    diff: ProfileDiff | Plottable[ProfileDiff],
+    diff: Subject,
     ax: Axes | None = None,
     *,
     theme: Theme = "light",
@@ -108,7 +132,7 @@ def flamegraph(
     rows: int = _DEEPEST,
     **kwargs: Any,  # noqa: ANN401 - whatever PolyCollection takes
 ) -> Axes:
-    """Draw the stacks of both sides as one flame graph.
+    """Draw the stacks of both sides as one flame graph, of traces the chains of waits.
 
     A frame's `width` (including callees) shows ``new``, ``base``, or the ``larger`` of
     both, in which frames that are gone keep their place. The `budget` heaviest
@@ -116,40 +140,38 @@ def flamegraph(
     is the scaled value, in the unit given in the title; y counts rows from the top;
     `kwargs` go to the `PolyCollection` of the frames.
     """
-    diff = data_of(diff)
+    stacks = _stacks(data_of(diff), budget)
     ax = themed(ax, theme, "")
-    frames = _frames(diff, width, budget, rows)
+    frames = _frames(stacks, width, rows)
     fills = _fills(frames, theme)
     _add_frames(ax, frames, fills, theme, kwargs)
-    _add_names(ax, frames, fills, scale_of(diff), theme)
+    _add_names(ax, frames, fills, stacks.scale, theme)
     ax.set_xlim(0, frames.whole or 1.0)
     ax.set_ylim(max(frames.rows, 2), 0)
     ax.set_xticks([])
     ax.set_yticks([])
     ax.spines["bottom"].set_visible(False)
-    even = "no change beyond noise" if diff.model is not None else "no change"
+    even = "no change" if stacks.needs is None else "no change beyond noise"
     add_legend(ax, _legend_handles(theme), ["less", even, "more", "gone", "new"])
-    sides = " → ".join(shortened(side.label, 20) for side in (diff.base, diff.new))
-    add_title(ax, f"{diff.name}: stacks, {sides}, in {unit_words(diff)}", theme)
+    add_title(ax, stacks.title, theme)
     return ax
 
 
-def flame_rows(
-    diff: ProfileDiff | Plottable[ProfileDiff],
-    *,
-    budget: int = BUDGET,
-    rows: int = _DEEPEST,
-) -> int:
+def flame_rows(diff: Subject, *, budget: int = BUDGET, rows: int = _DEEPEST) -> int:
     """Return how many rows `flamegraph` draws for a diff, at most `rows`."""
-    diff = data_of(diff)
-    return _frames(diff, "larger", budget, rows).rows
+    return _frames(_stacks(data_of(diff), budget), "larger", rows).rows
 
 
-def flamegraph_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
-    """Return the totals, and the three largest significant changes in cum."""
-    diff = data_of(diff)
-    scale = scale_of(diff)
-    table = diff.table("functions")
+def flamegraph_in_words(diff: Subject) -> str:
+    """Return the totals, and the three largest significant changes in cum.
+
+    Of traces, return what goroutines waited for.
+    """
+    drawn = data_of(diff)
+    if isinstance(drawn, TraceDiff):
+        return f"Chains of waits. {waits_in_words(drawn)}"
+    scale = scale_of(drawn)
+    table = drawn.table("functions")
     delta = table.scaled_delta("cum")
     judged = table.judge("cum")
     moved = [
@@ -163,14 +185,41 @@ def flamegraph_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
         for i, name in zip(moved, names, strict=True)
     ]
     rest = "; ".join(changes) or "nothing changed beyond noise"
-    return f"Flame graph of {diff.name}. {totals_in_words(diff)}; cum: {rest}."
+    return f"Flame graph of {drawn.name}. {totals_in_words(drawn)}; cum: {rest}."
 
 
-def _frames(diff: ProfileDiff, width: Width, budget: int, rows: int) -> _Frames:
-    """Return the frames of the topmost rows that are wide enough to be seen."""
+def _stacks(diff: ProfileDiff | TraceDiff, budget: int) -> _Stacks:
+    from pprofdiff.plots.flamenames import spellings
+
+    sides = " → ".join(shortened(side.label, 20) for side in (diff.base, diff.new))
+    if isinstance(diff, TraceDiff):
+        chains = chain_tree(diff, budget)
+        scaled = diff.normalization.scaled(*chains.totals)
+        return _Stacks(
+            chains.tree,
+            chains.texts,
+            lambda text: [text, without_packages(text)],
+            diff.normalization,
+            None,
+            scale_for(scaled, "ns"),
+            f"Who waited for whom, {sides}, {per(diff)}",
+        )
     tree = call_tree(diff, budget)
-    runs = inclusive(tree)
-    base, new = diff.normalization.scaled(*merged(runs))
+    return _Stacks(
+        tree,
+        _names_of(diff, tree),
+        spellings,
+        diff.normalization,
+        needed(diff, inclusive(tree), whole=True),
+        scale_of(diff),
+        f"{diff.name}: stacks, {sides}, in {unit_words(diff)}",
+    )
+
+
+def _frames(stacks: _Stacks, width: Width, rows: int) -> _Frames:
+    """Return the frames of the topmost rows that are wide enough to be seen."""
+    tree, needs = stacks.tree, stacks.needs
+    base, new = stacks.normalization.scaled(*merged(inclusive(tree)))
     sizes = {
         "larger": np.maximum(np.abs(base), np.abs(new)),
         "base": np.abs(base),
@@ -179,13 +228,15 @@ def _frames(diff: ProfileDiff, width: Width, budget: int, rows: int) -> _Frames:
     depth = np.append(0, tree.depth.astype(np.int64) + 1)
     left, wide = _layout(depth, sizes)
     delta = new - base
-    needs = needed(diff, runs, whole=True)
     beyond = (delta != 0) & (needs is None or np.abs(delta) >= needs)
-    functions = np.array([*_names_of(diff, tree), ""], np.object_)
-    folded = [f"{count} smaller" for count in tree.folded.tolist()]
-    names = np.where(tree.name >= 0, functions[tree.name], np.array(folded, np.object_))
-    scale = scale_of(diff)
+    scale = stacks.scale
     whole = f"all  {scale.number(float(base[0]))} → {value_words(scale, float(new[0]))}"
+    names = np.empty(len(tree) + 1, np.object_)
+    names[0] = [whole]
+    rows_of = zip(tree.name.tolist(), tree.folded.tolist(), strict=True)
+    for i, (row, folded) in enumerate(rows_of, 1):
+        smaller = [f"{folded} smaller"]
+        names[i] = smaller if row < 0 else stacks.spell(stacks.names[row])
     frames = _Frames(
         row=depth,
         left=left,
@@ -193,8 +244,7 @@ def _frames(diff: ProfileDiff, width: Width, budget: int, rows: int) -> _Frames:
         base=base,
         new=new,
         shade=np.where(beyond, _steps(base, new), 0),
-        name=np.append(np.array([whole], np.object_), names),
-        is_function=np.append(False, tree.name >= 0),
+        names=names,
     )
     return frames.take((wide > _THIN * wide[0]) & (depth < rows) | (depth == 0))
 
@@ -291,7 +341,7 @@ def _add_names(
     ax: Axes, frames: _Frames, fills: Sequence[str], scale: Scale, theme: Theme
 ) -> None:
     """Write names and changes into frames that are wide enough for five letters."""
-    from pprofdiff.plots.flamenames import FrameName, spellings
+    from pprofdiff.plots.flamenames import FrameName
 
     rows, left, right = (
         column.tolist()
@@ -299,12 +349,11 @@ def _add_names(
     )
     delta, gone = (frames.new - frames.base).tolist(), frames.gone.tolist()
     for i in np.flatnonzero(frames.width >= _NAMED * frames.whole).tolist():
-        name = frames.name[i]
         text = FrameName(
             rows[i],
             left[i],
             right[i],
-            spellings(name) if frames.is_function[i] else [name],
+            frames.names[i],
             value_words(scale, delta[i], signed=True) if frames.shade[i] else "",
             color=colour("frame_text", theme),
             # Text on hatching would be unreadable.

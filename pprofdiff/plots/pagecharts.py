@@ -10,6 +10,7 @@ from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.runs.headline import headline_runs
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.moments import MOMENTS, MomentPair, moment_pair
+from pprofdiff.analysis.traces.waited import waited
 from pprofdiff.palette import Theme
 from pprofdiff.plots.drawing import Draw, svg
 from pprofdiff.plots.durations import latency, latency_in_words, pauses, pauses_in_words
@@ -23,13 +24,16 @@ from pprofdiff.plots.lanes import (
 )
 from pprofdiff.plots.mutators import mmu, mmu_in_words
 from pprofdiff.plots.runplot import runs_in_words, runs_of
+from pprofdiff.plots.waitbars import waits, waits_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
 Draws = Callable[[Any, "Figure | SubFigure", Theme], object]
-ChartId = Literal["heap", "pauses", "latency", "mmu", "runs", "wait", "stop", "mutator"]
+ChartId = Literal[
+    "heap", "pauses", "waits", "latency", "mmu", "runs", "wait", "stop", "mutator"
+]
 
 # Charts are as wide as a phone shows without shrinking their small text below 11 px;
 # three fit side by side on a screen.
@@ -68,9 +72,9 @@ class ChartKind(NamedTuple):
 def charts(diff: GCDiff | TraceDiff, prefix: str) -> tuple[Chart, ...]:
     """Return the charts of a comparison that have something to show.
 
-    They are ``heap`` and ``pauses`` of GC logs, ``latency``, ``mmu``, ``heap`` and the
-    moments ``wait``, ``stop`` and ``mutator`` of execution traces. Ids in the SVG begin
-    with `prefix`, which is unique on the page, then the chart's id.
+    They are ``heap`` and ``pauses`` of GC logs, ``waits``, ``latency``, ``mmu``,
+    ``heap`` and the moments ``wait``, ``stop`` and ``mutator`` of execution traces. Ids
+    in the SVG begin with `prefix`, which is unique on the page, then the chart's id.
     """
     drawn = tuple(_chart(kind, diff, prefix) for kind in chart_kinds(diff))
     if isinstance(diff, GCDiff):
@@ -135,6 +139,10 @@ def _has_waits(diff: TraceDiff) -> bool:
     return any(len(side.waits.latencies_ns) for side in diff.sides)
 
 
+def _has_blocked(diff: TraceDiff) -> bool:
+    return bool(waited(diff))
+
+
 def _has_collections(diff: TraceDiff) -> bool:
     """Return whether GC ever took a P; the last row is the end of the trace."""
     return any((side.utilisation.share[:-1] < 1).any() for side in diff.sides)
@@ -154,6 +162,13 @@ _OF_LOGS = (
     ChartKind("pauses", "Stop-the-world pauses", pauses_in_words, _alone(pauses)),
 )
 _OF_TRACES = (
+    ChartKind(
+        "waits",
+        "What goroutines waited for",
+        waits_in_words,
+        _alone(waits),
+        _has_blocked,
+    ),
     ChartKind(
         "latency", "Scheduling latency", latency_in_words, _alone(latency), _has_waits
     ),

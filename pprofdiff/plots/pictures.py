@@ -1,7 +1,7 @@
 """One picture of a comparison: what ``-o x.svg`` and ``-o x.png`` write.
 
 From the top: the answer; for profiles the change of the total, the largest changes and
-the stacks; for GC logs heaps and pauses; for traces latency, MMU and states.
+the stacks; for GC logs heaps and pauses; for traces waits, latency, MMU and states.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.waited import waited
 from pprofdiff.errors import UsageError
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
@@ -29,6 +30,7 @@ from pprofdiff.plots.flames import flame_rows, flamegraph, flamegraph_in_words
 from pprofdiff.plots.goroutines import states, states_in_words
 from pprofdiff.plots.pagecharts import chart_kinds
 from pprofdiff.plots.profiles import movers, waterfall, waterfall_in_words
+from pprofdiff.plots.waitbars import waits, waits_in_words
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
@@ -110,6 +112,7 @@ def _strips(comparison: Comparison) -> list[_Strip]:
     if comparison.gc is not None:
         strips += _of_charts(comparison.gc)
     if comparison.trace is not None:
+        strips += _of_waits(comparison.trace)
         strips += _of_charts(comparison.trace)
         strips.append(_of_states(comparison.trace))
     return strips
@@ -138,12 +141,28 @@ def _of_profile(diff: ProfileDiff) -> list[_Strip]:
 
 
 def _of_charts(diff: GCDiff | TraceDiff) -> list[_Strip]:
-    """Return the page's charts, with the heap only for logs, which have more cycles."""
+    """Return the page's charts, with the heap only for logs, which have more cycles.
+
+    Waits have a strip of their own.
+    """
     return [
         _Strip(_CHART, partial(kind.draw, diff), kind.words(diff))
         for kind in chart_kinds(diff)
-        if kind.id != "heap" or isinstance(diff, GCDiff)
+        if kind.id not in ("heap", "waits") or isinstance(diff, GCDiff)
     ]
+
+
+def _of_waits(diff: TraceDiff) -> list[_Strip]:
+    """Return the strip of what goroutines waited for: its ends, then the chains."""
+    if not waited(diff):
+        return []
+
+    def draw(part: SubFigure, theme: Theme) -> None:
+        left, right = part.subplots(1, 2, width_ratios=(1, 1.6))
+        waits(diff, left, theme=theme)
+        flamegraph(diff, right, rows=_DEEPEST, theme=theme)
+
+    return [_Strip(_CHART, draw, waits_in_words(diff))]
 
 
 def _of_states(diff: TraceDiff) -> _Strip:

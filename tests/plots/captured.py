@@ -133,6 +133,7 @@ PLOTS = {
     "mmu": partial(trace_diff, "health-check"),
     "moment": partial(trace_diff, "health-check"),
     "states": partial(trace_diff, "health-check"),
+    "waits": partial(trace_diff, "health-check"),
     "waterfall": partial(profile_diff, "syncpool", "cpu"),
     "movers": partial(profile_diff, "syncpool", "cpu"),
     "scatter": partial(profile_diff, "syncpool", "cpu"),

@@ -38,7 +38,7 @@ def subjects():
         for name in ("waterfall", "movers", "scatter", "flamegraph"):
             for kind in PROFILES:
                 yield name, f"{story}-{kind}", partial(profile_diff, story, kind), {}
-        for name in ("latency", "mmu", "states"):
+        for name in ("latency", "mmu", "states", "waits", "flamegraph"):
             yield name, story, partial(trace_diff, story), {}
         yield (
             "states",

@@ -125,7 +125,7 @@ def scaled(diff, base, new):
 
 
 def status(page):
-    return page.locator(".flames p[aria-live]").inner_text()
+    return page.locator(".flames p[aria-live]").first.inner_text()
 
 
 def test_the_tree_has_the_totals(opened, page_file, diff):
@@ -599,25 +599,27 @@ def test_the_legend_shows_frames_as_they_are_drawn(opened, page_file, theme):
 
 def test_the_status_line_is_of_what_is_shown(opened, written):
     with opened(written("syncpool/base", "syncpool/new")) as page:
-        page.get_by_role("application").focus()
+        flame = page.locator("#flame")
+        flame.get_by_role("application").focus()
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
         assert re.search(r": [\d.,]+ → [\d.,]+ s, ", status(page))
-        page.get_by_label("profile").select_option("heap (inuse_space)")
+        flame.get_by_label("profile").select_option("heap (inuse_space)")
         assert re.match(r"all: [\d.,]+ → [\d.,]+ MiB, ", status(page))
-        page.get_by_label("profile").select_option("block (delay)")
+        flame.get_by_label("profile").select_option("block (delay)")
         assert re.match(r"all: [\d.,]+ → [\d.,]+ s, ", status(page))
 
 
 def test_paper_says_which_profile_and_has_the_legend(opened, written):
     with opened(written("syncpool/base", "syncpool/new"), theme="dark") as page:
-        page.get_by_label("profile").select_option("heap (inuse_space)")
+        profile = page.locator("#flame").get_by_label("profile")
+        profile.select_option("heap (inuse_space)")
         page.emulate_media(media="print")
         page.evaluate(
             "new Promise((done) => setTimeout(requestAnimationFrame, 0, done))"
         )
-        assert not page.get_by_label("profile").is_visible()
-        legend = page.locator(".flame-legend")
+        assert not profile.is_visible()
+        legend = page.locator("#flame .flame-legend")
         assert legend.is_visible()
         assert "heap (inuse_space): values " in legend.inner_text()
         assert status(page).startswith("all: ")

@@ -50,7 +50,7 @@ function fold() {
 const typing = (target) => target.closest?.("input, select, textarea") != null;
 
 document.querySelector(".tools").hidden = false;
-document.querySelector(".unscripted")?.remove();
+for (const note of document.querySelectorAll(".unscripted")) note.remove();
 tables(document);
 for (const section of document.querySelectorAll(".flames")) flames(section);
 theme();

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.report.html.flame import embedded, packed
+from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.report.html.chains import VIEW, packed_chains
+from pprofdiff.report.html.flame import packed
+from pprofdiff.report.html.packing import embedded
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.units import printable
 
@@ -11,15 +14,20 @@ from pprofdiff.units import printable
 _CAP = 20_000
 
 
-def flame_page(diff: ProfileDiff, budget: int = 1_500) -> str:
+def flame_page(diff: ProfileDiff | TraceDiff, budget: int = 1_500) -> str:
     """Return a self-contained page with one comparison's flame graph.
 
-    It keeps at most the `budget` heaviest functions of the tree.
+    It keeps at most the `budget` heaviest functions of the tree; of traces, it has the
+    chains of waits.
     """
+    if isinstance(diff, TraceDiff):
+        name, flame = VIEW, packed_chains(diff, budget=budget)
+    else:
+        name, flame = diff.name, packed(diff, budget=budget, cap=_CAP)
     text: str = template("flame.html.j2").render(
         **shell(notebook=True),
         labels=[printable(side.label) for side in (diff.base, diff.new)],
-        name=printable(diff.name),
-        flames=[embedded(packed(diff, budget=budget, cap=_CAP))],
+        name=printable(name),
+        flames=[embedded(flame)],
     )
     return text.lstrip() + "\n"

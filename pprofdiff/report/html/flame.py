@@ -1,24 +1,14 @@
-"""A comparison's call tree for the page's script: few bytes, exact integers.
-
-Columns of integers are LEB128 varints (7 bits per byte, lowest first, top bit set on
-all but the last) in base64. Signed ones are zigzag: 0, -1, 1, -2 become 0, 1, 2, 3.
-"""
+"""A comparison's call tree for the page's script; see `packing`."""
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from jinja2.utils import htmlsafe_json_dumps
-from markupsafe import Markup
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.call_tree import (
-    NO_CATEGORY,
-    SEVERAL,
     CallTree,
     Ends,
     call_tree_and_ends,
@@ -33,6 +23,16 @@ from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.goruntime.readable import distinct_names, short_before
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import distinct, sums
+from pprofdiff.report.html.packing import (
+    Category,
+    Drawn,
+    base64,
+    document,
+    embedded,
+    quantum_of,
+    varints,
+    zigzag,
+)
 
 Column = NDArray[np.int64]
 
@@ -121,26 +121,6 @@ def address(diff: ProfileDiff) -> str:
     return diff.name if diff.name == kind else f"{diff.name}/{kind}"
 
 
-def embedded(document: dict[str, Any]) -> Markup:
-    """Return ASCII JSON that cannot end or comment out its script element."""
-    return htmlsafe_json_dumps(document, separators=(",", ":"), allow_nan=False)
-
-
-def varints(numbers: NDArray[np.integer]) -> bytes:
-    """Return integers from 0 to 2**64 - 1 as LEB128."""
-    rest = numbers.astype(np.uint64)
-    # The bytes of each number, one row per number, and which of them are written.
-    groups = np.empty((len(rest), 10), np.uint8)
-    written = np.zeros((len(rest), 10), np.bool_)
-    written[:, 0] = True
-    for i in range(10):
-        groups[:, i] = rest & np.uint64(0x7F)
-        rest = rest >> np.uint64(7)
-        written[:, i + 1 : i + 2] = (rest != 0)[:, None]
-        groups[:, i] |= (rest != 0).astype(np.uint8) << 7
-    return groups[written].tobytes()
-
-
 def _document(
     diff: ProfileDiff, tree: CallTree, ends: tuple[Ends, Ends], others: int
 ) -> dict[str, Any]:
@@ -149,44 +129,37 @@ def _document(
     names = diff.paired_functions.names
     place = np.zeros(len(names) + 1, np.int64)
     place[rows] = np.arange(len(rows))
-    category, categories = _categories(tree)
-    bases, news = tree.base_self, tree.new_self
     hidden = _hidden(diff, tree, rows, place)
     labels = _labels(diff, tree, ends)
     quantum = [
-        max(int(np.gcd.reduce(np.concatenate(own))), 1)
+        quantum_of(own)
         for own in zip(
-            (bases, news),
+            (tree.base_self, tree.new_self),
             *hidden,
             *(label.mixed for label in labels),
             strict=True,
         )
     ]
-    columns = (
-        np.append(-1, tree.depth[:-1]) + 1 - tree.depth,
-        np.where(
-            tree.name < 0, 2 * tree.folded.astype(np.int64) + 1, 2 * place[tree.name]
-        ),
-        _zigzag(bases // quantum[0]),
-        _zigzag(news // quantum[1]),
-        category,
+    shown = [names[row] for row in rows]
+    known = rules()
+    drawn = Drawn(
+        address(diff),
+        diff.title,
+        (diff.base.label, diff.new.label),
+        in_words(diff),
+        scale_of(diff),
+        diff.normalization,
+        diff.totals,
+        [(group.id, group.label) for group in known.groups],
+        [
+            Category(name, known.category_labels[name], known.group_rows[row])
+            for row, name in enumerate(known.categories)
+        ],
     )
     return {
-        "id": address(diff),
-        "title": diff.title,
-        "mode": in_words(diff),
-        "scale": scale_of(diff)._asdict(),
-        "factor": list(diff.normalization.factors),
+        **document(drawn, tree, place, shown, distinct_names(shown), quantum),
         **_marks(diff, tree, rows),
-        "totals": list(diff.totals),
-        "quantum": quantum,
-        "labels": [diff.base.label, diff.new.label],
-        **_front_coded([names[row] for row in rows]),
-        **_short_names([names[row] for row in rows]),
         "was": _base_names(diff, rows),
-        **categories,
-        "count": len(tree),
-        "nodes": _base64(b"".join(varints(column) for column in columns)),
         "hidden": hidden.encoded(quantum) if tree.folded.any() else None,
         "left": left,
         "filters": [label.document(quantum) for label in labels],
@@ -219,9 +192,9 @@ class _Hidden(NamedTuple):
 
     def encoded(self, quantum: Sequence[int]) -> str:
         """Return all four columns in units of `quantum`."""
-        return _base64(
+        return base64(
             b"".join(
-                varints(_zigzag(side // unit))
+                varints(zigzag(side // unit))
                 for pair in self
                 for side, unit in zip(pair, quantum, strict=True)
             )
@@ -263,9 +236,9 @@ class _Label(NamedTuple):
     def document(self, quantum: Sequence[int]) -> dict[str, Any]:
         """Return the label as JSON."""
         parts = zip(self.mixed, quantum, strict=True)
-        columns = (self.value, *(_zigzag(side // unit) for side, unit in parts))
+        columns = (self.value, *(zigzag(side // unit) for side, unit in parts))
         data = b"".join(varints(column) for column in columns)
-        return {"key": self.key, "values": self.values, "nodes": _base64(data)}
+        return {"key": self.key, "values": self.values, "nodes": base64(data)}
 
 
 def _labels(diff: ProfileDiff, tree: CallTree, ends: tuple[Ends, Ends]) -> list[_Label]:
@@ -317,7 +290,7 @@ def _marks(diff: ProfileDiff, tree: CallTree, rows: list[int]) -> dict[str, Any]
 
 
 def _encoded(columns: dict[str, Column]) -> dict[str, Any]:
-    return {name: _base64(varints(column)) for name, column in columns.items()}
+    return {name: base64(varints(column)) for name, column in columns.items()}
 
 
 def _coarse(
@@ -358,23 +331,6 @@ def _frames(side: ProfileSide) -> int:
     return int(lines[profile.stack_locations].sum()) + 1
 
 
-def _categories(tree: CallTree) -> tuple[Column, dict[str, Any]]:
-    """Return each node's category number, and the lists that it indexes."""
-    known = rules()
-    used = distinct(tree.category[tree.category >= 0])
-    column = np.searchsorted(used, tree.category) + 1
-    column[tree.category == NO_CATEGORY] = 0
-    column[tree.category == SEVERAL] = len(used) + 1
-    ids = [known.categories[i] for i in used.tolist()]
-    return column, {
-        "groups": [[g.id, g.label] for g in known.groups] if ids else [],
-        "categories": [
-            [name, known.category_labels[name], known.group_rows[row]]
-            for name, row in zip(ids, used.tolist(), strict=True)
-        ],
-    }
-
-
 def _base_names(diff: ProfileDiff, rows: list[int]) -> dict[str, str]:
     """Return what renamed functions were called in base, by index in `rows`."""
     functions = diff.paired_functions
@@ -393,51 +349,3 @@ def _base_names(diff: ProfileDiff, rows: list[int]) -> dict[str, str]:
                 likely = functions.names[rows[i]] in keys.probable
                 was[str(i)] = f"{'probably was' if likely else 'was'} {before}"
     return was
-
-
-def _short_names(names: list[str]) -> dict[str, Any]:
-    """Return how names are shown: most without their package's path."""
-    texts = distinct_names(names)
-    ends = [name.endswith(text) for name, text in zip(names, texts, strict=True)]
-    cut = [
-        _units(name[: len(name) - len(text)]) if end else 0
-        for name, text, end in zip(names, texts, ends, strict=True)
-    ]
-    return {
-        "cut": _base64(varints(np.array(cut, np.int64))),
-        "short": {str(i): texts[i] for i, end in enumerate(ends) if not end},
-    }
-
-
-def _front_coded(names: list[str]) -> dict[str, Any]:
-    """Return sorted names, each without the prefix it shares with the one before."""
-    shared = [_shared(a, b) for a, b in pairwise(["", *names])]
-    suffixes = [name[n:] for name, n in zip(names, shared, strict=True)]
-    units = [_units(name[:n]) for name, n in zip(names, shared, strict=True)]
-    return {"prefix": _base64(varints(np.array(units, np.int64))), "suffix": suffixes}
-
-
-def _units(text: str) -> int:
-    """Return a text's length in JavaScript, in UTF-16 code units."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
-def _shared(one: str, other: str) -> int:
-    """Return the length of the prefix that two texts share."""
-    known, most = 0, min(len(one), len(other))
-    while known < most:
-        middle = (known + most + 1) // 2
-        if one[known:middle] == other[known:middle]:
-            known = middle
-        else:
-            most = middle - 1
-    return known
-
-
-def _zigzag(numbers: Column) -> NDArray[np.uint64]:
-    """Return signed integers as unsigned ones that are small near 0."""
-    return ((numbers << 1) ^ (numbers >> 63)).view(np.uint64)
-
-
-def _base64(data: bytes) -> str:
-    return b64encode(data).decode("ascii")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -12,10 +12,12 @@ from pprofdiff.errors import UsageError
 from pprofdiff.plots import Chart, run_charts
 from pprofdiff.report.html.account import account_steps
 from pprofdiff.report.html.asked import asked
-from pprofdiff.report.html.flame import address, budgets, embedded, packed
+from pprofdiff.report.html.chains import packed_chains
+from pprofdiff.report.html.flame import address, budgets, packed
 from pprofdiff.report.html.furthest import has_moved, moved_furthest
+from pprofdiff.report.html.packing import embedded
 from pprofdiff.report.html.parts import Chunk, drawn, reason_text, split, view_of
-from pprofdiff.report.html.room import heights, opened, text_height
+from pprofdiff.report.html.room import WAITS, heights, opened, text_height
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import Code, Section
@@ -70,6 +72,21 @@ class Comparison(NamedTuple):
     charts: tuple[Chart, ...] = ()
     folded: tuple[Chart, ...] = ()
     view: str = ""
+
+
+class Waits(NamedTuple):
+    """What goroutines waited for: how times are scaled, a chart, a table, the chains.
+
+    `anchor` is that of the traces' section, `chains` the packed tree. `lanes` says
+    whether there are the worst moments to link to.
+    """
+
+    anchor: str
+    mode: str
+    charts: tuple[Chart, ...]
+    chunks: list[Chunk]
+    chains: Markup
+    lanes: bool
 
 
 def render(report: ReportModel) -> str:
@@ -153,7 +170,10 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         _comparison(section, anchor, is_open=section in news)
         for section, anchor in zip(shown, anchors, strict=True)
     ]
-    below = text_height([*findings, *changed])
+    waits = _waits(report, parts)
+    if waits is not None:
+        parts = [part._replace(**_without_waits(part)) for part in parts]
+    below = text_height([*findings, *changed]) + (0 if waits is None else WAITS)
     below += 0 if listings is None else _LISTED * (2 + len(listings.codes))
     text = template("page.html.j2").render(
         **shell(),
@@ -177,6 +197,7 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         asked=list(asked(shown, anchors)),
         whole_account=drawn(account_parts(report)),
         flames=flames,
+        waits=waits,
         listings=listings,
         listed={} if listings is None else listings.anchors,
         inputs=drawn([inputs_table(report, headed=True)]),
@@ -190,6 +211,37 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         filters=printable(" ".join(report.filters)),
     )
     return text.lstrip() + "\n"
+
+
+def _waits(report: ReportModel, parts: Sequence[Comparison]) -> Waits | None:
+    """Return what goroutines waited for, taken from the section on traces, if any."""
+    diff = report.comparison.trace
+    part = next((part for part in parts if _of_waits(part.charts)), None)
+    if diff is None or part is None:
+        return None
+    chains = packed_chains(diff)
+    return Waits(
+        anchor=part.anchor,
+        mode=chains["mode"],
+        charts=_of_waits(part.charts),
+        chunks=[
+            chunk._replace(shown=True) for chunk in part.chunks if chunk.key == "waits"
+        ],
+        chains=embedded(chains),
+        lanes=bool(part.folded),
+    )
+
+
+def _of_waits(drawn: Sequence[Chart]) -> tuple[Chart, ...]:
+    return tuple(chart for chart in drawn if chart.id == "waits")
+
+
+def _without_waits(part: Comparison) -> dict[str, Any]:
+    """Return the fields of a section whose chart and table of waits are elsewhere."""
+    return {
+        "charts": tuple(chart for chart in part.charts if chart.id != "waits"),
+        "chunks": [chunk for chunk in part.chunks if chunk.key != "waits"],
+    }
 
 
 def _with_room(parts: Sequence[Comparison], others: int) -> list[Comparison]:

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Sequence
 
 from pprofdiff.report.html.parts import Chunk, Drawn, DrawnTable, Lines
 
+WAITS = 900
+"""The height of what goroutines waited for: chart and table, and the chains below."""
+
 # Maximum height of a page.
 _PAGE = 6000
 # The first screen and the flame graph; what is above, below and between sections.

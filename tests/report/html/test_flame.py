@@ -25,7 +25,8 @@ from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.scaling import in_words, scale_of
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.profile import ValueType
-from pprofdiff.report.html.flame import budgets, embedded, packed, varints
+from pprofdiff.report.html.flame import budgets, packed
+from pprofdiff.report.html.packing import embedded, varints
 from tests.analysis.building import compared, given, profile, profiles
 from tests.building import cpu
 from tests.conftest import STORIES

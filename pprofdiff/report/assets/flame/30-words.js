@@ -78,12 +78,26 @@ function clipped(text, length) {
   return text.slice(0, length) + "…";
 }
 
-// A short name, and without its package.
-function spellings(name) {
+// A short name, and without its package; words without the packages in them.
+function spellings({ waits }, name) {
+  if (waits) return [name, name.replace(/(?<![\w.)])[\w-]+\.(?=[\w(])/g, "")];
   const types = name.search(/[[(]/);
   const slash = name.lastIndexOf("/", types < 0 ? Infinity : types), dot = name.indexOf(".", slash + 1);
   return [name, name.slice((dot < 0 ? slash : dot) + 1)];
 }
+
+// What frames are called: functions that call each other, or places that wait for each other.
+const CALLS = {
+  picture: "flame graph of what changed", tree: "call tree", all: "all samples", many: "functions", several: "several runtime categories",
+  callers: "callers", who: "who calls this function (c)", above: "Callers of ",
+  merged: "merged callees", what: "what it calls, wherever it is called (m)", below: "All calls, merged, of ",
+};
+const WAITS = {
+  picture: "chains of waits that changed", tree: "chains of waits", all: "all waits", many: "places", several: "several ends",
+  callers: "who waits for it", who: "all chains that lead here (c)", above: "Chains that lead to: ",
+  merged: "all it waits for", what: "what it waits for, in all chains (m)", below: "In all chains below: ",
+};
+const saidOf = ({ waits }) => (waits ? WAITS : CALLS);
 
 const smaller = (count) => `(${grouped(String(count))} smaller)`;
 
@@ -95,7 +109,7 @@ const shortOf = (tree, i) => (tree.name[i] < 0 ? unnamed(tree, i) : tree.view.sh
 // The runtime group and category of the samples in and below a node, "" if none.
 function kindOf({ view, kind, group }, i) {
   if (!kind[i]) return "";
-  if (group[i] === MIXED) return "several runtime categories";
+  if (group[i] === MIXED) return saidOf(view).several;
   const label = view.groups[group[i] - 1][1];
-  return kind[i] === MIXED ? label : `${label} › ${view.categories[kind[i] - 1][1]}`;
+  return kind[i] === MIXED || view.waits ? label : `${label} › ${view.categories[kind[i] - 1][1]}`;
 }

@@ -5,6 +5,11 @@ const COLOURS = [
   ["self", "self change", "what the frame itself (self) adds to the change"],
   ["kind", "runtime", "what the Go runtime does there; grey: several things"],
 ];
+const coloursOf = ({ waits }) => !waits ? COLOURS : [
+  ["change", "change", "what the frame, with all that it waits for, adds to the change"],
+  COLOURS[1],
+  ["kind", "end", "what the wait ends at; grey: several ends"],
+];
 const STEPS = [0, 0.05, 0.2, 0.5]; // least part of the largest change of each shade
 
 function themeOf(section) {

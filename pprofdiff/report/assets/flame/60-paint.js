@@ -70,7 +70,7 @@ function paintFrame(context, app, i, { x, y, w, fill, above, hit }) {
   if (!above) decorate(context, theme, { x, y, w: w - 1, h: ROW - 1 }, move);
   if (w < 24) return;
   const side = !i && app.side, title = side || shortOf(tree, i), measure = (text) => context.measureText(text).width;
-  const names = side || tree.name[i] < 0 ? [title] : (tree.view.spelt[tree.name[i]] ??= spellings(title));
+  const names = side || tree.name[i] < 0 ? [title] : (tree.view.spelt[tree.name[i]] ??= spellings(tree.view, title));
   const moved = change(tree.view, state.c === "self" ? selfMoveOf(tree, i) : move);
   const start = x + PAD + (hit ? PAD : 0), label = labelOf(names, "  " + moved, w + x - start - PAD, measure);
   if (hatched && label) {

@@ -80,7 +80,7 @@ function remember({ views, state, tree }, before) {
   try {
     const text = fragmentOf(views, state, tree), old = history.state?.flame;
     if (before && before !== text && window === top) {
-      if (!old) history.replaceState({ flame: before }, "");
+      if (!old || !stateOf(views, old)) history.replaceState({ flame: before }, "");
       history.pushState({ flame: text }, "", text);
     } else if (old || text !== fragmentOf(views, START) || stateOf(views, location.hash)) {
       // Somebody else's fragment stays until there is something to remember.
@@ -151,7 +151,7 @@ function summed({ view }, { p, x }, count, drawn, unseen) {
   const sum = (base, fresh) => `${sharesOf(view, base, fresh).join(" → ")}, ${move(base, fresh)}`;
   if (p || x) return `matched: ${sum(drawn[0], drawn[1])} in this picture`;
   const whole = drawn.map((value, column) => value + unseen[column]), self = `; self ${move(whole[2], whole[3])}`;
-  const functions = count > 1 ? ` · ${count} functions` : "", folded = unseen.some(Boolean);
+  const functions = count > 1 ? ` · ${count} ${saidOf(view).many}` : "", folded = unseen.some(Boolean);
   if (count > 1 && folded) {
     return `matched in frames drawn: ${sum(drawn[0], drawn[1])}; in folded ones `
       + `${move(unseen[0], unseen[1])} (added up by function: stacks of several count twice)${self}, exactly${functions}`;

@@ -48,7 +48,7 @@ function toolbar(app) {
   app.part = el("select", { "aria-label": "samples shown", change: () => update(app, { x: app.part.value }) });
   app.found = el("output", { class: "flame-note" });
   app.moves = el("p", { class: "flame-note" });
-  return box("bar", app.select, app.part, choice(app, "w", "Width", WIDTHS), choice(app, "c", "Colour", COLOURS),
+  return box("bar", app.select, app.part, choice(app, "w", "Width", WIDTHS), choice(app, "c", "Colour", coloursOf(app.views[0])),
     choice(app, "", "View", [["flame", "root below", "flame instead of icicle (i)", "l"],
       ["1", "collapse recursion", "a frame that calls itself is one frame (r)", "r"],
       ["1", "table", "the tree as a table (t)", "t"]]));
@@ -87,7 +87,7 @@ function offerParts({ part, tree: { view }, state: { x } }) {
       if (!groups.has(kind)) groups.set(kind, el("optgroup", { label: kind }));
       groups.get(kind).append(el("option", { value: id }, clipped(text, 60)));
     }
-    part.replaceChildren(el("option", { value: "" }, "all samples"), ...groups.values());
+    part.replaceChildren(el("option", { value: "" }, saidOf(view).all), ...groups.values());
     part.hidden = !view.parts[1];
     part.view = view;
   }
@@ -112,7 +112,7 @@ function legend(app) {
     view.marks ? "~ within noise" : "",
     ...(match ? [key(swatch(theme, theme.match), "match")] : []),
     el("p", {}, `${printable(view.title)}${only}: values ${view.mode}, ${view.labels.join(" → ")}; the total's Δ is ${whole(delta)}. `,
-      `Width: ${about(WIDTHS, state.w)}. Colour: ${about(COLOURS, state.c)}`,
+      `Width: ${about(WIDTHS, state.w)}. Colour: ${about(coloursOf(view), state.c)}`,
       state.c === "kind" || !largestOf(view, state.c) ? "." : `; shades from 5, 20 and 50% of the largest, ±${whole(largestOf(view, state.c)).slice(1)}.`),
   );
 }

@@ -87,7 +87,7 @@ function buildTable(app) {
     },
   });
   const heads = ["frame", ...view.labels.map((label) => withUnit(view, label)), "Δ", "ratio", "share of total"];
-  app.table.replaceChildren(el("table", { role: "treegrid", "aria-label": "call tree, " + printable(view.title) },
+  app.table.replaceChildren(el("table", { role: "treegrid", "aria-label": `${saidOf(view).tree}, ${printable(view.title)}` },
     el("thead", {}, el("tr", {}, ...heads.map((text) => el("th", { scope: "col" }, text)))), app.body));
   let row = (app.row = rowOf(app, 0, 1));
   app.body.append(row);

@@ -13,7 +13,7 @@ function treeFor(view, { r, p, f, x }) {
 function update(app, patch, quietly) {
   const last = app.state, before = !quietly && fragmentOf(app.views, last, app.tree);
   const state = (app.state = { ...last, ...patch }), view = app.views[state.view];
-  const lost = state.x && !view.parts.some(({ id }) => id === state.x) && `${printable(state.x)} is not in this report: all samples are shown. `;
+  const lost = state.x && !view.parts.some(({ id }) => id === state.x) && `${printable(state.x)} is not in this report: ${saidOf(view).all} are shown. `;
   if (lost) state.x = "";
   if (!view.place.has(state.f)) state.p = "";
   const tree = treeFor(view, state), layout = layoutOf(tree, state.w === "both" ? "max" : state.w);
@@ -29,8 +29,9 @@ function update(app, patch, quietly) {
   while (state.z && !layout.width[state.z]) state.z = tree.parent[state.z];
   if (other || "z" in patch) app.at = state.z;
   app.notice = (lost || "") + app.notice;
-  refresh(app);
+  // Before anything grows: Back returns to where one was.
   if (!quietly) remember(app, STEPS_BACK.some((key) => state[key] !== last[key]) && before);
+  refresh(app);
 }
 
 // Zoom to the heaviest frame of the function that the state names, and say how many there are.
@@ -79,15 +80,16 @@ function fillTrail(app) {
     if (i === z) crumb.ariaCurrent = "true";
     path.unshift(crumb);
   }
-  const f = tree.view.names[tree.name[z]], ways = [];
+  const f = tree.view.names[tree.name[z]], said = saidOf(tree.view), ways = [];
   if (z || sought) ways.push(button("reset", () => reset(app), "0 or Escape"));
   if ((z || p) && f) {
     const pivot = (text, p, title) => button(text, () => update(app, { p, f }), title);
-    ways.unshift(pivot("callers", "callers", "who calls this function (c)"),
-      pivot("merged callees", "merged", "what it calls, wherever it is called (m)"));
-    if (rowFor(app, f)) ways.unshift(button("row", () => toRow(app, f), "its row in a table (o)"));
+    ways.unshift(pivot(said.callers, "callers", said.who), pivot(said.merged, "merged", said.what));
+    const row = rowFor(app, f), lanes = rowFor(app, f, app.lanesOf);
+    if (lanes) ways.unshift(button("lanes", () => toRow(lanes), "its worst moment, lane by lane"));
+    if (row) ways.unshift(button("row", () => toRow(row), "its row in a table (o)"));
   }
-  const head = { callers: "Callers of ", merged: "All calls, merged, of " }[p] ?? "";
+  const head = { callers: said.above, merged: said.below }[p] ?? "";
   const note = p || z ? "" : "Click a frame to zoom.";
   trail.replaceChildren(el("span", {}, head, ...path), ...ways, el("span", { class: "flame-note" }, note));
 }

@@ -86,7 +86,7 @@ const PRESSED = {
   0: reset, Escape: reset,
   i: (app) => flip(app, "l", "flame"), r: (app) => flip(app, "r", "1"), t: (app) => flip(app, "t", "1"),
   c: pivotTo("callers"), m: pivotTo("merged"),
-  o: (app) => toRow(app, app.tree.view.names[app.tree.name[app.at]]),
+  o: (app) => toRow(rowFor(app, app.tree.view.names[app.tree.name[app.at]])),
 };
 WIDTHS.forEach(([w], at) => (PRESSED[at + 1] = (app) => update(app, { w })));
 
@@ -112,7 +112,7 @@ function press(app, event) {
 
 function build(section, views) {
   const app = { section, views, state: START, at: 0, choices: [], theme: themeOf(section) };
-  const label = "flame graph of what changed; arrow keys move, Enter zooms, t shows the same as a table";
+  const label = `${saidOf(views[0]).picture}; arrow keys move, Enter zooms, t shows the same as a table`;
   app.canvas = el("canvas", { tabindex: 0, role: "application", "aria-label": label });
   app.cursor = box("cursor");
   app.space = box("space", app.canvas, app.cursor);

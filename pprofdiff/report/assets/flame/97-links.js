@@ -48,22 +48,28 @@ function linkNames(app) {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   for (let text; (text = walker.nextNode()); ) if (text.data.trim()[2]) texts.push(text);
   app.rowsOf = new Map();
+  app.lanesOf = new Map();
   for (const text of texts) {
     const home = text.parentElement;
     if (!home.closest("p, li, dd, td, tbody th, figcaption")) continue;
     if (home.closest("a, button, summary, pre, code, svg, .flames")) continue;
     const own = home.closest("[data-view]")?.dataset.view, naming = home.closest("th");
-    const pieces = linked(app, text.data, app.views.find(({ id }) => `${id}/`.startsWith(own + "/")), naming);
+    const view = app.views.find(({ id }) => `${id}/`.startsWith(own + "/"));
+    // What is about another picture leads there.
+    if (own && !view) continue;
+    const pieces = linked(app, text.data, view, naming);
     if (!pieces) continue;
     text.replaceWith(...pieces);
-    const link = naming && pieces.find((piece) => piece.name !== undefined);
-    if (link) app.rowsOf.set(link.name, [...(app.rowsOf.get(link.name) ?? []), link]);
+    const link = pieces.find((piece) => piece.name !== undefined), to = naming ? app.rowsOf : home.closest("#lanes") && app.lanesOf;
+    if (link) to?.set(link.name, [...(to.get(link.name) ?? []), link]);
   }
   root.addEventListener("click", (event) => {
     const link = event.target.closest("a.flame-to");
     if (!link || event.button || modified(event) || event.shiftKey) return;
+    const asked = stateOf(app.views, link.hash);
+    if (!asked) return;
     event.preventDefault();
-    const { view, f } = stateOf(app.views, link.hash), { w, x, p, q, t, z } = START;
+    const { view, f } = asked, { w, x, p, q, t, z } = START;
     update(app, { view, f, w, x, p, q, t, z });
     app.section.parentElement.scrollIntoView();
     app.canvas.focus({ preventScroll: true });
@@ -71,14 +77,13 @@ function linkNames(app) {
   fillTrail(app);
 }
 
-// The link in a function's row, of the same profile if there is one.
-function rowFor({ rowsOf, tree }, name) {
-  const rows = rowsOf?.get(name);
+// The link in a function's row, of the same profile if there is one, or in other places.
+function rowFor({ rowsOf, tree }, name, places = rowsOf) {
+  const rows = places?.get(name);
   return rows && (rows.find(({ view }) => view === tree.view) ?? rows[0]);
 }
 
-function toRow(app, name) {
-  const link = rowFor(app, name);
+function toRow(link) {
   for (let part = link; part; part = part.parentElement) {
     part.hidden = false;
     if ("open" in part) part.open = true;

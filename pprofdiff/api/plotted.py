@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from pprofdiff.analysis.profiles.diff import ProfileDiff
+    from pprofdiff.analysis.traces.compare import TraceDiff
     from pprofdiff.analysis.traces.moments import MomentId
     from pprofdiff.notebook.flames import FlameGraph
 
@@ -72,8 +73,25 @@ class PlottedTraces:
 
     __slots__ = ()
 
+    @property
+    @abstractmethod
+    def drawable(self) -> TraceDiff:
+        """What is drawn."""
+
+    def wait_chains(self, height: int = 340, *, budget: int = 1_500) -> FlameGraph:
+        """Return who waited for whom for Jupyter, `height` CSS pixels high.
+
+        Each place waits for what is below it; the last is what was done in the
+        meantime. Where frames are not supported, a picture is shown instead.
+        """
+        from pprofdiff.notebook.flames import FlameGraph
+
+        return FlameGraph(self.drawable, height, budget)
+
     plot_latency = plotted("latency", "the distribution of scheduling latency")
     plot_mmu = plotted("mmu", "the minimum mutator utilization")
+    plot_waits = plotted("waits", "what goroutines waited for in the end")
+    plot_wait_chains = plotted("flamegraph", "who waited for whom as one flame graph")
     plot_states = plotted("states", "goroutine time by state and root function")
     plot_heap = plotted("heap", "live heap and goal over time")
 
@@ -88,5 +106,5 @@ class PlottedTraces:
         That is the longest scheduling latency (``wait``), the longest stop-the-world
         (``stop``), or the 10 ms with the lowest mutator utilization (``mutator``).
         """
-        drawn: Axes = plots.moment(self, ax, which=which, **options)  # type: ignore[arg-type]
+        drawn: Axes = plots.moment(self, ax, which=which, **options)
         return drawn

@@ -27,6 +27,7 @@ import numpy as np
 
 from pprofdiff import plots
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.notebook import cut, environment, wanted
 from pprofdiff.palette import FILLS, colour
 from pprofdiff.plots.flames import flame_rows
@@ -42,10 +43,10 @@ _KINDS = ("text/plain", "text/html")
 class FlameGraph:
     """A flame graph that Jupyter shows, with at most `budget` functions.
 
-    `height` is in CSS pixels.
+    Of traces, it has the chains of waits. `height` is in CSS pixels.
     """
 
-    diff: ProfileDiff
+    diff: ProfileDiff | TraceDiff
     height: int = 560
     budget: int = 1_500
 

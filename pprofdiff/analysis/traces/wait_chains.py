@@ -24,6 +24,7 @@ from pprofdiff.model.csr import expand, grouped, row_of_item, sums
 from pprofdiff.model.traces.trace import State, Trace
 
 Column = NDArray[np.int64]
+Places = NDArray[np.integer]
 
 EndKind = Literal[
     "running", "processor", "syscall", "network", "timer", "gc", "blocked", "created"
@@ -64,8 +65,8 @@ _PLACE_BITS = 32
 class WaitPaths:
     """What waits waited for, as a tree of places: each waits for what is below it.
 
-    A node has a `parent`, -1 for none, which comes before it, and a `place`. Waits at
-    one place behind each other, as in a queue, are one node, and so are all that are
+    A node has a `parent`, which comes before it, -1 for the first, and a `place`. Waits
+    at one place behind each other, as in a queue, are one node, and so are all that are
     deeper than the tree: their place is `SEVERAL`. Chains end at rows of
     `Trace.intervals`: the columns `node`, `row` and `ns` say where and for how long,
     some pairs several times. In `unborn_ns` of a node, a goroutine that ended its waits
@@ -90,15 +91,14 @@ class WaitChains:
     first are behind the piece before them, and behind the wait in row `via`. In each,
     all of the rows `first` to `last` (exclusive) count; `head` is the row that it
     begins in and `tail` the one it ends in, -1 for none, with the time in them that
-    counts, `head_ns` and `tail_ns`; for `unborn_ns` of it, its goroutine had not been
-    created. All are int64.
+    counts, `head_ns` and `tail_ns`; without a head, its goroutine had not been created
+    for `head_ns`. All are int64.
     """
 
     lengths: Column
     wait_of: Column
     offsets: Column
     via: Column
-    unborn_ns: Column
     first: Column
     last: Column
     head: Column
@@ -106,29 +106,27 @@ class WaitChains:
     tail: Column
     tail_ns: Column
 
-    def paths(
-        self, rows: Column, node: Column, begins: Column, place: Column, deepest: int
-    ) -> WaitPaths:
+    def paths(self, rows: Column, place: Places, begin: int, deepest: int) -> WaitPaths:
         """Return what some waits waited for, by the places of the waits on the way.
 
         Parameters
         ----------
-        rows, node
-            Rows in which goroutines wait, each once, and the node in which the chain of
-            each begins.
-        begins
-            The places of these nodes, `SEVERAL` for one of many places.
+        rows
+            Rows in which goroutines wait, each once.
         place
             The place of each row of `Trace.intervals` that is a wait.
+        begin
+            The place of `rows`, at which all chains begin, `SEVERAL` for many places.
         deepest
             How many nodes a chain may have below its first.
 
         """
-        nodes = _Nodes(begins, deepest)
+        nodes = _Nodes(begin, deepest)
         ends: list[tuple[Column, Column, Column]] = []
         unborn: list[tuple[Column, Column]] = []
         size = len(self.lengths) + 1
         at, many = rows, np.ones(len(rows), np.int64)
+        node = np.zeros(len(rows), np.int64)
         behind = False
         while len(at):
             wait = self.wait_of[at]
@@ -142,7 +140,9 @@ class WaitChains:
             piece = expand(self.offsets[:-1][wait], counts)
             node = self._along(nodes, node, wait, place)
             many = np.repeat(many, counts)
-            unborn.append((node, many * self.unborn_ns[piece]))
+            missing = np.flatnonzero(self.head[piece] < 0)
+            held = self.head_ns[piece[missing]]
+            unborn.append((node[missing], many[missing] * held))
             for row, part in ((self.head, self.head_ns), (self.tail, self.tail_ns)):
                 some = np.flatnonzero(row[piece] >= 0)
                 held = piece[some]
@@ -155,12 +155,12 @@ class WaitChains:
             behind = True
         parent, places = nodes.columns()
         of, row, ns = _joined(ends, 3)
-        created, missing = _joined(unborn, 2)
-        unborn_ns = sums(created, missing, len(parent))
+        created, held = _joined(unborn, 2)
+        unborn_ns = sums(created, held, len(parent))
         return WaitPaths(parent, places, of, row, ns, unborn_ns)
 
     def _along(
-        self, nodes: _Nodes, node: Column, wait: Column, place: Column
+        self, nodes: _Nodes, node: Column, wait: Column, place: Places
     ) -> Column:
         """Return the node of each piece of some waits; `node` is that of the first."""
         counts = np.diff(self.offsets)[wait]
@@ -177,16 +177,16 @@ class WaitChains:
 
 
 class _Nodes:
-    """The nodes of a tree while it grows: those in which chains begin come first."""
+    """The nodes of a tree while it grows, the one in which chains begin first."""
 
-    def __init__(self, begins: Column, deepest: int) -> None:
+    def __init__(self, begin: int, deepest: int) -> None:
         self._deepest = deepest
         self._known: dict[tuple[int, int], int] = {}
-        self._parent = [-1] * len(begins)
-        self._depth = [0] * len(begins)
-        self._place = begins.tolist()
+        self._parent = [-1]
+        self._depth = [0]
+        self._place = [begin]
 
-    def below(self, node: Column, place: Column) -> Column:
+    def below(self, node: Column, place: Places) -> Column:
         """Return the nodes of places below others, which are made where missing."""
         pairs, code = grouped(node << _PLACE_BITS | place)
         found = [
@@ -262,11 +262,10 @@ def wait_chains(trace: Trace) -> WaitChains:
             (
                 wait,
                 via,
-                np.where(there, 0, held),
                 np.where(some, first, 0),
                 np.where(some, np.where(whole, tail + 1, tail), 0),
                 head,
-                np.where(head >= 0, held, 0),
+                np.where(further, 0, held),
                 np.where(cut, tail, -1),
                 np.where(cut, stop - np.append(rows.start_ns, 0)[tail], 0),
             )
@@ -274,7 +273,7 @@ def wait_chains(trace: Trace) -> WaitChains:
         wait, start, stop = wait[further], start[further], until[further]
         via = at[further]
         goroutine = waker[via]
-    joined = _joined(columns, 9)
+    joined = _joined(columns, 8)
     order = np.argsort(joined[0], kind="stable")
     wait, *pieces = (column[order] for column in joined)
     offsets = np.searchsorted(wait, np.arange(len(waits) + 1))

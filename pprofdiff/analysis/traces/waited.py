@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -28,7 +29,7 @@ from pprofdiff.analysis.traces.workers import workers
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.readable import short
 from pprofdiff.identity.model import SideKeys
-from pprofdiff.model.csr import grouped, row_of_item, sums, unique_tuples
+from pprofdiff.model.csr import distinct, grouped, row_of_item, sums, unique_tuples
 from pprofdiff.model.traces.trace import State, Trace
 
 T = TypeVar("T")
@@ -171,12 +172,9 @@ def _chains(trace: Trace, side: TraceSide) -> _Spent:
     if not len(waits):
         return Counter()
     chains, naming = wait_chains(trace), _Naming(trace, owner)
-    named = chains.wait_of >= 0
-    named[waits] = True
-    at = np.flatnonzero(named)
-    places, code = naming.waits(at)
-    place = np.full(len(rows), SEVERAL, np.int64)
-    place[at] = code
+    followed = chains.wait_of >= 0
+    followed[waits] = True
+    places, place = _places(naming, np.flatnonzero(followed), len(rows))
     root = groups.group_of[owner[waits]].astype(np.int64)
     first, code = unique_tuples([root, place[waits]])
     lasts = sums(code, chains.lengths[waits], len(first))
@@ -184,37 +182,46 @@ def _chains(trace: Trace, side: TraceSide) -> _Spent:
     few = np.argsort(lasts, kind="stable")[: -_PLACES or None]
     single = np.arange(len(first))
     single[few] = -1 - root[first[few]]
-    begins, node = grouped(single[code])
-    of_begin = np.where(begins < 0, SEVERAL, place[waits[first[begins]]])
-    paths = chains.paths(waits, node, of_begin, place, _DEEPEST)
-    roots = np.where(begins < 0, -1 - begins, root[first[begins]])
-    return _named(paths, [groups.names[i] for i in roots.tolist()], places, naming)
+    classes, code = grouped(single[code])
+    order = np.argsort(code, kind="stable")
+    bounds = np.searchsorted(code[order], np.arange(len(classes) + 1)).tolist()
+    spent: _Spent = Counter()
+    for which, (start, stop) in zip(classes.tolist(), pairwise(bounds), strict=True):
+        some = order[start:stop]
+        begin = SEVERAL if which < 0 else int(place[waits[some[0]]])
+        paths = chains.paths(waits[some], place, begin, _DEEPEST)
+        spent.update(_named(paths, groups.names[root[some[0]]], places, naming))
+    return spent
 
 
-def _named(
-    paths: WaitPaths, roots: list[str], places: list[Wait], naming: _Naming
-) -> _Spent:
-    """Return chains by name; `roots` are the root functions of the first nodes."""
-    at, row = grouped(paths.row)
+def _places(
+    naming: _Naming, waits: Column, size: int
+) -> tuple[list[Wait], NDArray[np.int32]]:
+    """Return the distinct places of waits, and that of each of `size` rows."""
+    places, code = naming.waits(waits)
+    place = np.full(size, SEVERAL, np.int32)
+    place[waits] = code
+    return places, place
+
+
+def _named(paths: WaitPaths, root: str, places: list[Wait], naming: _Naming) -> _Spent:
+    """Return chains of one root function by name."""
+    at = distinct(paths.row)
     ends, code = naming.ends(at)
-    pairs, code = grouped(paths.node * len(ends) + code[row])
+    code = code[np.searchsorted(at, paths.row)]
+    pairs, code = grouped(paths.node * len(ends) + code)
     lasts = sums(code, paths.ns, len(pairs)).tolist()
-    nodes: list[tuple[str, tuple[Wait, ...]]] = []
-    for node, (above, place) in enumerate(
-        zip(paths.parent.tolist(), paths.place.tolist(), strict=True)
-    ):
+    chains: list[tuple[Wait, ...]] = []
+    for above, place in zip(paths.parent.tolist(), paths.place.tolist(), strict=True):
         wait = _ELSEWHERE if place == SEVERAL else places[place]
-        root, waits = (roots[node], ()) if above < 0 else nodes[above]
-        nodes.append((root, (*waits, wait)))
+        chains.append((*(chains[above] if above >= 0 else ()), wait))
     spent: _Spent = Counter()
     for pair, ns in zip(pairs.tolist(), lasts, strict=True):
         if ns:
             node, end = divmod(pair, len(ends))
-            root, waits = nodes[node]
-            spent[Chain(root, waits, ends[end])] += ns
+            spent[Chain(root, chains[node], ends[end])] += ns
     for node in np.flatnonzero(paths.unborn_ns).tolist():
-        root, waits = nodes[node]
-        spent[Chain(root, waits, _UNBORN)] += int(paths.unborn_ns[node])
+        spent[Chain(root, chains[node], _UNBORN)] += int(paths.unborn_ns[node])
     return spent
 
 

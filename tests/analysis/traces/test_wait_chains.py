@@ -81,11 +81,13 @@ def test_each_nanosecond_is_at_the_end_of_its_chain(trace, data, deepest):
             if state == State.WAITING:
                 for time in range(start, end):
                     expected[chain(trace, g, row, time, place, deepest)] += 1
-    begins, node = np.unique(place[waits], return_inverse=True)
-    tree = wait_chains(trace).paths(waits, node, begins, place, deepest)
-    paths, found = paths_of(tree), Counter()
-    for node, row, ns in zip(tree.node, tree.row, tree.ns, strict=True):
-        found[(*paths[node], int(row))] += int(ns)
-    for path, ns in zip(paths, tree.unborn_ns, strict=True):
-        found[(*path, UNBORN)] += int(ns)
+    chains, found = wait_chains(trace), Counter()
+    for begin in range(3):
+        rows = waits[place[waits] == begin]
+        tree = chains.paths(rows, place, begin, deepest)
+        paths = paths_of(tree)
+        for node, row, ns in zip(tree.node, tree.row, tree.ns, strict=True):
+            found[(*paths[node], int(row))] += int(ns)
+        for path, ns in zip(paths, tree.unborn_ns, strict=True):
+            found[(*path, UNBORN)] += int(ns)
     assert +found == expected

@@ -13,6 +13,7 @@ from pprofdiff.report.html.alone import flame_page
 from tests.conftest import DATA
 from tests.examples import daily
 from tests.notebook.shown import Parsed
+from tests.traces.captured import FIELD, PAIRS
 
 MOST = 156_000
 
@@ -20,10 +21,13 @@ MOST = 156_000
 @pytest.fixture(
     scope="module",
     # Others with --whole: what a story has does not change what is around it.
-    params=daily(("syncpool", "rss-search", "zstd"), ["syncpool"]),
+    params=daily(("syncpool", "rss-search", "zstd", "waits"), ["syncpool", "waits"]),
 )
 def graph(request):
-    """Return the flame graph of a story's CPU profiles."""
+    """Return the flame graph of a story's CPU profiles, or of waits in two traces."""
+    if request.param == "waits":
+        paths = (FIELD / PAIRS[0] / side / "trace.out" for side in ("base", "new"))
+        return pprofdiff.diff(*paths).wait_chains(height=400)
     paths = (DATA / request.param / side / "cpu.pb.gz" for side in ("base", "new"))
     return pprofdiff.diff(*paths).flamegraph(height=400)
 

@@ -18,7 +18,6 @@ from pprofdiff.plots.axes import (
     data_of,
     shortened,
     themed,
-    value_words,
 )
 from pprofdiff.plots.buildbars import Stacked, stack_bars
 from pprofdiff.plots.fitting import room, text_size
@@ -117,7 +116,8 @@ def waits_in_words(diff: TraceDiff | Plottable[TraceDiff]) -> str:
 
 
 def _values(scale: Scale, end: _End) -> str:
-    return f"{scale.number(end.base)} → {value_words(scale, end.new)}"
+    base, new = (scale.number(ns) if ns else "0" for ns in (end.base, end.new))
+    return f"{base} → {new} {scale.unit}"
 
 
 def _scale(ends: list[_End]) -> Scale:
@@ -147,5 +147,6 @@ def _ends(diff: TraceDiff) -> list[_End]:
     left = ends[len(shown) :]
     if left:
         rest = sum(end.base for end in left), sum(end.new for end in left)
-        shown.append(_End(f"{len(left)} other ends", "", *rest))
+        words = "another end" if len(left) == 1 else f"{len(left)} other ends"
+        shown.append(_End(words, "", *rest))
     return shown

@@ -79,14 +79,16 @@ def _options(flags: list[tuple[str, str, str]], places: list[str]) -> Options:
         raise UsageError("--work and --rps exclude each other: give one")
     if options.normalize and options.rps:
         raise UsageError("-normalize and --rps contradict each other: give one")
-    if options.view in ("report", "list"):
-        for typed, name, _ in flags:
-            if name in PPROF_ONLY:
-                others = (
-                    "add one of them" if options.view == "report" else "not with -list"
-                )
-                raise UsageError(f"-{typed} goes with -top or -peek: {others}")
+    _no_pprof_only(options.view, flags)
     return options
+
+
+def _no_pprof_only(view: str, flags: list[tuple[str, str, str]]) -> None:
+    """Refuse flags of pprof's tables with a view that has none."""
+    for typed, name, _ in flags:
+        if view in ("report", "list", "waits") and name in PPROF_ONLY:
+            others = "add one of them" if view == "report" else f"not with -{view}"
+            raise UsageError(f"-{typed} goes with -top or -peek: {others}")
 
 
 def _no_gate_with(chosen: dict[str, object]) -> None:

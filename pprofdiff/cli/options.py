@@ -34,7 +34,7 @@ class Options(NamedTuple):
     base: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
     subtract: str = "diff_base"  # or "base"
-    view: str = "report"  # or top, peek, list, proto
+    view: str = "report"  # or top, peek, list, proto, waits
     peek: str = ""
     listed: str = ""
     explain: str = ""
@@ -100,6 +100,11 @@ class Options(NamedTuple):
         return any(
             getattr(self, flag.field) for flag in FLAGS if flag.group == _PATTERNS
         )
+
+    @property
+    def judged(self) -> bool:
+        """Whether the view shows the report's verdict."""
+        return not (self.explain or self.listed or self.view == "waits")
 
     @property
     def filters(self) -> Filters:
@@ -188,6 +193,7 @@ FLAGS = (
     Flag(_VIEW, "list", "str", "listed", "REGEX", "source of the functions that match, each line with base, new and delta"),
     Flag(_VIEW, "proto", "set", "view", "", "the diff as a profile, to standard output", value="proto"),
     Flag(_VIEW, "explain", "str", "explain", "REGEX", "the stacks of a function or category, and the rule that classified them", ours=True),
+    Flag(_VIEW, "waits", "set", "view", "", "traces: who waits, for what, at which line, held up by what in the end", value="waits", ours=True),
     Flag(_VIEW, "full", "bool", "full", "", "the report with every finding in full and every table", ours=True, views="report"),
     Flag(_VIEW, "joined", "bool", "joined", "", "also list functions paired under two names", ours=True),
     Flag(_SOURCE, "git", "str", "git", "BASE..NEW", "the commits of both builds: changed lines and who changed them", ours=True),

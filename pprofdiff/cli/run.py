@@ -59,7 +59,7 @@ def run(options: Options, screen: Screen, sources: Sources | None = None) -> int
     """
     if options.view in _PPROF_VIEWS:
         return _pprof_view(options, screen)
-    if not options.explain and not options.listed:
+    if options.judged:
         options = with_settings(options, "")
     gate = _gate(options)
     renderers = _renderers(options)
@@ -146,7 +146,7 @@ def _say(report: ReportModel, options: Options, screen: Screen, *, free: bool) -
 
 def _gate(options: Options) -> Gate | None:
     """Return the rules; None if there are none or the view shows no verdict."""
-    if options.explain or options.listed or not options.fail_on:
+    if not options.judged or not options.fail_on:
         return None
     from pprofdiff.analysis.gate.rules import Gate
 
@@ -198,6 +198,10 @@ def _shown(
         from pprofdiff.report.sections.profiles.explain import explain
 
         return explain(report, options.explain)
+    if options.view == "waits":
+        from pprofdiff.report.sections.traces.waits import waits_view
+
+        return waits_view(report)
     if options.quiet:
         return ()
     from pprofdiff.report.text.report import report_parts

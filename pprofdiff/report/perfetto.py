@@ -2,7 +2,9 @@
 
 Base and new are one process each, both from time 0. Their threads are the GC,
 stop-the-world pauses, Ps with what runs on them, and the goroutines that waited longest
-for a P. Times are microseconds with three decimals, exact to the nanosecond.
+for a P. An arrow (flow event) leads from what a goroutine does when it ends a wait to
+the goroutine that it wakes, if that has a thread. Times are microseconds with three
+decimals, exact to the nanosecond.
 """
 
 from __future__ import annotations
@@ -19,10 +21,11 @@ from pprofdiff.analysis.traces.goroutines import (
     goroutine_chunks,
     root_name,
 )
-from pprofdiff.analysis.traces.interval_rows import ranges_of
+from pprofdiff.analysis.traces.interval_rows import ranges_of, row_at
 from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.analysis.traces.wait_chains import wakers
 from pprofdiff.errors import UsageError
-from pprofdiff.model.csr import distinct, slices
+from pprofdiff.model.csr import distinct, row_of_item, slices
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State, Trace
 from pprofdiff.report.model import ReportModel
@@ -41,6 +44,11 @@ _GC, _STOPS, _FIRST_PROCESSOR = 1, 2, 10
 _SLICE = (
     ',\n{"ph":"X","pid":%d,"tid":%d,"ts":%d.%03d,"dur":%d.%03d,"cat":"%s","name":%s,'
     '"args":{"goroutine":%d}}'
+)
+_ARROW = (
+    ',\n{"ph":"s","id":%d,"pid":%d,"tid":%d,"ts":%d.%03d,"cat":"wait","name":"wakes"}'
+    ',\n{"ph":"f","id":%d,"pid":%d,"tid":%d,"ts":%d.%03d,"cat":"wait","name":"wakes",'
+    '"bp":"e"}'
 )
 _BINS = 4096
 _STATES = {
@@ -175,8 +183,12 @@ def _goroutines(pid: int, side: TraceSide, until: int) -> Iterator[bytes]:
     trace, rows = side.trace, side.trace.intervals
     chosen = _longest_waits(side)
     reasons = np.array([_quoted(f"blocked: {t}") for t in trace.reasons], object)
-    for place, g in enumerate(chosen):
-        tid = _FIRST_PROCESSOR + len(trace.processors) + place
+    threads = np.full(len(trace.goroutines), -1, np.int64)
+    first = _FIRST_PROCESSOR + len(trace.processors)
+    threads[chosen] = first + np.arange(len(chosen))
+    yield from _arrows(pid, trace, threads, until)
+    for g in chosen:
+        tid = int(threads[g])
         name = root_name(trace.strings[int(trace.goroutines.name[g])])
         number = int(trace.goroutines.id[g])
         yield _thread(pid, tid, f"G{number} {printable(name)}")
@@ -199,6 +211,43 @@ def _goroutines(pid: int, side: TraceSide, until: int) -> Iterator[bytes]:
                 words.tolist(),
                 np.full(len(at), number),
             )
+
+
+def _arrows(pid: int, trace: Trace, threads: Column, until: int) -> Iterator[bytes]:
+    """Yield arrows to the goroutines that have a thread, from those that woke them.
+
+    `threads` has the thread of each goroutine, -1 for none: then the arrow begins at
+    the P on which it runs. Arrows after a time are left out.
+    """
+    rows, waker = trace.intervals, wakers(trace)
+    owner = row_of_item(rows.offsets)
+    waits = np.flatnonzero((waker >= 0) & (threads[owner] >= 0))
+    waits = waits[rows.start_ns[waits + 1] < until]
+    at, woken = rows.start_ns[waits + 1], owner[waits]
+    does = row_at(rows.offsets, rows.start_ns, waker[waits], at)
+    # What it does next may begin at the same time.
+    passed = (does > rows.offsets[:-1][waker[waits]]) & (rows.start_ns[does] == at)
+    does = np.where(passed & (rows.state[does] != State.RUNNING), does - 1, does)
+    thread = threads[waker[waits]]
+    on = _busy(rows.state[does]) & (rows.processor[does] >= 0) & (does >= 0)
+    thread = np.where(
+        (thread < 0) & on, _FIRST_PROCESSOR + rows.processor[does], thread
+    )
+    shown = np.flatnonzero(thread >= 0)
+    for here in slices(len(shown)):
+        some = shown[here]
+        columns = np.empty((len(some), 10), object)
+        time = at[some] - trace.start_ns
+        # Rows are unique in a side: so are ids in the file.
+        columns[:, 0] = columns[:, 5] = (2 * waits[some] + pid - 1).tolist()
+        columns[:, 1] = columns[:, 6] = pid
+        columns[:, 2], columns[:, 7] = (
+            thread[some].tolist(),
+            threads[woken[some]].tolist(),
+        )
+        columns[:, 3] = columns[:, 8] = (time // 1000).tolist()
+        columns[:, 4] = columns[:, 9] = (time % 1000).tolist()
+        yield (_ARROW * len(some) % tuple(columns.ravel().tolist())).encode()
 
 
 def _longest_waits(side: TraceSide) -> list[int]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import get_args
 
 import pytest
 
 from pprofdiff.analysis.gate.rules import Gate
 from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.traces.wait_chains import EndKind
 from pprofdiff.analysis.work import counted
 from pprofdiff.api.comparison import compare_paths
 from pprofdiff.report.markdown import comment as markdown
@@ -32,6 +34,7 @@ RULES = (
     "bench:ns/op:+5%",
     "bench:allocs/op:+0%",
     "pause:p99:+10%",
+    *(f"wait:{kind}:+10%" for kind in get_args(EndKind)),
     "finding:major",
     "finding:minor",
 )

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import pprofdiff
+from pprofdiff.analysis.traces.wait_chains import ENDS
 from pprofdiff.errors import UsageError
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State
@@ -20,6 +21,8 @@ from tests.conftest import DATA
 from tests.examples import daily
 
 STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
+# Those in which goroutines with a thread wake each other.
+WAKING = ("syncpool", "rss-search", "zstd", "node-pool")
 ON_PROCESSORS = ((State.RUNNING, "running"), (State.SYSCALL, "syscall"))
 THREADS = (("GC", RangeKind.GC_MARK), ("stop the world", RangeKind.STOP_THE_WORLD))
 
@@ -117,6 +120,78 @@ def test_the_goroutines_are_those_that_waited_longest():
             if process == pid and e["name"] == "waiting for a processor"
         ]
         assert max(waits) == side.latency.max_ns
+
+
+def arrows_of(events):
+    """Return the arrows of the file: both ends, each with its time and its slices."""
+    ends = {}
+    for phase in "sf":
+        some = [e for e in events if e["ph"] == phase]
+        ends[phase] = {e["id"]: e for e in some}
+        assert len(ends[phase]) == len(some)
+    assert ends["s"].keys() == ends["f"].keys()
+    lanes = defaultdict(list)
+    for e in events:
+        if e["ph"] == "X":
+            lanes[e["pid"], e["tid"]].append(e)
+    for lane in lanes.values():
+        lane.sort(key=lambda e: ns(e["ts"]))
+    for key in ends["s"]:
+        pair = ends["s"][key], ends["f"][key]
+        assert pair[0]["pid"] == pair[1]["pid"]
+        at = ns(pair[0]["ts"])
+        assert at == ns(pair[1]["ts"])
+        yield (
+            at,
+            *(
+                [
+                    slice_
+                    for slice_ in lanes[end["pid"], end["tid"]]
+                    if ns(slice_["ts"]) <= at <= ns(slice_["ts"]) + ns(slice_["dur"])
+                ]
+                for end in pair
+            ),
+        )
+
+
+def woken(trace, goroutines):
+    """Return who woke whom when, of some goroutines, read row by row."""
+    rows, ids = trace.intervals, trace.goroutines.id.tolist()
+    for g in range(len(ids)):
+        for row in range(rows.offsets[g] + 1, rows.offsets[g + 1]):
+            by, reason = int(rows.by[row]), trace.reasons[rows.reason[row - 1]]
+            waited = rows.state[row - 1] == State.WAITING and reason not in ENDS
+            begun, ended = rows.start_ns[row - 1 : row + 1].tolist()
+            if waited and by not in (-1, g) and ended > begun and ids[g] in goroutines:
+                yield ids[by], ids[g], ended - trace.start_ns
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(WAKING, ("syncpool", "zstd")))
+def test_an_arrow_leads_from_what_ends_a_wait_to_what_it_wakes(story):
+    diff = compared(story)
+    events = events_of(diff)
+    found = defaultdict(set)
+    for at, before, after in arrows_of(events):
+        # The wait ends there, and the goroutine begins to wait for a processor.
+        begun = [e for e in after if ns(e["ts"]) == at]
+        assert begun[0]["name"] == "waiting for a processor"
+        assert any(ns(e["ts"]) + ns(e["dur"]) == at for e in after)
+        assert before
+        who = {e["args"]["goroutine"] for e in before}
+        found[begun[0]["pid"]].add((at, begun[0]["args"]["goroutine"], *sorted(who)))
+    for pid, side in enumerate(diff.data.sides, 1):
+        shown = {
+            e["args"]["goroutine"]
+            for e in events
+            if e["ph"] == "X" and e["cat"] == "goroutine" and e["pid"] == pid
+        }
+        wanted = [*woken(side.trace, shown)]
+        assert len(found[pid]) == len(wanted) > 0
+        for by, who, at in wanted:
+            assert any(
+                arrow[:2] == (at, who) and by in arrow[2:] for arrow in found[pid]
+            )
 
 
 def test_processes_are_the_sides_from_time_0():

@@ -3,7 +3,7 @@
 ================================  ===============================  =====================
 evidence                          account of                       parts
 ================================  ===============================  =====================
-trace, operation count            goroutine time per op            states, reasons
+trace, operation count            goroutine time per op            running, off-CPU ends
 one benchmark with a CPU profile  time per op                      CPU by group, rest
 CPU profile, operation count      CPU per op                       CPU by group
 CPU profile, inferred count       CPU at about equal work          CPU by group
@@ -13,7 +13,8 @@ CPU profile alone                 none; shares of CPU              CPU by group
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import log
 from typing import TYPE_CHECKING
@@ -36,6 +37,10 @@ from pprofdiff.goruntime.rules import rules
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
+    from pprofdiff.analysis.traces.waited import End
+
+
+_Scaled = Callable[[int, int], Amount]
 
 
 def _intervals(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[Bounds | None]:
@@ -57,12 +62,7 @@ def _intervals(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[Bounds 
 
 
 _TRACE, _PROFILE = "trace", "CPU profile"
-_LABELS = {
-    "runnable": "waiting for a processor",
-    "syscall": "system calls with a processor",
-    "syscall_block": "system calls without a processor",
-    "unknown": "before the trace shows a state",
-}
+_UNKNOWN = "before the trace shows a state"
 # CPU that the runtime spends outside user goroutines: background workers, scheduling.
 _OUTSIDE_GROUPS = {"sched"}
 _OUTSIDE = {*BACKGROUND_MARK, "gc.sweep.bg", "gc.scavenge.bg"}
@@ -71,13 +71,12 @@ _DEVIATIONS = 3
 
 
 def _of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
-    """Return goroutine time per op, by state and reason.
+    """Return goroutine time per op: running, and off the CPU by what held it up.
 
     It covers the goroutines that do the work: see `traces.workers`. Running time is
     split by the CPU profile's groups if the profile agrees with the trace.
     """
     # Imported only where there are traces.
-    from pprofdiff.analysis.traces.time import BLOCKED
     from pprofdiff.analysis.traces.workers import worker_rows
 
     roots = worker_rows(trace)
@@ -98,13 +97,8 @@ def _of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
 
     running = amount("running")
     parts, outside, gaps = _running(comparison.cpu, running)
-    for state, label in _LABELS.items():
-        parts.append(Part(state, label, amount(state), _TRACE))
-    for state in times:
-        if state.startswith(BLOCKED):
-            reason = state.removeprefix(BLOCKED)
-            label = f"blocked: {reason}" if reason else "blocked, reason not recorded"
-            parts.append(Part(state, label, amount(state), _TRACE))
+    parts.append(Part("unknown", _UNKNOWN, amount("unknown"), _TRACE))
+    parts += _off_cpu(trace, scaled)
     shown = tuple(part for part in parts if any(part.amount))
     # GC ranges overlap with states.
     within = [
@@ -120,6 +114,45 @@ def _of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
         tuple(outside),
         tuple(gaps),
     )
+
+
+def _off_cpu(trace: TraceDiff, scaled: _Scaled) -> Iterator[Part]:
+    """Yield the time off the CPU by what held goroutines up in the end."""
+    from pprofdiff.analysis.traces.waited import (
+        Wait,
+        Waited,
+        off_cpu,
+        off_cpu_in_words,
+        wait_in_words,
+    )
+
+    rows: dict[End, list[Waited]] = defaultdict(list)
+    for row in off_cpu(trace):
+        rows[row.end].append(row)
+    for end, some in rows.items():
+        paths: dict[Wait | None, Amount] = {}
+        for row in some:
+            wait = None if row.direct else row.wait
+            more = scaled(row.base_ns, row.new_ns)
+            paths[wait] = more.plus(paths.get(wait, Amount(Fraction(0), Fraction(0))))
+        key = f"{end.kind}.{end.function}.{end.call}"
+        yield Part(
+            f"off.{key}",
+            off_cpu_in_words(end),
+            Amount.sum(paths.values()),
+            _TRACE,
+            paths=()
+            if set(paths) == {None}
+            else tuple(
+                Part(
+                    f"path.{key}" + (f".{'.'.join(wait)}" if wait else ""),
+                    wait_in_words(wait) if wait else "directly",
+                    amount,
+                    _TRACE,
+                )
+                for wait, amount in paths.items()
+            ),
+        )
 
 
 def _running(
@@ -228,9 +261,6 @@ def account(comparison: Comparison) -> Account | None:
     gaps = (_NO_TRACE,) if diff.turns is None else ()
     of = "CPU at about equal work" if about else "CPU per op"
     return Account(of, "ns", _groups(diff, scaled), gaps=gaps)
-
-
-_Scaled = Callable[[int, int], Amount]
 
 
 def _scaling(diff: ProfileDiff) -> _Scaled:

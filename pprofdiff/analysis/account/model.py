@@ -41,7 +41,8 @@ class Part(NamedTuple):
     """One line of an account: a stable id, a label, an amount and its evidence.
 
     `bounds` is the interval of the delta over runs, in the account's unit; None without
-    values by run.
+    values by run. `paths` split time off the CPU by where goroutines waited, if they
+    waited for others: they add up to `amount` exactly.
     """
 
     id: str
@@ -49,6 +50,7 @@ class Part(NamedTuple):
     amount: Amount
     source: str
     bounds: Bounds | None = None
+    paths: tuple[Part, ...] = ()
 
 
 def in_part(parts: Sequence[Part], outside: Sequence[Part]) -> tuple[Part, ...]:

@@ -25,6 +25,7 @@ from pprofdiff.analysis.gate.measures import (
 )
 from pprofdiff.analysis.gate.pauses import PAUSE
 from pprofdiff.analysis.gate.profiles import CATEGORY, CUM, FLAT, GROUP, PACKAGE, TOTAL
+from pprofdiff.analysis.gate.waits import WAIT
 from pprofdiff.errors import UsageError
 from pprofdiff.units import Scale
 
@@ -75,6 +76,7 @@ KINDS: dict[str, Kind] = {
     "unit": UNIT,
     "pause": PAUSE,
     "figure": FIGURE,
+    "wait": WAIT,
     "finding": _FINDING,
 }
 

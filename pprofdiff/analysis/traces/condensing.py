@@ -12,7 +12,7 @@ from pprofdiff.analysis.traces.collector import stops
 from pprofdiff.analysis.traces.latency import busy_times
 from pprofdiff.analysis.traces.movers import spent
 from pprofdiff.analysis.traces.side import TraceSide
-from pprofdiff.analysis.traces.waited import spent_waiting
+from pprofdiff.analysis.traces.waited import spent_in_calls, spent_waiting
 from pprofdiff.model.traces.trace import Trace
 
 # What findings and the short report need from a trace's rows.
@@ -27,6 +27,7 @@ _TOLD: tuple[Callable[[TraceSide], object], ...] = (
     lambda side: spent(side, "blocked"),
     lambda side: spent(side, "syscall"),
     spent_waiting,
+    spent_in_calls,
 )
 # What the full tables and the JSON need in addition. Moments and Perfetto slices are
 # not included: they read the trace again.

@@ -19,8 +19,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.traces.interval_rows import lengths, row_at, row_ends
-from pprofdiff.model.csr import expand, grouped, row_of_item, sums
+from pprofdiff.analysis.traces.interval_rows import lengths, row_ends
+from pprofdiff.model.csr import expand, grouped, order_of, row_of_item, sums
 from pprofdiff.model.traces.trace import State, Trace
 
 Column = NDArray[np.int64]
@@ -232,27 +232,32 @@ def _covered(first: Column, last: Column, many: Column) -> tuple[Column, Column]
 def wait_chains(trace: Trace) -> WaitChains:
     """Return the waits of a trace that a goroutine ended, with their chains."""
     rows = trace.intervals
-    owner = row_of_item(rows.offsets)
-    waker = _wakers(trace, owner)
+    waker = wakers(trace)
     waits = np.flatnonzero(waker >= 0)
     columns: list[tuple[Column, ...]] = []
+    find = _Rows(trace)
+    # One more row, that begins when the trace ends, stands for none.
+    starts, awaited = np.append(rows.start_ns, trace.end_ns), np.append(waker, -1)
     wait = np.arange(len(waits))
-    goroutine = waker[waits]
+    chain = wait
     start, stop = rows.start_ns[waits], rows.start_ns[waits + 1]
+    # What the waker does when it ends a wait, at whichever place of a chain that is.
+    last_of_wait = find.at(waker[waits], stop - 1)
+    wait_of = np.full(len(rows), -1, np.int64)
+    wait_of[waits] = wait
     via = np.full(len(waits), -1, np.int64)
     while len(wait):
-        at = row_at(rows.offsets, rows.start_ns, goroutine, start)
+        goroutine = waker[waits[chain]]
+        at = find.at(goroutine, start)
         there = at >= 0
         first = np.where(there, at + 1, rows.offsets[:-1][goroutine])
         until = np.where(
-            there,
-            row_ends(trace, np.maximum(at, 0), goroutine),
-            np.append(rows.start_ns, trace.end_ns)[first],
+            there, row_ends(trace, np.maximum(at, 0), goroutine), starts[first]
         )
         held = np.minimum(until, stop) - start
         # A wait of the waker itself holds up the wait above: it ends before that.
-        further = there & (np.append(waker, -1)[at] >= 0) & (until < stop)
-        tail = row_at(rows.offsets, rows.start_ns, goroutine, stop - 1)
+        further = there & (awaited[at] >= 0) & (until < stop)
+        tail = last_of_wait[chain]
         # What ends with the wait itself is not followed: chains end before.
         whole = row_ends(trace, np.maximum(tail, 0), goroutine) < stop
         some = tail >= first
@@ -267,25 +272,49 @@ def wait_chains(trace: Trace) -> WaitChains:
                 head,
                 np.where(further, 0, held),
                 np.where(cut, tail, -1),
-                np.where(cut, stop - np.append(rows.start_ns, 0)[tail], 0),
+                np.where(cut, stop - starts[tail], 0),
             )
         )
         wait, start, stop = wait[further], start[further], until[further]
         via = at[further]
-        goroutine = waker[via]
-    joined = _joined(columns, 8)
-    order = np.argsort(joined[0], kind="stable")
-    wait, *pieces = (column[order] for column in joined)
-    offsets = np.searchsorted(wait, np.arange(len(waits) + 1))
-    wait_of = np.full(len(rows), -1, np.int64)
-    wait_of[waits] = np.arange(len(waits))
+        chain = wait_of[via]
+    none = (np.zeros(0, np.int64),) * 8
+    of_wait, *others = zip(*columns, strict=True) if columns else ((n,) for n in none)
+    columns.clear()
+    wait = np.concatenate(of_wait)
+    order = order_of(wait)
+    offsets = np.searchsorted(wait[order], np.arange(len(waits) + 1))
+    # One after the other: there are more pieces than waits.
+    pieces = [np.concatenate(others.pop(0))[order] for _ in range(len(others))]
     lasts = lengths(trace, slice(0, len(rows)))
     return WaitChains(lasts, wait_of, offsets, *pieces)
 
 
-def _wakers(trace: Trace, owner: Column) -> Column:
+class _Rows:
+    """Finds what goroutines do at a time."""
+
+    def __init__(self, trace: Trace) -> None:
+        rows = trace.intervals
+        self._offsets, self._start = rows.offsets, trace.start_ns
+        self._span = trace.end_ns - trace.start_ns + 1
+        owner = row_of_item(rows.offsets)
+        # Goroutines one after the other, so that one search finds both.
+        self._keys = owner * np.int64(self._span) + (rows.start_ns - self._start)
+
+    def at(self, owner: NDArray[np.integer], time_ns: Column) -> Column:
+        """Return each goroutine's last row that begins at or before a time, or -1."""
+        keys = owner * np.int64(self._span) + (time_ns - self._start)
+        # In order, so that neighbors are found near each other: caches hold few rows.
+        order = np.argsort(keys)
+        row = np.empty(len(keys), np.int64)
+        row[order] = np.searchsorted(self._keys, keys[order], "right") - 1
+        return np.where(row >= self._offsets[:-1][owner], row, -1)
+
+
+def wakers(trace: Trace) -> Column:
     """Return the goroutine that ended each row's wait, -1 where none did."""
     rows = trace.intervals
+    owner = row_of_item(rows.offsets)
     waker = np.full(len(rows), -1, np.int64)
     ends = np.array([reason in ENDS for reason in trace.reasons], np.bool_)
     waits = (rows.state[:-1] == State.WAITING) & (rows.state[1:] == State.RUNNABLE)

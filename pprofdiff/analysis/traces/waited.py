@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.interval_rows import lengths
 from pprofdiff.analysis.traces.movers import StackFrames
 from pprofdiff.analysis.traces.profiles import (
     frames_of,
@@ -25,11 +27,11 @@ from pprofdiff.analysis.traces.wait_chains import (
     WaitPaths,
     wait_chains,
 )
-from pprofdiff.analysis.traces.workers import workers
+from pprofdiff.analysis.traces.workers import worker_names
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.readable import short
 from pprofdiff.identity.model import SideKeys
-from pprofdiff.model.csr import distinct, grouped, row_of_item, sums, unique_tuples
+from pprofdiff.model.csr import grouped, row_of_item, slices, sums, unique_tuples
 from pprofdiff.model.traces.trace import State, Trace
 
 T = TypeVar("T")
@@ -66,8 +68,11 @@ class End(NamedTuple):
     call: str
 
 
+SYSTEM_CALL, RUNNABLE = "system call", "runnable"
+"""Reasons for which goroutines are off the CPU without waiting for another."""
+
 _ELSEWHERE = Wait("", "", "")
-_COLLECTOR = End("gc", "", "")
+_COLLECTOR, _PROCESSOR = End("gc", "", ""), End("processor", "", "")
 _UNBORN = End("created", "", "")
 
 
@@ -100,44 +105,101 @@ class Waited(NamedTuple):
     base_ns: int
     new_ns: int
 
+    @property
+    def direct(self) -> bool:
+        """Whether goroutines were held up by nothing but what they waited for."""
+        return is_wait_itself(self.wait, self.end)
+
 
 _Spent = Counter[Chain]
+_Key = tuple[object, ...]
 
 
 def chained(diff: TraceDiff) -> tuple[Chained, ...]:
     """Return what the goroutines that do the work waited for, largest change first.
 
-    The goroutines are those of `workers`. The times of a side add up to the time that
-    they are blocked, exactly; functions are paired by the identity of the two builds,
+    The goroutines are those of `worker_rows`. The times of a side add up to the time
+    that they are blocked, exactly; functions are paired by the identity of the builds,
     and have new's names.
     """
-    names = workers(diff)
-    shown: dict[object, Chain] = {}
-    times: list[Counter[object]] = []
-    for side, keys in zip(diff.sides, diff.identity.sides, strict=True):
-        spent: Counter[object] = Counter()
-        for part in side.parts:
-            for chain, ns in spent_waiting(part).items():
-                if chain.root in names:
-                    key = _key(keys, chain)
-                    shown[key] = chain
-                    spent[key] += ns
-        times.append(spent)
-    base, new = times
-    rows = [Chained(chain, base[key], new[key]) for key, chain in shown.items()]
-    by = diff.normalization
-    return tuple(sorted(rows, key=lambda row: -abs(by.delta(row.base_ns, row.new_ns))))
+    return _added_up(diff, spent_waiting)
 
 
 def waited(diff: TraceDiff) -> tuple[Waited, ...]:
     """Return `chained` by the place at which goroutines wait, and the end."""
+    return _by_place(diff, chained(diff))
+
+
+def off_cpu(diff: TraceDiff) -> tuple[Waited, ...]:
+    """Return `waited` and their own system calls and waits for a processor.
+
+    These have the reasons `SYSTEM_CALL` and `RUNNABLE`. The times of a side add up to
+    the time that the goroutines are blocked, runnable and in system calls, exactly.
+    """
+    return _by_place(diff, _added_up(diff, _spent_off))
+
+
+def off_cpu_by_run(diff: TraceDiff) -> Runs[Mapping[End, int]]:
+    """Return the time of each end of `off_cpu` in each trace, raw ns, if above 0."""
+    shown, runs = _of_runs(diff, _spent_off)
+    sides: list[tuple[Counter[End], ...]] = []
+    for side in runs:
+        ends = tuple(Counter[End]() for _ in side)
+        for run, cells in zip(ends, side, strict=True):
+            for key, ns in cells.items():
+                run[shown[key].end] += ns
+        sides.append(ends)
+    return Runs(sides[0], sides[1], diff.in_turns)
+
+
+def _by_place(diff: TraceDiff, rows: Iterable[Chained]) -> tuple[Waited, ...]:
+    """Return the sums of chains by their first wait and their end, likewise sorted."""
     times: dict[tuple[Wait, End], tuple[int, int]] = {}
-    for (_, waits, end), base_ns, new_ns in chained(diff):
+    for (_, waits, end), base_ns, new_ns in rows:
         base, new = times.get((waits[0], end), (0, 0))
         times[waits[0], end] = base + base_ns, new + new_ns
-    rows = [Waited(*pair, *ns) for pair, ns in times.items()]
+    return _sorted(diff, [Waited(*pair, *ns) for pair, ns in times.items()])
+
+
+def _added_up(
+    diff: TraceDiff, spent: Callable[[TraceSide], _Spent]
+) -> tuple[Chained, ...]:
+    """Return the time of all traces of each side, largest change first."""
+    shown, runs = _of_runs(diff, spent)
+    base, new = (sum(side, Counter[_Key]()) for side in runs)
+    return _sorted(
+        diff, [Chained(chain, base[key], new[key]) for key, chain in shown.items()]
+    )
+
+
+_R = TypeVar("_R", Chained, Waited)
+
+
+def _sorted(diff: TraceDiff, rows: Iterable[_R]) -> tuple[_R, ...]:
     by = diff.normalization
     return tuple(sorted(rows, key=lambda row: -abs(by.delta(row.base_ns, row.new_ns))))
+
+
+def _of_runs(
+    diff: TraceDiff, spent: Callable[[TraceSide], _Spent]
+) -> tuple[dict[_Key, Chain], list[list[Counter[_Key]]]]:
+    """Return the workers' chains, and the time of each in each trace by side."""
+    shown: dict[_Key, Chain] = {}
+    times: list[list[Counter[_Key]]] = []
+    for side, keys, names in zip(
+        diff.sides, diff.identity.sides, worker_names(diff), strict=True
+    ):
+        times.append([])
+        for part in side.parts:
+            cells: Counter[_Key] = Counter()
+            for chain, ns in spent(part).items():
+                if chain.root in names:
+                    key = _key(keys, chain)
+                    # New's names are shown.
+                    shown[key] = chain
+                    cells[key] += ns
+            times[-1].append(cells)
+    return shown, times
 
 
 def by_end(rows: Iterable[Waited]) -> dict[End, tuple[int, int]]:
@@ -149,7 +211,7 @@ def by_end(rows: Iterable[Waited]) -> dict[End, tuple[int, int]]:
     return times
 
 
-def _key(keys: SideKeys, chain: Chain) -> tuple[object, ...]:
+def _key(keys: SideKeys, chain: Chain) -> _Key:
     """Return what is equal for chains of base and new that are the same."""
     of, end = keys.function, chain.end
     waits = [(wait.reason, of(wait.function), of(wait.call)) for wait in chain.waits]
@@ -162,6 +224,43 @@ def spent_waiting(side: TraceSide) -> _Spent:
     Waits of the runtime's goroutines, and of those that write the trace, do not count.
     """
     return side.trace.once("waited", lambda trace: _chains(trace, side))
+
+
+def spent_in_calls(side: TraceSide) -> _Spent:
+    """Return one trace's system calls as `spent_waiting` does waits; computed once."""
+    return side.trace.once("in calls", lambda trace: _calls(trace, side))
+
+
+def _spent_off(side: TraceSide) -> _Spent:
+    """Return one trace's time off the CPU by root function, place and end, in ns."""
+    spent = Counter(spent_waiting(side))
+    spent.update(spent_in_calls(side))
+    groups = side.groups
+    runnable = Wait(RUNNABLE, "", "")
+    for name, ns in zip(groups.names, groups.sched_wait_ns.tolist(), strict=True):
+        if ns:
+            spent[Chain(name, (runnable,), _PROCESSOR)] += ns
+    return spent
+
+
+def _calls(trace: Trace, side: TraceSide) -> _Spent:
+    groups, rows = side.groups, trace.intervals
+    owner = row_of_item(rows.offsets)
+    program = ~(groups.system | groups.tracing)[groups.group_of]
+    calling = np.isin(rows.state, (S.SYSCALL, S.SYSCALL_BLOCKED)) & program[owner]
+    at = np.flatnonzero(calling)
+    calls: _Spent = Counter()
+    if not len(at):
+        return calls
+    ends, end = _Naming(trace, owner).ends(at)
+    root = groups.group_of[owner[at]].astype(np.int64)
+    first, code = unique_tuples([root, end])
+    spent = sums(code, lengths(trace, slice(0, len(rows)))[at], len(first))
+    for i, ns in zip(first.tolist(), spent.tolist(), strict=True):
+        one = ends[end[i]]
+        wait = Wait(SYSTEM_CALL, one.function, one.call)
+        calls[Chain(groups.names[root[i]], (wait,), one)] += ns
+    return calls
 
 
 def _chains(trace: Trace, side: TraceSide) -> _Spent:
@@ -185,12 +284,13 @@ def _chains(trace: Trace, side: TraceSide) -> _Spent:
     classes, code = grouped(single[code])
     order = np.argsort(code, kind="stable")
     bounds = np.searchsorted(code[order], np.arange(len(classes) + 1)).tolist()
+    ends = naming.all_ends()
     spent: _Spent = Counter()
     for which, (start, stop) in zip(classes.tolist(), pairwise(bounds), strict=True):
         some = order[start:stop]
         begin = SEVERAL if which < 0 else int(place[waits[some[0]]])
         paths = chains.paths(waits[some], place, begin, _DEEPEST)
-        spent.update(_named(paths, groups.names[root[some[0]]], places, naming))
+        spent.update(_named(paths, groups.names[root[some[0]]], places, ends))
     return spent
 
 
@@ -204,12 +304,15 @@ def _places(
     return places, place
 
 
-def _named(paths: WaitPaths, root: str, places: list[Wait], naming: _Naming) -> _Spent:
-    """Return chains of one root function by name."""
-    at = distinct(paths.row)
-    ends, code = naming.ends(at)
-    code = code[np.searchsorted(at, paths.row)]
-    pairs, code = grouped(paths.node * len(ends) + code)
+def _named(
+    paths: WaitPaths,
+    root: str,
+    places: list[Wait],
+    named: tuple[list[End], NDArray[np.int32]],
+) -> _Spent:
+    """Return chains of one root function by name; `named` is as of `all_ends`."""
+    ends, end_of = named
+    pairs, code = grouped(paths.node * len(ends) + end_of[paths.row])
     lasts = sums(code, paths.ns, len(pairs)).tolist()
     chains: list[tuple[Wait, ...]] = []
     for above, place in zip(paths.parent.tolist(), paths.place.tolist(), strict=True):
@@ -251,8 +354,24 @@ def wait_in_words(wait: Wait, spell: Spelling = short) -> str:
 
 
 def is_wait_itself(wait: Wait, end: End) -> bool:
-    """Return whether a chain that begins with a wait ends with the same wait."""
-    return wait.reason in ENDS or wait[:2] == (end.call, end.function)
+    """Return whether a chain that begins with a wait ends with the same wait.
+
+    So do system calls, and times in which a goroutine is runnable.
+    """
+    if wait.reason in ENDS or wait.reason in (SYSTEM_CALL, RUNNABLE):
+        return True
+    return wait[:2] == (end.call, end.function)
+
+
+def off_cpu_in_words(end: End) -> str:
+    """Return what goroutines did off the CPU: ``waiting while main.work runs``."""
+    where = f" in {short(end.function)}" if end.function else ""
+    words = {
+        "running": f"waiting while {short(end.function)} runs",
+        "syscall": end_in_words(end),
+        "blocked": f"blocked: {end.call or 'reason not recorded'}{where}",
+    }
+    return words.get(end.kind, f"waiting for {end_in_words(end)}")
 
 
 class _Naming:
@@ -290,11 +409,24 @@ class _Naming:
         ]
         return _merged(ends, code)
 
+    def all_ends(self) -> tuple[list[End], NDArray[np.int32]]:
+        """Return the distinct ends that rows of the trace can be, and each row's.
+
+        Rows are named in parts, so that only their codes are in memory at once.
+        """
+        place: dict[End, int] = {}
+        codes = np.zeros(len(self._owner), np.int32)
+        for here in slices(len(codes)):
+            ends, code = self.ends(np.arange(here.start, min(here.stop, len(codes))))
+            of = [place.setdefault(end, len(place)) for end in ends]
+            codes[here] = np.array(of, np.int32)[code]
+        return list(place), codes
+
     def _end(
         self, state: State, row: int, function: str, call: str, system_call: str
     ) -> End:
         if state == S.RUNNABLE:
-            return End("processor", "", "")
+            return _PROCESSOR
         if state == S.RUNNING:
             root = self._root(row)
             gc = is_runtime_like(root) and root.startswith("runtime.")
@@ -338,7 +470,7 @@ class _Naming:
         """
         trace = self._trace
         root = trace.goroutines.name[self._owner[rows]].astype(np.int64)
-        first, code = unique_tuples([kind, stack, root])
+        first, code = _combinations([kind, stack, root])
         profile = profile_of(
             trace, frames_of(trace, stack[first]), np.zeros((len(first), 2), np.int64)
         )
@@ -353,6 +485,29 @@ class _Naming:
             for own, function, call, system_call in zip(roots, *columns, strict=True)
         ]
         return first, code, names
+
+
+# So many combinations can be counted in a column.
+_FEW = 1 << 24
+
+
+def _combinations(columns: list[Column]) -> tuple[Column, Column]:
+    """Return the first row of each combination, and the combination of each row.
+
+    As `unique_tuples` does, but without sorting where few combinations are possible.
+    """
+    key, size = np.zeros(len(columns[0]), np.int64), 1
+    for column in columns:
+        here = int(column.max(initial=0)) + 1
+        if size * here > _FEW:
+            return unique_tuples(columns)
+        key, size = key * here + column, size * here
+    place = np.full(size, -1, np.int64)
+    # Later rows first: what stays is the first row.
+    place[key[::-1]] = np.arange(len(key) - 1, -1, -1)
+    first = np.sort(place[place >= 0])
+    place[key[first]] = np.arange(len(first))
+    return first, place[key]
 
 
 def _merged(items: list[T], code: Column) -> tuple[list[T], Column]:

@@ -41,21 +41,37 @@ def workers(trace: TraceDiff) -> set[str]:
 
 
 def worker_rows(trace: TraceDiff) -> list[int] | None:
-    """Return the rows of `TraceDiff.groups` that are `workers`.
+    """Return the rows of `TraceDiff.groups` that are `workers` on either side.
 
     None if a side has none of them.
     """
+    names, rows = workers(trace), _rows(trace)
+    for side in trace.sides:
+        if names.isdisjoint(side.groups.names):
+            return None
+    return rows
+
+
+def worker_names(trace: TraceDiff) -> tuple[set[str], set[str]]:
+    """Return the names that the root functions of `worker_rows` have on each side."""
+    pairs = [trace.groups[row] for row in _rows(trace)]
+    base, new = trace.base.groups.names, trace.new.groups.names
+    return (
+        {base[pair.base] for pair in pairs if pair.base >= 0},
+        {new[pair.new] for pair in pairs if pair.new >= 0},
+    )
+
+
+def _rows(trace: TraceDiff) -> list[int]:
     names = workers(trace)
-    rows, sides = [], [False, False]
-    for row, pair in enumerate(trace.groups):
-        marked = [
+    return [
+        row
+        for row, pair in enumerate(trace.groups)
+        if any(
             at >= 0 and side.groups.names[at] in names
             for at, side in zip((pair.base, pair.new), trace.sides, strict=True)
-        ]
-        if any(marked):
-            rows.append(row)
-        sides = [known or now for known, now in zip(sides, marked, strict=True)]
-    return rows if all(sides) else None
+        )
+    ]
 
 
 def time_of_workers(trace: TraceDiff) -> tuple[float, float] | None:

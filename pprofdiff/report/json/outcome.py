@@ -85,7 +85,8 @@ def account_row(account: Account | None) -> Row | None:
     """Return the account: parts that add up to the total, and amounts in no sum.
 
     Each number is the float nearest to an exact fraction. A part that is known for each
-    run has the interval of its delta over runs, as ``low`` and ``high``.
+    run has the interval of its delta over runs, as ``low`` and ``high``. Time off the
+    CPU has ``paths`` that add up to it: where goroutines waited for others.
     """
     if account is None:
         return None
@@ -104,7 +105,10 @@ def _part(part: Part) -> Row:
     amount: Row = _amount(part.amount)
     if part.bounds is not None:
         amount["low"], amount["high"] = part.bounds
-    return {"id": part.id, "label": part.label, **amount, "source": part.source}
+    row: Row = {"id": part.id, "label": part.label, **amount, "source": part.source}
+    if part.paths:
+        row["paths"] = [_part(path) for path in part.paths]
+    return row
 
 
 def _amount(amount: Amount) -> Row:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pprofdiff.analysis.account.model import Account, Amount, Part
+from pprofdiff.analysis.policy import MUCH
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
     Cell,
@@ -20,6 +21,8 @@ from pprofdiff.units import Scale, scale_for
 
 # Parts below this share of the larger side's total are shown as one.
 _SMALL = 0.005
+# At most so many paths are shown below a part, those with this share of it or more.
+_PATHS, _PATH = 2, MUCH
 
 
 def account_parts(
@@ -58,7 +61,7 @@ def _table(account: Account, labels: tuple[str, str], most: int | None) -> Table
     scale = account_scale(account)
     rows = [
         _row(Part("total", account.of, total, ""), scale, level=0, role_total=True),
-        *(_row(part, scale, level=1) for part in largest_parts(account, most)),
+        *_rows(largest_parts(account, most), scale, paths=most is None),
     ]
     return Table(
         "account",
@@ -73,6 +76,19 @@ def _table(account: Account, labels: tuple[str, str], most: int | None) -> Table
         one_unit=True,
         indent=2,
     )
+
+
+def _rows(parts: Iterable[Part], scale: Scale, *, paths: bool) -> Iterator[Row]:
+    """Yield a row per part, and with `paths` those of time off the CPU that matter."""
+    for part in parts:
+        yield _row(part, scale, level=1)
+        if not paths or not part.paths:
+            continue
+        least = _PATH * max(map(abs, part.amount))
+        ways = sorted(part.paths, key=lambda path: -max(map(abs, path.amount)))
+        for path in ways[:_PATHS]:
+            if max(map(abs, path.amount)) >= least:
+                yield _row(path, scale, level=2)
 
 
 def account_scale(account: Account) -> Scale:

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.account.building import account
 from pprofdiff.analysis.profiles.groups import judged_groups
+from pprofdiff.analysis.traces.workers import worker_rows
 from pprofdiff.analysis.work import counted
+from pprofdiff.api.comparison import compare_paths
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.side import Capture
 from pprofdiff.report.sections.account import outside_notes
@@ -18,6 +20,7 @@ from tests.analysis.building import profiles
 from tests.analysis.growing import goroutines, heap
 from tests.analysis.outcome.evidence import bench, cpu, swapped, told
 from tests.examples import examples
+from tests.field.capture import PAIRS
 
 WORK = ("example.com/a.Work", "example.com/a.BenchmarkWork")
 LAUNCH = ("testing.(*B).runN", "testing.(*B).launch")
@@ -187,3 +190,39 @@ def test_a_time_that_cannot_be_has_no_mean(value):
     side = (*cpu({ON_PATH: 600}), *runs)
     whole = account(told(side, side, work=counted((1000, 1000))))
     assert whole.of == "CPU per op"
+
+
+TRACED = ("lock-held-longer-gin", "sync-gone-bbolt", "third-fares-pool")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", TRACED)
+def test_time_off_the_cpu_is_by_its_ends_exactly(pair):
+    compared = compare_paths(PAIRS / pair / "base", PAIRS / pair / "new").data
+    diff, whole = compared.trace, account(compared)
+    states = diff.time.by_state(worker_rows(diff))
+    times = [0, 0]
+    for name, view in states.items():
+        if name not in ("running", "unknown"):
+            times[0] += int(view.base[0])
+            times[1] += int(view.new[0])
+    off = [part for part in whole.parts if part.id.startswith("off.")]
+    assert len({part.id for part in off}) == len(off) > 2
+    assert any(part.paths for part in off)
+    for side, factor in enumerate(diff.factors):
+        spent = [part.amount[side] / Fraction(factor) for part in off]
+        assert all(ns.denominator == 1 for ns in spent)
+        assert sum(spent) == times[side]
+        for part in off:
+            if part.paths:
+                assert sum(p.amount[side] for p in part.paths) == part.amount[side]
+
+
+def test_what_holds_up_is_named_and_the_lock_is_its_path():
+    sides = [PAIRS / "lock-held-longer-gin" / side for side in ("base", "new")]
+    parts = {part.id: part for part in account(compare_paths(*sides).data).parts}
+    running = parts["off.running.main.(*visits).visit."]
+    assert running.label == "waiting while main.(*visits).visit runs"
+    most = max(running.paths, key=lambda path: path.amount.new)
+    assert most.label == "main.(*visits).visit waits in sync.(*Mutex).Lock"
+    assert most.amount.new > 0.9 * running.amount.new

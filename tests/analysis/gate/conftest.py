@@ -15,7 +15,7 @@ def judged(cli, tmp_path, monkeypatch):
     def run(base, new, *rules, words=()):
         flags = [f"--fail-on={rule}" for rule in rules]
         done = cli(base, new, *flags, *words, "-q", "-o", "x.json")
-        assert done.out == ""
+        assert (done.out, done.status == 2) == ("", False), done.err
         verdict = json.loads((tmp_path / "x.json").read_text("utf-8"))["verdict"]
         assert [row["rule"] for row in verdict["rules"]] == list(rules)
         assert (done.status == 1) == (verdict["outcome"] == "fail")

@@ -79,6 +79,14 @@ TEXTS = {
         TIMES,
         st.just("trace"),
     ),
+    "wait": written(
+        "wait",
+        PATTERNS,
+        st.one_of(
+            POINTS.filter(lambda x: x.relative),
+            st.builds(Limit, st.just(1), AMOUNTS, st.sampled_from(ABSOLUTE[:4])),
+        ),
+    ),
     "finding": st.sampled_from(("finding:major", "finding:minor")),
 }
 
@@ -178,6 +186,8 @@ WRONG = {
     "pause:p95:+10%": ("there is no percentile p95; there are: p50", "p99"),
     "pause:p99:+2MB": ("pauses are times", "+10%, +100us or 1ms"),
     "pause@cpu:p99:+10%": ("pauses are in gctrace or trace", "pause@trace:p99:+10%"),
+    "wait:fdatasync:+2pp": ("waits are times", "+10% or +50us"),
+    "wait@trace:fdatasync:+10%": ("wait takes no @", "wait:fdatasync:+10%"),
     "finding:huge": ("there is no severity huge; there are: minor, major", "major"),
     "finding": ("the severity or its limit is missing", "finding:major"),
 }  # fmt: skip
@@ -195,7 +205,7 @@ def test_a_mistake_is_named_beside_a_right_rule(text):
     assert "\n" not in said
 
 
-@pytest.mark.parametrize("kind", ["cum", "flat", "package"])
+@pytest.mark.parametrize("kind", ["cum", "flat", "package", "wait"])
 def test_a_wrong_pattern_is_a_mistake(kind):
     with pytest.raises(UsageError, match=re.escape(f"--fail-on {kind}:(:+5%")):
         parse_rule(f"{kind}:(:+5%")

@@ -11,6 +11,7 @@ from collections import defaultdict
 import pytest
 
 from pprofdiff.analysis.gate.forms import RULES
+from tests.field.capture import PAIRS
 
 # Rules that trip when a story is told forwards (or backwards), by file.
 SYNCPOOL = ("syncpool", 1, "cpu.pb.gz", ("--work=10088400:8579600",))
@@ -44,6 +45,9 @@ TOLD = [
     ("pause@gctrace:max:+10%", "pauses", 1, "", ()),
     ("figure:p99_pause_us:+10%", "pauses", 1, "", ()),
     ("figure:p99_pause_us:20ms", "pauses", 1, "", ()),
+    ("wait:fdatasync:+10%", "bbolt", -1, "", ()),
+    ("wait:fdatasync:+1ms", "bbolt", -1, "", ()),
+    ("wait:syscall:+10%", "bbolt", -1, "", ()),
     ("finding:major", "node-pool", -1, "cpu.pb.gz", ("--work=1:1",)),
     ("finding:minor", *SYNCPOOL),
 ]
@@ -56,7 +60,8 @@ for _rule, *_run in TOLD:
 
 def sides(data_folder, story, direction, file):
     """Return both files, the other way round for -1."""
-    base, new = (data_folder / story / side / file for side in ("base", "new"))
+    folder = PAIRS / "sync-gone-bbolt" if story == "bbolt" else data_folder / story
+    base, new = (folder / side / file for side in ("base", "new"))
     return (base, new)[::direction]
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import subprocess
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from pprofdiff.analysis.traces.side import TraceSide
-from pprofdiff.analysis.traces.waited import spent_waiting
+from pprofdiff.analysis.traces.time import BLOCKED
+from pprofdiff.analysis.traces.waited import off_cpu, spent_waiting, waited
+from pprofdiff.analysis.traces.workers import worker_rows
 from pprofdiff.api import load
+from pprofdiff.api.comparison import compare_paths
+from tests.conftest import DATA, STORIES
+from tests.field.capture import PAIRS
 
 # What asker waits for, by mode of tests/workloads/waits; waits for a processor are of
 # the machine.
@@ -28,16 +32,6 @@ PLANTED = {
 }
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    """Return the built program."""
-    path = tmp_path_factory.mktemp("waits") / "waits"
-    folder = Path(__file__).parents[2] / "workloads"
-    build = ["go", "build", "-o", str(path), "./waits"]
-    subprocess.run(build, cwd=folder, check=True)
-    return path
-
-
 # Where asker waits on the way to the end, if not only once; functions and calls.
 BEHIND = {
     "channel": (
@@ -49,9 +43,9 @@ BEHIND = {
 
 @pytest.mark.go
 @pytest.mark.parametrize("mode", PLANTED)
-def test_a_planted_wait_is_at_its_end(program, tmp_path, mode):
+def test_a_planted_wait_is_at_its_end(waits_program, tmp_path, mode):
     path = tmp_path / "trace.out"
-    subprocess.run([program, mode, path], check=True)
+    subprocess.run([waits_program, mode, path], check=True)
     side = TraceSide("", "", load(path).data)
     kind, function, calls = PLANTED[mode]
     chains = spent_waiting(side)
@@ -81,3 +75,27 @@ def test_a_planted_wait_is_at_its_end(program, tmp_path, mode):
             ways[tuple((wait.function, wait.call) for wait in chain.waits)] += ns
         # The goroutine with the lock waits for the reply, all others behind it.
         assert ways.most_common(1)[0][0] == BEHIND[mode]
+
+
+TRACED = [
+    *(DATA / story for story in STORIES),
+    *(path.parents[1] for path in sorted(PAIRS.glob("*/new/trace.out"))),
+]
+
+
+@pytest.mark.matrix
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", TRACED, ids=lambda pair: pair.name)
+def test_ends_add_up_to_the_time_in_the_states(pair):
+    diff = compare_paths(
+        *(pair / side / "trace.out" for side in ("base", "new"))
+    ).trace.data
+    states = diff.time.by_state(worker_rows(diff))
+    blocked = [name for name in states if name.startswith(BLOCKED)]
+    for rows, names in (
+        (waited(diff), blocked),
+        (off_cpu(diff), [*blocked, "runnable", "syscall", "syscall_block"]),
+    ):
+        views = [states[name] for name in names if name in states]
+        assert sum(row.base_ns for row in rows) == sum(int(v.base[0]) for v in views)
+        assert sum(row.new_ns for row in rows) == sum(int(v.new[0]) for v in views)

@@ -230,8 +230,14 @@ def test_the_account_is_a_list_that_adds_up(whole):
         ("total", "parts", "within", "beside", "gaps"),
     )
     for part in (*account["parts"], *account["within"], *account["beside"]):
-        check(part, PART)
+        check(part, PART, ("paths",))
         assert part["delta"] == pytest.approx(part["new"] - part["base"])
+        for path in part.get("paths", ()):
+            check(path, PART)
+        for name in ("base", "new", "delta") if "paths" in part else ():
+            sums = math.fsum(path[name] for path in part["paths"])
+            assert sums == pytest.approx(part[name], rel=1e-9)
+    assert any("paths" in part for part in account["parts"])
     ids = [part["id"] for part in account["parts"]]
     assert len(ids) == len(set(ids)) > 1
     for name in ("base", "new", "delta"):

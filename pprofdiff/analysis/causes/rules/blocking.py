@@ -8,12 +8,17 @@ waits too rare to be part of repeated work.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
+from pprofdiff.analysis.causes.finding import (
+    SEVERITIES,
+    Fact,
+    Finding,
+    Severity,
+)
 from pprofdiff.analysis.causes.traces import (
     beyond,
     direction,
@@ -31,10 +36,11 @@ from pprofdiff.analysis.judge.calibration import (
     LATENCY_SURE,
     Prior,
 )
-from pprofdiff.analysis.policy import FEW_SAMPLES, MUCH, NOTICED
+from pprofdiff.analysis.ledger.codes import owned
+from pprofdiff.analysis.policy import FEW_SAMPLES, MOST, MUCH, NOTICED
 from pprofdiff.analysis.traces.movers import Mover
 from pprofdiff.analysis.traces.wait_chains import ENDS
-from pprofdiff.analysis.traces.waited import by_end, end_in_words, waited
+from pprofdiff.analysis.traces.waited import End, by_end, end_in_words, waited
 from pprofdiff.goruntime.names import canonical_user
 from pprofdiff.goruntime.readable import short
 
@@ -57,6 +63,8 @@ _REASONS = {
 # follows from what the others do. Waits on one side alone are causes.
 _OF_OTHERS = ("sync.(*Cond).Wait", "chan send", "chan receive", "select")
 _CALLS = "system calls"
+# Ends of chains that say what to look at.
+_NAMED = ("running", "syscall", "timer", "network", "gc")
 # At most this many system calls, and wait reasons, become findings.
 _MOST = 2
 # What explains the goroutines' time ranks above what it entails: shares of capacity,
@@ -205,13 +213,58 @@ def off_cpu(case: Case) -> Iterator[Finding]:
     waits = [p for p in _repeated(case.waits) if p.reason in _REASONS]
     lives = _lives(diff, calls, waits)
     sure = [p for p in waits if p.asked or _shows(lives, p)]
-    rows = _grouped(calls, lambda p: p.call, calls=True)
-    for off in _moved(lives, rows):
-        yield _finding(lives, off, _of_call(off), rows)
-    rows = _grouped(sure, lambda p: p.reason, calls=False)
-    for off in _moved(lives, rows):
-        instead = _instead(lives, off, waits)
-        yield _finding(lives, off, _of_wait(off), rows, instead)
+    called = _grouped(calls, lambda p: p.call, calls=True)
+    waited_for = _grouped(sure, lambda p: p.reason, calls=False)
+    for first, *behind in _by_end(
+        lives, [*_moved(lives, called), *_moved(lives, waited_for)]
+    ):
+        if first.calls:
+            yield _finding(lives, first, _of_call(first), called, behind)
+        else:
+            instead = _instead(lives, first, waits)
+            words = _of_wait(first)
+            yield _finding(lives, first, words, waited_for, behind, instead)
+
+
+def _by_end(lives: _Lives, rows: Sequence[_Off]) -> list[list[_Off]]:
+    """Return what changed for one end together, what is nearest to the end first.
+
+    Goroutines that wait for a lock, or for an answer, wait for what its holder does:
+    that is one change, and theirs only shows how many stand behind it.
+    """
+    together: dict[object, list[_Off]] = {}
+    for row in sorted(rows, key=_distance):
+        end, more = _end_of(lives, row), lives.diff.normalization.delta(*row.times_ns)
+        # What a library waits in says nothing about whom it waits for.
+        if end is not None and owned([end.function])[0]:
+            together.setdefault((end, more > 0), []).append(row)
+        else:
+            together[row.places] = [row]
+    return list(together.values())
+
+
+def _distance(row: _Off) -> int:
+    """Return how directly goroutines are held up: in a call, for a lock, for others."""
+    if row.calls or row.what in ENDS:
+        return 0
+    return 1 if row.what == "sync" else 2
+
+
+def _end_of(lives: _Lives, row: _Off) -> End | None:
+    """Return what made most of a change, None if it is no single thing.
+
+    Waits for a processor, and those that no goroutine ended, are not one.
+    """
+    if row.calls:
+        return End("syscall", row.places[0].function, row.what)
+    if row.what in ENDS:
+        place = row.places[0]
+        return End(ENDS[row.what], place.function, place.call or row.what)
+    parts = _parts(lives, row)
+    end = max(parts, key=lambda end: parts[end][0], default=None)
+    if end is None or end.kind not in _NAMED or parts[end][0] < MOST:
+        return None
+    return end
 
 
 def _may_move(diff: TraceDiff) -> bool:
@@ -448,9 +501,17 @@ def _who(off: _Off) -> str:
 
 
 def _finding(
-    lives: _Lives, off: _Off, words: _Words, rows: Iterable[_Off], instead: str = ""
+    lives: _Lives,
+    off: _Off,
+    words: _Words,
+    rows: Iterable[_Off],
+    behind: Sequence[_Off],
+    instead: str = "",
 ) -> Finding:
-    """Return the finding on a function, with others that wait for the same."""
+    """Return the finding on a function, with others that wait for the same.
+
+    `behind` are waits that change because this does.
+    """
     diff = lives.diff
     of_time = share_pair(*lives.shares(off.times_ns))
     amount = scaled(diff, *off.times_ns)
@@ -484,13 +545,29 @@ def _finding(
         sentences.append(f"{scaled(diff, *off.lone_ns)} of it without a processor")
     if instead:
         sentences.append(instead)
-    ends = [] if off.calls else _ends(lives, off)
-    if ends:
+    if ends := _ends(lives, off):
         sentences.append(f"What held them up: {listed(ends)}")
+    if behind:
+        waiting = [
+            f"{_of_wait(row).subject} for {scaled(diff, *row.times_ns)}"
+            for row in behind
+        ]
+        sentences.append(f"Behind it, {listed(waiting)}")
     facts = [
-        time_fact(f"{words.fact}, in {row.places[0].function}", *row.times_ns)
-        for row in (off, *alike[:_MOST])
+        *(
+            time_fact(f"{words.fact}, in {row.places[0].function}", *row.times_ns)
+            for row in (off, *alike[:_MOST])
+        ),
+        *(
+            time_fact(
+                f"{_of_wait(row).fact}, in {row.places[0].function}", *row.times_ns
+            )
+            for row in behind
+        ),
     ]
+    end = None if off.calls or off.what in ENDS else _end_of(lives, off)
+    if end is not None:
+        title += f", held up by {end_in_words(end)}"
     return Finding(
         words.id,
         f"{words.subject} {words.verb} {title}",
@@ -499,25 +576,27 @@ def _finding(
             *facts,
             time_fact("the goroutines' time", *lives.whole_ns),
             Fact(
-                f"{words.events}, in {off.places[0].function}",
+                f"{words.events}: {off.what}, in {off.places[0].function}",
                 "trace",
                 *off.numbers,
                 words.events,
             ),
         ),
-        severity=_severity(lives, off),
+        severity=max(
+            (_severity(lives, row) for row in (off, *behind)), key=SEVERITIES.index
+        ),
         direction=way,
-        weight=1 + _WEIGHT * lives.part(off.times_ns),
+        weight=1 + _WEIGHT * sum(lives.part(row.times_ns) for row in (off, *behind)),
     )
 
 
-def _ends(lives: _Lives, off: _Off) -> list[str]:
-    """Return what the waits of a function were for in the end, with most of a change.
+def _parts(lives: _Lives, off: _Off) -> dict[End, tuple[float, tuple[int, int]]]:
+    """Return what waits were for in the end: the part of their change, and the time.
 
     Empty if no goroutine ended them: then the wait itself is all that is known.
     """
-    if off.what in ENDS:
-        return []
+    if off.calls or off.what in ENDS:
+        return {}
     functions = {place.function for place in off.places}
     times = by_end(
         row
@@ -525,17 +604,22 @@ def _ends(lives: _Lives, off: _Off) -> list[str]:
         if row.wait.reason == off.what and row.wait.function in functions
     )
     whole = lives.diff.normalization.delta(*off.times_ns)
-    parts = {
-        end: float(lives.diff.normalization.delta(*pair)) / whole
+    return {
+        end: (float(lives.diff.normalization.delta(*pair)) / whole, pair)
         for end, pair in times.items()
-        if end.kind != "blocked" and whole
+        if whole
     }
-    most = sorted(parts, key=lambda end: -parts[end])[:_MOST]
-    return [
-        f"{end_in_words(end)} {scaled(lives.diff, *times[end])}"
-        for end in most
-        if parts[end] >= MUCH
-    ]
+
+
+def _ends(lives: _Lives, off: _Off) -> list[str]:
+    """Return the ends with most of a change, with their times."""
+    parts = {
+        end: part
+        for end, part in _parts(lives, off).items()
+        if end.kind != "blocked" and part[0] >= MUCH
+    }
+    most = sorted(parts, key=lambda end: -parts[end][0])[:_MOST]
+    return [f"{end_in_words(end)} {scaled(lives.diff, *parts[end][1])}" for end in most]
 
 
 def _each(off: _Off, events: str) -> str:

@@ -35,6 +35,7 @@ from pprofdiff.analysis.judge.calibration import (
 from pprofdiff.analysis.policy import MOST, MUCH, NOTICED
 from pprofdiff.analysis.traces.interval_rows import ASSIST, STOPPED, SWEEP, ranges_of
 from pprofdiff.analysis.traces.latency import blocked_reason
+from pprofdiff.analysis.traces.waited import spent_waiting
 from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import sums
 from pprofdiff.model.traces.timeline import RangeKind
@@ -206,14 +207,32 @@ def life_waiting(case: Case) -> Iterator[Finding]:
 
 
 def _costs_so(diff: TraceDiff, life: _Life) -> bool:
-    """Return whether waiting per op changed as its share did, if the work is known.
+    """Return whether waiting for a processor changed as its share of life did.
 
-    A life that is longer for other reasons lowers all shares of it.
+    A life that is longer for other reasons lowers all shares of it: where the work is
+    known, waiting per op decides. And goroutines that wait for a lock whose holder
+    waits for a processor wait for that as well.
     """
-    if diff.rates is None:
-        return True
-    waited = pair_of(diff, *runnable_ns(diff, life.pair))
-    return direction(*waited) == direction(*life.shares)
+    waits, way = runnable_ns(diff, life.pair), direction(*life.shares)
+    base, new = (
+        ns + _behind(side, row)
+        for ns, (side, row) in zip(waits, sides_of(diff, life.pair), strict=True)
+    )
+    whole = _of_life(diff, life.pair, (base, new))
+    if direction(*whole) != way or not beyond(diff, SHARE, whole):
+        return False
+    return diff.rates is None or direction(*pair_of(diff, *waits)) == way
+
+
+def _behind(side: TraceSide, row: int) -> int:
+    """Return how long (ns) a group waits for others that wait for a processor."""
+    name = side.groups.names[row]
+    return sum(
+        ns
+        for part in side.parts
+        for (root, _, end), ns in spent_waiting(part).items()
+        if root == name and end.kind == "processor"
+    )
 
 
 def _marking(diff: TraceDiff, pair: GroupPair) -> tuple[int, int]:

@@ -42,7 +42,7 @@ from pprofdiff.report.sections.traces.cells import (
     span,
     time_scale,
 )
-from pprofdiff.report.sections.traces.waits import wait_rows
+from pprofdiff.report.sections.traces.waits import kind_rows, wait_rows
 from pprofdiff.units import Scale, scale_for, times
 
 _ROWS = 8
@@ -108,6 +108,10 @@ def trace_parts(diff: TraceDiff) -> Iterator[SectionPart]:
         (Column("of lifetime", "share"),),
     )
     yield _over_runs(diff, states)
+    if rows := in_one_unit(tuple(kind_rows(diff))):
+        more = (Column("of time", "share"),)
+        kinds = _table(diff, "kinds", f"time {per(diff)}", rows, more)
+        yield replace(kinds, title="Goroutines that do the work")
     if rows := in_one_unit(tuple(wait_rows(diff))):
         yield _table(diff, "waits", f"what goroutines waited for {per(diff)}", rows)
     yield from _runs_table(diff)

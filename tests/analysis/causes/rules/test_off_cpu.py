@@ -18,10 +18,12 @@ from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.traces.interval_rows import rows_in_state
 from pprofdiff.analysis.traces.processors import on_cpu
 from pprofdiff.analysis.work import rated
+from pprofdiff.api.comparison import compare_paths
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.model.traces.timeline import CPUSamples
 from pprofdiff.model.traces.trace import State
+from tests.field.capture import PAIRS
 
 from .capture import RATES, SOURCE, kept
 
@@ -187,3 +189,36 @@ def test_what_other_processes_took():
     assert "other-processes" not in told(
         (full, rate), (trace, rate), by_operation=False
     )
+
+
+def found_in(pair, *names):
+    """Return what is found of a pair of the field test, by id; `names` are its files."""
+    sides = (PAIRS / pair / side for side in ("base", "new"))
+    both = [[path / name for name in names] if names else path for path in sides]
+    return {f.id: f for f in find(compare_paths(*both).data).found}
+
+
+@pytest.mark.slow
+def test_who_waits_for_what_others_do_is_behind_it_and_no_cause_of_its_own():
+    found = found_in("sync-added-badger")
+    assert [id_ for id_ in found if id_.startswith(OFF_CPU)] == ["syscall-msync"]
+    sync = found["syscall-msync"]
+    assert "Behind it, badger.(*request).Wait (value.go:694)" in sync.text
+    # A client that waits for a server of its process is behind the lock in that.
+    found = found_in("third-edge-one-lock")
+    assert [id_ for id_ in found if id_.startswith(OFF_CPU)] == ["blocked-sync"]
+    lock = found["blocked-sync"]
+    assert lock.title.endswith(", held up by time.Sleep in main.grant")
+    assert "readNextByteBuffer" in lock.text
+
+
+@pytest.mark.slow
+def test_profiles_of_locks_are_joined_by_what_a_trace_shows():
+    for files, words in (
+        ((), "What holds them up in the trace: time.Sleep in main.grant"),
+        (
+            ("mutex.pb.gz", "cpu.pb.gz"),
+            "A trace of each side would show what holds them up.",
+        ),
+    ):
+        assert words in found_in("third-edge-one-lock", *files)["contention"].text

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
 
 import pprofdiff
+from pprofdiff.analysis.traces.workers import time_of_workers
 from pprofdiff.cli.arguments import parse
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.run import compared as report_of
@@ -21,15 +23,18 @@ from pprofdiff.report.sections.traces.cells import (
     in_one_unit,
 )
 from pprofdiff.report.sections.traces.section import trace_parts, trace_tiles
+from pprofdiff.report.sections.traces.waits import kind_rows, waits_view
 from pprofdiff.report.text.lines import Page
 from pprofdiff.report.text.report import report_parts
 from pprofdiff.report.text.terminal import render
 from tests.conftest import DATA
 from tests.examples import daily
+from tests.field.capture import PAIRS
 from tests.report.golden import check
 from tests.traces import make
 
 SHOWN = ("health-check", "node-pool")
+SIDES = ("base", "new")
 STORIES = (*SHOWN, "rss-search", "syncpool", "zstd")
 
 
@@ -51,6 +56,55 @@ def drawn(words, columns):
     text = render(report_parts(report, Scope(full=True)), color=False, page=page)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     return "\n".join(line.rstrip() for line in plain.splitlines()) + "\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("health-check", "zstd")))
+def test_kinds_add_up_to_the_time_of_the_goroutines(story):
+    base, new = (pprofdiff.load(DATA / story / s / "trace.out") for s in SIDES)
+    diff = pprofdiff.diff(base, new).data
+    rows = list(kind_rows(diff))
+    kinds = [row for row in rows if row.level == 0]
+    assert len(kinds) > 3
+    for side, whole in enumerate(time_of_workers(diff), 1):
+        assert sum(row.cells[side].value for row in kinds) == pytest.approx(whole)
+    for row, below in pairwise(rows):
+        if below.level:
+            assert below.cells[1].value <= row.cells[1].value
+            assert below.cells[2].value <= row.cells[2].value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [80, 100])
+def test_waits_alone_as_they_were_last_looked_at(columns):
+    sides = [str(PAIRS / "third-edge-one-lock" / side) for side in ("base", "new")]
+    screen = Screen(None, None)
+    with Waiting(None, enabled=False) as waiting:
+        report = report_of(parse([*sides, "--waits"]), screen, waiting)
+    text = render(waits_view(report), color=False, page=Page(columns, fit=True))
+    assert max(map(len, text.splitlines())) <= columns
+    check(f"waits.{columns}", text)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["cpu.pb.gz"], "--waits needs execution traces of both sides"),
+        (["trace.out", "--full"], "--full is of the report: leave out -waits"),
+        (["trace.out", "-cum"], "-cum goes with -top or -peek: not with -waits"),
+    ],
+)
+def test_waits_of_what_has_none_is_one_line(cli, words, said):
+    file, *more = words
+    done = cli(*(DATA / "zstd" / side / file for side in SIDES), "--waits", *more)
+    assert (done.status, done.out, done.err) == (2, "", f"pprofdiff: {said}\n")
+
+
+def test_waits_are_printed_alone(cli):
+    sides = [DATA / "health-check" / side / "trace.out" for side in SIDES]
+    done = cli(*sides, "--waits")
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith("Time of the goroutines that do the work, per second\n")
 
 
 @pytest.mark.slow
@@ -99,7 +153,7 @@ def test_by_operation_every_heading_says_so(monkeypatch, cli):
     out = cli("base/trace.out", "new/trace.out", "--rps=100:200", "--full").out
     assert "\n\nbase → new   trace, times per op\n\n" in out
     _, _, tables = out.partition("\ngoroutine time per op")
-    assert tables.count("per op") == 5
+    assert tables.count("per op") == 6
     assert "per second" not in tables
 
 

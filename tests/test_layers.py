@@ -250,7 +250,7 @@ benchmarks gclogs
 ledger
 inferred_work profiles
 control lines series traces run_order
-call_tree derived hosts
+call_tree derived
 chain_tree
 comparison
 busy runs

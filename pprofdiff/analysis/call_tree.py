@@ -96,17 +96,9 @@ def call_tree_and_ends(
     """Return the union of both sides' call trees, and where each side's samples end.
 
     A node's weight is the sum of the scaled absolute values of its samples, base and
-    new; samples of value 0 are ignored.
-
-    Parameters
-    ----------
-    diff
-        The two sides, and how their values are scaled.
-    budget
-        Maximum number of functions to keep, heaviest first; ties go to the one nearer
-        the root, then by name. All other callees of a node are folded into one leaf,
-        and so is everything deeper than `paths.DEEPEST`.
-
+    new; samples of value 0 are ignored. At most `budget` functions are kept, heaviest
+    first; ties go to the one nearer the root, then by name. All other callees of a node
+    are folded into one leaf, and so is everything deeper than `paths.DEEPEST`.
     """
     names = diff.paired_functions.names
     rows = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from pprofdiff.analysis.benchmarks.turns import Turns, measured_in_turns
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.control.about_work import at_about_equal_work
-from pprofdiff.analysis.hosts import hosts_of_both
 from pprofdiff.analysis.inferred_work import (
     inferred_work,
     work_in_turns,
@@ -32,10 +31,9 @@ from pprofdiff.analysis.profiles.mark_by_allocation import (
     MarkByAllocation,
     apportion_mark,
 )
-from pprofdiff.analysis.run_order import taken_in_turns
+from pprofdiff.analysis.run_order import hosts_of_both, taken_in_turns
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.analysis.side import (
-    Allocating,
     age_seconds,
     allocating,
     counted_seconds,
@@ -65,36 +63,19 @@ _NAMED = 3
 class Comparison:
     """Every comparison that two sides allow.
 
-    Attributes
-    ----------
-    base, new
-        The sides.
-    results
-        What each kind's comparison returned, by the kind's id; a kind that does not
-        pair has no entry.
-    lonely
-        What only one side measured: (measure, label of the side that has it).
-    work
-        What per-op values rest on; None if the work is unknown.
-    identity
-        Which function of base is which of new.
-    same_within
-        How far the outcome's figure may differ for builds to be called the same.
-    pairs
-        How many pairs both sides' runs make that were taken in turns: run *i* of base
-        is adjacent in time to run *i* of new. 0 if not so, or unknown.
-    same_hosts
-        How many hosts are compared with themselves, 0 if sides have different hosts.
-    turns
-        The turns of benchmarks that ``pprofdiff measure`` ran, None for other captures.
-    apart
-        Both sides by unit of work, if one profile holds several; else None.
-    by
-        The key of the label that identifies units of work, "" to find one.
-    alone
-        Both sides by benchmark, if ``pprofdiff measure`` ran several, each with
-        profiles of its own; else None.
+    `results` has what each kind's comparison returned, by the kind's id; a kind that
+    does not pair has no entry. `lonely` is what only one side measured: (measure, label
+    of the side that has it). `work` is what per-op values rest on, None if unknown;
+    `identity` maps base's functions to new's. Builds are the same if the outcome's
+    figure differs by at most `same_within`.
 
+    `pairs` is how many pairs both sides' runs make that were taken in turns: run *i* of
+    base is adjacent in time to run *i* of new; 0 if not so, or unknown. `same_hosts` is
+    how many hosts are compared with themselves. `turns` are those of benchmarks that
+    ``pprofdiff measure`` ran, None for other captures. `apart` has both sides by unit
+    of work, if one profile holds several; `alone` has them by benchmark, if ``pprofdiff
+    measure`` ran several, each with profiles of its own; else None. `by` is the key of
+    the label that identifies units of work, "" to find one.
     """
 
     base: Side
@@ -229,16 +210,9 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
 
     One profile per side is a pair whatever it measures. Without `settings.work`, work
     comes from a load generator or a benchmark among the inputs, unless
-    `settings.normalize` is set.
-
-    Raises
-    ------
-    UsageError
-        Nothing pairs, no profile has the sample type, or a span of a GC log holds no
-        cycle.
-    IncompatibleProfilesError
-        Profiles of one kind do not count the same thing.
-
+    `settings.normalize` is set. Raises UsageError if nothing pairs, no profile has the
+    sample type, or a span of a GC log holds no cycle; IncompatibleProfilesError if
+    profiles of one kind do not count the same thing.
     """
     base, new = numbered(base), numbered(new)
     apart = None
@@ -262,12 +236,14 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
             work = inferred_work(base, new)
         settings = replace(settings, work=work)
     if settings.work is not None:
+        (base_late, base_rate), (new_late, new_rate) = map(allocating, (base, new))
         work = settings.work._replace(
             seconds=(cpu_seconds(base), cpu_seconds(new)),
             ages=(age_seconds(base), age_seconds(new)),
             counted=(counted_seconds(base), counted_seconds(new)),
             whole=is_whole(base) and is_whole(new),
-            **_allocation(allocating(base), allocating(new)),
+            throughout=base_late and new_late,
+            allocation=(base_rate, new_rate) if base_rate and new_rate else None,
         )
         settings = replace(settings, work=work)
     identity = settings.identity_of(stacks_of(base), stacks_of(new))
@@ -336,16 +312,6 @@ def _without_logs(side: Side) -> Side:
     """Return the side without GC logs: allocation and GC work are known per op."""
     kept = tuple(capture for capture in side.captures if capture.kind != "gctrace")
     return replace(side, captures=kept)
-
-
-def _allocation(base: Allocating | None, new: Allocating | None) -> dict[str, Any]:
-    """Return the fields of `Work` that come from GC logs."""
-    known = [side for side in (base, new) if side is not None]
-    rates = [side.per_second for side in known if side.per_second]
-    return {
-        "throughout": all(side.throughout for side in known),
-        "allocation": tuple(rates) if len(rates) == 2 else None,
-    }
 
 
 def _nothing(compared: Comparison, both: list[KindId]) -> str:

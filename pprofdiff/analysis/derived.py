@@ -94,19 +94,7 @@ def pair_by_suffix(
 
     With the suffix ``Old``, ``CompressOld/size=1k`` is in base, named like its partner
     ``Compress/size=1k``, which is in new. Functions without a partner are dropped.
-
-    Parameters
-    ----------
-    benchmarks
-        The output of one build.
-    suffix
-        What functions of the base end in, before the names of sub-benchmarks.
-
-    Raises
-    ------
-    UsageError
-        The suffix is empty, or no function has a partner.
-
+    Raises UsageError if the suffix is empty, or no function has a partner.
     """
     functions = {result.name.partition("/")[0] for result in benchmarks.results}
     pairs = {

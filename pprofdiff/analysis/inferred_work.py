@@ -12,8 +12,8 @@ from pprofdiff.analysis.benchmarks.times import (
     SECONDS,
     BenchmarkKey,
     Measured,
-    key_of,
     measured,
+    results_of,
     unit_names,
 )
 from pprofdiff.analysis.benchmarks.turns import Turns
@@ -21,7 +21,12 @@ from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.judge.samples import median
 from pprofdiff.analysis.ledger.units import UnitOfWork, in_profiles
-from pprofdiff.analysis.side import age_seconds, cpu_seconds, measure, of_benchmarks
+from pprofdiff.analysis.side import (
+    age_seconds,
+    cpu_profiles,
+    cpu_seconds,
+    of_benchmarks,
+)
 from pprofdiff.analysis.work import Work, possible, rated
 from pprofdiff.model.side import Side
 from pprofdiff.units import percent
@@ -122,12 +127,11 @@ def work_of_units(base: Side, new: Side, units: Sequence[UnitOfWork]) -> Work | 
 def _medians(side: Side) -> dict[tuple[BenchmarkKey, str], float]:
     """Return each benchmark's median by unit; times are in s/op."""
     values: dict[tuple[BenchmarkKey, str], list[float]] = {}
-    for capture in side.of("benchmark"):
-        for result in capture.content.results:
-            factor = SECONDS.get(result.unit)
-            unit = result.unit if factor is None else "s/op"
-            own = values.setdefault((key_of(result), unit), [])
-            own += [value * (factor or 1.0) for value in result.values]
+    for _, key, result in results_of(side):
+        factor = SECONDS.get(result.unit)
+        unit = result.unit if factor is None else "s/op"
+        own = values.setdefault((key, unit), [])
+        own += [value * (factor or 1.0) for value in result.values]
     return {key: median(own) for key, own in values.items() if own}
 
 
@@ -187,12 +191,11 @@ def _allocated(base: Side, new: Side) -> dict[str, tuple[float, float]]:
 def _mean(side: Side, unit: str) -> float | None:
     """Return the mean of a unit over all iterations, None if some lack it."""
     times, amount = 0.0, 0.0
-    for capture in side.of("benchmark"):
-        for result in capture.content.results:
-            if result.unit == unit:
-                pairs = zip(result.values, result.iterations, strict=True)
-                amount += sum(value * count for value, count in pairs)
-                times += sum(result.iterations)
+    for _, _, result in results_of(side):
+        if result.unit == unit:
+            pairs = zip(result.values, result.iterations, strict=True)
+            amount += sum(value * count for value, count in pairs)
+            times += sum(result.iterations)
     done = sum(one.iterations for one in measured(side).values())
     return amount / times if times and times == done else None
 
@@ -206,7 +209,7 @@ def _of_the_profile(side: Side, times: dict[BenchmarkKey, Measured]) -> bool:
     """
     if of_benchmarks(side):
         return True
-    runs = sum(measure(capture) == "cpu" for capture in side.of("profile"))
+    runs = len(cpu_profiles(side))
     lasted, covers = (cpu_seconds(side), _COVERS) if runs else (age_seconds(side), _RAN)
     if not lasted or len(times) != 1:
         return False

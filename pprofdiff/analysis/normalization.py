@@ -35,34 +35,16 @@ def choose(
 ) -> Normalization:
     """Choose how two sides are compared.
 
-    Per op if the operations of the values' own window are known; by share of the total
-    if `share` is set. Otherwise costs are compared as composition: how much CPU a
-    program used, or allocated, depends on the machine and the load, not just on the
-    cost per op. Otherwise per second if both sides have a duration, else absolute.
+    Per op if the operations of the values' own window are known; new scaled to the
+    total of base if `share` is set. Otherwise costs are compared as composition: how
+    much CPU a program used, or allocated, depends on the machine and the load, not just
+    on the cost per op. Otherwise per second if both sides have a duration, else
+    absolute.
 
     If benchmarks count allocations per op, the operations of an allocation profile are
     those that allocate what it holds, so its total per op is the benchmarks' own.
-
-    Parameters
-    ----------
-    totals
-        The raw sums of (base, new).
-    durations_ns
-        How long each side was profiled, None if unknown.
-    work
-        The operations that each side did.
-    share
-        Whether to scale new to the total of base.
-    counts
-        What the values count: see `Counts`.
-    of_fleets
-        Whether values are sums over hosts: more hosts have more of anything.
-
-    Raises
-    ------
-    UsageError
-        Both `work` and `share` are given.
-
+    `of_fleets` means that values are sums over hosts: more hosts have more of anything.
+    Raises UsageError if both `work` and `share` are given.
     """
     if work is not None and share:
         raise UsageError("-normalize and --work contradict each other: give one")
@@ -175,7 +157,7 @@ def _of_set_up(
         more = work.allocation[1] / work.allocation[0] * rates[0] / rates[1]
     elif work.throughout:
         return False
-    apart = SINCE_START.ratio
-    if by_operation > apart:
-        return more <= apart
-    return by_operation < 1 / apart and more >= 1 / apart
+    alike = SINCE_START.ratio
+    if by_operation > alike:
+        return more <= alike
+    return by_operation < 1 / alike and more >= 1 / alike

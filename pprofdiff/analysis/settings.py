@@ -29,37 +29,22 @@ class Span(NamedTuple):
 class Settings:
     """The settings of a comparison; by default work is inferred from the inputs.
 
-    Attributes
-    ----------
-    sample_type
-        Which values of profiles, by name or position; None for the profile's default.
-    normalize
-        Scale new to base's total, so that shares are compared.
-    work
-        Operations that each side did; None to infer them from the inputs.
-    spans
-        The seconds of each side's GC log to compare; None for its steady window.
-    pair_names
-        (base, new) names, or patterns of names, of functions that are the same.
-    pairing
-        Whether functions with different names may otherwise be the same.
-    sources
-        The source of both builds, if given: which functions are in both decides before
-        samples do.
-    identity
-        Which function of base is which of new; None to decide it from the inputs.
-    same_within
-        Builds are the same if the outcome's figure is known to differ by at most this
-        share of base.
-    pairs
-        How many pairs both sides' runs make that were taken in turns.
-    same_hosts
-        Whether runs with equal numbers are of one host and compared in pairs; see
-        `analysis.hosts.hosts_of_both`.
-    by
-        The key of the sample label that identifies units of work, such as endpoint; ""
-        to find one.
+    `sample_type` selects the values of profiles, by name or position; None for the
+    default. `normalize` scales new to base's total, so that shares are compared. `work`
+    is the operations that each side did. `spans` are the seconds of each side's GC log
+    to compare, None for its steady window. `by` is the key of the sample label that
+    identifies units of work, such as endpoint; "" to find one. Builds are the same if
+    the outcome's figure is known to differ by at most `same_within` of base.
 
+    `pair_names` are (base, new) names, or patterns of names, of functions that are the
+    same; `pairing` says whether functions with different names may otherwise be.
+    `sources` has the source of both builds, if given: which functions are in both
+    decides before samples do. `identity` replaces all of this: which function of base
+    is which of new.
+
+    `pairs` is how many pairs both sides' runs make that were taken in turns;
+    `same_hosts` says whether runs with equal numbers are of one host and compared in
+    pairs (`analysis.run_order.hosts_of_both`).
     """
 
     sample_type: str | int | None = None

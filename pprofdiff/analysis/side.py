@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from posixpath import basename
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,13 +99,13 @@ def _numbered_by_name(side: Side) -> Side | None:
 
 def cpu_seconds(side: Side) -> float | None:
     """Return how long a side's CPU profiles lasted, None if one does not say."""
-    durations = [
-        capture.content.duration_ns
-        for capture in side.of("profile")
-        if measure(capture) == "cpu"
-    ]
-    known = [duration for duration in durations if duration]
-    return sum(known) / 1e9 if known and len(known) == len(durations) else None
+    durations = [profile.duration_ns or 0 for profile in cpu_profiles(side)]
+    return sum(durations) / 1e9 if durations and all(durations) else None
+
+
+def cpu_profiles(side: Side) -> list[Profile]:
+    """Return a side's CPU profiles."""
+    return [c.content for c in side.of("profile") if measure(c) == "cpu"]
 
 
 def age_seconds(side: Side) -> float | None:
@@ -117,8 +117,7 @@ def age_seconds(side: Side) -> float | None:
     """
     if (cycles := _only_log(side)) is None:
         return cpu_seconds(side) if is_whole(side) else None
-    profiles = [c.content for c in side.of("profile") if measure(c) == "cpu"]
-    durations = [(profile.duration_ns or 0) / 1e9 for profile in profiles]
+    durations = [(profile.duration_ns or 0) / 1e9 for profile in cpu_profiles(side)]
     return max(float(cycles.start_ms[-1]) / 1e3, *durations, 0.0)
 
 
@@ -156,35 +155,23 @@ def is_whole(side: Side) -> bool:
     return _only_log(side) is None and of_benchmarks(side)
 
 
-class Allocating(NamedTuple):
-    """How a process allocates in the second half of its life, from its GC log.
+def allocating(side: Side) -> tuple[bool, float | None]:
+    """Return how a process allocates in the second half of its life, by its GC log.
 
-    `share` is how much of all between cycles it allocated then, `per_second` how many
-    MiB per second; None with fewer than three cycles.
+    That is whether it allocated beyond start-up, as far as known, and how many MiB per
+    second then; None without three cycles.
     """
-
-    share: float
-    per_second: float | None
-
-    @property
-    def throughout(self) -> bool:
-        """Whether the process allocated beyond start-up: an even split is half."""
-        return self.share >= _LATE
-
-
-def allocating(side: Side) -> Allocating | None:
-    """Return how a process allocates, from its GC log; None without one."""
     cycles, age = _only_log(side), age_seconds(side)
     if cycles is None or age is None:
-        return None
+        return True, None
     amounts = _allocated_mb(cycles)
     late = np.flatnonzero(cycles.start_ms >= age * 1e3 / 2)
     share = float(amounts[late].sum()) / max(float(amounts.sum()), 1.0)
     if len(late) <= _SEVERAL:
-        return Allocating(share, None)
+        return share >= _LATE, None
     # The first amount began before that: only what follows counts.
     took = float(cycles.start_ms[late[-1]] - cycles.start_ms[late[0]]) / 1e3
-    return Allocating(share, float(amounts[late[1:]].sum()) / took if took else None)
+    return share >= _LATE, float(amounts[late[1:]].sum()) / took if took else None
 
 
 def _allocated_mb(cycles: Cycles) -> NDArray[np.int64]:
@@ -202,10 +189,13 @@ def _only_log(side: Side) -> Cycles | None:
 
 def of_benchmarks(side: Side) -> bool:
     """Return whether there is a CPU profile, and all of them are of benchmarks."""
-    profiles = [c.content for c in side.of("profile") if measure(c) == "cpu"]
-    return bool(profiles) and all(
-        not BENCHMARK_LOOPS.isdisjoint(profile.function_names()) for profile in profiles
-    )
+    profiles = cpu_profiles(side)
+    return bool(profiles) and all(map(runs_benchmarks, profiles))
+
+
+def runs_benchmarks(profile: Profile) -> bool:
+    """Return whether a profile has a benchmark loop on a stack."""
+    return not BENCHMARK_LOOPS.isdisjoint(profile.function_names())
 
 
 def stacks_of(side: Side) -> list[Profile | Stacks]:

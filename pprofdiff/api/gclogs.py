@@ -180,10 +180,10 @@ class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
 
         parts = []
         for name, side in (("base", self.base), ("new", self.new)):
-            part = side.run.cycles.to_frame().reset_index()
+            part = side.shown.run.cycles.to_frame().reset_index()
             part.insert(0, "side", name)
             rows = pd.RangeIndex(len(part))
-            first, stop = side.window.first, side.window.stop
+            first, stop = side.shown.window.first, side.shown.window.stop
             part.insert(2, "in_window", (rows >= first) & (rows < stop))
             parts.append(part)
         frame = pd.concat(parts, ignore_index=True)

@@ -20,7 +20,7 @@ class OfData(Generic[Value_co]):
 
     def __set_name__(self, owner: type, name: str) -> None:
         """Remember the name that it is assigned to."""
-        self._name = name
+        self.name: Any = name
 
     @overload
     def __get__(self, instance: None, owner: type) -> Self: ...
@@ -28,4 +28,8 @@ class OfData(Generic[Value_co]):
     def __get__(self, instance: _HasData, owner: type) -> Value_co: ...
     def __get__(self, instance: _HasData | None, owner: type) -> Any:
         """Return the value, or the descriptor itself from the class."""
-        return self if instance is None else getattr(instance.data, self._name)
+        return self if instance is None else self.of(instance.data)
+
+    def of(self, data: Any) -> Any:  # noqa: ANN401 - of any kind
+        """Return the value of `data`."""
+        return getattr(data, self.name)

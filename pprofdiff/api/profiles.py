@@ -17,9 +17,10 @@ from pprofdiff.analysis.control.about_work import at_about_equal_work, shows_wor
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.profiles.filters import Filters, filtered
-from pprofdiff.analysis.profiles.granularity import Granularity
+from pprofdiff.analysis.profiles.frames import blame_frame, categories_frame
 from pprofdiff.analysis.profiles.kinds import kind_name
 from pprofdiff.analysis.profiles.labels import labels_frame
+from pprofdiff.analysis.profiles.rows import Granularity
 from pprofdiff.analysis.profiles.side import ProfileSide, side
 from pprofdiff.analysis.profiles.single import profile_sums, stacks_frame
 from pprofdiff.analysis.profiles.tables import VALUE_COLUMNS, Table, ValueColumn
@@ -185,6 +186,14 @@ class Summary:
     warnings: tuple[str, ...]
 
 
+class _OfTable(OfData["pd.DataFrame"]):
+    """The table of the same name as a DataFrame."""
+
+    def of(self, data: ProfileDiff) -> pd.DataFrame:
+        """Return it; see `analysis.profiles.tables.Table.to_frame`."""
+        return data.table(self.name).to_frame()
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Diff(KindDiff[ProfileDiff], PlottedProfiles):
     """What changed between two profiles, in one sample type.
@@ -230,23 +239,25 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
         """Return the rows for functions, lines, files, packages or stacks, in numpy."""
         return self.data.table(granularity)
 
-    functions = OfData["pd.DataFrame"](
+    functions = _OfTable(
         "One row per function; see `analysis.profiles.tables.Table.to_frame`."
     )
-    lines = OfData["pd.DataFrame"](
-        "One row per source line, named ``function file:line``."
-    )
-    files = OfData["pd.DataFrame"]("One row per source file.")
-    packages = OfData["pd.DataFrame"]("One row per Go package.")
-    stacks = OfData["pd.DataFrame"](
+    lines = _OfTable("One row per source line, named ``function file:line``.")
+    files = _OfTable("One row per source file.")
+    packages = _OfTable("One row per Go package.")
+    stacks = _OfTable(
         "One row per stack, function names joined with ``;``, root first."
     )
-    categories = OfData["pd.DataFrame"](
-        "One row per runtime category; see `frames.categories_frame`."
-    )
-    blame = OfData["pd.DataFrame"](
-        "One row per category and call site; see `frames.blame_frame`."
-    )
+
+    @property
+    def categories(self) -> pd.DataFrame:
+        """One row per runtime category; see `frames.categories_frame`."""
+        return categories_frame(self.data)
+
+    @property
+    def blame(self) -> pd.DataFrame:
+        """One row per category and call site; see `frames.blame_frame`."""
+        return blame_frame(self.data)
 
     @property
     def summary(self) -> Summary:

@@ -40,7 +40,7 @@ from pprofdiff.units import printable
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gate.rules import Gate
-    from pprofdiff.analysis.profiles.granularity import Granularity
+    from pprofdiff.analysis.profiles.rows import Granularity
     from pprofdiff.analysis.settings import Span
     from pprofdiff.model.source import Sources
     from pprofdiff.report.pprof.profile import ViewKind

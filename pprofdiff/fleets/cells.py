@@ -81,21 +81,14 @@ def summed(several: Sequence[tuple[Cell, Profile]]) -> CellSums:
     by_cell = np.add.reduceat(apart, starts, axis=1)
     plain = pruned_frames(merged) if merged.drop_frames else merged
     classified = is_cpu(first) or is_state(first)
-    rows = summed_rows(
-        SampleValues(plain, by_cell.sum(axis=1), by_run=by_cell),
-        "functions",
-        classified=classified,
-    )
+    side = SampleValues(plain, by_cell)
+    rows = summed_rows(side, "functions", classified=classified)
     known = len(rules().categories)
     categories = np.zeros((len(cells), known), np.int64)
     if isinstance(rows.ends, Attribution):
         for number, values in enumerate(by_cell.T):
             categories[number] = sums(rows.ends.category, values, known)
-    flat, cum = (
-        (rows.flat[:, None], rows.cum[:, None])
-        if rows.by_run is None
-        else (rows.by_run.flat, rows.by_run.cum)
-    )
+    flat, cum = rows.flat, rows.cum
     # Two functions may have the same name.
     place = {name: i for i, name in enumerate(dict.fromkeys(rows.rows.names))}
     name = np.array([place[one] for one in rows.rows.names], np.int64)

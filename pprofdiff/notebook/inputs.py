@@ -96,7 +96,7 @@ def log_card(side: GCSide, label: str) -> Card:
     lead = f"{side.whole.cycles:,} GC cycles from {first:.1f} to {last:.1f} s"
     columns = name_column(""), Column("value", "new"), Column("fields", "source", "<")
     table = Table("log", columns, tuple(rows))
-    below = f"Rates and means: {side.window.reason}"
+    below = f"Rates and means: {side.shown.window.reason}"
     return Card((label,), "GC log", lead, table, below)
 
 

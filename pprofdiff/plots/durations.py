@@ -131,7 +131,7 @@ def latency_in_words(diff: TraceDiff | Plottable[TraceDiff]) -> str:
 
 def _pauses(diff: GCDiff) -> _Sides:
     def of(side: GCSide) -> _Durations:
-        cycles = side.cycles if side.asked else side.run.cycles
+        cycles = side.shown.summed
         stops = cycles.sweep_termination_wall_us, cycles.mark_termination_wall_us
         return _Durations(side.label, "pauses", np.sort(np.concatenate(stops)) * 1000)
 

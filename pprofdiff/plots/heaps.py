@@ -208,7 +208,7 @@ def _heap(side: ProfileSide) -> _Heap:
 
 
 def _heap_of_log(side: GCSide) -> _Heap:
-    cycles = side.run.cycles
+    cycles = side.shown.run.cycles
     start = cycles.start_ms.astype(np.float64) * 1e6
     took_us = (
         cycles.sweep_termination_wall_us

@@ -208,7 +208,8 @@ def _packages(diff: ProfileDiff) -> tuple[list[str], Runs[Column]]:
     table = diff.table("packages")
     order = table.order("flat")
     first = order[:_NAMED]
-    some = first[(table.base_flat[first] != 0) | (table.new_flat[first] != 0)]
+    base, new = table.raw("flat")
+    some = first[(base[first] != 0) | (new[first] != 0)]
     names = [table.names[i] for i in some.tolist()]
     runs = table.runs("flat").map(
         lambda run: np.append(run[some], run.sum() - run[some].sum())

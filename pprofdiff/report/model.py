@@ -19,7 +19,7 @@ from pprofdiff.analysis.gate.model import Ruling, Verdict
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.granularity import Granularity
+from pprofdiff.analysis.profiles.rows import Granularity
 from pprofdiff.analysis.run_order import one_after_the_other
 from pprofdiff.analysis.runs.headline import outlying_runs
 from pprofdiff.kinds import KINDS, resolve
@@ -228,7 +228,7 @@ def _of_runs(comparison: Comparison) -> Iterator[Caveat]:
     """Yield caveats about runs, or about hosts for fleets."""
     base, new = comparison.base, comparison.new
     if comparison.of_fleets:
-        from pprofdiff.analysis.hosts import fleet_caveats
+        from pprofdiff.analysis.run_order import fleet_caveats
 
         yield from fleet_caveats(base, new)
     else:

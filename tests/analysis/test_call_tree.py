@@ -20,8 +20,8 @@ from pprofdiff.analysis.call_tree import (
 from pprofdiff.analysis.judge.calibration import LIMIT
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.views import merged
-from pprofdiff.analysis.profiles.granularity import NO_STACK
 from pprofdiff.analysis.profiles.paths import DEEPEST
+from pprofdiff.analysis.profiles.rows import NO_STACK
 from pprofdiff.model.csr import offsets_of
 from tests.analysis.building import compared, given, profile, profiles
 from tests.conftest import STORIES

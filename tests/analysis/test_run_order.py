@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from pprofdiff.analysis.gate.rules import Gate
-from pprofdiff.analysis.hosts import fleet_caveats
-from pprofdiff.analysis.run_order import began_first, taken_in_turns
+from pprofdiff.analysis.run_order import fleet_caveats, started_first, taken_in_turns
 from pprofdiff.model.side import Fleet, Side
 from pprofdiff.report.model import report_of
 from pprofdiff.report.sections.outcome import outcome_text
@@ -70,7 +69,7 @@ def test_other_runs_are_none(base, new):
     ],
 )
 def test_one_side_began_first(base, new, first):
-    told = began_first(side("base", base), side("new", new))
+    told = started_first(side("base", base), side("new", new))
     assert (None if told is None else told.label) == first
 
 

@@ -46,7 +46,7 @@ def test_options_are_as_for_diff():
     paths = DATA / "syncpool/base", DATA / "syncpool/new"
     both = pprofdiff.compare(*paths, rps=(800, 700), window=(5, 10))
     assert both["cpu"].normalization.mode == "per_work"
-    assert both.gc.base.asked
+    assert both.gc.base.shown.asked
     assert both.gc.rates == (800, 700)
     logs = pprofdiff.compare([paths[0] / "gctrace.log"], [paths[1] / "gctrace.log"])
     assert logs.profiles == {}

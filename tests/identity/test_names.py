@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.profiles.granularity import (
+from pprofdiff.analysis.profiles.rows import (
     Granularity,
     pair_side_rows,
     side_rows,

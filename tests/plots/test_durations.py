@@ -40,7 +40,7 @@ def shares(values, at):
 def test_pauses_are_those_of_the_log(name):
     diff = pools()
     whole, dots = curve(plots.pauses(diff, Figure().subplots()), name)
-    cycles = getattr(diff, name).run.cycles
+    cycles = getattr(diff, name).shown.run.cycles
     stops = 1000 * np.concatenate(
         (cycles.sweep_termination_wall_us, cycles.mark_termination_wall_us)
     )

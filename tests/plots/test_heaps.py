@@ -29,7 +29,7 @@ def lines(ax, name="new"):
 def test_a_log_s_cycles_are_drawn_one_by_one(side):
     log = getattr(pools(), side)
     (whole, live), (goal,) = lines(plots.heap(log, Figure().subplots()))
-    cycles = log.run.cycles
+    cycles = log.shown.run.cycles
     assert np.array_equal(live.get_ydata(), cycles.heap_live_mb * MIB)
     assert np.array_equal(goal.get_ydata(), cycles.goal_mb * MIB)
     assert np.array_equal(goal.get_xdata(), cycles.start_ms * 1e6)
@@ -49,11 +49,11 @@ def test_a_log_s_cycles_are_drawn_one_by_one(side):
 
 def test_a_crowd_is_drawn_as_what_it_covers():
     side = story_logs("zstd").base
-    assert len(side.run.cycles) > 400
+    assert len(side.shown.run.cycles) > 400
     ax = plots.heap(side, Figure().subplots())
     _, band = ax.collections
     corners = np.concatenate([path.vertices for path in band.get_paths()])
-    cycles = side.run.cycles
+    cycles = side.shown.run.cycles
     low = min(cycles.heap_live_mb.min(), cycles.heap_start_mb.min())
     assert corners[:, 1].min() == low * MIB
     assert corners[:, 1].max() == cycles.heap_end_mb.max() * MIB
@@ -80,7 +80,9 @@ def test_both_sides_go_on_one_axes():
     ax = plots.heap(pools(), Figure().subplots())
     for name, side in (("base", pools().base), ("new", pools().new)):
         (_, live), _ = lines(ax, name)
-        assert np.array_equal(live.get_ydata(), side.run.cycles.heap_live_mb * MIB)
+        assert np.array_equal(
+            live.get_ydata(), side.shown.run.cycles.heap_live_mb * MIB
+        )
 
 
 @pytest.mark.parametrize("side", ["base", "new"])

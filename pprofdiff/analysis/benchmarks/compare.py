@@ -21,9 +21,8 @@ from pprofdiff.analysis.judge.calibration import (
     SAMPLES_FOR_INTERVAL,
     SAMPLES_FOR_TEST,
 )
-from pprofdiff.analysis.judge.judge import Judge
 from pprofdiff.analysis.judge.judgement import Change
-from pprofdiff.analysis.judge.samples import Summary, geomean, summarize
+from pprofdiff.analysis.judge.samples import MedianModel, Summary, geomean, summarize
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.model.benchmarks import Benchmarks, Result
 from pprofdiff.model.side import Side
@@ -234,13 +233,13 @@ def compare_benchmarks(
     `base` and `new` are the outputs of each side. Tables and rows are in the order in
     which configurations, units and names first appear, base first, as in benchstat.
     """
-    apart, differences = _configurations(base, new)
+    separating, differences = _configurations(base, new)
     pooled: dict[_Key, tuple[_Results, _Results]] = {}
     for side, outputs in enumerate((base, new)):
         each = enumerate(output.results for output in outputs)
         for run, result in ((run, one) for run, results in each for one in results):
             config = dict(result.config)
-            where = tuple((key, config.get(key, "")) for key in apart)
+            where = tuple((key, config.get(key, "")) for key in separating)
             key = (where, tidy(result.unit).unit, (result.name, result.procs))
             pooled.setdefault(key, ([], []))[side].append((run, result))
     rows: dict[tuple[_Config, str], list[BenchmarkRow]] = {}
@@ -275,7 +274,7 @@ def _configurations(
     A key separates benchmarks if one side has several values of it and they can be
     paired by it: it is ``pkg``, or the sides share a value.
     """
-    apart, differences = [], []
+    separating, differences = [], []
     sides = [list(chain.from_iterable(o.results for o in side)) for side in (base, new)]
     keys = dict.fromkeys(
         key for result in chain.from_iterable(sides) for key, _ in result.config
@@ -288,10 +287,10 @@ def _configurations(
         )
         several = len(base_values) > 1 or len(new_values) > 1
         if several and (key == "pkg" or set(base_values) & set(new_values)):
-            apart.append(key)
+            separating.append(key)
         elif set(base_values) != set(new_values) and base_values and new_values:
             differences.append(ConfigDifference(key, base_values, new_values))
-    return tuple(apart), tuple(differences)
+    return tuple(separating), tuple(differences)
 
 
 class _Sample(NamedTuple):
@@ -330,7 +329,7 @@ def _row(base: _Results, new: _Results) -> BenchmarkRow | None:
     raw = tidied
     if len(units) == 1 and tidy(units[0]).factor != 1:
         raw = [summarize(s.raw) if s.raw else None for s in samples]
-    change = Judge.of_benchmark().pair(first, second) if first and second else None
+    change = MedianModel().pair(first, second) if first and second else None
     shown = tidy(units[0]).unit
     _, first_of_all = (base or new)[0]
     return BenchmarkRow(

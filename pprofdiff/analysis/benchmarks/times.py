@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.benchmarks.units import ALLOCATED, tidy
@@ -32,17 +32,21 @@ def key_of(result: Result) -> BenchmarkKey:
     return result.name, result.procs, dict(result.config).get("pkg")
 
 
+def results_of(side: Side) -> Iterator[tuple[int, BenchmarkKey, Result]]:
+    """Yield (run, benchmark, result) of all benchmarks of a side."""
+    for capture in side.of("benchmark"):
+        for result in capture.content.results:
+            yield capture.run, key_of(result), result
+
+
 def times_by_run(side: Side) -> dict[BenchmarkKey, dict[int, list[float]]]:
     """Return each benchmark's seconds per op, by run number."""
     runs: dict[BenchmarkKey, dict[int, list[float]]] = {}
-    for capture in side.of("benchmark"):
-        for result in capture.content.results:
-            factor = SECONDS.get(result.unit)
-            values = [value * factor for value in result.values if factor]
-            if values and all(map(is_time, values)):
-                runs.setdefault(key_of(result), {}).setdefault(capture.run, []).extend(
-                    values
-                )
+    for run, key, result in results_of(side):
+        factor = SECONDS.get(result.unit)
+        values = [value * factor for value in result.values if factor]
+        if values and all(map(is_time, values)):
+            runs.setdefault(key, {}).setdefault(run, []).extend(values)
     return runs
 
 
@@ -65,22 +69,16 @@ def measured(side: Side) -> dict[BenchmarkKey, Measured]:
     Summed over all runs, since a CPU profile covers all of them.
     """
     sums: dict[BenchmarkKey, Measured] = {}
-    for capture in side.of("benchmark"):
-        for result in capture.content.results:
-            if result.unit in SECONDS:
-                name = key_of(result)
-                took = sum(
-                    value * SECONDS[result.unit] * times
-                    for value, times in zip(
-                        result.values, result.iterations, strict=True
-                    )
-                )
-                before = sums.get(name, Measured())
-                sums[name] = Measured(
-                    before.iterations + sum(result.iterations),
-                    before.seconds + took,
-                    before.values + len(result.values),
-                )
+    for _, name, result in results_of(side):
+        if result.unit in SECONDS:
+            pairs = zip(result.values, result.iterations, strict=True)
+            took = sum(value * SECONDS[result.unit] * times for value, times in pairs)
+            before = sums.get(name, Measured())
+            sums[name] = Measured(
+                before.iterations + sum(result.iterations),
+                before.seconds + took,
+                before.values + len(result.values),
+            )
     return {name: one for name, one in sums.items() if min(one) > 0}
 
 
@@ -121,9 +119,8 @@ Allocated = dict[str, dict[BenchmarkKey, list[float]]]
 def allocated_by_benchmark(side: Side) -> Allocated:
     """Return all values of B/op and of allocs/op, by benchmark."""
     found: Allocated = {unit: {} for unit in ALLOCATED.values()}
-    for capture in side.of("benchmark"):
-        for result in capture.content.results:
-            of_unit = found.get(tidy(result.unit).unit)
-            if of_unit is not None and result.values:
-                of_unit.setdefault(key_of(result), []).extend(result.values)
+    for _, key, result in results_of(side):
+        of_unit = found.get(tidy(result.unit).unit)
+        if of_unit is not None and result.values:
+            of_unit.setdefault(key, []).extend(result.values)
     return found

@@ -43,25 +43,13 @@ Floats = NDArray[np.float64]
 class Turns:
     """Each benchmark's values of both sides, turn by turn.
 
-    Attributes
-    ----------
-    names
-        The benchmarks, in the order of their first lines.
-    seconds
-        Time per op of (base, new): float64 of shape (turns, benchmarks).
-    cpu_seconds
-        CPU time per op, likewise; None if turns lack it.
-    allocated
-        Bytes and objects per op of (base, new), by sample type of an allocs profile:
-        medians, float64 of shape (benchmarks,).
-    varies
-        Whether both sides' counts of a kind share a range: what goroutines allocate may
-        depend on when each runs. bool of shape (benchmarks,), by sample type.
-    together
-        How many consecutive turns make one observation.
-    layouts
-        Whether the function order changes after each of those.
-
+    `names` are in the order of their first lines. `seconds` is time per op of (base,
+    new): float64 of shape (turns, benchmarks); `cpu_seconds` is CPU time per op, None
+    if turns lack it. `allocated` is the median bytes and objects per op of (base, new),
+    float64 by benchmark, by sample type of an allocs profile; `varies` (bool) says
+    whether both sides' counts share a range: what goroutines allocate may depend on
+    when each runs. `together` consecutive turns make one observation; with `layouts`
+    the function order changes after each of those.
     """
 
     names: tuple[BenchmarkKey, ...]

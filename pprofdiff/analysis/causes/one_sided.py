@@ -123,7 +123,8 @@ def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
     significant = ~cpu.relative.rows(table.runs("cum")).noise
     for row in np.flatnonzero(significant).tolist():
         significant[row] = _significant(cpu, table.names[row])
-    base, new = table.base_cum / base_total, table.new_cum / new_total
+    cum = table.raw("cum")
+    base, new = cum[0] / base_total, cum[1] / new_total
     at = cpu.diff.paired_functions.tabled
     gone, added = (np.zeros(len(cpu.names), np.bool_) for _ in range(2))
     gone[at[significant & (base >= NOTICED) & (new <= _LEFT * base)]] = True

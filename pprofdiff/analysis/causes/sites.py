@@ -17,7 +17,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.ledger.views import View
 from pprofdiff.analysis.policy import MINOR, MOST, MUCH, NEARLY_ALL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.runs import operations_of_both
+from pprofdiff.analysis.profiles.side import operations_of_both
 from pprofdiff.model.csr import sums
 
 Column = NDArray[np.int64]

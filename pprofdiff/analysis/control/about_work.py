@@ -31,9 +31,13 @@ def at_about_equal_work(
     scaled: dict[int, Normalization] = {}
     compared = []
     for diff in profiles:
-        if _waits_since_start(diff):
-            by = _of_waits(diff, profiles)
-            compared.append(diff if by is None else diff.scaled_by(by))
+        if diff.name in ("block", "mutex") and diff.normalization.mode == "absolute":
+            # Allocation and wait profiles cover the same time: since process start (the
+            # documentation of runtime/pprof).
+            sites = _shared_sites(of_type(profiles, "alloc_space"))
+            if sites is not None:
+                diff = diff.scaled_by(_about(sites.work, _SITES, diff))  # noqa: PLW2901
+            compared.append(diff)
             continue
         if diff.normalization.mode != "composition":
             compared.append(diff)
@@ -49,30 +53,13 @@ def at_about_equal_work(
     return tuple(compared)
 
 
-def _waits_since_start(diff: ProfileDiff) -> bool:
-    """Return whether a profile counts waits over an unknown duration."""
-    return diff.name in ("block", "mutex") and diff.normalization.mode == "absolute"
-
-
-def _of_waits(
-    diff: ProfileDiff, profiles: Sequence[ProfileDiff]
-) -> Normalization | None:
-    """Return the scaling of waits to base's work; None if nothing shows it well.
-
-    Allocation and wait profiles cover the same time: since process start (the
-    documentation of runtime/pprof).
-    """
-    shared = _shared_sites(of_type(profiles, "alloc_space"))
-    return None if shared is None else _about(_of(shared), _SITES, diff)
-
-
 def _normalization(
     diff: ProfileDiff, profiles: Sequence[ProfileDiff], base: Side, new: Side
 ) -> Normalization | None:
     """Return the scaling to base's work; None if nothing shows it well."""
     found = control(diff)
     if found is not None and found.shows_work:
-        work = _of(found)
+        work = found.work
         takes = "takes {} the CPU" if diff.is_cpu else "allocates {} as much"
         why = f"unchanged code {takes}"
     else:
@@ -114,7 +101,7 @@ def by_call_sites(
     base_s, new_s = (
         span / 1e9 / age for span, age in zip(spans, ages, strict=True) if span and age
     )
-    by, work = new_s / base_s, _of(shared)
+    by, work = new_s / base_s, shared.work
     return work._replace(ratio=work.ratio * by, low=work.low * by, high=work.high * by)
 
 
@@ -127,9 +114,3 @@ def _shared_sites(allocs: ProfileDiff | None) -> Control | None:
         return None
     shared = control(allocs)
     return shared if shared is not None and shared.of_work else None
-
-
-def _of(shared: Control) -> InferredWork:
-    """Return the control's ratio as inferred work."""
-    low, high = shared.ratio_low, shared.ratio_high
-    return InferredWork(shared.ratio, low, high, shared.sigma, shared.rows)

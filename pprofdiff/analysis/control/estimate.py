@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.control.rows import ControlRows, control_rows
 from pprofdiff.analysis.judge.calibration import ROW_FREEDOM
 from pprofdiff.analysis.judge.counts import CountModel
-from pprofdiff.analysis.judge.scaling import weighted_median
+from pprofdiff.analysis.judge.scaling import InferredWork, weighted_median
 from pprofdiff.analysis.judge.student import reach
 from pprofdiff.analysis.judge.totals import Ratio
 from pprofdiff.analysis.profiles.caveats import releases_apart
@@ -108,15 +108,19 @@ class Control(NamedTuple):
     @property
     def of_work(self) -> bool:
         """Whether the ratio is that of operations, known well enough to scale by it."""
-        known = self.rows >= _ROWS_TO_HOLD and not self.one
-        return (
-            known and self.agrees and log(self.ratio_high / self.ratio_low) <= _WIDEST
-        )
+        known = self.rows >= _ROWS_TO_HOLD and not self.one and self.agrees
+        return known and log(self.ratio_high / self.ratio_low) <= _WIDEST
 
     @property
     def shows_work(self) -> bool:
         """Whether both the ratio and the cost can be reported."""
         return self.holds and self.of_work
+
+    @property
+    def work(self) -> InferredWork:
+        """The ratio as inferred work."""
+        low, high = self.ratio_low, self.ratio_high
+        return InferredWork(self.ratio, low, high, self.sigma, self.rows)
 
     @property
     def of_cost(self) -> Ratio:

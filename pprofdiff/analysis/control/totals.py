@@ -13,7 +13,6 @@ from pprofdiff.analysis.judge.totals import (
     InTurns,
     Ratio,
     mean_of_runs,
-    ratio_of_figure,
     ratio_of_runs,
     ratio_of_sums,
 )
@@ -98,7 +97,7 @@ def ratio_about(diff: ProfileDiff) -> TotalRatio | None:
 def total_of_turns(turns: InTurns) -> TotalRatio:
     """Return the ratio of the cost per op of sides measured in interleaved rounds."""
     base, new = turns.base, turns.new
-    ratio = ratio_of_figure(turns)
+    ratio = turns.ratio()
     low, high = ratio.wide
     means = mean_of_runs([[one] for one in base]), mean_of_runs([[one] for one in new])
     runs = len(base), len(new)

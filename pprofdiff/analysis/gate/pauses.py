@@ -20,8 +20,14 @@ from pprofdiff.analysis.gate.measures import (
 )
 from pprofdiff.analysis.gclogs.side import mean_of_runs
 from pprofdiff.analysis.judge.calibration import GC_PAUSES
-from pprofdiff.analysis.judge.durations import RANKS, Durations, quantile
-from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.durations import (
+    RANKS,
+    CeilingModel,
+    Durations,
+    ExceedanceModel,
+    quantile,
+)
+from pprofdiff.analysis.judge.judge import LevelModel, RatioModel
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.judge.totals import all_paired
 from pprofdiff.units import scale_for
@@ -129,12 +135,12 @@ def _chance(
     base, new = (max(value, float(_LEAST_NS)) for value in quantiles)
     if limit.sign:
         highest = base + limit.allowed(base, "ns")
-        change = Judge.of_ratios((GC_PAUSES,)).one(runs)
+        change = RatioModel((GC_PAUSES,)).one(runs)
         level = base
     else:
         highest = limit.within("ns")
         level = max(highest, 1.0)
-        change = Judge.of_level(GC_PAUSES, level).one(runs)
+        change = LevelModel(GC_PAUSES, level).one(runs)
     if change.low is None or change.high is None:
         return _Chance(change.noise, _FEW, None)
     low, high = (
@@ -161,13 +167,10 @@ def _quantiles(runs: Sequence[Column], rank: int) -> tuple[NDArray[np.float64], 
 
 def _within(limit: Limit, rank: int, sides: Runs[Column]) -> bool | None:
     """Return whether the change is within noise, from the pauses of one run a side."""
-    judge = (
-        Judge.of_quantile(rank)
-        if limit.sign
-        else Judge.of_ceiling(rank, limit.within("ns"))
+    model = (
+        ExceedanceModel(rank) if limit.sign else CeilingModel(rank, limit.within("ns"))
     )
-    base, new = Durations(sides.base[0]), Durations(sides.new[0])
-    return judge.pair(base, new).noise
+    return model.pair(Durations(sides.base[0]), Durations(sides.new[0])).noise
 
 
 def _sides(

@@ -27,11 +27,11 @@ from pprofdiff.analysis.gate.measures import (
 )
 from pprofdiff.analysis.judge.calibration import GOROUTINES
 from pprofdiff.analysis.judge.counts import CountModel
-from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judge import PriorModel
 from pprofdiff.analysis.judge.judgement import Change, Observed, Runs
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.granularity import Granularity, first_lines
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
+from pprofdiff.analysis.profiles.rows import Granularity, first_lines
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import STOPPED, ValueColumn
 from pprofdiff.goruntime.names import is_runtime_like
@@ -244,7 +244,7 @@ def _chance(
     waited for locks, no model says how far runs vary: noise and interval are unknown.
     """
     if model is not None:
-        judged = Judge(model).rows(rows.runs)
+        judged = model.rows(rows.runs)
         low, high = (
             model.against(rows.runs, share=float(limit.amount / 100))
             if limit.relative
@@ -269,7 +269,7 @@ def _of_goroutines(diff: ProfileDiff, rows: _Rows, limit: Limit) -> _Chance:
 
     Go counts every goroutine and samples none. Their shares have no interval.
     """
-    judge = Judge.of_figure(GOROUTINES)
+    judge = PriorModel(GOROUTINES)
 
     def change(row: int) -> Change:
         sides = (Observed(float(side[row])) for side in rows.sums)

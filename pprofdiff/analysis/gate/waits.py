@@ -18,7 +18,7 @@ from pprofdiff.analysis.gate.measures import (
     Missing,
 )
 from pprofdiff.analysis.judge.calibration import WAITED
-from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judge import RatioModel
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.policy import MINOR
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
@@ -100,7 +100,7 @@ def _figure(
     runs = Runs(each[0], each[1], diff.in_turns)
     noise, bounds = True, None
     if any(ns > least for side in each for ns in side):
-        change = Judge.of_ratios((WAITED,)).one(runs)
+        change = RatioModel((WAITED,)).one(runs)
         noise = change.noise is not False
         low, high = (
             max(base, least) * exp(part or 0.0) - base

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.figures.estimate import Estimate, of_ratio
 from pprofdiff.analysis.gclogs.catalogue import FIGURES, LogFigure
-from pprofdiff.analysis.gclogs.figures import GCFigures
 from pprofdiff.analysis.gclogs.side import GCSide, LoggedRun, side_of, unusable
 from pprofdiff.analysis.judge.calibration import GC_WORK
-from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judge import MeanModel, RatioModel
 from pprofdiff.analysis.judge.judgement import Change, Runs
 from pprofdiff.analysis.judge.totals import all_paired
 from pprofdiff.analysis.settings import Settings, Span
@@ -103,7 +102,7 @@ class Pace(NamedTuple):
 
 def pace_of(side: GCSide) -> Pace | None:
     """Return the pace in a side's window; None if heaps are too small to show it."""
-    cycles = side.cycles
+    cycles = side.shown.cycles
     live, goal = cycles.heap_live_mb[:-1], cycles.goal_mb[1:]
     follows = np.diff(cycles.number) == 1
     live, goal = live[follows].astype(np.float64), goal[follows].astype(np.float64)
@@ -129,29 +128,11 @@ def _spread(live: NDArray[np.float64], goal: NDArray[np.float64]) -> float | Non
 
 def _at_the_start(side: GCSide) -> tuple[float | None, float | None]:
     """Return the bounds of GOGC at process start, None without the first cycle."""
-    cycles = side.run.cycles
+    cycles = side.shown.run.cycles
     if not len(cycles.number) or int(cycles.number[0]) != 1:
         return None, None
     first = float(cycles.goal_mb[0])
     return 100 * first / _FIRST_MB, 100 * (first + 1) / _FIRST_MB
-
-
-class _Rates(NamedTuple):
-    """The inputs of `Factors`, all positive: cycles/s, CPU and MiB per cycle."""
-
-    cycles: float
-    cpu: float
-    size: float
-
-    @classmethod
-    def of(cls, steady: GCFigures) -> _Rates | None:
-        """Return the rates of a window; None if one is unknown or not above 0."""
-        rates = cls(
-            steady.cycles_per_second or 0.0,
-            steady.gc_cpu_us_per_cycle,
-            steady.heap.per_cycle or 0.0,
-        )
-        return rates if min(rates) > 0 else None
 
 
 class Factors(NamedTuple):
@@ -203,13 +184,21 @@ class GCDiff:
     @cached_property
     def factors(self) -> Factors | None:
         """What changed the GC's CPU time; None if a side has no rate or allocation."""
-        base, new = _Rates.of(self.base.steady), _Rates.of(self.new.steady)
-        if base is None or new is None:
+        rates = np.array(
+            [
+                [
+                    side.steady.cycles_per_second or 0.0,
+                    side.steady.gc_cpu_us_per_cycle,
+                    side.steady.heap.per_cycle or 0.0,
+                ]
+                for side in (self.base, self.new)
+            ]
+        )
+        if not (rates > 0).all():
             return None
         work = self.rates or (1.0, 1.0)
-        cycles = new.cycles / base.cycles / (work[1] / work[0])
-        cpu = new.cpu / base.cpu
-        size = new.size / base.size
+        cycles, cpu, size = (rates[1] / rates[0]).tolist()
+        cycles /= work[1] / work[0]
         return Factors(cycles * cpu, cycles, cpu, cycles * size, size)
 
     @cached_property
@@ -229,7 +218,7 @@ class GCDiff:
         pace = pace_of(self.new)
         if pace is not None and pace.held:
             return None
-        cycles = self.new.cycles
+        cycles = self.new.shown.cycles
         outside = 0.0
         if cycles.stacks_mb is not None and cycles.globals_mb is not None:
             outside = float((cycles.stacks_mb + cycles.globals_mb).mean())
@@ -270,7 +259,7 @@ class GCDiff:
 
         Cycles count as independent draws; unknown if a side has fewer than six.
         """
-        return Judge.of_mean().pair(_intervals_ms(self.base), _intervals_ms(self.new))
+        return MeanModel().pair(_intervals_ms(self.base), _intervals_ms(self.new))
 
     @cached_property
     def cycle_cpu_change(self) -> Change:
@@ -278,7 +267,7 @@ class GCDiff:
 
         Cycles count as independent draws; unknown if a side has fewer than five.
         """
-        return Judge.of_mean().pair(_cpu_us(self.base), _cpu_us(self.new))
+        return MeanModel().pair(_cpu_us(self.base), _cpu_us(self.new))
 
     @cached_property
     def cadence_beyond_runs(self) -> bool:
@@ -292,7 +281,7 @@ class GCDiff:
         if self.factors is None or not self.per_work:
             return False
         sides = np.ones(1), np.array([self.factors.cycles])
-        return Judge.of_ratios((GC_WORK,)).pair(*sides).significant
+        return RatioModel((GC_WORK,)).pair(*sides).significant
 
     @property
     def cycle_cpu_beyond_runs(self) -> bool:
@@ -302,14 +291,14 @@ class GCDiff:
 
 def _intervals_ms(side: GCSide) -> NDArray[np.float64]:
     """Return the time from each cycle to the next, averaged over missing lines."""
-    cycles = side.cycles
-    apart_ms = np.diff(cycles.start_ms).astype(np.float64)
-    return apart_ms / np.maximum(np.diff(cycles.number), 1)
+    cycles = side.shown.cycles
+    between_ms = np.diff(cycles.start_ms).astype(np.float64)
+    return between_ms / np.maximum(np.diff(cycles.number), 1)
 
 
 def _cpu_us(side: GCSide) -> NDArray[np.float64]:
     """Return the CPU time of each cycle."""
-    cycles = side.cycles
+    cycles = side.shown.cycles
     whole = (
         cycles.sweep_termination_cpu_us
         + cycles.assist_cpu_us
@@ -352,27 +341,11 @@ def compare_logs(
 ) -> GCDiff | None:
     """Compare both sides' GC logs; None if a side's logs have no cycle.
 
-    In each run, the process with the most cycles is compared.
-
-    Parameters
-    ----------
-    sides
-        (label, logs) of base and of new.
-    spans
-        The seconds that the user asked for, of base and of new.
-    work
-        The operations that each side did.
-    seconds
-        How long counted `work` took on each side. If unknown, it is taken to be the
-        span, or else the window of cycles.
-    pairs
-        How many pairs both sides' runs make that were taken in turns.
-
-    Raises
-    ------
-    UsageError
-        No cycle started within a span.
-
+    `sides` are (label, logs), `spans` the seconds that the user asked for. In each run,
+    the process with the most cycles is compared. `seconds` is how long counted `work`
+    took on each side; if unknown, it is taken to be the span, or else the window of
+    cycles. `pairs` is how many pairs runs make that were taken in turns. Raises
+    UsageError if no cycle started within a span.
     """
     base, new = (
         side_of(label, logs, span)
@@ -419,8 +392,8 @@ def _estimates(
     observation, or each pair of runs taken `in_turns`.
     """
     old, now = (tuple(map(_values_of, side.runs)) for side in (base, new))
-    judge = Judge.of_ratios([f.spread for f in JUDGED if f.spread is not None])
-    judgement = judge.rows(Runs(old, now, in_turns))
+    model = RatioModel([f.spread for f in JUDGED if f.spread is not None])
+    judgement = model.rows(Runs(old, now, in_turns))
     changes = {one.key: judgement.change(row) for row, one in enumerate(JUDGED)}
     return {
         figure.key: of_ratio(

@@ -40,23 +40,11 @@ class _Window(NamedTuple):
 def window_of(run: GCRun, span: Span | None = None, path: str = "log") -> _Window:
     """Return the cycles that started within `span`, by default those under load.
 
-    Parameters
-    ----------
-    run
-        The cycles of one process.
-    span
-        The seconds asked for. By default the window starts with the first cycle whose
-        heap at start is a fifth of the median, which leaves out waiting for load and
-        growing to size. It ends before the last cycle, since the next one's start is
-        unknown. It is the whole log if that would leave fewer than four.
-    path
-        The log as the user knows it, for errors.
-
-    Raises
-    ------
-    UsageError
-        No cycle started within `span`.
-
+    By default the window starts with the first cycle whose heap at start is a fifth of
+    the median, which leaves out waiting for load and growing to size. It ends before
+    the last cycle, since the next one's start is unknown. It is the whole log if that
+    would leave fewer than four. Raises UsageError, which names `path`, if no cycle
+    started within `span`.
     """
     count = run.lines_seen
     if span is not None:
@@ -155,31 +143,6 @@ class GCSide:
         """The run to draw: the one with the most cycles, the first of equals."""
         return max(self.runs, key=lambda one: one.run.lines_seen)
 
-    @property
-    def path(self) -> str:
-        """The log of the shown run."""
-        return self.shown.path
-
-    @property
-    def run(self) -> GCRun:
-        """All cycles of the shown run."""
-        return self.shown.run
-
-    @property
-    def window(self) -> _Window:
-        """The window in the shown run."""
-        return self.shown.window
-
-    @property
-    def asked(self) -> bool:
-        """Whether the user set the window."""
-        return self.shown.asked
-
-    @property
-    def cycles(self) -> Cycles:
-        """The cycles in the shown run's window."""
-        return self.shown.cycles
-
     @cached_property
     def whole(self) -> GCFigures:
         """Sums of a run, `_mean_over_runs`: over all its lines, or its window."""
@@ -203,8 +166,8 @@ class GCSide:
         count = self.others + len(self.runs)
         if len(self.runs) == 1:
             chosen = (
-                f"compared is the one with most cycles, {self.run.lines_seen} in "
-                f"{self.path}"
+                "compared is the one with most cycles, "
+                f"{self.shown.run.lines_seen} in {self.shown.path}"
             )
         else:
             chosen = (

@@ -181,9 +181,6 @@ GC_SHARE_SURE = Prior(5.0, points=0.05, long=True)
 BLOCKED = Prior(2.0)
 """Time goroutines are blocked, per second or per op: worth a sentence."""
 
-BLOCKED_SURE = Prior(8.0, events=WAITS, long=True)
-"""More than runs of one build differ by, if this many waits make up the time."""
-
 QUEUE = Prior(1.10)
 """Mean number of runnable goroutines waiting for a P: worth half a sentence."""
 

@@ -41,21 +41,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """The components of the variance of scaled rows, float64 by row.
+    """The components of the variance of scaled rows.
 
-    `own` is the (base, new) variance of each row alone, `common` what all rows of a run
-    share; the freedoms are the degrees of freedom of each.
+    `own` is the variance of each row alone, `common` what all rows of a run share:
+    float64 of shape (2, rows), base and new. The freedoms are the degrees of freedom of
+    each.
     """
 
-    own: tuple[Floats, Floats]
-    common: tuple[Floats, Floats]
+    own: Floats
+    common: Floats
     own_freedom: Floats
     common_freedom: float
-
-    @property
-    def sides(self) -> tuple[Floats, Floats]:
-        """The variance of each side."""
-        return self.own[0] + self.common[0], self.own[1] + self.common[1]
 
     def at(self, times: float) -> tuple[Floats, Floats]:
         """Return the deviation of new − times × base, and its degrees of freedom.
@@ -141,67 +137,58 @@ class CountModel(NamedTuple):
         variation. If only sums are known, a row varies as the trend says.
         """
         base, new = _sums(runs)
-        worth, spread = self.by.scaled(self.base_step, self.new_step), self.spread
-        # A negative period is corrupt data, but variances are positive.
-        old_counted = np.abs(base) * abs(worth[0])
-        new_counted = np.abs(new) * abs(worth[1])
-        # A side without samples could have had one.
-        floor = max(abs(self.base_step), abs(self.new_step)) ** 2
-        new_counted = np.maximum(new_counted, floor - old_counted)
-        old, now = self.by.scaled(base, new)
-        # The scaled value of a sample of each side.
+        scaled, spread = np.stack(self.by.scaled(base, new)), self.spread
+        # The scaled value of a sample; a negative period is corrupt data, but variances
+        # are positive.
         steps = abs(self.base_step), abs(self.new_step)
-        mean, counting = _mean(np.abs(old), np.abs(now), steps)
+        worth = np.abs(self.by.scaled(self.base_step, self.new_step))
+        # A side without samples could have had one.
+        floor = max(steps) ** 2
+        counted = _at_least(np.abs(np.stack((base, new))) * worth[:, None], floor)
+        mean, counting = _mean(np.abs(scaled), steps)
         if self.shares and not spread.several:
             counting = counting * _left(mean)
-            old_counted = old_counted * _left(old)
-            new_counted = new_counted * _left(now)
-            new_counted = np.maximum(new_counted, floor - old_counted)
-        old_counted, new_counted = _no_less(counting, (old_counted, new_counted), steps)
-        counted = old_counted + new_counted
-        own = spread.dispersion * old_counted, spread.dispersion * new_counted
-        certain = np.full(len(counted), np.inf)
-        if not spread.several:
-            none = np.zeros(len(counted))
-            if spread.shared:
-                beyond = self._beyond_counting(base, new)
-                own = own[0] + beyond[0], own[1] + beyond[1]
-            certain = np.full(len(counted), spread.freedom)
-            inferred = np.square(self.by.sigma * mean)
-            return _Parts(own, (inferred, none), certain, np.inf)
-        squares = np.square(old) / spread.runs[0], np.square(now) / spread.runs[1]
-        between = np.square(mean) * sum(1 / count for count in spread.runs)
-        squares = _no_less(between, squares, steps)
-        own = own[0] + spread.shared * squares[0], own[1] + spread.shared * squares[1]
+            counted = _at_least(counted * _left(scaled), floor)
+        counted = _no_less(counting, counted, steps)
+        own = spread.dispersion * counted
         inferred = np.square(self.by.sigma * mean)
-        common = spread.common * squares[0] + inferred, spread.common * squares[1]
+        if not spread.several:
+            if spread.shared:
+                own = own + self._beyond_counting(base, new)
+            common = np.stack((inferred, np.zeros(len(base))))
+            return _Parts(own, common, np.full(len(base), spread.freedom), np.inf)
+        between = np.square(mean) * sum(1 / count for count in spread.runs)
+        squares = np.square(scaled) / np.array(spread.runs)[:, None]
+        squares = _no_less(between, squares, steps)
+        own = own + spread.shared * squares
+        common = spread.common * squares
+        common[0] += inferred
         if (len(runs.base), len(runs.new)) != spread.runs:
-            return _Parts(own, common, certain, spread.freedom)
+            return _Parts(own, common, np.full(len(base), np.inf), spread.freedom)
         ratio, freedom = spread.of_rows(*self._samples(runs))
+        both = counted[0] + counted[1]
         # Counts vary at least as much as Poisson.
-        ratio = np.maximum(ratio, counted / (own[0] + own[1]))
-        own = own[0] * ratio, own[1] * ratio
+        own = own * np.maximum(ratio, both / (own[0] + own[1]))
         if spread.certain:
-            freedom = _freedom(own[0] + own[1], counted, freedom)
+            freedom = _freedom(own[0] + own[1], both, freedom)
         return _Parts(own, common, freedom, spread.freedom)
 
-    def _beyond_counting(self, base: Column, new: Column) -> tuple[Floats, Floats]:
+    def _beyond_counting(self, base: Column, new: Column) -> Floats:
         """Return each row's variance beyond counting, as assumed for one run per side.
 
         A row can take no more of a run than the others leave.
         """
-        of_sides = zip(
+        sides = zip(
             self._samples(Runs.single(base, new)),
             self.by.scaled(base, new),
             self.spread.totals,
             strict=True,
         )
-        old, now = (
-            self.spread.shared
-            * np.square(scaled * (1 - np.minimum(samples[:, 0] / total[0], 1.0)))
-            for samples, scaled, total in of_sides
-        )
-        return old, now
+        parts = [
+            scaled * (1 - np.minimum(samples[:, 0] / total[0], 1.0))
+            for samples, scaled, total in sides
+        ]
+        return self.spread.shared * np.square(parts)
 
     def _samples(self, runs: Runs[Column]) -> tuple[Floats, Floats]:
         """Return the sample counts of raw values, by row and run, for base and new."""
@@ -247,9 +234,9 @@ class CountModel(NamedTuple):
         """
         base, new = _sums(runs)
         tested, parts = self._tested(base, new), self._parts(runs)
-        z, low, high = self._moved(base, new, parts, 1.0)
+        z, low, high = self._between(base, new, parts, 1.0)
         if self.spread.factor != 1:
-            other, *bounds = self._moved(base, new, parts, self.spread.factor)
+            other, *bounds = self._between(base, new, parts, self.spread.factor)
             # Noise may be any factor up to this one: take the one that explains most.
             nearer = np.where(np.abs(other) < np.abs(z), other, z)
             z = np.where(z * other > 0, nearer, 0.0)
@@ -263,18 +250,9 @@ class CountModel(NamedTuple):
         if self.since_start:
             alike = self.raw.rows(runs).noise
             known, noise = known & (noise | ~alike), noise | alike
-        return Judgement(
-            delta=self.by.delta(base, new),
-            low=low,
-            high=high,
-            z=z,
-            p=p,
-            q=q,
-            noise=noise,
-            known=known,
-        )
+        return Judgement(self.by.delta(base, new), low, high, z, p, q, noise, known)
 
-    def _moved(
+    def _between(
         self, base: Column, new: Column, parts: _Parts, factor: float
     ) -> tuple[Floats, Floats, Floats]:
         """Return new − factor × base as normal deviates, and its bounds."""
@@ -289,27 +267,15 @@ class CountModel(NamedTuple):
     ) -> tuple[Floats, Floats]:
         """Bound the scaled delta of rows that are checked against a limit.
 
-        A row exceeds its limit if the lower bound does. That is a test against the
-        limit, not against 0 (McCarthy and Smyth 2009, Bioinformatics 25(6)). If the
-        limit is a share of base, bounds are those of the ratio (Fieller 1954, Journal
-        of the Royal Statistical Society B 16(2)), times base. Bounds widen with the
-        number of rows, so that at most `calibration.FALSE_DISCOVERIES` of the rows
-        beyond the limit are wrong (Benjamini and Yekutieli 2005, Journal of the
-        American Statistical Association 100(469)).
-
-        Parameters
-        ----------
-        runs
-            Raw values, int64, one column per run.
-        share, amount
-            The limit: a share of base, or a scaled amount; the other is 0.
-
-        Returns
-        -------
-        tuple
-            The lower and the upper bound of each row, float64; the upper is infinite if
-            base has too few samples to bound a ratio.
-
+        The limit is a `share` of base, or a scaled `amount`; the other is 0. A row
+        exceeds its limit if the lower bound does. That is a test against the limit, not
+        against 0 (McCarthy and Smyth 2009, Bioinformatics 25(6)). If the limit is a
+        share of base, bounds are those of the ratio (Fieller 1954, Journal of the Royal
+        Statistical Society B 16(2)), times base; the upper is infinite if base has too
+        few samples for one. Bounds widen with the number of rows, so that at most
+        `calibration.FALSE_DISCOVERIES` of the rows beyond the limit are wrong
+        (Benjamini and Yekutieli 2005, Journal of the American Statistical Association
+        100(469)).
         """
         base, new = _sums(runs)
         parts = self._parts(runs)
@@ -340,10 +306,11 @@ class CountModel(NamedTuple):
                 far = student(least, freedom) * sigma_at
                 low, high = np.minimum(low, delta - far), np.maximum(high, delta + far)
         else:
+            sides = parts.own + parts.common
             # Zero samples may mean that one was missed.
             missed = self.spread.dispersion * self.new_step**2
-            own = parts.own[0], np.maximum(parts.own[1], missed)
-            low, high = _ratio_bounds(old, now, replace(parts, own=own), reach)
+            sides[1] = np.maximum(parts.own[1], missed) + parts.common[1]
+            low, high = _ratio_bounds(old, now, np.square(reach) * sides)
             if factor != 1:
                 low = np.minimum(low, (low + old) / factor - old)
                 high = np.maximum(high, (high + old) / factor - old)
@@ -390,25 +357,26 @@ class CountModel(NamedTuple):
         """
         counting, whole = self.counting.sigma(runs), self.sigma(runs)
         # The change left after the factor that all rows may share.
-        moved = np.abs(self.by.delta(*_sums(runs)))
-        moved -= self.needs(runs, 0.0)
-        rest = np.square(np.maximum(moved, 0.0) / LIMIT)
+        change = np.abs(self.by.delta(*_sums(runs))) - self.needs(runs, 0.0)
+        rest = np.square(np.maximum(change, 0.0) / LIMIT)
         rest -= np.square(whole) - np.square(counting)
         with np.errstate(divide="ignore"):
             return np.where(rest > 0, np.square(counting) / rest, np.inf)
 
 
-def _mean(
-    old: Floats, now: Floats, steps: tuple[float, float]
-) -> tuple[Floats, Floats]:
+def _at_least(counted: Floats, floor: float) -> Floats:
+    """Return counting variances of both sides whose sum is at least `floor`."""
+    return np.stack((counted[0], np.maximum(counted[1], floor - counted[0])))
+
+
+def _mean(scaled: Floats, steps: tuple[float, float]) -> tuple[Floats, Floats]:
     """Return the mean of both sides' scaled values, and the variance of their sum.
 
     Counts of mean μ with samples worth w have a variance of w μ: the counting variance
     if nothing changed. The mean is weighted by how much each side measured.
     """
-    counting = old * steps[1] + now * steps[0]
-    whole = max(steps[0] + steps[1], np.finfo(np.float64).tiny)
-    return counting / whole, counting
+    counting = scaled[0] * steps[1] + scaled[1] * steps[0]
+    return counting / max(sum(steps), np.finfo(np.float64).tiny), counting
 
 
 def _left(percent: Floats) -> Floats:
@@ -417,9 +385,7 @@ def _left(percent: Floats) -> Floats:
     return left
 
 
-def _no_less(
-    expected: Floats, variances: tuple[Floats, Floats], steps: tuple[float, float]
-) -> tuple[Floats, Floats]:
+def _no_less(expected: Floats, variances: Floats, steps: tuple[float, float]) -> Floats:
     """Return variances of both sides whose sum is at least the expected one.
 
     A side that measured less, such as 3 hosts against 40, has few samples of a row, and
@@ -427,11 +393,11 @@ def _no_less(
     (Przyborowski and Wilenski 1940, Biometrika 31(3-4)). The side whose samples are
     worth more gets the difference. If both sides measured equally much, there is none.
     """
-    base, new = variances
-    lacking = np.maximum(expected - (base + new), 0.0)
-    if steps[0] > steps[1]:
-        return base + lacking, new
-    return base, new + lacking
+    more = variances.copy()
+    more[0 if steps[0] > steps[1] else 1] += np.maximum(
+        expected - (variances[0] + variances[1]), 0.0
+    )
+    return more
 
 
 def _freedom(variance: Floats, counted: Floats, known: Floats) -> Floats:
@@ -463,15 +429,14 @@ def _sums(runs: Runs[Column]) -> tuple[Column, Column]:
     return base, new
 
 
-def _ratio_bounds(
-    old: Floats, now: Floats, parts: _Parts, reach: Floats
-) -> tuple[Floats, Floats]:
+def _ratio_bounds(old: Floats, now: Floats, reach: Floats) -> tuple[Floats, Floats]:
     """Bound now − old by all ratios r for which now − r × old may be 0.
 
     They lie between the roots of a quadratic in r. If old may be 0, there is only a
-    lower bound, and only if now may not be 0. Bounds are old × (r − 1).
+    lower bound, and only if now may not be 0. Bounds are old × (r − 1). `reach` are the
+    squares of how far both sides reach: float64 of shape (2, rows).
     """
-    of_old, of_now = (np.square(reach) * part for part in parts.sides)
+    of_old, of_now = reach
     a, c = np.square(old) - of_old, np.square(now) - of_now
     with np.errstate(divide="ignore", invalid="ignore"):
         root = np.sqrt(np.maximum(of_old * np.square(now) + of_now * a, 0.0))
@@ -494,16 +459,9 @@ def objects_moved(
 ) -> bool:
     """Return whether the number of objects differs by more than sampling noise.
 
-    Parameters
-    ----------
-    objects, space
-        Counts and bytes of each side's samples, int64. A sample's objects have one
-        size.
-    rates
-        The bytes between samples of each side; if one is missing, returns False.
-    by
-        How the sides are made comparable.
-
+    `objects` and `space` are the counts and bytes of each side's samples, int64; a
+    sample's objects have one size. `rates` are the bytes between samples of each side;
+    if one is missing, returns False.
     """
     known = [rate for rate in rates if rate]
     if len(known) < len(rates):

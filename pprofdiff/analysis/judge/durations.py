@@ -11,7 +11,7 @@ within blocks?
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
@@ -24,7 +24,7 @@ from pprofdiff.analysis.judge.calibration import (
     FEWEST_BLOCKS,
     MOST_BLOCKS,
 )
-from pprofdiff.analysis.judge.judgement import Judgement, Runs
+from pprofdiff.analysis.judge.judgement import Judgement, Model, Runs
 from pprofdiff.model.csr import grouped
 
 Column = NDArray[np.int64]
@@ -59,7 +59,7 @@ def quantile(values: Column, rank: int) -> int:
 
 
 @dataclass(frozen=True)
-class ExceedanceModel:
+class ExceedanceModel(Model[Durations]):
     """Whether one quantile, in thousandths, differs between independent durations."""
 
     rank: int
@@ -80,7 +80,7 @@ class ExceedanceModel:
 
 
 @dataclass(frozen=True)
-class CeilingModel:
+class CeilingModel(Model[Durations]):
     """Whether new's quantile, in thousandths, is above `limit_ns`."""
 
     rank: int
@@ -110,7 +110,7 @@ class CeilingModel:
 
 
 @dataclass(frozen=True)
-class BootstrapModel:
+class BootstrapModel(Model[Durations]):
     """Intervals for differences of quantiles, in thousandths.
 
     The same seed gives the same bounds.
@@ -125,25 +125,23 @@ class BootstrapModel:
         The 95% interval comes from resampling blocks. A row is noise if it includes 0,
         and unknown if a side has fewer than 5 blocks with durations.
         """
-        base, new = _pooled(runs.base), _pooled(runs.new)
-        sides = [(side.values, _blocks(side)) for side in (base, new)]
-        bounds = spreads(sides[0], sides[1], self.ranks, self.seed)
-        known = np.array([bound is not None for bound in bounds], np.bool_)
-        low, high = np.array(
-            [(np.nan, np.nan) if bound is None else bound for bound in bounds]
-        ).T.reshape(2, -1)
-        delta = np.array(
-            [
-                quantile(new.values, rank) - quantile(base.values, rank)
-                if len(base.values) and len(new.values)
-                else np.nan
-                for rank in self.ranks
-            ],
-            np.float64,
-        )
-        none = np.full(len(delta), np.nan)
-        noise = ~known | ((low <= 0) & (high >= 0))
-        return Judgement(delta, low, high, none, none, none, noise, known)
+        pooled = _pooled(runs.base), _pooled(runs.new)
+        rng = np.random.default_rng(self.seed)
+        base, new = (_Resampled(side.values, _blocks(side), rng) for side in pooled)
+        rows = len(self.ranks)
+        low, high, delta, none = np.full((4, rows), np.nan)
+        known = base.enough and new.enough
+        tail = nearest(DRAWS, _TAIL)
+        for row, rank in enumerate(self.ranks):
+            if known:
+                drawn = np.sort(new.quantile(rank) - base.quantile(rank))
+                low[row], high[row] = drawn[tail], drawn[DRAWS - 1 - tail]
+            if all(len(side.values) for side in pooled):
+                before, after = (quantile(side.values, rank) for side in pooled)
+                delta[row] = after - before
+        noise = ~((low > 0) | (high < 0))
+        every = np.full(rows, known)
+        return Judgement(delta, low, high, none, none, none, noise, every)
 
 
 def _pooled(runs: Sequence[Durations]) -> Durations:
@@ -240,28 +238,3 @@ class _Resampled:
             low = np.where(enough, low, np.minimum(middle + 1, high))
         chosen: Column = self._ranked[high]
         return chosen
-
-
-def spreads(
-    base: tuple[Column, Column],
-    new: tuple[Column, Column] | None,
-    ranks: Iterable[int],
-    seed: int = 0,
-) -> list[tuple[int, int] | None]:
-    """Return 95% bootstrap intervals of quantiles, or of new's minus base's.
-
-    A side is (durations, blocks) as in `Durations`. Without `new` the intervals are
-    those of base's quantiles. `ranks` are in thousandths. None if a side has fewer than
-    5 blocks with durations. The same seed gives the same intervals.
-    """
-    rng = np.random.default_rng(seed)
-    sides = [_Resampled(*side, rng) for side in (base, new) if side is not None]
-    if not all(side.enough for side in sides):
-        return [None for _ in ranks]
-    bounds: list[tuple[int, int] | None] = []
-    tail = nearest(DRAWS, _TAIL)
-    for rank in ranks:
-        first, *rest = (side.quantile(rank) for side in sides)
-        drawn = np.sort(rest[0] - first if rest else first)
-        bounds.append((int(drawn[tail]), int(drawn[DRAWS - 1 - tail])))
-    return bounds

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,3 +160,18 @@ class Judgement:
         low, high, p = (None if np.isnan(value) else value for value in values)
         noise = bool(self.noise[row]) if self.known[row] else None
         return Change(float(self.delta[row]), low, high, p, noise)
+
+
+class Model(Protocol[V]):
+    """Judges one measure; `V` is the type of one run's value."""
+
+    def rows(self, runs: Runs[V]) -> Judgement:
+        """Return the judgement of all rows, judged together."""
+
+    def one(self, runs: Runs[V]) -> Change:
+        """Return the change of the first row, judged together with all others."""
+        return self.rows(runs).change()
+
+    def pair(self, base: V, new: V) -> Change:
+        """Return the change between one run of base and one of new."""
+        return self.one(Runs.single(base, new))

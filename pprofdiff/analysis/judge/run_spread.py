@@ -74,29 +74,16 @@ class Pairs:
 class RunSpread:
     """How far sums over runs may differ.
 
-    Attributes
-    ----------
-    dispersion
-        Variance of a count ÷ its mean: φ.
-    shared
-        Variance of a row's share of a run beyond counting, ÷ its square: c².
-    common
-        Variance of the factor that all rows of a run share; 0 if rows are compared as
-        shares.
-    freedom
-        Degrees of freedom of `common`; with one run per side, of everything.
-    totals
-        Samples of each run (base, new), float64; infinite if unknown.
-    factor
-        Factor by which noise may scale all rows of new, as far as most changed by it; 1
-        if several runs show `common`.
-    pairs
-        Which runs are of one host, None if hosts are not compared in pairs. If they
-        are, `dispersion` and `shared` are those of differences.
-    certain
-        Whether a row's counting variance is taken as known. If not, all of its variance
-        is as uncertain as what several runs show of it.
-
+    `dispersion` is the variance of a count ÷ its mean: φ. `shared` is the variance of a
+    row's share of a run beyond counting, ÷ its square: c². `common` is the variance of
+    the factor that all rows of a run share, 0 if rows are compared as shares; `freedom`
+    is its degrees of freedom, with one run per side those of everything. `totals` are
+    the samples of each run (base, new), float64, infinite if unknown. `factor` is how
+    far noise may scale all rows of new, as far as most changed by it; 1 if several runs
+    show `common`. `pairs` says which runs are of one host, None if hosts are not
+    compared in pairs; if they are, `dispersion` and `shared` are those of differences.
+    With `certain`, a row's counting variance is taken as known; else all of its
+    variance is as uncertain as what several runs show of it.
     """
 
     dispersion: float = DISPERSION
@@ -142,17 +129,11 @@ ONE_RUN = RunSpread()
 def one_run(totals: tuple[float, float], ratio: float) -> RunSpread:
     """Return how far two runs of one build, one per side, may differ in CPU or time.
 
-    Shares of rows differ as `calibration.ONE_SHARED` says. The machine scales all rows
-    alike, by up to what totals of unchanged builds differ by in 95% of pairs
-    (`calibration.TOTAL_SIGMA`), and by no more than most functions changed.
-
-    Parameters
-    ----------
-    totals
-        Samples of base and of new.
-    ratio
-        The new ÷ base that most functions share, scaled; 1 if unknown.
-
+    `totals` are the samples of (base, new). Shares of rows differ as
+    `calibration.ONE_SHARED` says. The machine scales all rows alike, by up to what
+    totals of unchanged builds differ by in 95% of pairs (`calibration.TOTAL_SIGMA`),
+    and by no more than most functions changed: `ratio` is the scaled new ÷ base that
+    they share, 1 if unknown.
     """
     most = reach(inf).of_95 * TOTAL_SIGMA * sqrt(2)
     factor = exp(min(max(log(ratio), -most), most))
@@ -187,19 +168,10 @@ def spread_of(
 ) -> RunSpread:
     """Return how far runs differ, from both sides' rows by run.
 
-    Parameters
-    ----------
-    sides
-        Base and new. Rows are the leaf functions of each: their counts add up. With
-        `pairs` both sides have the same rows.
-    totals
-        Whether totals are compared by exposure, so that they show what all rows share.
-        Not so if rows are compared as shares of them.
-    in_turns
-        Whether both sides' runs were taken in turns, so that totals make pairs.
-    pairs
-        Which runs are of one host, None if none are or it is unknown.
-
+    Rows are the leaf functions of each side: their counts add up. With `pairs`, which
+    runs are of one host, both sides have the same rows. With `totals`, totals are
+    compared by exposure, so that they show what all rows share; not so if rows are
+    compared as shares of them. Runs taken `in_turns` make pairs of totals.
     """
     sums = sides[0].counts.sum(axis=0), sides[1].counts.sum(axis=0)
     freedom = sum(map(len, sums)) - len(sums)
@@ -286,7 +258,7 @@ def _paired(
     sides has none. For a host on one side only, it is that side's: for two sides of
     equal sums without a common host, squares are those without pairs.
     """
-    apart = np.zeros((len(sides[0]), pairs.hosts))
+    residuals = np.zeros((len(sides[0]), pairs.hosts))
     lengths = np.zeros(pairs.hosts)
     inverse = np.zeros(len(sides[0]))
     places = pairs.base, pairs.new
@@ -295,12 +267,12 @@ def _paired(
     ):
         share = total / max(total.sum(), 1.0)
         sums = counts.sum(axis=1)
-        apart[:, place] += sign * (counts / sums[:, None] - share)
+        residuals[:, place] += sign * (counts / sums[:, None] - share)
         lengths[place] += share / 2
         inverse += 1 / sums
     equal = _equal_runs(lengths)
     runs = sum(map(len, totals)) / 2
-    squares = equal * np.square(apart).sum(axis=1) / inverse
+    squares = equal * np.square(residuals).sum(axis=1) / inverse
     return squares, equal - 1, 2 / inverse / runs
 
 

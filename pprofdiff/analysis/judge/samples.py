@@ -23,7 +23,7 @@ from pprofdiff.analysis.judge.calibration import (
     CONFIDENCE,
     SAMPLES_FOR_TEST,
 )
-from pprofdiff.analysis.judge.judgement import Judgement, Runs
+from pprofdiff.analysis.judge.judgement import Judgement, Model, Runs
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ def _sign(value: float) -> int:
     return (value > 0) - (value < 0)
 
 
-class MedianModel(NamedTuple):
+class MedianModel(Model[Sequence[float]]):
     """Whether two samples of a benchmark differ, by the Mann-Whitney U test."""
 
     def rows(self, runs: Runs[Sequence[float]]) -> Judgement:

@@ -51,24 +51,38 @@ class InTurns(NamedTuple):
     together: int = TURNS_TOGETHER
     layouts: bool = False
 
-    def times(self, factor: float) -> InTurns:
-        """Return the figure in another unit, `factor` times as large."""
-        base, new = ([one * factor for one in side] for side in (self.base, self.new))
-        return self._replace(base=base, new=new)
+    def ratio(self) -> Ratio:
+        """Return the geometric mean over turns of new ÷ base.
+
+        Turns follow each other closely and other load lasts longer than one, so ratios
+        of neighbors are alike, as are those of one function layout. Means of the
+        `together` turns of one layout, in which each side starts equally often (ABBA
+        BAAB), are nearly independent; with fewer than five, each turn counts. For
+        longer layouts three are enough: their turns are too alike to count. If
+        `layouts` were varied and each turn counts, the deviation between layouts is
+        taken from other programs.
+        """
+        base, new = (np.asarray(side, np.float64) for side in (self.base, self.new))
+        if len(base) == 1:
+            return ratio_of_sums(float(base[0]), float(new[0]))
+        pairs, together = np.log(new / base), self.together
+        fewest = _BLOCKS if together <= TURNS_TOGETHER else _LAYOUTS
+        size = together if len(pairs) >= fewest * together else 1
+        whole = len(pairs) // size * size
+        blocks = pairs[:whole].reshape(-1, size).mean(axis=1)
+        deviation = max(float(blocks.std(ddof=1)), TOTAL_LEAST / sqrt(size))
+        sigma = deviation / sqrt(len(blocks))
+        if self.layouts and size == 1 < together:
+            orders = max(len(pairs) // together, 1)
+            sigma = hypot(sigma, LAYOUT_SIGMA * sqrt(2 / orders))
+        return _ratio_of(float(pairs.mean()), sigma, len(blocks) - 1)
 
 
 def all_paired(base: Sized, new: Sized, pairs: int) -> bool:
     """Return whether every run has a measure, and runs were taken in turns.
 
-    If a run lacks the measure, the others are no longer adjacent.
-
-    Parameters
-    ----------
-    base, new
-        The runs that have the measure.
-    pairs
-        How many pairs all runs of both sides make, 0 if not taken in turns.
-
+    `base` and `new` are the runs that have it; if a run lacks it, the others are no
+    longer adjacent. All runs of both sides make `pairs` pairs, 0 if not taken in turns.
     """
     return len(base) == len(new) == pairs > 0
 
@@ -78,42 +92,33 @@ def squares_of_runs(
 ) -> tuple[Floats, Floats]:
     """Return the sum of squares of runs of one build, and its degrees of freedom.
 
-    Parameters
-    ----------
-    base, new
-        Logarithms, float64 of shape (runs, figures), NaN where a run lacks the figure.
-    in_turns
-        Whether run *i* of base and run *i* of new are adjacent in time. If so, figures
-        that every run has are compared in pairs.
-
-    Returns
-    -------
-    squares, freedom
-        Of each figure, float64. Their ratio is the variance of one run.
-
+    `base` and `new` are logarithms, float64 of shape (runs, figures), NaN where a run
+    lacks the figure. With `in_turns`, figures that every run has are compared in pairs
+    of run *i* of base and run *i* of new. Squares ÷ freedom is the variance of one run,
+    by figure (float64).
     """
     squares, freedom = np.zeros(base.shape[1]), np.zeros(base.shape[1])
     for side in (base, new):
-        runs, apart = _apart(side)
-        squares += apart
+        runs, mean = mean_of_logs(side)
+        squares += np.nansum(np.square(side - mean), axis=0)
         freedom += np.maximum(runs - 1, 0)
     if in_turns and len(base) == len(new):
         pairs = new - base
         whole = ~np.isnan(pairs).any(axis=0)
-        _, apart = _apart(pairs)
         # The difference of two runs has twice the variance of one.
-        squares[whole] = apart[whole] / 2
+        squares[whole] = np.square(pairs - pairs.mean(axis=0)).sum(axis=0)[whole] / 2
         freedom[whole] = len(pairs) - 1
     return squares, freedom
 
 
-def _apart(logs: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Return how many runs have each figure, and squares about their mean."""
-    there = ~np.isnan(logs)
-    runs = there.sum(axis=0)
+def mean_of_logs(logs: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Return how many runs have each figure, and its mean; NaN if none has.
+
+    `logs` is as in `squares_of_runs`.
+    """
+    runs = (~np.isnan(logs)).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(there, logs, 0.0).sum(axis=0) / runs
-    return runs, np.where(there, np.square(logs - mean), 0.0).sum(axis=0)
+        return runs, np.nansum(logs, axis=0) / runs
 
 
 # With fewer blocks, Student's t is so wide that single turns are more precise.
@@ -216,42 +221,6 @@ def ratio_of_medians(
     return by_runs.widened_to(median_of_values(new) / median_of_values(base))
 
 
-def ratio_of_turns(
-    base: Sequence[float],
-    new: Sequence[float],
-    together: int = TURNS_TOGETHER,
-    *,
-    layouts: bool = False,
-) -> Ratio:
-    """Return the geometric mean over turns of new ÷ base.
-
-    Turns follow each other closely and other load lasts longer than one, so ratios of
-    neighbors are alike, as are those of one function layout. Means of the `together`
-    turns of one layout, in which each side starts equally often (ABBA BAAB), are nearly
-    independent; with fewer than five, each turn counts. For longer layouts three are
-    enough: their turns are too alike to count. If `layouts` were varied and each turn
-    counts, the deviation between layouts is taken from other programs.
-    """
-    pairs = np.log(np.asarray(new, np.float64) / np.asarray(base, np.float64))
-    if len(pairs) == 1:
-        return ratio_of_sums(float(base[0]), float(new[0]))
-    fewest = _BLOCKS if together <= TURNS_TOGETHER else _LAYOUTS
-    size = together if len(pairs) >= fewest * together else 1
-    whole = len(pairs) // size * size
-    blocks = pairs[:whole].reshape(-1, size).mean(axis=1)
-    deviation = max(float(blocks.std(ddof=1)), TOTAL_LEAST / sqrt(size))
-    sigma = deviation / sqrt(len(blocks))
-    if layouts and size == 1 < together:
-        sigma = hypot(sigma, LAYOUT_SIGMA * sqrt(2 / max(len(pairs) // together, 1)))
-    return _ratio_of(float(pairs.mean()), sigma, len(blocks) - 1)
-
-
-def ratio_of_figure(figure: InTurns) -> Ratio:
-    """Return the ratio of a figure known for each turn."""
-    base, new, together, layouts = figure
-    return ratio_of_turns(base, new, together, layouts=layouts)
-
-
 def ratio_of_sums(
     base: float,
     new: float,
@@ -272,13 +241,13 @@ def ratio_of_sums(
 def _ratio_of(middle: float, sigma: float, freedom: float) -> Ratio:
     """Return the ratio for a logarithm, its deviation and degrees of freedom."""
     wide, usual, narrow = (
-        (_finite(middle - far * sigma), _finite(middle + far * sigma))
+        (_exp(middle - far * sigma), _exp(middle + far * sigma))
         for far in reach(freedom)
     )
     return Ratio(exp(middle), *usual, narrow, wide, sigma, freedom)
 
 
-def _finite(logarithm: float) -> float:
+def _exp(logarithm: float) -> float:
     """Return the exponential, clamped to what a float holds."""
     return exp(max(-_LARGEST_LOG, min(_LARGEST_LOG, logarithm)))
 
@@ -288,7 +257,6 @@ def _finite(logarithm: float) -> float:
 _SHARED_FREEDOM = 4
 # The fewest units whose median says something.
 _SEVERAL = 5
-# e to the 700 is about the largest ratio that still has an inverse.
 
 
 def moderated(ratios: Sequence[Ratio]) -> list[Ratio]:
@@ -334,7 +302,3 @@ def judged_together(
         (_exp(one - far), _exp(one + far))
         for one, far in zip(middle.tolist(), reaches.tolist(), strict=True)
     ]
-
-
-def _exp(logarithm: float) -> float:
-    return exp(max(-_LARGEST_LOG, min(_LARGEST_LOG, logarithm)))

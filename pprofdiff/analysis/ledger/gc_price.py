@@ -96,19 +96,10 @@ def gc_price(
 ) -> GCPrice | None:
     """Split the change of GC CPU; None if a side has no GC or no allocations.
 
-    Parameters
-    ----------
-    cpu
-        GC CPU, ns/op.
-    allocated
-        Bytes/op.
-    apart
-        Parts of `cpu` that are not costs of cycles, ns/op by id: a factor each.
-    cycle
-        Splits the price of the rest, marking; without it, marking is one factor.
-    places
-        Bytes/op by function, which sum to `allocated`.
-
+    `cpu` is GC CPU in ns/op, `allocated` is bytes/op. Parts of `cpu` that are not costs
+    of cycles (`apart`, ns/op by id) are a factor each; `cycle` splits the price of the
+    rest, marking, which is one factor without it. `places` are bytes/op by function,
+    which sum to `allocated`.
     """
     if not _positive(cpu, allocated):
         return None

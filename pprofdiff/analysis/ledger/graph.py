@@ -75,20 +75,10 @@ def calls_between(
 ) -> Iterator[tuple[Values, Values, Values]]:
     """Yield the calls from one location of a stack to the next, in batches.
 
-    Parameters
-    ----------
-    profile
-        The samples' stacks.
-    callees, callers
-        Which calls to yield (bool, one per location): those of a marked callee by a
-        marked caller, or by none if the callee is the root of its stack.
-
-    Yields
-    ------
-    callee, caller, item
-        Locations, -1 for no caller, and the callee's index in
-        `Profile.stack_locations`; int64, one element per call.
-
+    Only those of a callee in `callees` by a caller in `callers` (bool, one per
+    location), or by none if the callee is the root of its stack. Yields (callee,
+    caller, item): locations, -1 for no caller, and the callee's index in
+    `Profile.stack_locations`; int64, one element per call.
     """
     items = profile.stack_locations
     roots = np.zeros(len(items) + 1, np.bool_)
@@ -126,27 +116,10 @@ def flat_and_cum(
     """Return the exact flat and cum of each node, for each column of `values`.
 
     A sample counts towards the flat of its leaf, and once towards the cum of each node
-    on its stack, even if the node recurs.
-
-    Parameters
-    ----------
-    profile
-        The samples' stacks.
-    line_ids
-        The node, in [0, size), of each row of `Locations.line_function`.
-    size
-        The number of nodes.
-    values
-        int64 of shape (samples, K).
-    watch
-        Called with (offsets, node of each frame) for all stacks, in batches and in
-        order.
-
-    Returns
-    -------
-    flat, cum
-        int64 of shape (size, K), in the units of `values`.
-
+    on its stack, even if the node recurs. `line_ids` has the node, in [0, size), of
+    each row of `Locations.line_function`; `values` are int64 of shape (samples, K),
+    results int64 of shape (size, K). `watch` is called with (offsets, node of each
+    frame) for all stacks, in batches and in order.
     """
     if float(np.abs(values.astype(np.float64)).sum()) < _EXACT:
         return _flat_and_cum(profile, line_ids, size, values, watch)
@@ -217,26 +190,14 @@ def edges(
     callers: Mask,
     callees: Mask,
 ) -> Edges:
-    """Return the edges of all counted samples.
+    """Return the edges of all `counted` samples (bool, one per sample).
 
     A sample counts once per edge, however often the edge recurs on its stack; the call
-    nearest the root decides whether it is inlined. Self-calls are not edges.
-
-    Parameters
-    ----------
-    profile
-        The samples' stacks.
-    line_ids
-        The node of each row of `Locations.line_function`; -1 skips a frame, so that its
-        caller calls its callee.
-    values
-        The value of each sample (int64).
-    counted
-        Which samples to count (bool, one per sample).
-    callers, callees
-        Which edges to return: those from a node marked in `callers` and those to a node
-        marked in `callees` (bool, one per node).
-
+    nearest the root decides whether it is inlined. Self-calls are not edges. `line_ids`
+    has the node of each row of `Locations.line_function`; -1 skips a frame, so that its
+    caller calls its callee. `values` (int64) has one value per sample. Edges from a
+    node marked in `callers` or to a node marked in `callees` (bool, one per node) are
+    returned.
     """
     size = len(callees)
     inner = np.ones(len(profile.locations.line_function), np.bool_)

@@ -26,11 +26,12 @@ from pprofdiff.analysis.benchmarks.times import (
     BenchmarkKey,
     is_time,
     key_of,
+    results_of,
     written,
 )
 from pprofdiff.analysis.judge.samples import median
 from pprofdiff.analysis.ledger.graph import walk
-from pprofdiff.analysis.side import BENCHMARK_LOOPS, measure
+from pprofdiff.analysis.side import BENCHMARK_LOOPS, measure, runs_benchmarks
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.csr import last_in_row
 from pprofdiff.model.profiles.operations import (
@@ -190,7 +191,7 @@ def by_unit(base: Side, new: Side) -> Apart | None:
         for unit in units
     ]
     old, now = (
-        _side_apart(side, own, counts)
+        _split_side(side, own, counts)
         for side, own, counts in zip(sides, runs, done, strict=True)
     )
     return Apart(old, now, tuple(units), sides)
@@ -270,12 +271,10 @@ class _Run(NamedTuple):
 def _functions(side: Side) -> dict[str, dict[BenchmarkKey, None]]:
     """Return the benchmarks of each function by its name, in the order they ran."""
     found: dict[str, dict[BenchmarkKey, None]] = {}
-    for capture in side.of("benchmark"):
-        for result in capture.content.results:
-            if result.unit in SECONDS:
-                key = key_of(result)
-                function = f"{key[2] or ''} Benchmark{key[0].partition('/')[0]}"
-                found.setdefault(function, {})[key] = None
+    for _, key, result in results_of(side):
+        if result.unit in SECONDS:
+            function = f"{key[2] or ''} Benchmark{key[0].partition('/')[0]}"
+            found.setdefault(function, {})[key] = None
     return found
 
 
@@ -284,32 +283,26 @@ def _runs(side: Side, names: tuple[str, ...]) -> list[_Run]:
     profiles = [c for c in side.of("profile") if measure(c) in _COSTS]
     runs = []
     for number in sorted({capture.run for capture in profiles}):
-        outputs = [c for c in side.of("benchmark") if c.run == number]
         own = [c for c in profiles if c.run == number]
-        if not outputs or not all(map(_of_benchmarks, own)):
+        if not all(runs_benchmarks(c.content) for c in own):
             return []
         parts = tuple((c, units_of_samples(c.content, names)) for c in own)
         if not all(_attributed(*part) for part in parts):
             return []
         results: dict[BenchmarkKey, tuple[tuple[int, ...], tuple[float, ...]]] = {}
-        for output in outputs:
-            for result in output.content.results:
-                factor, key = SECONDS.get(result.unit), key_of(result)
-                if factor is not None:
-                    before = results.get(key, ((), ()))
-                    values = tuple(value * factor for value in result.values)
-                    results[key] = (
-                        before[0] + result.iterations,
-                        before[1] + values,
-                    )
-        if not all(is_time(t) for _, times in results.values() for t in times):
+        for run, key, result in results_of(side):
+            factor = SECONDS.get(result.unit)
+            if run == number and factor is not None:
+                counts, times = results.get(key, ((), ()))
+                times += tuple(value * factor for value in result.values)
+                results[key] = counts + result.iterations, times
+        of_run = (capture.run == number for capture in side.of("benchmark"))
+        if not any(of_run) or not all(
+            is_time(time) for _, times in results.values() for time in times
+        ):
             return []
         runs.append(_Run(number, results, parts, names, _called(parts, len(names))))
     return runs
-
-
-def _of_benchmarks(capture: Capture[Profile]) -> bool:
-    return not BENCHMARK_LOOPS.isdisjoint(capture.content.function_names())
 
 
 def _attributed(capture: Capture[Profile], unit: Column) -> bool:
@@ -435,7 +428,7 @@ def _mean(runs: Sequence[Mapping[str, float]], name: str) -> float:
     return sum(run[name] for run in runs) / len(runs)
 
 
-def _side_apart(
+def _split_side(
     side: Side, runs: Sequence[_Run], done: Sequence[Mapping[str, float]]
 ) -> Side:
     """Return a side with the samples of each unit as separate captures."""
@@ -444,12 +437,12 @@ def _side_apart(
     for run, counts in zip(runs, done, strict=True):
         for capture, unit in run.parts:
             known.add(id(capture))
-            apart += _captures_apart(capture, unit, run.names, counts)
+            apart += _split_capture(capture, unit, run.names, counts)
     others = [capture for capture in side.captures if id(capture) not in known]
     return replace(side, captures=(*others, *apart))
 
 
-def _captures_apart(
+def _split_capture(
     capture: Capture[Profile],
     unit: Column,
     names: Sequence[str],

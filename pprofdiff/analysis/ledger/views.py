@@ -24,15 +24,8 @@ Ids = NDArray[np.integer]
 def sums_by_run(values: Pair, rows: tuple[Ids, Ids], size: int) -> Runs[Column]:
     """Return the raw sum of each row by run, exact in int64.
 
-    Parameters
-    ----------
-    values
-        The values of (base, new) samples: int64 of shape (samples, runs).
-    rows
-        The row of each sample, in [0, size), or -1 for none.
-    size
-        The number of rows.
-
+    `values` are those of (base, new) samples: int64 of shape (samples, runs). `rows` is
+    the row of each sample, in [0, size), or -1 for none.
     """
     base, new = (
         _of_side(side, of_sample, size)
@@ -44,13 +37,7 @@ def sums_by_run(values: Pair, rows: tuple[Ids, Ids], size: int) -> Runs[Column]:
 def keyed_by_run(values: Pair, keys: Pair) -> tuple[Column, Runs[Column]]:
     """Return the distinct keys of samples with a nonzero sum, ascending, and the sums.
 
-    Parameters
-    ----------
-    values
-        The values of (base, new) samples: int64 of shape (samples, runs).
-    keys
-        The key to group each sample by (int64), or -1 for none.
-
+    `values` are as in `sums_by_run`; `keys` (int64) group the samples, -1 for none.
     """
     known = distinct(np.concatenate(keys))
     known = known[known >= 0]

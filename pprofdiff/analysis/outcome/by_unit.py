@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import inf, log, sqrt
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -32,7 +33,6 @@ from pprofdiff.analysis.judge.totals import (
     all_paired,
     judged_together,
     moderated,
-    ratio_of_figure,
     ratio_of_runs,
     ratio_of_sums,
 )
@@ -151,7 +151,9 @@ def units_of(
             judged[i] = ratio_of_runs(old, now, in_turns=in_turns)
             figures[i], values[i] = "cpu", (median(sides[0]), median(sides[1]))
     runs = min(len(side.of("benchmark")) for side in (comparison.base, comparison.new))
-    least = max(sqrt(2) * TOTAL_SIGMA, _moved_by(judged)) if runs < _SEVERAL else 0.0
+    least = (
+        max(sqrt(2) * TOTAL_SIGMA, _typical_change(judged)) if runs < _SEVERAL else 0.0
+    )
     bounds = judged_together(judged, FALSE_DISCOVERIES, least)
     counted = _counted(comparison.base, comparison.new)
     units = []
@@ -209,7 +211,7 @@ def _cpu_of(side: Side, unit: str) -> list[float]:
     return costs if all(cost > 0 for cost in costs) else []
 
 
-def _moved_by(ratios: Sequence[Ratio]) -> float:
+def _typical_change(ratios: Sequence[Ratio]) -> float:
     """Return the log deviation by which most benchmarks changed, assumed to be noise.
 
     A busy machine shifts all of them: one unchanged build had some at 3.5× while their
@@ -274,7 +276,7 @@ class _Figure(NamedTuple):
 
 def _figures_in_turns(turns: Turns, columns: tuple[Floats, Floats]) -> list[_Figure]:
     """Return each benchmark's figure, judged together; few turns give no bounds."""
-    ratios = moderated([ratio_of_figure(figure) for figure in turns.each(columns)])
+    ratios = moderated([figure.ratio() for figure in turns.each(columns)])
     together = judged_together(ratios, _OF_TURNS, inf if turns.few else 0.0)
     bounds = [beyond_turns(*reach) for reach in together]
     if turns.few:
@@ -368,7 +370,7 @@ def judged_in_turns(comparison: Comparison, outcome: Outcome) -> Comparison:
     """Return the comparison with tables that agree with `outcome`.
 
     Turns decide the marks of time, CPU and allocation; B/s follows time. Custom units
-    are unchanged. The CPU profile's total is CPU per op and takes its mark.
+    are unchanged.
     """
     diff, turns = comparison.benchmarks, comparison.turns
     if diff is None or turns is None:
@@ -376,7 +378,7 @@ def judged_in_turns(comparison: Comparison, outcome: Outcome) -> Comparison:
     figures = {_TIME: _figures_in_turns(turns, turns.seconds)}
     if turns.cpu_seconds is not None:
         figures[_CPU] = _figures_in_turns(turns, turns.cpu_seconds)
-    moved = _moved(turns, outcome)
+    moved = _changed(turns, outcome)
 
     def judged(table: BenchmarkTable, row: BenchmarkRow) -> BenchmarkRow:
         at = _place(turns, table, row)
@@ -386,21 +388,11 @@ def judged_in_turns(comparison: Comparison, outcome: Outcome) -> Comparison:
             return _counted_row(turns, table.unit, row, at)
         return _timed(figures, table.unit, row, at, moved=moved[at])
 
-    mark, cpu = outcome.mark_of("cpu"), comparison.cpu
-    noise = None if mark == "unknown" else mark == "noise"
-    profiles = tuple(
-        one.with_total_in_noise(noise=noise) if one is cpu else one
-        for one in comparison.profiles
-    )
-    results = {
-        **comparison.results,
-        "benchmark": diff.judged(judged),
-        "profile": profiles,
-    }
+    results = {**comparison.results, "benchmark": diff.judged(judged)}
     return replace(comparison, results=results)
 
 
-def _moved(turns: Turns, outcome: Outcome) -> list[bool]:
+def _changed(turns: Turns, outcome: Outcome) -> list[bool]:
     """Return whether each benchmark of `turns` changed, according to the outcome."""
     if outcome.units:
         known = {unit.key: unit.moved for unit in outcome.units}
@@ -411,14 +403,10 @@ def _moved(turns: Turns, outcome: Outcome) -> list[bool]:
 def _place(turns: Turns, table: BenchmarkTable, row: BenchmarkRow) -> int | None:
     """Return the row's index among the interleaved benchmarks, or None."""
     package = dict(table.config).get("pkg")
-    for at, name in enumerate(turns.names):
-        if _is(name, row) and package in (None, name[2] or ""):
+    for at, (name, procs, own) in enumerate(turns.names):
+        if (name, procs) == (row.name, row.procs) and package in (None, own or ""):
             return at
     return None
-
-
-def _is(name: BenchmarkKey, row: BenchmarkRow) -> bool:
-    return name[:2] == (row.name, row.procs)
 
 
 def _timed(
@@ -429,19 +417,17 @@ def _timed(
         one = figures[unit][at]
         sides = one.base, one.new
         shown = Estimate(*sides, one.ratio.ratio, one.low, one.high)
-    elif unit == THROUGHPUT and (speeds := _means(row)) is not None:
+    elif unit == THROUGHPUT:
         one = figures[_TIME][at]
-        sides = speeds
+        base, new = (geomean(chain.from_iterable(side)) for side in row.runs)
+        if base is None or new is None:
+            return row
+        sides = base, new
         shown = Estimate(*sides, 1 / one.ratio.ratio, 1 / one.high, 1 / one.low)
     else:
         return row
     sure = not one.low <= 1 <= one.high
     return _with(row, sides, shown, noise=not (moved and sure))
-
-
-def _means(row: BenchmarkRow) -> tuple[float, float] | None:
-    base, new = (geomean([v for run in side for v in run]) for side in row.runs)
-    return None if base is None or new is None else (base, new)
 
 
 def _counted_row(turns: Turns, unit: str, row: BenchmarkRow, at: int) -> BenchmarkRow:

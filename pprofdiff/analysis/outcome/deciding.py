@@ -66,7 +66,7 @@ _BYTE = 0.5
 _SEVERAL = 2
 # The slowdown by two other busy processes per CPU: the most the machine explains.
 _SLOWED = 3.0
-_MOVED = ("slower", "faster")
+_CHANGED = ("slower", "faster")
 # Costs per op, which imply how much work was done.
 _COSTS = ("time", "cpu", "task", "about")
 # Wall-clock figures.
@@ -170,13 +170,13 @@ def _of_units(
     Units decide, as each was measured for its own sake. Their mean ranks second, so it
     must be significant at 99% to decide alone. Changes both ways give no verdict.
     """
-    ways = {way: tuple(u.name for u in units if u.verdict == way) for way in _MOVED}
+    ways = {way: tuple(u.name for u in units if u.verdict == way) for way in _CHANGED}
     slower, faster = ways["slower"], ways["faster"]
     if slower and faster:
         return "unknown", (*slower, *faster)
     if slower or faster:
         return ("slower" if slower else "faster"), ()
-    if units and verdict in _MOVED and not _sure(first):
+    if units and verdict in _CHANGED and not _sure(first):
         return "unknown", ()
     return verdict, ()
 
@@ -197,7 +197,7 @@ def _of_turns(comparison: Comparison, figures: list[Measure]) -> Outcome:
     first = holds or kept[0]
     verdict = first.verdict
     few = turns is not None and turns.few
-    if few or (holds is None and verdict in _MOVED):
+    if few or (holds is None and verdict in _CHANGED):
         verdict = "unknown"
     units = () if turns is None else units_in_turns(turns, first.id, first.same_within)
     verdict, contrary = _of_units(units, first, verdict)
@@ -210,7 +210,7 @@ def _of_turns(comparison: Comparison, figures: list[Measure]) -> Outcome:
         needs = _rounds(first)
         if few:
             needs = _TOO_FEW
-        elif is_busy and first.verdict in _MOVED:
+        elif is_busy and first.moved:
             needs = _while_busy(first, kept)
         elif _alone(kept):
             needs = _CPU_ALONE
@@ -260,7 +260,7 @@ def _holds(
     That is time/op, and CPU/op of ops that allocate nothing: otherwise idle Ps run GC
     workers. A busy machine shares caches too, so it takes both.
     """
-    if measure.verdict not in _MOVED:
+    if not measure.moved:
         return False
     agreed = _agreed(measure, measures)
     if is_busy:
@@ -276,7 +276,7 @@ def _while_busy(first: Measure, measures: Sequence[Measure]) -> str:
     noun = COSTS[other.id].noun
     if _agreed(first, measures):
         why = "at 99.9%, and they are not as significant as that"
-    elif other.verdict in _MOVED:
+    elif other.moved:
         why = "to agree, and they do not"
     else:
         why = f"to change significantly, and {noun} did not"
@@ -287,9 +287,9 @@ def _alone(measures: Sequence[Measure]) -> bool:
     """Return whether CPU/op changed at 99.9%, which time/op did not confirm."""
     by_id = {measure.id: measure for measure in measures}
     cpu, time = by_id.get("cpu"), by_id.get("time")
-    if cpu is None or cpu.verdict not in _MOVED or not cpu.beyond_chance:
+    if cpu is None or not cpu.moved or not cpu.beyond_chance:
         return False
-    return time is None or time.verdict not in _MOVED
+    return time is None or not time.moved
 
 
 def _agreed(first: Measure, measures: Sequence[Measure]) -> bool:
@@ -334,7 +334,7 @@ def _together(
     changed as well, other processes were not the cause.
     """
     first = measures[0]
-    if benchmarks is None or first.id != "time" or verdict not in _MOVED:
+    if benchmarks is None or first.id != "time" or verdict not in _CHANGED:
         return None
     logs = [log(ratio.ratio) for ratio in benchmarks.each.values()]
     if first.in_turns or len(logs) < SEVERAL:
@@ -452,11 +452,9 @@ def _factor(
     """
     if not (alike.shown and alike.several):
         return None
-    if any(
-        m.id in _COSTS or (m.id == "control" and m.verdict in _MOVED) for m in figures
-    ):
+    if any(m.id in _COSTS or (m.id == "control" and m.moved) for m in figures):
         return None
-    moved = _moved_together(diff, alike)
+    moved = _changed_together(diff, alike)
     return None if moved is None else moved[0]
 
 
@@ -471,10 +469,10 @@ def _rate(diff: ProfileDiff, alike: ScaledAlike) -> tuple[float, float, float] |
         return None
     if not all(group.noise for group in judged_groups(diff)):
         return None
-    return _moved_together(diff, alike)
+    return _changed_together(diff, alike)
 
 
-def _moved_together(
+def _changed_together(
     diff: ProfileDiff, alike: ScaledAlike
 ) -> tuple[float, float, float] | None:
     """Return the ratio of totals with its bounds, per second if durations are known.
@@ -510,7 +508,7 @@ def _machine(comparison: Comparison, first: Measure, figures: list[Measure]) -> 
     cpu = next((m for m in figures if m.id == "cpu"), None)
     if cpu is None or first.id not in _CLOCK:
         return False
-    if cpu.verdict in ("slower", "faster") or comparison.trace is not None:
+    if cpu.moved or comparison.trace is not None:
         return False
     moved = abs(log(first.ratio))
     return moved < log(_SLOWED) and abs(log(cpu.ratio)) < moved / 2
@@ -530,10 +528,10 @@ def _decided(speeds: list[Measure]) -> tuple[Measure, Verdict]:
     assumed for one run a side is wide enough for all figures.
     """
     first = speeds[0]
-    if first.verdict in _MOVED:
+    if first.moved:
         return first, first.verdict
     for measure in _secondary(speeds):
-        moved = measure.verdict in _MOVED
+        moved = measure.moved
         if moved and _sure(measure) and _point_alike(first, measure):
             return measure, measure.verdict
         if measure.id == "control" and not moved:
@@ -574,7 +572,7 @@ def _sure(measure: Measure) -> bool:
 def _unsure(speeds: list[Measure]) -> Measure | None:
     """Return a changed figure that would decide if it ranked first, or None."""
     for measure in _secondary(speeds):
-        if measure.verdict in _MOVED and _point_alike(speeds[0], measure):
+        if measure.moved and _point_alike(speeds[0], measure):
             return measure
     return None
 

@@ -35,7 +35,6 @@ from pprofdiff.analysis.judge.totals import (
     Ratio,
     all_paired,
     median_of_values,
-    ratio_of_figure,
     ratio_of_runs,
     ratio_of_sums,
 )
@@ -119,7 +118,7 @@ def timed(comparison: Comparison) -> Timed | None:
 def _in_turns(turns: Turns) -> Timed:
     """Return time per op of interleaved benchmarks: the geometric mean of each turn."""
     each = {
-        written(name): ratio_of_figure(figure)
+        written(name): figure.ratio()
         for name, figure in zip(turns.names, turns.each(turns.seconds), strict=True)
     }
     seconds = turns.geomeans(turns.seconds)

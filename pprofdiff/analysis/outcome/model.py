@@ -85,8 +85,19 @@ class Measure(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict by this figure alone."""
-        return verdict_of(self)
+        """The verdict by this figure alone; unknown if it does not measure speed."""
+        if not self.more_is:
+            return "unknown"
+        bounds = self.low, self.high
+        more = verdict_between(self.ratio, bounds, self.narrow, self.same_within)
+        if self.more_is == "slower" or more in ("same", "unknown"):
+            return more
+        return "faster" if more == "slower" else "slower"
+
+    @property
+    def moved(self) -> bool:
+        """Whether new is slower or faster by this figure alone."""
+        return self.verdict in ("slower", "faster")
 
     @property
     def sure(self) -> bool:
@@ -134,17 +145,6 @@ def _wider(
         return 0.0, float("inf")
     low, high = (log(bound / ratio) * factor for bound in bounds)
     return ratio * exp(low), ratio * exp(high)
-
-
-def verdict_of(measure: Measure) -> Verdict:
-    """Return the verdict by one figure; unknown if it does not measure speed."""
-    if not measure.more_is:
-        return "unknown"
-    bounds = measure.low, measure.high
-    more = verdict_between(measure.ratio, bounds, measure.narrow, measure.same_within)
-    if measure.more_is == "slower" or more in ("same", "unknown"):
-        return more
-    return "faster" if more == "slower" else "slower"
 
 
 def verdict_between(
@@ -278,43 +278,27 @@ class Together(NamedTuple):
 class Outcome:
     """The result of a whole comparison.
 
-    Attributes
-    ----------
-    verdict
-        Slower, faster, same, or unknown.
-    measures
-        The figures, the one that the verdict rests on first; empty if the operation
-        count is unknown and nothing replaces it.
-    contrary
-        The names of changed units, if some are slower and others faster.
-    alike
-        The factor by which all groups of the CPU profile scaled; None if they scaled
-        differently, did not change, or have too few samples.
-    needs
-        What it takes to decide, "" if nothing.
-    shares
-        Whether shares of CPU are compared because the operation count is unknown.
-    busy
-        The share of CPU samples that shows the machine to be busy, if time would decide
-        and too few runs show how much it varies then; else None.
-    cpu_a_second
-        The ratio of CPU per second with its 95% interval, if no group's or function's
-        share changed significantly and `alike` is None; None otherwise, if it is not
-        significant, or if another figure explains it.
-    together
-        How the benchmarks behind the verdict changed, if a busy or throttled machine
-        may be the cause; else None.
-    counted
-        Allocations per op of interleaved benchmarks; else empty.
-    units
-        Cost per op of each benchmark, in the order in which they ran; empty with one.
-    rest
-        The share of all CPU outside `units`, (base, new): GC workers, the scheduler,
-        goroutines not started by benchmarks. None without profiles.
-    by_label
-        Cost per op by sample label; None if `units` has it, the operation count is
-        unknown, or no label splits the work.
+    `measures` are the figures, the one that the verdict rests on first; empty if the
+    operation count is unknown and nothing replaces it. `contrary` names the changed
+    units if some are slower and others faster. `needs` is what it takes to decide, ""
+    if nothing.
 
+    `alike` is the factor by which all groups of the CPU profile scaled; None if they
+    scaled differently, did not change, or have too few samples. `cpu_a_second` is the
+    ratio of CPU per second with its 95% interval, if no group's or function's share
+    changed significantly and `alike` is None; None otherwise, if it is not significant,
+    or if another figure explains it. `shares` means that shares of CPU are compared
+    because the operation count is unknown. `busy` is the share of CPU samples that
+    shows the machine to be busy, if time would decide and too few runs show how much it
+    varies then; else None. `together` is how the benchmarks behind the verdict changed,
+    if a busy or throttled machine may be the cause; else None.
+
+    `counted` are allocations per op of interleaved benchmarks. `units` are the cost per
+    op of each of several benchmarks, in the order in which they ran; `rest` is the
+    share of all CPU outside them, (base, new): GC workers, the scheduler, goroutines
+    not started by benchmarks; None without profiles. `by_label` is the cost per op by
+    sample label; None if `units` has it, the operation count is unknown, or no label
+    splits the work.
     """
 
     verdict: Verdict = "unknown"
@@ -351,18 +335,6 @@ class Outcome:
     def decided(self) -> bool:
         """Whether new is slower or faster, or units contradict each other."""
         return self.verdict in ("slower", "faster") or bool(self.contrary)
-
-    def mark_of(self, figure: str) -> Mark:
-        """Return the mark of a figure in tables, given its id such as ``cpu``.
-
-        It is "noise" unless new is slower or faster, and "unknown" without that figure.
-        """
-        measure = next((m for m in self.measures if m.id == figure), None)
-        if measure is None:
-            return "unknown"
-        if not self.decided or measure.low <= 1 <= measure.high:
-            return "noise"
-        return "more" if measure.ratio > 1 else "less"
 
     @property
     def headline(self) -> Measure | None:

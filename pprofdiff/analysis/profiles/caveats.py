@@ -9,7 +9,7 @@ from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.profiles.kinds import is_cpu, is_of_go, kind_name
 from pprofdiff.analysis.profiles.side import ProfileSide
-from pprofdiff.analysis.side import BENCHMARK_LOOPS
+from pprofdiff.analysis.side import runs_benchmarks
 from pprofdiff.analysis.work import Work
 from pprofdiff.goruntime.versions import (
     Span,
@@ -146,8 +146,7 @@ def _lengths(
     seconds = [span / 1e9 for span in spans if span]
     # Benchmarks choose their iteration count; the cost per op is comparable.
     by_operation = normalization.mode == "per_work" and all(
-        not BENCHMARK_LOOPS.isdisjoint(side.profile.function_names())
-        for side in (base, new)
+        runs_benchmarks(side.profile) for side in (base, new)
     )
     if not by_operation and abs(seconds[1] / seconds[0] - 1) > _UNLIKE:
         yield Caveat(

@@ -11,7 +11,7 @@ from pprofdiff.analysis.judge.run_spread import Pairs
 from pprofdiff.analysis.judge.totals import all_paired
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.profiles.kinds import is_heap, kind_name
-from pprofdiff.analysis.profiles.side import ProfileSide, side
+from pprofdiff.analysis.profiles.side import side
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
@@ -41,12 +41,22 @@ def compare_sides(
     diffs: list[ProfileDiff] = []
     refusals: list[UsageError] = []
     for old, current in _pairs(base.of("profile"), new.of("profile")):
-        sides = side(base.label, old), side(new.label, current)
-
-        fleets = base.fleet is not None and new.fleet is not None
-        subtract = partial(_subtract, *sides, settings, of_fleets=fleets)
+        pairs = None
+        if settings.same_hosts:
+            pairs = Pairs.of(*([one.run for one in runs] for runs in (old, current)))
+        subtract = partial(
+            compare,
+            side(base.label, old),
+            side(new.label, current),
+            normalize=settings.normalize,
+            work=settings.work,
+            identity=settings.identity,
+            of_fleets=base.fleet is not None and new.fleet is not None,
+            in_turns=all_paired(old, current, settings.pairs),
+            pairs=pairs,
+        )
         try:
-            first = subtract(settings.sample_type)
+            first = subtract(sample_type=settings.sample_type)
         except UsageError as error:
             # One of several profiles may lack the requested sample type.
             refusals.append(error)
@@ -54,7 +64,8 @@ def compare_sides(
         diffs.append(first)
         objects = _objects_type(first) if settings.sample_type is None else None
         if objects is not None:
-            diffs.append(_as_bytes_are(subtract(objects), first, settings.work))
+            counted = subtract(sample_type=objects)
+            diffs.append(_as_bytes_are(counted, first, settings.work))
     if refusals and not diffs:
         raise refusals[0]
     return tuple(diffs) or None
@@ -80,31 +91,6 @@ def _as_bytes_are(
             base_factor=counted[0] / totals[0], new_factor=counted[1] / totals[1]
         )
     return replace(objects, normalization=by, warnings=space.warnings)
-
-
-def _subtract(
-    base: ProfileSide,
-    new: ProfileSide,
-    settings: Settings,
-    sample_type: str | int | None,
-    *,
-    of_fleets: bool,
-) -> ProfileDiff:
-    diff = compare(
-        base,
-        new,
-        sample_type=sample_type,
-        normalize=settings.normalize,
-        work=settings.work,
-        identity=settings.identity,
-        of_fleets=of_fleets,
-    )
-    in_turns = all_paired(base.runs, new.runs, settings.pairs)
-    pairs = None
-    if settings.same_hosts:
-        runs = ([capture.run for capture in side.runs] for side in (base, new))
-        pairs = Pairs.of(*runs)
-    return replace(diff, in_turns=in_turns, pairs=pairs)
 
 
 def caveats(

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.judge.counts import CountModel
-from pprofdiff.analysis.judge.judge import Judge
 from pprofdiff.analysis.judge.judgement import Judgement, Runs
 from pprofdiff.analysis.judge.run_spread import (
     ONE_RUN,
@@ -29,8 +27,7 @@ from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.ledger.views import Ledger, sums_by_run
 from pprofdiff.analysis.normalization import choose, counted
 from pprofdiff.analysis.profiles.caveats import comparability
-from pprofdiff.analysis.profiles.dimensions import dimensions, paid_by_site
-from pprofdiff.analysis.profiles.granularity import Granularity
+from pprofdiff.analysis.profiles.dimensions import dimensions
 from pprofdiff.analysis.profiles.kinds import (
     counts_of,
     is_cpu,
@@ -40,16 +37,20 @@ from pprofdiff.analysis.profiles.kinds import (
     is_wall,
     kind_name,
 )
-from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues, pair_rows
-from pprofdiff.analysis.profiles.runs import (
+from pprofdiff.analysis.profiles.rows import (
+    Granularity,
+    PairedRows,
+    SampleValues,
+    pair_rows,
+)
+from pprofdiff.analysis.profiles.side import (
     Exposure,
-    counted_exposures,
+    ProfileSide,
     counts_by_run,
     exposures_of,
     operations_of_both,
     shared_ratio,
 )
-from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.profiles.splits import Split, splits_of
 from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.analysis.work import Work
@@ -59,9 +60,6 @@ from pprofdiff.identity.model import SAME_NAMES, Identity
 from pprofdiff.model.csr import first_in_row
 from pprofdiff.model.profiles.profile import Profile, ValueType
 from pprofdiff.units import clipped
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Names of the sample count column: in Go and gperftools, in Node.js.
 _SAMPLES = ("samples", "sample")
@@ -79,16 +77,14 @@ class ProfileDiff:
     """The difference between two sides in one sample type.
 
     `base_column` and `new_column` are the compared columns of each side's values. Sums
-    are computed on first use; `functions`, `lines`, `files`, `packages`, `stacks`,
-    `categories` and `blame` are DataFrames of them. Raw numbers are integers in `unit`;
+    are computed on first use. Raw numbers are integers in `unit`;
     scaled numbers are raw numbers times the factors of `normalization`. `warnings` are
     caveats on the comparison; `identity` maps base's functions to new's. `exposures`
     are the operations in each run of a side, None if unknown. `in_turns` says whether
     base and new runs alternated, first with first; `pairs` pairs runs on the same host,
     None if hosts are not compared in pairs. `turns` is the cost per op in each round
     for (base, new), measured other than by sampling. `cautious` judges rows as strictly
-    as sentences, for when no verdict says that something changed. `within_noise` is the
-    outcome's verdict on the totals, None if it has none.
+    as sentences, for when no verdict says that something changed.
     """
 
     base: ProfileSide
@@ -103,7 +99,6 @@ class ProfileDiff:
     pairs: Pairs | None = None
     turns: InTurns | None = None
     cautious: bool = False
-    within_noise: bool | None = None
 
     def __repr__(self) -> str:
         """Return a one-line summary: sample type, totals and their delta."""
@@ -123,12 +118,6 @@ class ProfileDiff:
             for granularity, rows in self._pairs.items()
         }
         return scaled
-
-    def with_total_in_noise(self, *, noise: bool | None) -> ProfileDiff:
-        """Return the same with what the outcome says of the totals, and all sums."""
-        judged = copy(self)
-        vars(judged)["within_noise"] = noise
-        return judged
 
     @cached_property
     def name(self) -> str:
@@ -192,13 +181,13 @@ class ProfileDiff:
 
     @cached_property
     def _samples(self) -> tuple[SampleValues, SampleValues]:
-        base, new = self.values
-        of_base, of_new = self.identity.sides
-        by_run = self.by_run or (None, None)
-        return (
-            SampleValues(self.base.profile, base, of_base, by_run[0]),
-            SampleValues(self.new.profile, new, of_new, by_run[1]),
+        base, new = (
+            SampleValues(side.profile, values, keys)
+            for side, values, keys in zip(
+                (self.base, self.new), self.run_values, self.identity.sides, strict=True
+            )
         )
+        return base, new
 
     @cached_property
     def totals(self) -> tuple[int, int]:
@@ -321,7 +310,7 @@ class ProfileDiff:
 
         The rows are judged together. None without a noise model.
         """
-        return None if self.model is None else Judge(self.model).rows(runs)
+        return None if self.model is None else self.model.rows(runs)
 
     @property
     def paired_functions(self) -> PairedRows:
@@ -397,47 +386,6 @@ class ProfileDiff:
         """
         return Ledger(self.run_values, dimensions(self.paired_functions))
 
-    @property
-    def functions(self) -> pd.DataFrame:
-        """One row per function; see `Table.to_frame`."""
-        return self.table("functions").to_frame()
-
-    @property
-    def lines(self) -> pd.DataFrame:
-        """One row per source line, named ``function file:line``."""
-        return self.table("lines").to_frame()
-
-    @property
-    def files(self) -> pd.DataFrame:
-        """One row per source file."""
-        return self.table("files").to_frame()
-
-    @property
-    def packages(self) -> pd.DataFrame:
-        """One row per Go package."""
-        return self.table("packages").to_frame()
-
-    @property
-    def stacks(self) -> pd.DataFrame:
-        """One row per stack: function names joined with ``;``, root first."""
-        return self.table("stacks").to_frame()
-
-    @property
-    def categories(self) -> pd.DataFrame:
-        """One row per runtime category; see `frames.categories_frame`."""
-        from pprofdiff.analysis.profiles.frames import categories_frame
-
-        sums = self.ledger.every("category") if self.classified else None
-        return categories_frame(sums, self.totals, self.normalization, self.model)
-
-    @property
-    def blame(self) -> pd.DataFrame:
-        """One row per category and call site; see `frames.blame_frame`."""
-        from pprofdiff.analysis.profiles.frames import blame_frame
-
-        paid = paid_by_site(self.ledger) if self.classified else None
-        return blame_frame(paid, self.paired_functions.names, self.normalization)
-
 
 def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     base: ProfileSide,
@@ -448,31 +396,17 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     work: Work | None = None,
     identity: Identity | None = None,
     of_fleets: bool = False,
+    in_turns: bool = False,
+    pairs: Pairs | None = None,
 ) -> ProfileDiff:
     """Subtract base from new in one sample type.
 
-    Parameters
-    ----------
-    base, new
-        The merged profiles of each side.
-    sample_type
-        As `Profile.sample_index` reads it in new; new's default type if None.
-    normalize
-        Whether to scale new to the total of base, like ``go tool pprof -normalize``.
-    work
-        The operation count of each side, to compare per op.
-    identity
-        Maps base's functions to new's; None to infer it from these two profiles.
-    of_fleets
-        Whether the runs of both sides are hosts.
-
-    Raises
-    ------
-    UsageError
-        New has no such sample type, or both `normalize` and `work` are given.
-    IncompatibleProfilesError
-        Base lacks the sample type in the same unit.
-
+    `sample_type` is as `Profile.sample_index` reads it in new. `normalize` scales new
+    to the total of base, like ``go tool pprof -normalize``; `work` compares per op.
+    Without `identity`, it is inferred from these two profiles. `of_fleets` means that
+    runs are hosts; `in_turns` and `pairs` are as in `ProfileDiff`. Raises UsageError if
+    new has no such sample type, or both `normalize` and `work` are given;
+    IncompatibleProfilesError if base lacks the sample type in the same unit.
     """
     new_column = new.profile.sample_index(sample_type)
     compared = new.profile.sample_types[new_column]
@@ -501,11 +435,6 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     caveats = comparability(base, new, work, normalization)
     if identity is None:
         identity = identify([base.profile], [new.profile])
-    exposures: tuple[Exposure, Exposure] = (None, None)
-    if (known := counted_exposures(base, new)) is not None:
-        exposures = known
-    elif work is not None:
-        exposures = exposures_of(work, base, new)
     return ProfileDiff(
         base,
         new,
@@ -514,8 +443,10 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
         normalization,
         caveats,
         identity,
-        exposures,
-        turns=None if work is None else work.turns.get(compared.type),
+        exposures_of(work, base, new),
+        in_turns,
+        pairs,
+        None if work is None else work.turns.get(compared.type),
     )
 
 

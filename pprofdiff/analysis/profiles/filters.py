@@ -65,28 +65,13 @@ def number_units(profile: Profile) -> dict[str, str]:
 def _tag_test(option: str, value: str, units: dict[str, str], notes: list[str]) -> Test:
     """Return the test for a ``-tagfocus`` or ``-tagignore`` option.
 
-    The test takes a profile and returns which of its samples pass (bool).
-
-    Parameters
-    ----------
-    option
-        The name of the filter in errors and notes.
-    value
-        What to look for, after ``KEY=`` to restrict it to labels of one key. A range of
-        numbers such as ``32kb``, ``:64kb``, ``4mb:`` or ``12kb:64mb`` applies to
-        numeric labels. Anything else is comma-separated regular expressions for text
-        labels: all of them must match ``KEY:VALUE`` or, with a key, any of them the
-        value.
-    units
-        The unit of each key's numbers; see `number_units`.
-    notes
-        Gets a line if `value` is read as a range.
-
-    Raises
-    ------
-    UsageError
-        A pattern is invalid, or a number does not fit in 64 bits.
-
+    The test takes a profile and returns which of its samples pass (bool). `value` is
+    what to look for, after ``KEY=`` to restrict it to labels of one key. A range of
+    numbers such as ``32kb``, ``:64kb``, ``4mb:`` or ``12kb:64mb`` applies to numeric
+    labels, in the `units` of `number_units`, and adds a line to `notes`. Anything else
+    is comma-separated regular expressions for text labels: all of them must match
+    ``KEY:VALUE`` or, with a key, any of them the value. Raises UsageError, which names
+    the `option`, if a pattern is invalid or a number does not fit in 64 bits.
     """
     wanted, separator, rest = value.partition("=")
     key, spelled = (wanted, rest) if separator else (None, value)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.counts import CountModel
-from pprofdiff.analysis.judge.judge import Judge
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.views import each_together, merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -88,7 +87,7 @@ def judged_sums(
     `runs` holds their raw sums per run.
     """
     model = model or diff.model
-    judged = None if model is None else Judge(model).rows(runs)
+    judged = None if model is None else model.rows(runs)
     noise = [None] * len(names) if judged is None else judged.chance
     by = diff.normalization
     sides = zip(*(side.tolist() for side in merged(runs)), strict=True)

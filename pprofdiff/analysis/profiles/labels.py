@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.judge.judge import Judge
 from pprofdiff.analysis.judge.judgement import Judgement, Runs
-from pprofdiff.analysis.ledger.views import sums_by_run
+from pprofdiff.analysis.ledger.views import merged, sums_by_run
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.frames import compared_frame
+from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.errors import UsageError
 from pprofdiff.model.csr import distinct, sums, unique_tuples
 from pprofdiff.model.profiles.profile import Profile
@@ -26,12 +25,16 @@ _Sums = dict[tuple[str, str], Column]
 
 
 def labels_frame(diff: ProfileDiff) -> pd.DataFrame:
-    """Return one row per label key and value, largest |delta_scaled| first.
+    """Return one row per label key and value: largest |delta_scaled| first, then names.
 
-    Columns: key, value, and those of `frames.compared_frame`. The value of a numeric
-    label is its number and unit. Value ``""`` is for samples without the key, so that a
-    key's rows add up to the totals unless a sample has two values of it.
+    Columns: key, value, base, new, delta (int64), status (categorical both, new, gone),
+    base_scaled, new_scaled, delta_scaled (float64), plus z and noise if there is a
+    noise model. The value of a numeric label is its number and unit. Value ``""`` is
+    for samples without the key, so that a key's rows add up to the totals unless a
+    sample has two values of it.
     """
+    import pandas as pd
+
     base, new = (
         _sums(side.profile, values)
         for side, values in zip((diff.base, diff.new), diff.run_values, strict=True)
@@ -49,16 +52,31 @@ def labels_frame(diff: ProfileDiff) -> pd.DataFrame:
         for row in sorted({*base, *new})
         if any(row in side and side[row].sum() for side in (base, new))
     ]
-    names = {
-        "key": [key for key, _ in rows],
-        "value": [value for _, value in rows],
-    }
     base_runs, new_runs = (
         _by_run([side.get(row, np.zeros_like(total)) for row in rows], len(total))
         for side, total in zip((base, new), totals, strict=True)
     )
     runs = Runs(base_runs, new_runs)
-    return compared_frame(names, runs, diff.normalization, diff.model)
+    old, now = merged(runs)
+    status = np.where((old != 0) & (now != 0), 0, np.where(now != 0, 1, 2))
+    scaled = diff.normalization.scaled(old, now)
+    columns: dict[str, object] = {
+        "key": pd.Series([key for key, _ in rows], dtype="str"),
+        "value": pd.Series([value for _, value in rows], dtype="str"),
+        "base": old,
+        "new": now,
+        "delta": now - old,
+        "status": pd.Categorical.from_codes(status.tolist(), pd.Index(STATUSES)),
+        "base_scaled": scaled[0],
+        "new_scaled": scaled[1],
+        "delta_scaled": scaled[1] - scaled[0],
+    }
+    judged = diff.judge_runs(runs)
+    if judged is not None:
+        columns |= {"z": judged.z, "noise": judged.noise}
+    # Rows are sorted by name.
+    order = np.argsort(-np.abs(scaled[1] - scaled[0]), kind="stable")
+    return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
 
 
 def _by_run(rows: list[Column], runs: int) -> tuple[Column, ...]:
@@ -263,6 +281,6 @@ def _judged(diff: ProfileDiff, label: _Labelled) -> ByLabel:
         some |= run != 0
     kept = np.flatnonzero(some)
     runs = runs.map(lambda run: run[kept])
-    judged = None if diff.model is None else Judge(diff.model).rows(runs)
+    judged = diff.judge_runs(runs)
     values = tuple(label.values[i] for i in kept.tolist())
     return ByLabel(label.key, values, runs, judged)

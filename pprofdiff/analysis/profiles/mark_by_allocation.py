@@ -44,8 +44,10 @@ def apportion_mark(
     sums = cpu.ledger.every("category")
     rows = [rules().categories.index(category) for category in BACKGROUND_MARK]
     table = allocs.table("functions")
-    base = _shared_out(int(sums.base[rows].sum()), table.base_flat)
-    new = _shared_out(int(sums.new[rows].sum()), table.new_flat)
+    base, new = (
+        _shared_out(int(side[rows].sum()), flat)
+        for side, flat in zip((sums.base, sums.new), table.raw("flat"), strict=True)
+    )
     valued = np.flatnonzero((base != 0) | (new != 0))
     names = [table.names[i] for i in valued.tolist()]
     return MarkByAllocation(names, base[valued], new[valued])

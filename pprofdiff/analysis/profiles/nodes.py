@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.errors import UsageError
+from pprofdiff.model.csr import unique_tuples
 from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import Profile
 
@@ -116,26 +117,6 @@ def _dense(texts: list[str]) -> tuple[list[str], NDArray[np.int64]]:
     return list(distinct), places.astype(np.int64)
 
 
-def _ranked(column: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
-    """Return each value's rank among the distinct values, and how many there are."""
-    _, ranks = np.unique(column, return_inverse=True)
-    ranks = ranks.astype(np.int64)
-    return ranks, int(ranks.max(initial=-1)) + 1
-
-
-def _grouped(columns: list[NDArray[Any]]) -> tuple[Values, Ids]:
-    """Group rows equal in all columns: (a row of each group, each row's group)."""
-    keys, size = _ranked(columns[0])
-    for column in columns[1:]:
-        if len(column) and (column == column[0]).all():
-            continue
-        ranks, more = _ranked(column)
-        keys, size = _ranked(keys * more + ranks)
-    examples = np.zeros(size, np.int64)
-    examples[keys] = np.arange(len(keys))
-    return examples, keys.astype(np.int32)
-
-
 def identify(profile: Profile, granularity: str) -> tuple[Nodes, Ids]:
     """Return the nodes of all lines, and the node (int32) of each location line.
 
@@ -168,7 +149,7 @@ def identify(profile: Profile, granularity: str) -> tuple[Nodes, Ids]:
         column * (addressed and function >= 0),
         address * np.uint64(addressed),
     ]
-    examples, ids = _grouped(columns)
+    examples, ids = unique_tuples(columns)
     picked = [column[examples] for column in columns]
     nodes = Nodes(
         tuple(names[i] for i in picked[0].tolist()),
@@ -176,7 +157,7 @@ def identify(profile: Profile, granularity: str) -> tuple[Nodes, Ids]:
         tuple(binaries[i] for i in picked[2].tolist()),
         *picked[3:],
     )
-    return nodes, ids
+    return nodes, ids.astype(np.int32)
 
 
 def _names(profile: Profile) -> tuple[list[str], Ids]:

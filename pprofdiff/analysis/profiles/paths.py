@@ -57,18 +57,9 @@ class Stacks:
     ) -> Stacks:
         """Return the stacks of a side's samples whose value is not 0.
 
-        Parameters
-        ----------
-        profile
-            The side's samples.
-        numbers
-            The number of each of the side's functions; the last is for samples without
-            frames.
-        ids
-            The function of each location line, as an index into `numbers`.
-        values
-            The value of each sample.
-
+        `numbers` has the number of each of the side's functions, the last for samples
+        without frames; `ids` has the function of each location line, as an index into
+        `numbers`. `values` has one value per sample.
         """
         sample = np.flatnonzero(values)
         ends = profile.locations.line_offsets
@@ -170,17 +161,8 @@ def heaviest_paths(
 ) -> Paths:
     """Return the `budget` heaviest paths, and those met while searching for them.
 
-    Parameters
-    ----------
-    sides
-        Both sides' stacks, with the same function numbers.
-    factors
-        Factors for the values of (base, new), at least 0.
-    functions
-        The number of functions.
-    budget
-        How many paths to keep, in addition to the empty one.
-
+    The empty path is kept as well. `factors` are for the values of (base, new), at
+    least 0; `functions` is the number of functions, numbered alike on both sides.
     """
     fronts = [_Front.of(side) for side in sides]
     reached = tuple(np.zeros(len(side.sample), np.int64) for side in sides)

@@ -79,13 +79,8 @@ _SHOWN = 80
 class Pattern:
     """A Go regular expression, searched within a time limit.
 
-    Attributes
-    ----------
-    names
-        The number of each named group, from 1; the first one if a name repeats.
-    groups
-        The number of groups.
-
+    `groups` is the number of groups, `names` the number of each named one, from 1; the
+    first if a name repeats.
     """
 
     def __init__(self, pattern: str, option: str) -> None:
@@ -133,21 +128,9 @@ def compiled(pattern: str, option: str) -> Pattern:
 def matcher(pattern: str, option: str) -> Matches:
     r"""Return a function that reports whether a text contains a match of the pattern.
 
-    It behaves like Go's `regexp.MatchString`.
-
-    Parameters
-    ----------
-    pattern
-        A regular expression in Go syntax.
-    option
-        The name of the pattern in errors.
-
-    Raises
-    ------
-    UsageError
-        Go rejects the pattern, or it has a Unicode class (``\p{…}``). The returned
-        function raises it if searches take too long.
-
+    It behaves like Go's `regexp.MatchString`. Raises UsageError, which names the
+    `option`, if Go rejects the pattern, or it has a Unicode class (``\p{…}``). The
+    returned function raises it if searches take too long.
     """
     search = Pattern(pattern, option).search
     return lambda text: search(text) is not None

@@ -1,8 +1,11 @@
-"""Both sides at one granularity: paired rows, with flat and cum."""
+"""Both sides' functions, lines, files or packages: paired rows, with flat and cum."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from posixpath import basename
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,39 +16,159 @@ from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.codes import Attribution, Classifier, Ends, Marker
 from pprofdiff.analysis.ledger.graph import flat_and_cum
 from pprofdiff.analysis.ledger.views import keyed_by_run, merged
-from pprofdiff.analysis.profiles.granularity import (
-    NO_STACK,
-    Granularity,
-    SideRows,
-    pair_side_rows,
-    side_rows,
-)
-from pprofdiff.analysis.profiles.tables import ByRun, Table, ValueColumn
+from pprofdiff.analysis.profiles.nodes import frame_keys
+from pprofdiff.analysis.profiles.tables import Table, ValueColumn
+from pprofdiff.goruntime.names import package_of
 from pprofdiff.identity.model import SAME_NAMES, SideKeys
-from pprofdiff.identity.rows import Pairing
+from pprofdiff.identity.rows import Pairing, pair_names
 from pprofdiff.model.csr import unique_rows
+from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.parallel import both
+
+NO_STACK = "<no stack>"
+
+Granularity = Literal["functions", "lines", "files", "packages"]
+
+Key = Callable[[int], Hashable | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SideRows:
+    """One side's rows at a granularity.
+
+    `names` are for display. `files` is the source file of each row, ``""`` if it is not
+    in a single file. `exact` holds distinct keys: rows with equal keys on both sides
+    are the same. Each function in `loose` maps a row number to a looser key (None: no
+    key) for pairing the remaining rows. `ids` (int32) maps each row of
+    `Locations.line_function` to its row here.
+    """
+
+    names: list[str]
+    files: list[str]
+    exact: Sequence[Hashable]
+    loose: tuple[Key, ...]
+    ids: NDArray[np.int32]
+
+
+def side_rows(
+    profile: Profile,
+    granularity: Granularity,
+    keys: SideKeys = SAME_NAMES.sides[1],
+) -> SideRows:
+    """Return a profile's functions, lines, files or packages as rows.
+
+    `keys` identify functions and packages across both sides.
+
+    The last row, named `NO_STACK`, stands for samples without frames, so that flat adds
+    up to the total.
+    """
+    rows = _ROWS[granularity](profile, keys)
+    return replace(
+        rows,
+        names=[*rows.names, NO_STACK],
+        files=[*rows.files, ""],
+        # A tuple differs from the name of any function, file or package.
+        exact=[*rows.exact, (NO_STACK,)],
+    )
+
+
+def pair_side_rows(base: SideRows, new: SideRows) -> Pairing:
+    """Pair two sides' rows by exact key first, then by each looser key."""
+    return pair_names(
+        base.exact, new.exact, list(zip(base.loose, new.loose, strict=True))
+    )
+
+
+def _functions(profile: Profile, keys: SideKeys) -> SideRows:
+    nodes, ids = frame_keys(profile, "functions")
+    names = [node[0] for node in nodes]
+    files = _files_of_functions(profile)
+    shown = [files.get(name, "") for name in names]
+    return SideRows(names, shown, [keys.function(name) for name in names], (), ids)
+
+
+def _files_of_functions(profile: Profile) -> dict[str, str]:
+    """Return the source file of the first function of each name, `""` if unknown."""
+    strings, functions = profile.strings, profile.functions
+    names = [strings[i] for i in functions.name.tolist()]
+    files = [strings[i] for i in functions.filename.tolist()]
+    first = dict.fromkeys(names, "")
+    first.update(zip(reversed(names), reversed(files), strict=True))
+    return first
+
+
+def _lines(profile: Profile, keys: SideKeys) -> SideRows:
+    nodes, ids = frame_keys(profile, "lines")
+    names = [f"{name} {file}:{line}" for name, file, line in nodes]
+    exact = [(keys.function(name), file, line) for name, file, line in nodes]
+
+    def place(row: int) -> Hashable:
+        # The same line when built in another directory.
+        function, file, line = exact[row]
+        return function, basename(file), line
+
+    return SideRows(names, [file for _, file, _ in nodes], exact, (place,), ids)
+
+
+def _files(profile: Profile, keys: SideKeys) -> SideRows:
+    nodes, ids = frame_keys(profile, "files")
+    names = [file or name for name, file, _ in nodes]
+    packages: dict[str, str] = {}
+    for name, file in _files_of_functions(profile).items():
+        packages.setdefault(file, package_of(name))
+
+    def place(row: int) -> Hashable | None:
+        # Package and base name identify a file across build directories.
+        package = packages.get(names[row])
+        name = basename(names[row])
+        return (keys.packages.get(package, package), name) if package else None
+
+    return SideRows(names, names, names, (place,), ids)
+
+
+def _packages(profile: Profile, keys: SideKeys) -> SideRows:
+    nodes, ids = frame_keys(profile, "functions")
+    distinct, (rows,) = numbered(
+        [package_of(node[0]) or "<no package>" for node in nodes]
+    )
+    names = list(distinct)
+
+    def key(row: int) -> Hashable | None:
+        return keys.packages.get(names[row])
+
+    return SideRows(names, [""] * len(names), names, (key,), rows[ids])
+
+
+_ROWS: dict[Granularity, Callable[[Profile, SideKeys], SideRows]] = {
+    "functions": _functions,
+    "lines": _lines,
+    "files": _files,
+    "packages": _packages,
+}
+
+
+def first_lines(profile: Profile) -> dict[tuple[str, str], int]:
+    """Return the start line of each (function, file), if the profile has it."""
+    strings, functions = profile.strings, profile.functions
+    begins = np.flatnonzero(functions.start_line > 0)
+    columns = (functions.name, functions.filename, functions.start_line)
+    return {
+        (strings[name], strings[file]): line
+        for name, file, line in zip(*(c[begins].tolist() for c in columns), strict=True)
+    }
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SampleValues:
-    """One side's samples and their int64 `values`, one per sample.
+    """One side's samples and their values per run: int64 of shape (samples, runs).
 
-    `keys` identify its functions and packages across both sides. `by_run` holds the
-    values per run (int64 of shape (samples, runs), summing to `values`), None if rows
-    are not needed per run.
+    `keys` identify its functions and packages across both sides.
     """
 
     profile: Profile
     values: NDArray[np.int64]
     keys: SideKeys = SAME_NAMES.sides[1]
-    by_run: NDArray[np.int64] | None = None
-
-    @property
-    def runs(self) -> NDArray[np.int64]:
-        """The values per run: int64 of shape (samples, runs)."""
-        return self.values[:, None] if self.by_run is None else self.by_run
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -83,9 +206,7 @@ class PairedRows:
 
     def raw(self, column: ValueColumn) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return raw flat or cum of the union's rows, base and new (int64)."""
-        base, new = (np.zeros(len(self.names), np.int64) for _ in range(2))
-        base[self.tabled], new[self.tabled] = self.table.raw(column)
-        return base, new
+        return merged(self.runs(column))
 
     def runs(self, column: ValueColumn) -> Runs[NDArray[np.int64]]:
         """Return raw flat or cum of the union's rows per run (int64)."""
@@ -116,17 +237,7 @@ def pair_rows(
 ) -> PairedRows:
     """Sum both sides by row, in one pass over each side's samples, and pair the rows.
 
-    Parameters
-    ----------
-    base, new
-        The samples, with values in one unit.
-    granularity
-        What a row stands for.
-    normalization, model
-        How the table scales and judges its values.
-    classified
-        Whether to classify the samples; requires `granularity` ``functions``.
-
+    `classified` says whether to classify the samples; it needs functions.
     """
     size = len(base.profile.stack_locations) + len(new.profile.stack_locations)
     base_sums, new_sums = both(
@@ -138,25 +249,20 @@ def pair_rows(
     sides = base_sums.rows, new_sums.rows
     pairing = pair_side_rows(*sides)
     names, base_names, files = _shown(sides, pairing)
-    base_flat, new_flat = pairing.spread(base_sums.flat, new_sums.flat)
-    base_cum, new_cum = pairing.spread(base_sums.cum, new_sums.cum)
     table = Table(
         noun=granularity.removesuffix("s"),
         names=names,
         base_names=base_names,
         probable=[name in new.keys.probable for name in names],
         files=files,
-        base_flat=base_flat,
-        new_flat=new_flat,
-        base_cum=base_cum,
-        new_cum=new_cum,
+        flat=pairing.spread(base_sums.flat, new_sums.flat),
+        cum=pairing.spread(base_sums.cum, new_sums.cum),
         normalization=normalization,
         model=model,
         choices=base.keys.choices,
-        by_run=_by_run(pairing, base_sums, new_sums),
     )
-    has_value = (base_flat != 0) | (new_flat != 0) | (base_cum != 0) | (new_cum != 0)
-    valued = np.flatnonzero(has_value)
+    sums = *table.raw("flat"), *table.raw("cum")
+    valued = np.flatnonzero(np.logical_or.reduce([column != 0 for column in sums]))
     ends = None
     if base_sums.ends is not None and new_sums.ends is not None:
         ends = base_sums.ends, new_sums.ends
@@ -172,18 +278,16 @@ def pair_rows(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _SummedRows:
-    """One side's rows with flat and cum of each (int64), in the unit of the values.
+    """One side's rows with flat and cum: int64 of shape (rows, runs).
 
     `ends` says where each stack ends, and what each sample is if classified; None
-    unless rows are functions. `by_run` holds flat and cum per run, None if the side has
-    no values per run.
+    unless rows are functions.
     """
 
     rows: SideRows
     flat: NDArray[np.int64]
     cum: NDArray[np.int64]
     ends: Ends | None
-    by_run: ByRun | None
 
 
 def summed_rows(
@@ -194,24 +298,13 @@ def summed_rows(
     marker = None
     if granularity == "functions":
         marker = (Classifier if classified else Marker)(rows.names)
-    values = side.runs
-    flat, cum = flat_and_cum(side.profile, rows.ids, len(rows.names), values, marker)
+    flat, cum = flat_and_cum(
+        side.profile, rows.ids, len(rows.names), side.values, marker
+    )
     ends = marker.result() if marker is not None else None
     frameless = np.diff(side.profile.stack_offsets) == 0
-    flat[-1] = cum[-1] = values[frameless].sum(axis=0)
-    by_run = None if side.by_run is None else ByRun(flat, cum)
-    return _SummedRows(rows, flat.sum(axis=1), cum.sum(axis=1), ends, by_run)
-
-
-def _by_run(
-    pairing: Pairing, base: _SummedRows, new: _SummedRows
-) -> tuple[ByRun, ByRun] | None:
-    """Return flat and cum of the union's rows per run, None if unknown."""
-    if base.by_run is None or new.by_run is None:
-        return None
-    flat = pairing.spread(base.by_run.flat, new.by_run.flat)
-    cum = pairing.spread(base.by_run.cum, new.by_run.cum)
-    return ByRun(flat[0], cum[0]), ByRun(flat[1], cum[1])
+    flat[-1] = cum[-1] = side.values[frameless].sum(axis=0)
+    return _SummedRows(rows, flat, cum, ends)
 
 
 def _shown(
@@ -242,7 +335,7 @@ def stack_table(
 
     `functions` are the paired functions of `base` and `new`: stacks of the two sides
     are one row if their functions are paired. A row's name lists its functions root
-    first, joined with ``;``, or is `granularity.NO_STACK` for samples without frames.
+    first, joined with ``;``, or is `NO_STACK` for samples without frames.
     Both flat and cum are the stack's value.
     """
     frames = [side.profile.frames() for side in (base, new)]
@@ -258,8 +351,7 @@ def stack_table(
     first, group = unique_rows(offsets, rows)
     split = len(base.values)
     places = group[:split], group[split:]
-    rows_of, runs = keyed_by_run((base.runs, new.runs), places)
-    base_values, new_values = merged(runs)
+    rows_of, runs = keyed_by_run((base.values, new.values), places)
     first = first[rows_of]
     names = functions.names
     titles = [
@@ -268,25 +360,15 @@ def stack_table(
             offsets[first].tolist(), offsets[first + 1].tolist(), strict=True
         )
     ]
+    values = np.stack(runs.base, axis=1), np.stack(runs.new, axis=1)
     return Table(
         noun="stack",
         names=titles,
         base_names=[None] * len(titles),
         probable=[False] * len(titles),
         files=[""] * len(titles),
-        base_flat=base_values,
-        new_flat=new_values,
-        base_cum=base_values,
-        new_cum=new_values,
+        flat=values,
+        cum=values,
         normalization=normalization,
         model=model,
-        by_run=None
-        if base.by_run is None or new.by_run is None
-        else (_by_run_of_stacks(runs.base), _by_run_of_stacks(runs.new)),
     )
-
-
-def _by_run_of_stacks(runs: tuple[NDArray[np.int64], ...]) -> ByRun:
-    """Return flat and cum of stacks, both equal to their values."""
-    values = np.stack(runs, axis=1)
-    return ByRun(values, values)

@@ -45,20 +45,10 @@ def change_scale_of(diff: ProfileDiff) -> Scale:
 def scale_in_mode(
     values: Collection[float], unit: str, mode: str, *, cpu: bool, noun: str = ""
 ) -> Scale:
-    """Return a readable scale for scaled values.
+    """Return a readable scale for scaled values, which include the largest.
 
-    Parameters
-    ----------
-    values
-        Scaled values, including the largest.
-    unit
-        The unit of the raw values.
-    mode
-        What scaled values are: a key of `MODES`.
-    cpu
-        Whether they are CPU time, shown in cores if per second.
-    noun
-        What is counted if the unit has no name.
+    `unit` is that of the raw values, `mode` a key of `MODES`. CPU time (`cpu`) per
+    second is shown in cores. `noun` is what is counted if the unit has no name.
     """
     if mode == "composition":
         return Scale(1, "%", 2)

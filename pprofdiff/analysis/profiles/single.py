@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.ledger.codes import Attribution
 from pprofdiff.analysis.profiles.filters import pruned_frames
-from pprofdiff.analysis.profiles.granularity import NO_STACK
 from pprofdiff.analysis.profiles.kinds import is_cpu, is_state
-from pprofdiff.analysis.profiles.rows import SampleValues, summed_rows
+from pprofdiff.analysis.profiles.rows import NO_STACK, SampleValues, summed_rows
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import sums
 from pprofdiff.model.profiles.profile import Profile, stack_names
@@ -91,28 +90,15 @@ class ProfileSums:
 def profile_sums(profile: Profile, sample_type: str | int | None = None) -> ProfileSums:
     """Return the cost of a profile's functions and categories in one sample type.
 
-    Frames that the profile says to drop are left out; see `pruned_frames`.
-
-    Parameters
-    ----------
-    profile
-        The profile; merge several first.
-    sample_type
-        The sample type, as `Profile.sample_index` reads it.
-
-    Raises
-    ------
-    UsageError
-        There is no such sample type.
-
+    It is as `Profile.sample_index` reads it, which raises UsageError for none. Frames
+    that the profile says to drop are left out; see `pruned_frames`.
     """
     column = profile.sample_index(sample_type)
     plain = pruned_frames(profile) if profile.drop_frames else profile
     values = plain.values[:, column]
     classified = is_cpu(profile) or is_state(profile)
-    summed = summed_rows(
-        SampleValues(plain, values), "functions", classified=classified
-    )
+    side = SampleValues(plain, values[:, None])
+    summed = summed_rows(side, "functions", classified=classified)
     categories = None
     if isinstance(summed.ends, Attribution):
         count = len(rules().categories)
@@ -120,8 +106,8 @@ def profile_sums(profile: Profile, sample_type: str | int | None = None) -> Prof
     return ProfileSums(
         summed.rows.names,
         summed.rows.files,
-        summed.flat,
-        summed.cum,
+        summed.flat[:, 0],
+        summed.cum[:, 0],
         categories,
         profile.sample_types[column].unit,
         int(values.sum()),

@@ -144,8 +144,8 @@ def _judged(
     """Return the split, or None if the numbers do not support it."""
     alone = flat.map(lambda run: run[[function]])
     # The other side has no value in the parts.
-    moved, whole = together(flat, parts), together(flat, [function, *parts])
-    fell, grew = model.one(alone), model.one(moved)
+    extracted, whole = together(flat, parts), together(flat, [function, *parts])
+    fell, grew = model.one(alone), model.one(extracted)
     base, new = merged(whole)
     split = (
         merged(alone)[side][0] > 0

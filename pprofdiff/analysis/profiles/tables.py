@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.counts import CountModel
-from pprofdiff.analysis.judge.judge import Judge
 from pprofdiff.analysis.judge.judgement import Judgement, Runs
 from pprofdiff.analysis.judge.scaling import Normalization
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Values = NDArray[np.int64]
+Pair = tuple[Values, Values]
 Floats = NDArray[np.float64]
 
 ValueColumn = Literal["flat", "cum"]
@@ -31,13 +31,6 @@ STATUSES: tuple[Status, ...] = ("both", "new", "gone")
 """Whether both sides have a row, only new, or only base; see `Table.status`."""
 
 
-class ByRun(NamedTuple):
-    """Flat and cum of rows per run: int64 of shape (rows, runs)."""
-
-    flat: Values
-    cum: Values
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """One row for each function (or line, file, package, stack) that has a value.
@@ -46,10 +39,9 @@ class Table:
     new's names, or base's if only base has the row; `base_names` is base's name if it
     differs, else None. `probable` marks rows paired by samples alone; `choices` lists
     the names in new that a function gone from base may now have. `files` is the source
-    file, ``""`` if there is none. The four value columns are raw int64 in the unit of
-    the sample type, 0 if a side has no such row. `model` judges changes, None without a
-    noise model. `by_run` holds the value columns of base and new per run, None with one
-    run per side.
+    file, ``""`` if there is none. `flat` and `cum` are the raw values of (base, new):
+    int64 of shape (rows, runs), in the unit of the sample type, 0 if a side has no such
+    row. `model` judges changes, None without a noise model.
     """
 
     noun: str
@@ -57,35 +49,31 @@ class Table:
     base_names: list[str | None]
     probable: list[bool]
     files: list[str]
-    base_flat: Values
-    new_flat: Values
-    base_cum: Values
-    new_cum: Values
+    flat: Pair
+    cum: Pair
     normalization: Normalization
     model: CountModel | None
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    by_run: tuple[ByRun, ByRun] | None = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.names)
 
-    def raw(self, column: ValueColumn) -> tuple[Values, Values]:
+    def raw(self, column: ValueColumn) -> Pair:
         """Return (base, new) of ``flat`` or ``cum``."""
-        if column == "flat":
-            return self.base_flat, self.new_flat
-        return self.base_cum, self.new_cum
+        base, new = (side.sum(axis=1) for side in self._of(column))
+        return base, new
+
+    def _of(self, column: ValueColumn) -> Pair:
+        return self.flat if column == "flat" else self.cum
 
     def status(self) -> NDArray[np.int8]:
         """Return each row's position in `STATUSES`."""
-        base = (self.base_flat != 0) | (self.base_cum != 0)
-        new = (self.new_flat != 0) | (self.new_cum != 0)
+        base, new = (
+            (flat != 0) | (cum != 0)
+            for flat, cum in zip(self.raw("flat"), self.raw("cum"), strict=True)
+        )
         return np.where(base & new, 0, np.where(new, 1, 2)).astype(np.int8)
-
-    def delta(self, column: ValueColumn) -> Values:
-        """Return new − base of ``flat`` or ``cum``, raw."""
-        base, new = self.raw(column)
-        return new - base
 
     def scaled(self, column: ValueColumn) -> tuple[Floats, Floats]:
         """Return (base, new) of ``flat`` or ``cum`` after scaling."""
@@ -98,16 +86,15 @@ class Table:
 
     def columns(self) -> dict[str, list[int] | list[float]]:
         """Return raw integers and scaled deltas of each row, by column name."""
-        return {
-            "base_flat": self.base_flat.tolist(),
-            "new_flat": self.new_flat.tolist(),
-            "delta_flat": self.delta("flat").tolist(),
-            "base_cum": self.base_cum.tolist(),
-            "new_cum": self.new_cum.tolist(),
-            "delta_cum": self.delta("cum").tolist(),
-            "delta_flat_scaled": self.scaled_delta("flat").tolist(),
-            "delta_cum_scaled": self.scaled_delta("cum").tolist(),
-        }
+        found: dict[str, list[int] | list[float]] = {}
+        for column in VALUE_COLUMNS:
+            base, new = self.raw(column)
+            found[f"base_{column}"] = base.tolist()
+            found[f"new_{column}"] = new.tolist()
+            found[f"delta_{column}"] = (new - base).tolist()
+        for column in VALUE_COLUMNS:
+            found[f"delta_{column}_scaled"] = self.scaled_delta(column).tolist()
+        return found
 
     def judge(self, column: ValueColumn) -> Judgement | None:
         """Judge each row's delta; None without a noise model.
@@ -117,7 +104,7 @@ class Table:
         """
         if self.model is None:
             return None
-        judged = Judge(self.model).rows(self.runs(column))
+        judged = self.model.rows(self.runs(column))
         if STOPPED not in self.names:
             return judged
         at = np.array([name == STOPPED for name in self.names], np.bool_)
@@ -125,11 +112,7 @@ class Table:
 
     def runs(self, column: ValueColumn) -> Runs[Values]:
         """Return a column of both sides per run."""
-        if self.by_run is None:
-            return Runs.single(*self.raw(column))
-        base, new = (
-            side.flat if column == "flat" else side.cum for side in self.by_run
-        )
+        base, new = self._of(column)
         return Runs(tuple(base.T), tuple(new.T))
 
     def order(self, *columns: ValueColumn) -> NDArray[np.int64]:
@@ -146,24 +129,14 @@ class Table:
     def take(self, rows: NDArray[np.integer]) -> Table:
         """Return the chosen rows in the given order."""
         at = rows.tolist()
-        return Table(
-            self.noun,
-            [self.names[i] for i in at],
-            [self.base_names[i] for i in at],
-            [self.probable[i] for i in at],
-            [self.files[i] for i in at],
-            self.base_flat[rows],
-            self.new_flat[rows],
-            self.base_cum[rows],
-            self.new_cum[rows],
-            self.normalization,
-            self.model,
-            self.choices,
-            self.by_run
-            and (
-                ByRun(*(part[rows] for part in self.by_run[0])),
-                ByRun(*(part[rows] for part in self.by_run[1])),
-            ),
+        return replace(
+            self,
+            names=[self.names[i] for i in at],
+            base_names=[self.base_names[i] for i in at],
+            probable=[self.probable[i] for i in at],
+            files=[self.files[i] for i in at],
+            flat=(self.flat[0][rows], self.flat[1][rows]),
+            cum=(self.cum[0][rows], self.cum[1][rows]),
         )
 
     def to_frame(self) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from pprofdiff.analysis.benchmarks.times import BenchmarkKey, key_of, written
+from pprofdiff.analysis.benchmarks.times import BenchmarkKey, results_of, written
 from pprofdiff.analysis.benchmarks.units import tidy
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.control.totals import costs_by_run
@@ -123,10 +123,9 @@ def run_figures(comparison: Comparison) -> list[RunFigure]:
 def _of_benchmarks(side: Side) -> Iterator[_Value]:
     """Yield each benchmark's values, with its package if names are ambiguous."""
     values: dict[tuple[BenchmarkKey, str], dict[int, list[float]]] = {}
-    for capture in side.of("benchmark"):
-        for result in capture.content.results:
-            runs = values.setdefault((key_of(result), result.unit), {})
-            runs.setdefault(capture.run, []).extend(result.values)
+    for run, key, result in results_of(side):
+        runs = values.setdefault((key, result.unit), {})
+        runs.setdefault(run, []).extend(result.values)
     packages: dict[str, set[str | None]] = {}
     for key, _ in values:
         packages.setdefault(written(key), set()).add(key[2])

@@ -210,19 +210,15 @@ def _words(one: _Outlier, figure: RunValues, side: Side) -> str:
 def outliers(sides: Sequence[Mapping[int, float]]) -> list[_Outlier]:
     """Return the outliers among each side's runs, base first.
 
-    Parameters
-    ----------
-    sides
-        Positive values by run, of both sides. A side with fewer than three has none.
-
+    Values are positive, by run. A side with fewer than three has none.
     """
     logs = [np.log(list(side.values())) for side in sides]
-    apart = [np.abs(v - np.median(v)) if len(v) else v for v in logs]
+    distances_of = [np.abs(v - np.median(v)) if len(v) else v for v in logs]
     found = []
     for number, (side, values) in enumerate(zip(sides, logs, strict=True)):
         if len(values) < _FEWEST:
             continue
-        elsewhere = [d for i, d in enumerate(apart) if i != number]
+        elsewhere = [d for i, d in enumerate(distances_of) if i != number]
         for place, run in enumerate(side):
             others = np.delete(values, place)
             middle = float(np.median(others))

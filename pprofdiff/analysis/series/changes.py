@@ -30,23 +30,14 @@ _MEDIAN = 0.6745
 class Shares:
     """Some rows' shares of the total at each step.
 
-    Attributes
-    ----------
-    own, totals
-        Sums of rows and of all samples: float64 of shapes (rows, units, steps) and
-        (units, steps). Every step has a nonzero total.
-    shares
-        Shares over all units: float64 of shape (rows, steps).
-    variance
-        Variance of each share, from how units vary when measured again at another step:
-        float64 of shape (rows, steps). For a unit with only one step, its whole
-        difference from the others counts. NaN if no step has two units.
-    freedom
-        The degrees of freedom of that variance.
-    shaken
-        The factor to multiply deviations by, because all units move together from step
-        to step more than their variance explains (float64, at least 1).
-
+    `own` and `totals` are sums of rows and of all samples: float64 of shapes (rows,
+    units, steps) and (units, steps); every step has a nonzero total. `shares` are those
+    over all units: float64 of shape (rows, steps). `variance`, of the same shape, is
+    that of each share, from how units vary when measured again at another step; for a
+    unit with only one step, its whole difference from the others counts; NaN if no step
+    has two units. `freedom` is its degrees of freedom. `shaken` (float64, at least 1)
+    is the factor to multiply deviations by, because all units move together from step
+    to step more than their variance explains.
     """
 
     own: Floats
@@ -60,13 +51,8 @@ class Shares:
 def shares_of(own: NDArray[np.int64], totals: NDArray[np.int64]) -> Shares:
     """Return the shares of rows.
 
-    Parameters
-    ----------
-    own
-        Sums of each row: int64 of shape (rows, units, steps).
-    totals
-        Sums of all samples, of shape (units, steps), whose sum is above 0 at each step.
-
+    `own` are sums of each row: int64 of shape (rows, units, steps); `totals` those of
+    all samples, of shape (units, steps), whose sum is above 0 at each step.
     """
     values, weights = own.astype(np.float64), totals.astype(np.float64)
     whole = weights.sum(axis=0)
@@ -287,17 +273,9 @@ _KNOWN = reach(inf).of_95
 class Change(NamedTuple):
     """A step at which a share changed.
 
-    Attributes
-    ----------
-    step
-        The first step with the new share.
-    before, after
-        The share since the previous change, and until the next.
-    low, high
-        95% interval of their difference.
-    q
-        The false discovery rate at which the change is significant.
-
+    `step` is the first with the new share. `before` is the share since the previous
+    change, `after` until the next; `low` to `high` is the 95% interval of their
+    difference. `q` is the false discovery rate at which the change is significant.
     """
 
     step: int

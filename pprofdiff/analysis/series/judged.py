@@ -48,20 +48,11 @@ _AT_ONCE = 64
 class Curve:
     """One share of the total, step by step.
 
-    Attributes
-    ----------
-    sort, key, label
-        What it is: the id of a group or category of runtime costs, or a function.
-    raw
-        Sums, in the unit of the sample type: int64, one per step.
-    shares
-        Shares of each step's total: float64, NaN for a step without profiles.
-    deviation
-        The standard deviation of each share, from how hosts vary between measurements;
-        NaN if unknown.
-    changes
-        Its changes, in order; their steps are steps of the series.
-
+    `key` is the id of a group or category of runtime costs, or a function. `raw` are
+    sums in the unit of the sample type, int64. `shares` are those of each step's total,
+    float64, NaN for a step without profiles; `deviation` is the standard deviation of
+    each, from how hosts vary between measurements, NaN if unknown. The steps of
+    `changes` are steps of the series.
     """
 
     sort: CurveSort

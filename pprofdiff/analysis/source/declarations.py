@@ -23,12 +23,15 @@ _OPAQUE = re.compile(
     re.DOTALL,
 )
 _NOT_NEWLINE = re.compile(r"[^\n]")
-_FUNCTION = re.compile(r"^func\b[ \t]*(?:\(([^()]*)\)[ \t]*)?(\w+)", re.MULTILINE)
+_FUNCTION = re.compile(
+    r"^func\b[ \t]*(?:\(([^()]*)\)[ \t]*)?(\w++)(?=\s*+[\[(])", re.MULTILINE
+)
 _RECEIVER = re.compile(r"(\w+)\s*(?:\[[^\]]*\])?\s*,?\s*\Z")
 _BRACKET = re.compile(r"[(){}\[\]\n]")
 _CLOSURE = re.compile(r"\b(?:func|go|defer|for)\b")
 _PACKAGE = re.compile(r"^package[ \t]+(\w+)", re.MULTILINE)
 _PARENTHESIS = re.compile(r"[()]")
+_OPENING = re.compile(r"\s*\(")
 _EMPTY_TYPE = re.compile(r"\b(?:interface|struct)\s*\{\s*\}")
 _AFTER_PARAMETERS = re.compile(r"[{}=;,\n()]")
 # The result types of a function literal are shorter than this.
@@ -103,9 +106,9 @@ class GoFile:
             return start + len(first)
         end = self.plain.find("\n}", start, limit)
         # gofmt puts the closing brace on its own line.
-        return end + 2 if end >= 0 else self._balanced(start)
+        return end + 2 if end >= 0 else self.balanced(start)
 
-    def _balanced(self, start: int) -> int:
+    def balanced(self, start: int) -> int:
         """Return the end of the first line from here that leaves no bracket open."""
         depth = 0
         for bracket in _BRACKET.finditer(self.plain, start):
@@ -121,21 +124,23 @@ class GoFile:
     def closures(self, start: int, end: int) -> Iterator[_Closure]:
         """Yield what may compile to a closure in a part of the text, in order."""
         line, at = self.plain.count("\n", 0, start) + 1, start
-        for match in _CLOSURE.finditer(self.plain, start, end):
-            kind = match[0]
-            if kind == "func" and not self._is_literal(match.end()):
-                continue
-            line += self.plain.count("\n", at, match.start())
-            at = match.start()
-            yield _Closure(kind, at, min(self._balanced(match.end()), end), line)
+        for word in self.keywords(start, end):
+            line += self.plain.count("\n", at, word.start())
+            at = word.start()
+            yield _Closure(word[0], at, min(self.balanced(word.end()), end), line)
+
+    def keywords(self, start: int, end: int) -> Iterator[re.Match[str]]:
+        """Yield the keywords with which closures begin in a part of the text."""
+        for word in _CLOSURE.finditer(self.plain, start, end):
+            if word[0] != "func" or self._is_literal(word.end()):
+                yield word
 
     def _is_literal(self, at: int) -> bool:
         """Return whether a literal follows the keyword `func`, rather than a type."""
-        plain = self.plain
-        opening = plain.find("(", at)
-        if opening < 0 or plain[at:opening].strip():
+        plain, opening = self.plain, _OPENING.match(self.plain, at)
+        if opening is None:
             return False
-        after = self._closing(opening)
+        after = self._closing(opening.end() - 1)
         rest = _EMPTY_TYPE.sub("", plain[after : after + _LONGEST_RESULT])
         depth = 0
         for match in _AFTER_PARAMETERS.finditer(rest):

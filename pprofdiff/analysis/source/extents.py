@@ -7,37 +7,30 @@ declared in the line where the profile says it starts.
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
+from pprofdiff.analysis.source.declarations import Function, GoFile
 from pprofdiff.goruntime.names import package_end, strip_type_arguments
 from pprofdiff.model.source import Hunk, Sources, SourceText
 
 # Compiler-made names of unnamed code, and the words that such code begins with: a
 # literal, the call of a go or defer statement, the body of a loop.
 _CLOSURE = re.compile(r"[.·](?:func|gowrap|deferwrap)\d+|-range\d+")
-_MADE = {"func": r"\bfunc\b", "gowrap": r"\bgo\b", "deferwrap": r"\bdefer\b"}
-_LOOP = r"\bfor\b"
+_KEYWORDS = {"func": "func", "gowrap": "go", "deferwrap": "defer", "range": "for"}
 _RECEIVER = re.compile(r"\(?\*?(\w+)\)?\Z")
 _ASSEMBLY = (".s", ".S")
 _SOURCES = (".go", *_ASSEMBLY)
 _LINE = "//line "
 # Initializes a map variable, and starts where the variable is declared.
 _VARIABLE = re.compile(r"\.map\.init\.\d+\Z")
-# Tokens: comments and literals, whose braces do not count, and brackets.
-_TOKEN = re.compile(
-    r"//[^\n]*|/\*.*?(?:\*/|\Z)|`[^`]*(?:`|\Z)"
-    r'|"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?|[(){}\[\]\n]',
-    re.DOTALL,
-)
 _LINKNAME = "//go:linkname "
 # The least part of a function's lines inside it if the text is that of the profile.
 _MOST = 0.8
-# Functions are shorter than this.
-_LONGEST = 20_000
+# Files to cache, parsed or compared: those of one report.
+_FILES = 64
 
 
 class Extent(NamedTuple):
@@ -56,19 +49,10 @@ def extent_of(
 ) -> Extent | None:
     """Return where a function is, or None if the text is not that of the profile.
 
-    Parameters
-    ----------
-    lines
-        The text of its file.
-    function, path
-        Its name in the profile, and the name of the file.
-    start
-        The line where it starts by the profile, or 0 if the profile does not say, as
-        before Go 1.20; the text must then have only one declaration.
-    costs
-        Its lines with a cost. Most must be inside: compilers give a few instructions
-        the line of the code they were made from.
-
+    `start` is the line where it starts by the profile, or 0 if the profile does not
+    say, as before Go 1.20; the text must then have only one declaration. `costs` are
+    its lines with a cost. Most must be inside: compilers give a few instructions the
+    line of the code they were made from.
     """
     if path.endswith(_ASSEMBLY):
         found = _assembly(lines, function, start)
@@ -106,25 +90,37 @@ def is_closure(function: str) -> bool:
     return _last_closure(function) is not None
 
 
+@lru_cache(_FILES)
+def _file(lines: tuple[str, ...]) -> GoFile:
+    return GoFile("\n".join(lines))
+
+
 def _at(lines: Sequence[str], function: str, start: int) -> Extent | None:
     """Return the extent of what starts in a line, if that is the function."""
     if start > len(lines):
         return None
-    text = lines[start - 1]
+    file = _file(tuple(lines))
+    end = at = sum(len(line) + 1 for line in lines[: start - 1])
     if _VARIABLE.search(function):
-        return _body(lines, start, 0) if "=" in text else None
+        end = file.balanced(at) if "=" in lines[start - 1] else at
+        return _until(file, at, start, end)
     closure = _last_closure(function)
     if closure is None:
         names = function, *_linked(lines, function)
-        declared = (re.match(_declaration(name), text) for name in names)
-        first = next(filter(None, declared), None)
-        return _body(lines, start, first.end(1)) if first else None
-    kind = re.sub(r"\W|\d", "", closure)
-    words = list(re.finditer(_MADE.get(kind, _LOOP), text))
-    if not words:
-        return None
+        here = [one for name in names for one in _declared(file, name)]
+        return next((Extent(start, f.last) for f in here if f.line == start), None)
+    keyword = _KEYWORDS[re.sub(r"\W|\d", "", closure)]
     # Several literals in one line are indistinguishable: take the lines of all.
-    return _bodies(lines, start, [word.end() for word in words])
+    for word in file.keywords(at, at + len(lines[start - 1])):
+        if word[0] == keyword and word.start() >= end:
+            end = file.balanced(word.end())
+    return _until(file, at, start, end)
+
+
+def _until(file: GoFile, at: int, start: int, end: int) -> Extent | None:
+    """Return the lines from `start`, which is at an offset, to another offset after."""
+    lines = file.plain.count("\n", at, end)
+    return Extent(start, start + lines) if end > at else None
 
 
 def _linked(lines: Sequence[str], function: str) -> Iterator[str]:
@@ -138,12 +134,8 @@ def _linked(lines: Sequence[str], function: str) -> Iterator[str]:
 
 def _only(lines: Sequence[str], function: str) -> Extent | None:
     """Return the extent of the only declaration; for closures, of their parent's."""
-    pattern = re.compile(_declaration(function))
-    found = [(i, m) for i, text in enumerate(lines, 1) if (m := pattern.match(text))]
-    if len(found) != 1:
-        return None
-    line, declared = found[0]
-    return _body(lines, line, declared.end(1))
+    found = _declared(_file(tuple(lines)), function)
+    return Extent(found[0].line, found[0].last) if len(found) == 1 else None
 
 
 def _last_closure(function: str) -> str | None:
@@ -154,10 +146,10 @@ def _last_closure(function: str) -> str | None:
     return parts[-1] if parts else None
 
 
-def _declaration(function: str) -> str:
-    """Return the pattern of a function's first line; group 1 ends before its bracket.
+def _declared(file: GoFile, function: str) -> list[Function]:
+    """Return the functions of a file that may have a name; for a closure, its parents.
 
-    For a closure, it is that of the enclosing function, if the name shows it.
+    Any receiver will do if the name does not show it.
     """
     plain = strip_type_arguments(function).removesuffix("-fm")
     rest = plain[package_end(plain) + 1 :]
@@ -167,68 +159,16 @@ def _declaration(function: str) -> str:
     words = rest.split(".")
     if words[0] == "init" and words[1:2] and words[1].isdigit():
         words = ["init"]
-    name = re.escape(words[-1])
     if len(words) < 2:
-        return rf"(func\s+{name}\s*+)[\[(]"
+        return [one for one in file.functions if one.name == words[0]]
     receiver = _RECEIVER.match(words[-2])
-    kind = re.escape(receiver[1]) if receiver else r"\w+"
-    return (
-        rf"(func\s*+\(\s*+(?:\w++\s++)?\*?\s*+{kind}\s*+(?:\[[^\]]*+\])?\s*+\)"
-        rf"\s*+{name}\s*+)\("
-    )
-
-
-def _bodies(lines: Sequence[str], start: int, columns: Sequence[int]) -> Extent:
-    """Return the lines of all that begins in a line at these ascending columns.
-
-    What is open at the line's end is closed by its enclosing brackets: the outermost
-    ends last.
-    """
-    text = lines[start - 1]
-    tokens = deque(_TOKEN.finditer(text, columns[0]))
-    opened: list[tuple[int, int]] = []  # (depth, column) of what is open
-    depth = 0
-    for column in columns:
-        while tokens and tokens[0].start() < column:
-            depth = _nested(tokens.popleft()[0], depth, opened)
-        if not opened or opened[-1][0] < depth:
-            opened.append((depth, column))
-    while tokens:
-        depth = _nested(tokens.popleft()[0], depth, opened)
-    outermost = next((column for at, column in opened if at < depth), None)
-    return Extent(start, start) if outermost is None else _body(lines, start, outermost)
-
-
-def _nested(token: str, depth: int, opened: list[tuple[int, int]]) -> int:
-    """Return the depth after a token, and drop what it closes from `opened`."""
-    if token in ("(", "[", "{"):
-        return depth + 1
-    if token in (")", "]", "}"):
-        depth -= 1
-        while opened and opened[-1][0] > depth:
-            opened.pop()
-    return depth
-
-
-def _body(lines: Sequence[str], start: int, column: int) -> Extent:
-    """Return the extent of what begins at a column, up to the line that closes it."""
-    depth, line = 0, start
-    text = "\n".join([lines[start - 1][column:], *lines[start : start + _LONGEST]])
-    for token in _TOKEN.finditer(text):
-        word = token[0]
-        if word == "\n":
-            if depth <= 0:
-                return Extent(start, line)
-            line += 1
-        elif word in "([{":
-            depth += 1
-        elif word in ")]}":
-            depth -= 1
-            if depth < 0:
-                return Extent(start, line)
-        else:
-            line += word.count("\n")
-    return Extent(start, line)
+    kind, name = receiver[1] if receiver else None, words[-1]
+    return [
+        one
+        for one in file.functions
+        if one.name.partition(".")[2] == name
+        and (kind is None or one.name == f"{kind}.{name}")
+    ]
 
 
 def _assembly(lines: Sequence[str], function: str, start: int) -> Extent | None:
@@ -254,8 +194,6 @@ def _assembly(lines: Sequence[str], function: str, start: int) -> Extent | None:
 
 # The most lines to compare here: the time is quadratic in them.
 _COMPARED = 20_000
-# Files to cache: each function of a file needs the differences of the whole file.
-_FILES = 64
 
 
 def hunks_within(

@@ -8,26 +8,14 @@ from pprofdiff.model.source import Commit
 
 
 class ChangedLines(NamedTuple):
-    """Lines that differ between the builds, and the cost below them.
+    """Lines of a function that differ between the builds, and the cost below them.
 
-    Attributes
-    ----------
-    function
-        The function that contains them.
-    path
-        Its file, from the root of the repository or folder.
-    start, end
-        The lines of `path` in new, or in base if `gone`, from 1, inclusive.
-    gone
-        Whether new has nothing in their place.
-    base, new
-        Raw cum of the lines: the values of all samples with one of them on the stack,
-        in the comparison's unit; 0 for lines without an amount.
-    commits
-        The commits that made them, newest first; empty without a repository.
-    build
-        The full id of the commit with the lines in this form, "" without a repository.
-
+    `path` is from the root of the repository or folder. `start` and `end` are lines of
+    it in new, or in base if `gone` (new has nothing in their place), from 1, inclusive.
+    `base` and `new` are raw cum: the values of all samples with one of the lines on the
+    stack, in the comparison's unit; 0 for lines without an amount. `commits` made them,
+    newest first; `build` is the full id of the commit with the lines in this form. Both
+    are empty without a repository.
     """
 
     function: str

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.figures.estimate import Estimate, ratio_of
-from pprofdiff.analysis.judge.durations import RANKS, Durations
-from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.durations import RANKS, BootstrapModel, Durations
 from pprofdiff.analysis.judge.judgement import Change, Runs
 from pprofdiff.analysis.judge.scaling import Mode, Normalization
 from pprofdiff.analysis.judge.totals import all_paired
@@ -260,7 +259,7 @@ class TraceDiff:
         generations or GC cycles to resample; with several traces, runs are resampled.
         """
         base, new = (_in_blocks(side) for side in self.sides)
-        judged = Judge.of_quantiles(list(RANKS.values())).rows(Runs.single(base, new))
+        judged = BootstrapModel(tuple(RANKS.values())).rows(Runs.single(base, new))
         return {name: judged.change(row) for row, name in enumerate(RANKS)}
 
     @cached_property

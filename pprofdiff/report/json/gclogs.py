@@ -59,7 +59,7 @@ def _side(side: GCSide) -> Row:
     whole, steady = side.whole, side.steady
     times, heap = whole.times, whole.heap
     return {
-        "path": side.path,
+        "path": side.shown.path,
         "cycles": whole.cycles,
         **{f"{name}_ms": getattr(times, f"{name}_us") / 1000 for name in _TIMES},
         "worst_pause_ms": whole.worst_pause_us / 1000,
@@ -74,11 +74,11 @@ def _side(side: GCSide) -> Row:
         "effective_gogc": steady.heap.effective_gogc,
         "gc_cpu_share": steady.gc_cpu_share,
         "cycles_per_second": steady.cycles_per_second,
-        "lines_seen": side.run.lines_seen,
-        "lines_expected": side.run.lines_expected,
-        "lines_torn": side.run.torn,
+        "lines_seen": side.shown.run.lines_seen,
+        "lines_expected": side.shown.run.lines_expected,
+        "lines_torn": side.shown.run.torn,
         "window": {
-            "reason": side.window.reason,
+            "reason": side.shown.window.reason,
             **{name: getattr(steady, name) for name in _SPAN},
             "gc_cpu_ms_per_cycle": steady.gc_cpu_us_per_cycle / 1000,
             "mark_wall_share": steady.mark_wall_share,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.granularity import first_lines
+from pprofdiff.analysis.profiles.rows import first_lines
 from pprofdiff.model.source import Sources
 from pprofdiff.report.markdown.checkout import repository_path
 from pprofdiff.report.markdown.links import line_url, revision

@@ -140,7 +140,7 @@ def gc_inputs(captures: Iterable[Capture[GCLog]]) -> Iterator[Input]:
 
 def gc_sections(gc: GCDiff, report: ReportModel, _scope: Scope) -> Iterator[Section]:
     """Yield the section on GC logs."""
-    span = "the windows" if gc.base.asked or gc.new.asked else "all lines"
+    span = "the windows" if gc.base.shown.asked or gc.new.shown.asked else "all lines"
     runs = len(gc.base.runs), len(gc.new.runs)
     of = f", means of {runs[0]} and {runs[1]} runs" if gc.several_runs else ""
     yield Section(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pprofdiff.analysis.control.totals import ratio_of_totals, total_noise
-from pprofdiff.analysis.judge.totals import InTurns, ratio_of_turns
+from pprofdiff.analysis.judge.totals import InTurns
 from tests.analysis.building import compared, profile
 
 
@@ -21,7 +21,7 @@ def test_the_total_of_turns_is_marked_at_the_confidence_of_the_outcome(change, n
     made = [profile([(("main.main",), 100)]) for _ in range(2)]
     diff = replace(compared(*made, work=(1, 1)), turns=InTurns(base, new))
     told = ratio_of_totals(diff).ratio
-    assert (told.low, told.high) == told.wide == ratio_of_turns(base, new).wide
+    assert (told.low, told.high) == told.wide == InTurns(base, new).ratio().wide
     assert total_noise(diff) is noise
     if change == 1.08:
-        assert ratio_of_turns(base, new).low > 1
+        assert InTurns(base, new).ratio().low > 1

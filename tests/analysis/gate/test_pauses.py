@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 from pprofdiff.analysis.gate.pauses import PAUSE, PERCENTILES
 from pprofdiff.analysis.gate.rules import Gate
 from pprofdiff.analysis.gclogs.compare import compare_logs
-from pprofdiff.analysis.judge.durations import Durations, quantile
-from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.durations import (
+    CeilingModel,
+    Durations,
+    ExceedanceModel,
+    quantile,
+)
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.model.gclogs import GCLog
 from pprofdiff.model.side import Capture
@@ -27,12 +31,12 @@ SIZES = st.integers(1, 8)
 
 def may_be_equal(base, new, rank):
     """Return whether chance may have made the difference, None where nothing tells."""
-    return Judge.of_quantile(rank).pair(Durations(base), Durations(new)).noise
+    return ExceedanceModel(rank).pair(Durations(base), Durations(new)).noise
 
 
 def may_be_below(new, rank, limit_ns):
     """Return whether chance may have made so many pauses longer than the limit."""
-    return Judge.of_ceiling(rank, limit_ns).pair(Durations(new), Durations(new)).noise
+    return CeilingModel(rank, limit_ns).pair(Durations(new), Durations(new)).noise
 
 
 def exceeding(base, new, rank):

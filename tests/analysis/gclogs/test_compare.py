@@ -112,7 +112,7 @@ def test_counted_work_took_as_long_as_the_window_where_nothing_else_is_known(pub
 
 def test_a_window_that_is_asked_for(published):
     gc = published(spans=(Span(10.0, 20.0), Span(None, None)))
-    started = gc.base.cycles.start_ms
+    started = gc.base.shown.cycles.start_ms
     assert started.min() >= 10_000
     assert started.max() < 20_000
     assert gc.base.whole == gc.base.steady

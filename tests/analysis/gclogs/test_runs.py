@@ -36,7 +36,7 @@ def test_a_run_is_what_was_captured_together():
     ]
     made = side(*logs)
     assert [run.path for run in made.runs] == ["1/y.log", "2/x.log"]
-    assert (made.others, made.path) == (1, "1/y.log")
+    assert (made.others, made.shown.path) == (1, "1/y.log")
     (caveat,) = made.caveats()
     assert caveat.text == (
         "a: 3 processes in the GC logs; compared is the one with most cycles in each "

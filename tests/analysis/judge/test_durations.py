@@ -5,13 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pprofdiff.analysis.judge.durations import nearest, spreads
+from pprofdiff.analysis.judge.durations import BootstrapModel, Durations, nearest
+from pprofdiff.analysis.judge.judgement import Runs
 
 
-def resampled(values, block, rank, seed, other=None):
+def intervals(base, new, ranks, seed=0):
+    """Return the intervals of new's quantiles minus base's, None where unknown."""
+    runs = Runs.single(Durations(*base), Durations(*new))
+    judged = BootstrapModel(tuple(ranks), seed).rows(runs)
+    columns = judged.low.tolist(), judged.high.tolist(), judged.known.tolist()
+    return [(a, b) if known else None for a, b, known in zip(*columns, strict=True)]
+
+
+def resampled(values, block, rank, seed, other):
     """Return the bootstrap interval by drawing and sorting, one draw after another."""
     rng, drawn = np.random.default_rng(seed), []
-    for side in ((values, block), other) if other else ((values, block),):
+    for side in (values, block), other:
         groups = [
             v
             for b in range(max(side[1]) + 1)
@@ -25,9 +34,7 @@ def resampled(values, block, rank, seed, other=None):
             )
             found.append(chosen[nearest(len(chosen), rank)])
         drawn.append(found)
-    if other:
-        drawn = [[new - base for base, new in zip(*drawn, strict=True)]]
-    order = sorted(drawn[0])
+    order = sorted(new - base for base, new in zip(*drawn, strict=True))
     return order[24], order[975]
 
 
@@ -38,28 +45,26 @@ def test_the_interval_is_that_of_redrawn_blocks(rank):
     more, blocks = values * 2 + 3, rng.integers(0, 20, 80)
     blocks[blocks == 4] = 5  # a block without durations
     base, new = (values.tolist(), block.tolist()), (more.tolist(), blocks.tolist())
-    assert spreads((values, block), None, [rank], seed=7) == [resampled(*base, rank, 7)]
-    difference = spreads((values, block), (more, blocks), [rank], seed=7)
+    difference = intervals((values, block), (more, blocks), [rank], seed=7)
     assert difference == [resampled(*base, rank, 7, new)]
-    assert difference == spreads((values, block), (more, blocks), [rank], seed=7)
+    assert difference == intervals((values, block), (more, blocks), [rank], seed=7)
     # What was asked before makes no difference.
-    several = spreads((values, block), (more, blocks), [10, 999, rank], seed=7)
+    several = intervals((values, block), (more, blocks), [10, 999, rank], seed=7)
     assert several[2:] == difference
 
 
 def test_four_blocks_are_too_few():
     values = np.arange(100)
     enough, few = (values, values % 5), (values, values % 4)
-    assert spreads(enough, None, [500]) != [None]
-    for sides in ((few, None), (few, enough), (enough, few)):
-        assert spreads(*sides, [500, 900]) == [None, None]
-    assert spreads((values[:0], values[:0]), None, [500]) == [None]
+    assert None not in intervals(enough, enough, [500])
+    for sides in ((few, few), (few, enough), (enough, few)):
+        assert intervals(*sides, [500, 900]) == [None, None]
+    assert intervals((values[:0], values[:0]), enough, [500]) == [None]
 
 
 def test_many_blocks_are_drawn_with_their_neighbours():
     values = np.random.default_rng(1).integers(0, 1000, 5000)
     block = np.arange(5000) // 5
     joined = np.arange(1000) * 64 // 1000
-    assert spreads((values, block), None, [900], 3) == spreads(
-        (values, joined[block]), None, [900], 3
-    )
+    alone, together = (values, block), (values, joined[block])
+    assert intervals(alone, alone, [900], 3) == intervals(together, together, [900], 3)

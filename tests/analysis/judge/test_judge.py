@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.judge import calibration
 from pprofdiff.analysis.judge.calibration import (
-    BLOCKED_SURE,
     DISPERSION,
     LATENCY,
     LIMIT,
@@ -22,10 +21,19 @@ from pprofdiff.analysis.judge.calibration import (
     Prior,
 )
 from pprofdiff.analysis.judge.counts import CountModel
-from pprofdiff.analysis.judge.durations import Durations
-from pprofdiff.analysis.judge.judge import Judge, beyond_runs
+from pprofdiff.analysis.judge.durations import (
+    BootstrapModel,
+    Durations,
+    ExceedanceModel,
+)
+from pprofdiff.analysis.judge.judge import (
+    EventModel,
+    MeanModel,
+    PriorModel,
+    beyond_runs,
+)
 from pprofdiff.analysis.judge.judgement import Change, Mark, Observed, Runs
-from pprofdiff.analysis.judge.samples import mann_whitney
+from pprofdiff.analysis.judge.samples import MedianModel, mann_whitney
 from pprofdiff.analysis.judge.scaling import Normalization
 from tests.analysis.building import given
 
@@ -34,13 +42,14 @@ ROWS = st.lists(st.tuples(*[st.integers(0, 10**6)] * 2), min_size=1, max_size=20
 FACTORS = st.sampled_from((1.0, 0.5, 3.0, 1e-3))
 DRAWS = st.lists(st.integers(0, 10**6).map(float), min_size=1, max_size=30)
 FIGURES = st.floats(0, 1e6, allow_subnormal=False)
+LONG = Prior(8.0, events=200, long=True)
 OPPOSITE = {"more": "less", "less": "more", "noise": "noise", "unknown": "unknown"}
 
 
 def counts(base=1.0, new=1.0):
     """Return the judge of CPU profiles sampled every 10 ms."""
     by = Normalization("absolute", base, new, "")
-    return Judge(CountModel.of((PERIOD, PERIOD), by))
+    return CountModel.of((PERIOD, PERIOD), by)
 
 
 def runs(rows):
@@ -77,33 +86,33 @@ def test_swapped_counts_are_negated(rows, base, new):
 @given(DRAWS, DRAWS)
 def test_swapped_means_are_negated(base, new):
     sides = Runs.single(np.array(base), np.array(new))
-    judge = Judge.of_mean()
+    judge = MeanModel()
     opposite(judge.one(sides), judge.one(swapped(sides)))
 
 
 @given(DRAWS, DRAWS)
 def test_swapped_benchmarks_are_negated(base, new):
-    sides, judge = Runs.single(base, new), Judge.of_benchmark()
+    sides, judge = Runs.single(base, new), MedianModel()
     opposite(judge.one(sides), judge.one(swapped(sides)), exact=True)
 
 
-@given(FIGURES, FIGURES, st.sampled_from((LATENCY, SHARE, BLOCKED_SURE)))
+@given(FIGURES, FIGURES, st.sampled_from((LATENCY, SHARE, LONG)))
 def test_swapped_figures_are_negated(base, new, prior):
     sides = Runs.single(Observed(base), Observed(new))
-    judge = Judge.of_figure(prior)
+    judge = PriorModel(prior)
     opposite(judge.one(sides), judge.one(swapped(sides)), exact=True)
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6))
 def test_swapped_events_are_negated(base, new):
-    judge = Judge.of_events()
+    judge = EventModel()
     opposite(judge.pair(base, new), judge.pair(new, base), exact=True)
 
 
 @given(DRAWS, DRAWS, st.sampled_from((500, 900, 1000)))
 def test_swapped_quantiles_are_negated(base, new, rank):
     old, fresh = (Durations(np.array(side, np.int64)) for side in (base, new))
-    judge = Judge.of_quantile(rank)
+    judge = ExceedanceModel(rank)
     there, back = judge.pair(old, fresh), judge.pair(fresh, old)
     # Of equal quantiles, base is the one that new may pass.
     assume(there.delta)
@@ -122,8 +131,8 @@ def test_scaling_both_sides_scales_delta_and_interval(rows, times, factor):
 
 @given(DRAWS, DRAWS, st.sampled_from((2.0, 0.25, 1024.0)))
 def test_means_in_another_unit_are_as_sure(base, new, times):
-    one = Judge.of_mean().pair(np.array(base), np.array(new))
-    other = Judge.of_mean().pair(np.array(base) * times, np.array(new) * times)
+    one = MeanModel().pair(np.array(base), np.array(new))
+    other = MeanModel().pair(np.array(base) * times, np.array(new) * times)
     assert other.mark == one.mark
     assert other.delta == one.delta * times
     if one.low is not None:
@@ -132,10 +141,7 @@ def test_means_in_another_unit_are_as_sure(base, new, times):
 
 @given(st.integers(1, 10**5), st.integers(1, 10**5), st.integers(2, 50))
 def test_more_samples_of_one_ratio_never_widen_the_relative_interval(base, new, times):
-    short, long = (
-        counts().pair(np.array([base * n * PERIOD]), np.array([new * n * PERIOD]))
-        for n in (1, times)
-    )
+    short, long = (counts().one(runs([(base * n, new * n)])) for n in (1, times))
     width = (short.high - short.low) / base, (long.high - long.low) / (base * times)
     assert width[1] <= width[0]
     assert width[1] == pytest.approx(width[0] / sqrt(times))
@@ -175,7 +181,7 @@ def test_several_runs_of_counts_are_their_sum(rows, parts, random):
 def test_several_runs_of_other_measures_are_pooled():
     rng = np.random.default_rng(1)
     base, new = rng.normal(10, 1, 40), rng.normal(20, 1, 60)
-    for judge in (Judge.of_mean(), Judge.of_benchmark()):
+    for judge in (MeanModel(), MedianModel()):
         whole = judge.pair(base, new)
         apart = judge.one(Runs((base[:15], base[15:]), (new[:1], new[1:50], new[50:])))
         assert whole.significant
@@ -190,11 +196,11 @@ def test_several_runs_of_other_measures_are_pooled():
         )
         for side in (old, fresh)
     ]
-    judge = Judge.of_quantiles([500, 990])
+    judge = BootstrapModel((500, 990))
     one, two = judge.rows(Runs.single(old, fresh)), judge.rows(Runs(*halves))
     assert one.low.tolist() == two.low.tolist()
     assert one.mark.tolist() == two.mark.tolist() == ["more", "more"]
-    several = Judge.of_figure(Prior(1.5, events=200)).one(
+    several = PriorModel(Prior(1.5, events=200)).one(
         Runs((Observed(1.0, 150), Observed(1.0, 60)), (Observed(9.0, 300),))
     )
     assert (several.delta, several.mark) == (7.0, "more")
@@ -246,7 +252,7 @@ def test_counts_by_hand(rows, base_factor, new_factor):
 
 @given(DRAWS, DRAWS)
 def test_means_by_hand(base, new):
-    change = Judge.of_mean().pair(np.array(base), np.array(new))
+    change = MeanModel().pair(np.array(base), np.array(new))
     if min(len(base), len(new)) < 5:
         assert (change.mark, change.low) == ("unknown", None)
         return
@@ -261,7 +267,7 @@ def test_means_by_hand(base, new):
 
 @given(DRAWS, DRAWS)
 def test_benchmarks_by_the_u_test(base, new):
-    change, p = Judge.of_benchmark().pair(base, new), mann_whitney(base, new)
+    change, p = MedianModel().pair(base, new), mann_whitney(base, new)
     assert change.p == (1.0 if p is None else p)
     assert change.delta == pytest.approx(median(new) - median(base), rel=1e-9, abs=1e-6)
     if change.p <= 0.05:
@@ -271,7 +277,7 @@ def test_benchmarks_by_the_u_test(base, new):
 
 
 def test_a_benchmark_on_one_side_is_unknown():
-    assert Judge.of_benchmark().pair([], [1.0]).mark == "unknown"
+    assert MedianModel().pair([], [1.0]).mark == "unknown"
 
 
 @given(FIGURES, FIGURES)
@@ -288,7 +294,7 @@ def test_figures_by_hand(base, new):
 
 @given(FIGURES, FIGURES, st.sampled_from((Prior(1.5), SHARE, Prior(8.0, points=3.0))))
 def test_the_interval_of_a_figure_is_what_its_mark_says(base, new, prior):
-    change = Judge.of_figure(prior).pair(Observed(base), Observed(new))
+    change = PriorModel(prior).pair(Observed(base), Observed(new))
     reach = change.high - change.delta
     # Rounding decides where the change is as large as the prior allows.
     assume(abs(reach - abs(change.delta)) > 1e-9 * max(base, new, 1.0))
@@ -304,7 +310,7 @@ def test_too_few_events_or_too_short_a_trace_tell_nothing(side):
             )
             for i, value in enumerate((1.0, 100.0))
         ]
-        return Judge.of_figure(BLOCKED_SURE).pair(*sides).mark
+        return PriorModel(LONG).pair(*sides).mark
 
     assert judged() == "more"
     assert judged(events=199) == judged(wall_ns=calibration.LONG_NS - 1) == "unknown"
@@ -318,20 +324,20 @@ def test_too_few_events_or_too_short_a_trace_tell_nothing(side):
     ],
 )  # fmt: skip
 def test_events_by_chi_square(base, new, mark):
-    assert Judge.of_events().pair(base, new).mark == mark
+    assert EventModel().pair(base, new).mark == mark
 
 
 def test_latencies_in_few_blocks_are_unknown():
     side = Durations(np.arange(100), np.arange(100) % 4)
     none = Durations(np.zeros(0, np.int64), np.zeros(0, np.int64))
     for pair in ((side, side), (side, none), (none, none)):
-        judged = Judge.of_quantiles([500, 990]).rows(Runs.single(*pair))
+        judged = BootstrapModel((500, 990)).rows(Runs.single(*pair))
         assert judged.mark.tolist() == ["unknown"] * 2
         assert judged.change().low is None
 
 
 def test_a_sample_that_is_missing_tells_from_seven_expected_on():
-    model = counts().model
+    model = counts()
     assert exp(-calibration.EXPECTED_FOR_ABSENCE) < 0.001
     assert model.absence_significant(0, 7 * PERIOD)
     assert not model.absence_significant(1, 6.99 * PERIOD)
@@ -350,4 +356,4 @@ def test_marks_of_many_rows_are_those_of_each():
 def test_means_three_standard_errors_apart_are_told(times, mark):
     base = np.array([9.0, 11.0] * 8)
     error = sqrt(2 * variance(base) / len(base))
-    assert Judge.of_mean().pair(base, base + 3 * error * times).mark == mark
+    assert MeanModel().pair(base, base + 3 * error * times).mark == mark

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pprofdiff.analysis.judge.totals import ratio_of_turns
+from pprofdiff.analysis.judge.totals import InTurns
 from pprofdiff.measure.turns import order
 
 TRIES = 1500
@@ -57,7 +57,7 @@ def measured(rng, noise, turns, change=0.0):
 @pytest.mark.parametrize("noise", [white, drifting, warming, bursts])
 def test_an_unchanged_build_is_hardly_ever_marked(noise, turns):
     rng = np.random.default_rng(turns)
-    told = [ratio_of_turns(*measured(rng, noise, turns)) for _ in range(TRIES)]
+    told = [InTurns(*measured(rng, noise, turns)).ratio() for _ in range(TRIES)]
     missed = sum(not one.wide[0] <= 1 <= one.wide[1] for one in told) / TRIES
     # One in a hundred; 0.8 % are three standard errors of so many tries.
     assert missed <= 0.018
@@ -88,7 +88,7 @@ def test_where_functions_lie_marks_an_unchanged_build_no_more_often(
         size = (turns // together, 2)
         layouts = np.repeat(rng.normal(0.0, deviation, size), together, axis=0)
         base, new = base * np.exp(layouts[:, 0]), new * np.exp(layouts[:, 1])
-        told.append(ratio_of_turns(base, new, together, layouts=True))
+        told.append(InTurns(base, new, together, layouts=True).ratio())
     missed = sum(not one.wide[0] <= 1 <= one.wide[1] for one in told) / TRIES
     assert missed <= 0.018
 
@@ -102,7 +102,9 @@ def test_five_percent_are_found(deviation, power):
     def noise(rng, size):
         return rng.normal(0.0, deviation, size)
 
-    told = [ratio_of_turns(*measured(rng, noise, 120, log(1.05))) for _ in range(TRIES)]
+    told = [
+        InTurns(*measured(rng, noise, 120, log(1.05))).ratio() for _ in range(TRIES)
+    ]
     assert sum(one.wide[0] > 1 for one in told) / TRIES >= power
     assert np.mean([one.ratio for one in told]) == pytest.approx(1.05, abs=0.002)
 
@@ -110,7 +112,7 @@ def test_five_percent_are_found(deviation, power):
 @pytest.mark.parametrize("turns", [2, 5, 19])
 def test_few_turns_are_the_paired_t_test(turns):
     base, new = np.exp(np.random.default_rng(turns).normal(0, 0.1, (2, turns)))
-    told = ratio_of_turns(base, new)
+    told = InTurns(base, new).ratio()
     test = stats.ttest_rel(np.log(new), np.log(base))
     for level, bounds in (
         (0.99, told.wide),
@@ -126,7 +128,7 @@ def test_turns_that_follow_each_other_are_one_observation():
     """Four of 120 alike say no more than their mean."""
     means = np.random.default_rng(1).normal(0.0, 0.1, 30)
     repeated = np.exp(np.repeat(means, 4))
-    told = ratio_of_turns(np.ones(120), repeated)
+    told = InTurns(np.ones(120), repeated).ratio()
     test = stats.ttest_1samp(means, 0.0).confidence_interval(0.99)
     assert np.log(told.wide) == pytest.approx([*test], rel=2e-3)
 
@@ -134,7 +136,7 @@ def test_turns_that_follow_each_other_are_one_observation():
 @given(sides)
 def test_swapped_sides_are_the_inverse(turns):
     base, new = zip(*turns, strict=True)
-    there, back = ratio_of_turns(base, new), ratio_of_turns(new, base)
+    there, back = InTurns(base, new).ratio(), InTurns(new, base).ratio()
     assert there.ratio * back.ratio == pytest.approx(1, rel=1e-9)
     assert there.wide[0] * back.wide[1] == pytest.approx(1, rel=1e-6)
     assert there.ratio == pytest.approx(
@@ -145,11 +147,11 @@ def test_swapped_sides_are_the_inverse(turns):
 
 
 def test_turns_that_agree_to_the_last_digit_are_not_without_doubt():
-    told = ratio_of_turns([1.0] * 40, [1.001] * 40)
+    told = InTurns([1.0] * 40, [1.001] * 40).ratio()
     assert told.wide[0] < told.ratio < told.wide[1]
 
 
 def test_turns_that_have_nothing_in_common_have_an_interval_of_numbers():
-    told = ratio_of_turns([1e-9, 1e9], [1e9, 1e-9])
+    told = InTurns([1e-9, 1e9], [1e9, 1e-9]).ratio()
     assert told.ratio == pytest.approx(1)
     assert 0 < told.wide[0] < told.low < 1 < told.high < told.wide[1] < float("inf")

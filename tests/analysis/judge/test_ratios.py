@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pprofdiff.analysis.judge.calibration import TOTAL_FREEDOM, Spread
-from pprofdiff.analysis.judge.judge import Judge
+from pprofdiff.analysis.judge.judge import LevelModel, RatioModel
 from pprofdiff.analysis.judge.judgement import Runs
 
 SPREAD = Spread(0.5, 0.01)
@@ -25,11 +25,11 @@ def runs(base, new):
 
 
 def told(base, new, spread=SPREAD):
-    return Judge.of_ratios((spread,)).one(runs(base, new))
+    return RatioModel((spread,)).one(runs(base, new))
 
 
 def above(base, new, limit, spread=SPREAD):
-    return Judge.of_level(spread, limit).one(runs(base, new))
+    return LevelModel(spread, limit).one(runs(base, new))
 
 
 @given(sides, sides)
@@ -89,7 +89,7 @@ def test_a_run_that_does_not_tell_is_left_out():
     unknown = told([nan], [2.0])
     assert unknown.mark == "unknown"
     column = np.array([nan, 1.0]), np.array([1.0, 9.0])
-    marks = Judge.of_ratios((SPREAD, SPREAD)).rows(Runs.single(*column)).mark
+    marks = RatioModel((SPREAD, SPREAD)).rows(Runs.single(*column)).mark
     assert marks.tolist() == ["unknown", "more"]
 
 
@@ -98,7 +98,7 @@ def test_intervals_cover_where_runs_differ_as_the_spread_says(number):
     """95 % of 2000: fewer than 1870 have p = 1e-3 (three runs and more are exact)."""
     rng = np.random.default_rng(number)
     draws = np.exp(0.5 * rng.standard_normal((2, number, 2000)))
-    judged = Judge.of_ratios((SPREAD,) * 2000).rows(Runs(*map(tuple, draws)))
+    judged = RatioModel((SPREAD,) * 2000).rows(Runs(*map(tuple, draws)))
     inside = int(((judged.low <= 0) & (judged.high >= 0)).sum())
     assert inside >= stats.binom.ppf(0.001, 2000, 0.95)
     assert judged.noise.sum() >= 1990

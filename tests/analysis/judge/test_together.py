@@ -12,12 +12,12 @@ from scipy.stats import false_discovery_control
 
 from pprofdiff.analysis.judge.student import two_sided
 from pprofdiff.analysis.judge.totals import (
+    InTurns,
     Ratio,
     judged_together,
     moderated,
     ratio_of_runs,
     ratio_of_sums,
-    ratio_of_turns,
 )
 
 RATE = 0.05
@@ -77,7 +77,7 @@ def in_turns(rng, turns, changes):
     found = []
     for change in changes:
         noise = rng.normal(0, 0.1 * np.exp(rng.normal(0, 0.35)), turns)
-        found.append(ratio_of_turns(np.ones(turns), np.exp(change + noise)))
+        found.append(InTurns(np.ones(turns), np.exp(change + noise)).ratio())
     return moderated(found)
 
 
@@ -105,5 +105,5 @@ def test_a_few_turns_of_many_benchmarks_find_those_that_halved():
 
 def test_few_benchmarks_have_each_their_own_noise():
     rng = np.random.default_rng(2)
-    four = [ratio_of_turns([1.0] * 4, np.exp(rng.normal(0, 0.1, 4))) for _ in range(4)]
+    four = [InTurns([1.0] * 4, np.exp(rng.normal(0, 0.1, 4))).ratio() for _ in range(4)]
     assert moderated(four) == four

@@ -119,8 +119,8 @@ def test_sums_of_any_grouping_are_those_of_each_run(base, new):
         sums.base.tolist(),
         sums.new.tolist(),
     ]
-    assert np.array_equal(sum(stacks.runs("flat").base), stacks.base_flat)
-    assert np.array_equal(sum(stacks.runs("flat").new), stacks.new_flat)
+    assert np.array_equal(sum(stacks.runs("flat").base), stacks.raw("flat")[0])
+    assert np.array_equal(sum(stacks.runs("flat").new), stacks.raw("flat")[1])
     for number, run in enumerate(base):
         alone = compare(side_of("base", [run]), new_side, identity=diff.identity)
         known = called(diff, sums.runs.base[number])

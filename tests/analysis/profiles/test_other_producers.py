@@ -23,7 +23,7 @@ def read(name):
 
 def marks(diff):
     """Return the functions that moved beyond noise."""
-    table = diff.data.functions
+    table = diff.functions
     return set(table.index[~table["noise_cum"].to_numpy(bool)])
 
 

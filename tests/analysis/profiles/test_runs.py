@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.profiles.runs import counts_by_run
-from pprofdiff.analysis.profiles.side import side
+from pprofdiff.analysis.profiles.side import counts_by_run, side
 from pprofdiff.analysis.profiles.tables import STOPPED
 from pprofdiff.model.side import Capture
 from tests.analysis.building import given, profile, stacks

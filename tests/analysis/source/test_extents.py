@@ -197,10 +197,12 @@ def test_all_functions_of_a_real_profile_of_go_itself(planted_repo):
 
 def test_a_line_of_many_literals_is_read_once():
     # What began as often as there are words took a minute and more.
-    line = "func " * 60_000 + "{"
+    line = "func() {}; " * 60_000 + "func() {"
     lines = [line, *["x()"] * 3_000, "}"]
     assert extent_of(lines, "x/p.f.func1", "p.go", 1, ()) == (1, 3_002)
     assert extent_of([line], "x/p.f.func1", "p.go", 1, ()) == (1, 1)
+    words = ["func " * 60_000 + "{"]
+    assert extent_of(words, "x/p.f.func1", "p.go", 1, ()) is None
 
 
 @pytest.mark.parametrize(

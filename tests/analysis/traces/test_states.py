@@ -192,7 +192,7 @@ def test_states_go_through_the_engine_of_profiles(state):
     assert list(diff.totals) == totals
     assert diff.unit == "nanoseconds"
     assert diff.normalization.mode == "per_second"
-    flat = diff.functions
+    flat = diff.table("functions").to_frame()
     assert flat["base_flat"].sum() == totals[0]
     assert flat["new_flat"].sum() == totals[1]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pprofdiff.analysis.outcome.model import Verdict
-from pprofdiff.analysis.profiles.granularity import NO_STACK
+from pprofdiff.analysis.profiles.rows import NO_STACK
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.identity.model import PairedBy
 from pprofdiff.report.json.document import SCHEMA

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import subprocess
 
+import numpy as np
 import pytest
 
-from pprofdiff.analysis.profiles.granularity import NO_STACK
+from pprofdiff.analysis.profiles.rows import NO_STACK
 from pprofdiff.api import diff, load
 from pprofdiff.model.profiles.merge import BASE_LABEL, base_samples
 
@@ -63,8 +64,8 @@ def test_pprof_prints_the_rows_of_the_diff(written):
         for n, b, f, c in zip(
             table.names,
             table.base_names,
-            table.delta("flat").tolist(),
-            table.delta("cum").tolist(),
+            np.subtract(*table.raw("flat")[::-1]).tolist(),
+            np.subtract(*table.raw("cum")[::-1]).tolist(),
             strict=True,
         )
         if b is None and n != NO_STACK

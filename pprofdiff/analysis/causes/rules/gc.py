@@ -280,7 +280,7 @@ def _sums_up(case: Case, gc: GCDiff, factors: Factors) -> str:
     if whole[0] and whole[1]:
         in_all = arrow(whole[0] * _MB, whole[1] * _MB, "bytes")
         less = percent(whole[1] - whole[0], whole[0], signed=True)
-        where = "windows" if gc.base.asked or gc.new.asked else "whole logs"
+        where = "windows" if gc.base.shown.asked or gc.new.shown.asked else "whole logs"
         words.append(f"Allocated in the {where}: {in_all} ({less}).")
     if cost is None or cost.source:
         return " ".join(words)

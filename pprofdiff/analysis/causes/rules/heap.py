@@ -461,7 +461,9 @@ def _ages(case: Case) -> tuple[float, float] | None:
     gc = case.gc
     if gc is None:
         return None
-    base, new = (float(s.run.cycles.start_ms[-1]) / 1e3 for s in (gc.base, gc.new))
+    base, new = (
+        float(s.shown.run.cycles.start_ms[-1]) / 1e3 for s in (gc.base, gc.new)
+    )
     return (base, new) if base > 0 and new > 0 else None
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.places import of_harness
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.harness import is_testing
+from pprofdiff.analysis.profiles.rows import Granularity
 from pprofdiff.analysis.profiles.tables import Table as FunctionTable
 from pprofdiff.analysis.profiles.tables import ValueColumn, chains, plumbing
 from pprofdiff.goruntime.names import runtime_like, shown

@@ -191,8 +191,6 @@ def _of_units(report: ReportModel, diff: ProfileDiff) -> Iterator[Table]:
         own = of_unit.cpu
         if own is None or not own.grouped:
             continue
-        if len(units) == 1 and units[0].figure == "cpu":
-            own = own.with_total_in_noise(noise=False)
         names, unit = ", ".join(one.name for one in units), scale_of(own).unit
         table = group_table(own, report.labels, _CATEGORIES_OF_UNIT)
         yield replace(table, key="unit_groups", title=f"{names}, in {unit}")

@@ -26,12 +26,13 @@ _TOLD: tuple[Callable[[TraceSide], object], ...] = (
     lambda side: side.on_cpu,
     lambda side: spent(side, "blocked"),
     lambda side: spent(side, "syscall"),
-    spent_waiting,
-    spent_in_calls,
 )
 # What the full tables and the JSON need in addition. Moments and Perfetto slices are
-# not included: they read the trace again.
+# not included: they read the trace again. So does a short report that shows what waits
+# waited for: most do not, and millions of waits take longer than reading them.
 _SHOWN: tuple[Callable[[TraceSide], object], ...] = (
+    spent_waiting,
+    spent_in_calls,
     lambda side: side.running_at_once,
     lambda side: side.runnable_at_once,
     lambda side: side.utilisation,

@@ -63,16 +63,20 @@ _REST = 0.1
 
 
 class _Runtime(NamedTuple):
-    """Work of the runtime on its own goroutines: groups of the rules, and a label."""
+    """Work of the runtime on its own goroutines: groups of the rules, and a label.
+
+    `also` says what the label does not.
+    """
 
     id: str
     label: str
     groups: tuple[str, ...]
+    also: str = ""
 
 
 _GC_WORK = "gc-work"
 _RUNTIME = (
-    _Runtime(_GC_WORK, "Other GC work (with sweeping and barriers)", ("gc", "gc_tax")),
+    _Runtime(_GC_WORK, "GC", ("gc", "gc_tax"), " (with sweeping and barriers)"),
     _Runtime("scheduler", "The scheduler", ("sched",)),
 )
 # Groups that mix work per op with the process's own work.
@@ -559,6 +563,9 @@ def _of_site(
     elif site.instead_of:
         verb = f"allocates in place of {_called(site.instead_of)}:"
     title = f"{name} {verb} {amounts(view.totals, site)}"
+    if view.sites is not None and not site.helpers and not site.instead_of:
+        below = view.sites.under(site.name)[0].space
+        title += "" if below == site.space else " flat with library code"
     owners = [site.name, site.instead_of] if site.instead_of else [site.name]
     claim = explains = mark = None
     cpu = view.cpu
@@ -635,16 +642,18 @@ def _of_runtime(
         return None
     ratio = cpu.diff.normalization.ratio(base, new)
     amount = cpu.words(base, new)
-    title = f"{what.label} now takes CPU: {amount}"
+    all_ = (base, new) == cpu.sums(cpu.of_groups(*what.groups))
+    who = f"{what.label}{'' if all_ else ' outside the causes'}{what.also}"
+    title = f"{who} now takes CPU: {amount}"
     if ratio is not None:
-        title = f"{what.label} uses {times_the(ratio, 'CPU')}: {amount}"
+        title = f"{who} uses {times_the(ratio, 'CPU')}: {amount}"
     if not new:
-        title = f"{what.label} no longer takes CPU: {amount}"
+        title = f"{who} no longer takes CPU: {amount}"
     return Finding(
         what.id,
         title,
         "",
-        (cpu.fact(what.label, base, new),),
+        (cpu.fact(who, base, new),),
         severity=severity_of(share),
         direction=cpu.way(delta),
         claim=claim,

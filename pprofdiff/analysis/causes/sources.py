@@ -477,7 +477,7 @@ def _changed_alone(diff: ProfileDiff, sources: Sources) -> Finding | None:
     who = f"only {listed_functions(functions)}" if rows else "none"
     title = f"Of the program's functions with samples, {who} changed"
     if len(others) > SEVERAL:
-        title += f"; so did {len(others)} other places in their packages"
+        title += f"; {len(others)} places without samples changed too"
     elif others:
         title += f"; {listed(others)} changed too"
     return Finding(
@@ -654,7 +654,9 @@ def _of_functions(
             others = source._replace(diff=number)
     if not others.lines and not others.near:
         others = _of_callers(finding, all_carriers) or others
-    return _with_related(all_carriers, others)
+    # What a function allocates itself does not depend on what it calls.
+    allocates = any(fact.source == "allocs profile" for fact in finding.evidence)
+    return _with_related(all_carriers, others, callees=not allocates)
 
 
 def _of_callers(
@@ -794,21 +796,23 @@ def _with_others(
 
 
 def _with_related(
-    all_carriers: list[_Carriers], source: SourceOfFinding
+    all_carriers: list[_Carriers], source: SourceOfFinding, *, callees: bool = True
 ) -> SourceOfFinding:
     """Return the source of unchanged functions with the changes nearest to them.
 
-    A change in the same package that shares no stack with them is unrelated: it is
-    named only if the package has hardly any other.
+    Those of what they call only with `callees`. A change in the same package that
+    shares no stack with them is unrelated: it is named only if the package has hardly
+    any other.
     """
     if not source.unchanged or source.lines or source.near:
         return source
     own = all_carriers[source.diff]
     rows = _named(own.diff, source.unchanged)
-    if related := own.called(rows):
+    if callees and (related := own.called(rows)):
         return source._replace(related=related)
     for carriers in (own, *(one for one in all_carriers if one is not own)):
         related = carriers.on_stacks(_named(carriers.diff, source.unchanged))
+        related = tuple(one for one in related if callees or one.calls)
         if related:
             return source._replace(related=related)
     return source._replace(only=own.only(rows))

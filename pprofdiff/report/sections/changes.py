@@ -64,8 +64,9 @@ def number(counted: Counted, value: float) -> str:
     if counted.unit == "B/op":
         return scaled(value, "B")
     # A mean of equal counts is that count, except for rounding.
-    whole = value >= 10 or abs(value - round(value)) < _ROUNDING
-    return f"{value:,.0f}" if whole else f"{value:.2f}"
+    if value >= 1000 or abs(value - round(value)) < _ROUNDING * max(value, 1):
+        return f"{value:,.0f}"
+    return rounded(value, 3, padded=True)
 
 
 def percent_change(ratio: float) -> str:

@@ -257,7 +257,7 @@ def test_the_groups_that_are_one_row_keep_the_sum(cli):
             sums = [a + b for a, b in zip(sums, values, strict=True)]
     else:
         pytest.fail("there is no total")
-    assert "smaller groups" in table
+    assert "other groups" in table
 
 
 @pytest.mark.slow

@@ -34,8 +34,8 @@ from pprofdiff.report.sections.profiles.cells import (
 _WORTH_A_LINE = 0.01
 # In a short table, a group within noise gets a row from this share on.
 _WORTH_ONE_OF_FEW = 0.03
-# Names of groups that share a row: small ones, or all within noise.
-_REST = ("smaller groups", "groups within noise")
+# Names of groups that share a row.
+_REST = ("other groups", "groups within noise")
 _PAID = ("gc", "gc_tax", "alloc")
 _ROWS = 8
 # Maximum functions that background marking is spread over.
@@ -51,17 +51,22 @@ def group_table(
 ) -> Table:
     """Return the groups of runtime costs with their larger categories, and the total.
 
-    A `brief` table leaves out the sum of small groups if it is small and within
-    noise: its rows may not add up. With `most`, there are at most that many categories,
-    those with the largest significant changes, and small groups within noise share one
-    row, ``rest``; with 0, all groups within noise do. Other keys are written like rules
+    With `most`, there are at most that many categories, those with the largest
+    significant changes, and small groups within noise share one row, ``rest``; with 0,
+    or in a `brief` table, all groups within noise do. A brief one leaves that row out
+    if it is small: its rows may not add up. Other keys are written like rules
     of the gate: ``group:gc``, ``category:gc.mark.assist`` and ``total``.
     """
     details = {group.id: group.detail for group in rules().groups}
     rows: list[Row] = []
     every = judged_groups(diff)
     groups = [group for group in every if group.base or group.new]
-    few = [] if most is None else [g for g in groups if not _worth_a_row(diff, g, most)]
+    only = brief or most == 0
+    few = [
+        group
+        for group in groups
+        if most is not None and not _worth_a_row(diff, group, only=only)
+    ]
     rest = few if len(few) > 1 else []
     parts_of = {g.id: judged_categories(diff, g.id) for g in groups if g not in rest}
     kept = None if most is None else _furthest(parts_of, most)
@@ -78,12 +83,14 @@ def group_table(
                 if kept is None or part.id in kept
             ]
     if rest:
-        noun = _REST[most == 0 and all(group.noise for group in rest)]
         places = [i for i, group in enumerate(every) if group in rest]
         runs = together(diff.ledger.every("group").runs, places)
-        (one,) = judged_sums(diff, [("rest", f"{len(rest)} {noun}")], runs)
+        (one,) = judged_sums(diff, [("rest", "")], runs)
+        # Together they may have changed although none has by itself.
+        noise = only and all(group.noise for group in (*rest, one))
         if (one.base or one.new) and (not brief or _large(diff, one)):
-            rows.append(_row(diff, one, "group", Cell(one.label)))
+            name = Cell(f"{len(rest)} {_REST[noise]}")
+            rows.append(_row(diff, one, "group", name))
     (whole,) = judged_sums(diff, [("total", "total")], diff.whole)
     whole = whole._replace(noise=total_noise(diff))
     rows.append(_row(diff, whole, "total", Cell(whole.label)))
@@ -108,13 +115,13 @@ def _large(diff: ProfileDiff, part: JudgedSum) -> bool:
     )
 
 
-def _worth_a_row(diff: ProfileDiff, group: JudgedSum, most: int) -> bool:
-    """Return whether a group changed, or is a notable share of the CPU."""
+def _worth_a_row(diff: ProfileDiff, group: JudgedSum, *, only: bool) -> bool:
+    """Return whether a group changed or, unless `only` then, is a notable share."""
     base, new = diff.totals
     large = (
         group.base >= _WORTH_ONE_OF_FEW * base or group.new >= _WORTH_ONE_OF_FEW * new
     )
-    return group.noise is False or (large and (most > 0 or group.noise is None))
+    return group.noise is False or (large and (not only or group.noise is None))
 
 
 def _furthest(parts_of: Mapping[str, Sequence[JudgedSum]], most: int) -> set[str]:

@@ -244,9 +244,9 @@ class SourceNote(NamedTuple):
     """What the source says about a finding, in one sentence.
 
     `lead` precedes the location of changed `lines`. It is followed by `more` of their
-    function, by the `amount` of their cum, "" if unknown, and by `said`. Without lines,
-    `said` is the whole sentence. If the lines are `titled`, the finding's title has
-    their file, function and commits.
+    function, by `said`, and by the `amount` of the cum of all of them, "" if unknown.
+    Without lines, `said` is the whole sentence. If the lines are `titled`, the
+    finding's title has their file, function and commits.
     """
 
     said: str
@@ -270,7 +270,7 @@ class SourceNote(NamedTuple):
             return self.said
         where = "" if self.titled else f" in {short(self.lines.function)}"
         amount = f", {self.amount} cum" if self.amount else ""
-        return f"{self.more}{where}{amount}{self.said}"
+        return f"{self.more}{where}{self.said}{amount}"
 
     @property
     def text(self) -> str:

@@ -182,22 +182,22 @@ class _Carriers:
         line = place.lines.line
         return place.lines.row[(line >= span.start) & (line < span.stop)]
 
-    def cum(self, i: int) -> tuple[int, int]:
-        """Return the raw cum of a hunk, as (base, new): each sample with a line of it.
+    def cum(self, *hunks: int) -> tuple[int, int]:
+        """Return the raw cum of hunks, as (base, new): each sample with a line of any.
 
         That is what ``pprof -list`` shows, whoever the samples are of otherwise. Lines
         are those of the file, as code of a function may move into a closure.
         """
-        return self._cum(i, 0), self._cum(i, 1)
+        return self._cum(hunks, 0), self._cum(hunks, 1)
 
-    def _cum(self, i: int, side: int) -> int:
-        place, span = self._span(i, side)
-        if place is None:
-            return 0
+    def _cum(self, hunks: Sequence[int], side: int) -> int:
         lines = self.both.sides[side]
-        of_file, row = lines.of_file(place.lines.file)
         marked = np.zeros(lines.rows, np.bool_)
-        marked[row[(of_file >= span.start) & (of_file < span.stop)]] = True
+        for i in hunks:
+            place, span = self._span(i, side)
+            if place is not None:
+                of_file, row = lines.of_file(place.lines.file)
+                marked[row[(of_file >= span.start) & (of_file < span.stop)]] = True
         if not marked.any():
             return 0
         of_line, values = marked[lines.ids], self.diff.values[side]
@@ -702,7 +702,10 @@ def _lines(
     runs: Runs[Column],
     whole: float,
 ) -> Iterator[ChangedLines]:
-    """Yield the changed lines that carry part of the `whole` change, largest first."""
+    """Yield the changed lines that carry part of the `whole` change, largest first.
+
+    They are one place in each function, with the cum of all its changed lines.
+    """
     base, new = merged(runs)
     some = np.flatnonzero((base != 0) | (new != 0))
     if not len(some) or not whole or not model.sound:
@@ -711,11 +714,22 @@ def _lines(
     delta = model.by.delta(base[some], new[some])
     loud = ~judged.noise & (delta * np.sign(whole) >= _PART * abs(whole))
     order = np.argsort(-np.abs(delta), kind="stable")
-    for i in some[order[loud[order]]][:NAMED].tolist():
-        cum = carriers.cum(i)
+    rows = set[int]()
+    for carrying in some[order[loud[order]]].tolist():
+        row = carriers.changed[carrying].row
+        if row in rows or len(rows) == NAMED:
+            continue
+        rows.add(row)
+        # All changes of a function together: what one line saves, another may cost.
+        hunks = carriers.by_row[row]
+        cum = carriers.cum(*hunks)
+        first = carrying
+        if cum[1] and not carriers.cum(first)[1]:
+            # What replaced it says more than what is gone.
+            first = max(hunks, key=lambda hunk: carriers.cum(hunk)[1])
         # Of lines that others pay for too, only a cost of the same way explains it.
         if float(model.by.delta(*cum)) * whole > 0:
-            yield carriers.with_cost(i, *cum)
+            yield carriers.with_cost(first, *cum)
 
 
 def _rows(diff: ProfileDiff, finding: Finding) -> list[int]:

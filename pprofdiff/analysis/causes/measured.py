@@ -25,6 +25,7 @@ from pprofdiff.analysis.causes.inlined import inlined_now
 from pprofdiff.analysis.causes.places import (
     Place,
     Program,
+    moved_to_instances,
     owned_by,
     places,
     with_callers,
@@ -191,6 +192,8 @@ def _add_places(
     """
     taken, word = cpu.of(()), None
     for place in with_callers(cpu, _places(view, cpu, program)):
+        if moved_to_instances(cpu, place):
+            continue
         finding = _of_place(view, cpu, place, len(drafts) + 1)
         if finding.severity != "info":
             drafts.append((finding.weight, finding, []))

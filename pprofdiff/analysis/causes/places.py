@@ -22,7 +22,11 @@ from pprofdiff.analysis.ledger.graph import flat_and_cum
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.policy import COVERS, MOST, MUCH, NEARLY_ALL
 from pprofdiff.analysis.profiles.rows import PairedRows
-from pprofdiff.goruntime.names import is_standard_library, package_of
+from pprofdiff.goruntime.names import (
+    is_standard_library,
+    package_of,
+    strip_type_arguments,
+)
 from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import distinct, last_in_row, row_of_item, sums
 
@@ -181,6 +185,29 @@ def with_callers(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
             left[at] = Place(caller, claim, base, new, whole=False, absorbed=place.row)
             left = [one for one in left if one not in same]
     return left
+
+
+def moved_to_instances(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether other instances of a generic function took most of a change.
+
+    Each set of type arguments is a function in profiles: `Add` of a cache that holds
+    other values now is no cheaper for that.
+    """
+    name = cpu.names[place.row]
+    generic = strip_type_arguments(name)
+    if generic == name:
+        return False
+    rows = [
+        row
+        for row, other in enumerate(cpu.names)
+        if row != place.row
+        and other.startswith(name[: name.index("[") + 1])
+        and strip_type_arguments(other) == generic
+    ]
+    others = sum(cpu.scaled_delta(int(cpu.cum[0][r]), int(cpu.cum[1][r])) for r in rows)
+    return others * _delta(cpu, place) < 0 and abs(others) >= MOST * abs(
+        _delta(cpu, place)
+    )
 
 
 def _calling(cpu: CPUComparison, place: Place) -> int:

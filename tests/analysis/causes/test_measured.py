@@ -424,3 +424,12 @@ def test_without_a_verdict_rows_are_judged_as_sentences_are():
     for column in ("flat", "cum"):
         loud = [~one.table().judge(column).noise for one in (diff, comparison.cpu)]
         assert not (loud[0] & ~loud[1]).any()
+
+
+def test_a_change_that_other_instances_of_a_generic_function_took_is_none():
+    one, other = "Get[int]", "Get[string]"
+    base = REST | {path(one, "F"): 600}
+    _, findings = causes(Unit(base), Unit(REST | {path(other, "F"): 600}))
+    assert findings.found == ()
+    _, findings = causes(Unit(base), Unit(REST | {path(one, "F"): 100}))
+    assert "Get[int] uses 0.17× the CPU" in findings.causes[0].title

@@ -160,6 +160,9 @@ def test_how_many_turns_are_of_one_layout(said, together):
         # What goroutines allocate may hang on when each runs.
         ((30, 36, 29, 31), (31, 37, 30, 36), True),
         ((30, 36, 29, 31), (51, 57, 50, 56), False),
+        # Two ranges of two are often separate by chance.
+        ((30, 36), (51, 57), True),
+        ((30, 30), (51, 51), False),
     ],
 )
 def test_counts_that_vary_have_changed_where_their_ranges_are_apart(base, new, alike):

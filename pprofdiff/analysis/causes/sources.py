@@ -21,8 +21,14 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
-from pprofdiff.analysis.causes.finding import Finding, Findings
-from pprofdiff.analysis.causes.wording import listed, listed_functions
+from pprofdiff.analysis.causes.finding import Fact, Finding, Findings, with_spans
+from pprofdiff.analysis.causes.wording import (
+    alike,
+    listed,
+    listed_functions,
+    read,
+    words,
+)
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.counts import CountModel
@@ -401,8 +407,8 @@ def with_source(
 ) -> Behind:
     """Return the findings with the changed lines behind them, and the other lines.
 
-    If the outcome is `decided` without a known cause or changed line, the only
-    functions that ran and changed become a finding.
+    Without a known cause or changed line, the only functions that ran and changed
+    become a finding. Sources are looked up as a whole only if no outcome is `decided`.
     """
     if not comparison.profiles:
         text = (
@@ -429,8 +435,10 @@ def with_source(
         else:
             carried.append(finding)
     known = any(one.severity != "info" or one.source is not None for one in carried)
-    if decided and not known:
-        changed = _changed_alone((of_cpu or carriers)[0].diff, sources)
+    first_diff = (of_cpu or carriers)[0].diff
+    same = not decided and _nothing_changed(first_diff, sources)
+    if (decided or comparison.measured) and not known and not same:
+        changed = _changed_alone(first_diff, sources)
         if changed is not None:
             carried.insert(0, changed)
     first = carriers[0]
@@ -445,7 +453,7 @@ def with_source(
         _all_lines(first),
         others.unchanged,
         tuple(_caveats(first)),
-        same=not decided and _nothing_changed((of_cpu or carriers)[0].diff, sources),
+        same=same,
     )
 
 
@@ -474,20 +482,29 @@ def _changed_alone(diff: ProfileDiff, sources: Sources) -> Finding | None:
     others = [at for at in _changed_places(carriers) if at not in inside]
     if not rows and len(others) > SEVERAL:
         return None
-    who = f"only {listed_functions(functions)}" if rows else "none"
-    title = f"Of the program's functions with samples, {who} changed"
+    facts: tuple[Fact, ...] = ()
+    who, amount = "none", ""
+    if rows:
+        who = f"only {listed_functions(functions)}"
+    if len(rows) == 1 and diff.is_cpu:
+        base, new = (int(side[rows[0]]) for side in diff.paired_functions.raw("cum"))
+        cum = words(diff, base, new)
+        amount = "" if alike(read(cum)[0]) else f" ({cum} cum)"
+        facts = (Fact(f"{functions[0]} (cum)", "cpu profile", base, new, diff.unit),)
+    title = f"Of the program's functions with samples, {who} changed{amount}"
     if len(others) > SEVERAL:
         title += f"; {len(others)} places without samples changed too"
     elif others:
         title += f"; {listed(others)} changed too"
-    return Finding(
+    finding = Finding(
         "changed-alone",
         title,
         "",
-        (),
+        facts,
         functions=functions,
         source=source if rows else None,
     )
+    return with_spans(finding)
 
 
 def _changed_places(carriers: _Carriers) -> Iterator[str]:

@@ -347,6 +347,11 @@ class Reason(NamedTuple):
     lines: ChangedLines | None = None
 
     @property
+    def sentences(self) -> tuple[SourceNote, ...]:
+        """The notes that say more than the title."""
+        return tuple(note for note in self.notes if note.adds)
+
+    @property
     def style(self) -> Literal["worse", "better", "strong"]:
         """How writers draw the title."""
         direction = self.finding.direction

@@ -61,10 +61,16 @@ def axe():
 
 
 @pytest.fixture(scope="module")
-def diff(data_folder):
+def compared(data_folder):
     """Return the comparison that the page in `page_file` shows."""
     folder = data_folder / "health-check"
-    return pprofdiff.diff(folder / "base/cpu.pb.gz", folder / "new/cpu.pb.gz").data
+    return pprofdiff.diff(folder / "base/cpu.pb.gz", folder / "new/cpu.pb.gz")
+
+
+@pytest.fixture(scope="module")
+def diff(compared):
+    """Return its data."""
+    return compared.data
 
 
 @pytest.fixture(scope="module")
@@ -142,11 +148,11 @@ def test_the_tree_has_the_totals(opened, page_file, diff):
 
 @pytest.mark.parametrize("pivot", daily(("callers", "merged"), ("callers",)))
 def test_a_pivot_has_the_cumulative_values_of_its_function(
-    opened, page_file, diff, pivot
+    opened, page_file, compared, diff, pivot
 ):
-    """`diff.functions`, which agrees with pprof, has them by another way."""
-    table = diff.functions.sort_values("base_cum", ascending=False)
-    stacks = [stack.split(";") for stack in diff.stacks.index]
+    """`Diff.functions`, which agrees with pprof, has them by another way."""
+    table = compared.functions.sort_values("base_cum", ascending=False)
+    stacks = [stack.split(";") for stack in compared.stacks.index]
     twice = {n for names in stacks for n in set(names) if names.count(n) > 1}
     # A name may hold a ";" itself: struct { A int; B int }.
     twice = sorted(twice.intersection(table.index))
@@ -164,9 +170,9 @@ def test_a_pivot_has_the_cumulative_values_of_its_function(
             assert_shown(cells[2], after)
 
 
-def test_frames_say_what_the_judge_said(opened, page_file, diff):
+def test_frames_say_what_the_judge_said(opened, page_file, compared):
     """A function's pivot is marked as its row of the table is, each in its words."""
-    table = diff.functions.sort_values("base_cum", ascending=False)
+    table = compared.functions.sort_values("base_cum", ascending=False)
     noisy = table["noise_cum"].astype(bool)
     names = [*table.index[:40:4], *table.index[noisy][:3], *table.index[~noisy][:3]]
     noise = {name: bool(table.loc[name, "noise_cum"]) for name in names}
@@ -234,8 +240,8 @@ def test_what_is_merged_of_several_frames_is_not_judged(opened, page_file):
 
 
 @pytest.mark.parametrize("pattern", daily(PATTERNS, PATTERNS[2:]))
-def test_a_search_counts_no_sample_twice(opened, page_file, diff, pattern):
-    stacks = diff.stacks
+def test_a_search_counts_no_sample_twice(opened, page_file, compared, diff, pattern):
+    stacks = compared.stacks
     flags = 0 if re.search("[A-Z]", pattern) else re.IGNORECASE
     hit = [
         any(re.search(pattern, name, flags) for name in stack.split(";"))

@@ -56,7 +56,7 @@ def test_changed_lines_lead_to_their_listing(
     with opened(path, reduced_motion="reduce") as page:
         listing = page.locator("#source .source", has_text="store.Price in")
         assert listing.get_attribute("open") is None
-        page.locator("#summary a", has_text="store/price.go:17-19").click()
+        page.locator("#summary a", has_text="17-19").click()
         listing.locator("pre").wait_for()
         assert "+" in listing.locator("pre .worse").first.inner_text()
         assert 0 <= listing.bounding_box()["y"] < 800

@@ -54,8 +54,9 @@ def test_the_first_finding_names_its_lines_and_commit(cli, words, planted_repo):
     assert (done.status, done.err) == (0, "")
     text = " ".join(done.out.split())
     first = text[text.index(" 1. ") : text.index("The rest of the ")]
-    assert f"Changed: {PLACE} in store.Price" in first
-    assert f'; {planted_repo.culprit[:9]} "store: price twice, to be sure".' in first
+    commit = planted_repo.culprit[:9]
+    assert first.startswith(f" 1. store.Price ({PLACE}, {commit}) uses ")
+    assert '; "store: price twice, to be sure".' in first
 
 
 def test_json_has_lines_and_commits(cli, words, planted_repo, tmp_path):
@@ -75,13 +76,13 @@ def test_the_comment_links_to_the_lines(
 ):
     cli(*words, "-q", "-o", tmp_path / "x.md")
     plain = (tmp_path / "x.md").read_text("utf-8")
-    assert f"Changed: `{PLACE}`" in plain
+    assert f"`store.Price` (`{PLACE}`, `{planted_repo.culprit[:9]}`) uses " in plain
     monkeypatch.setenv("GITHUB_SERVER_URL", "https://github.com")
     monkeypatch.setenv("GITHUB_REPOSITORY", "o/shop")
     cli(*words, "-q", "-o", tmp_path / "x.md")
     linked = (tmp_path / "x.md").read_text("utf-8")
     at = f"https://github.com/o/shop/blob/{planted_repo.refs[1]}/store/price.go"
-    assert f"[`{PLACE}`]({at}#L17-L19)" in linked
+    assert f"[`17-19`]({at}#L17-L19)" in linked
     commit = planted_repo.culprit
     assert f"[`{commit[:9]}`](https://github.com/o/shop/commit/{commit})" in linked
     monkeypatch.setenv("GITHUB_REF", "refs/pull/7/merge")
@@ -98,8 +99,8 @@ def test_the_page_names_lines_and_commit(cli, words, planted_repo, tmp_path):
     page = (tmp_path / "x.html").read_text("utf-8")
     answer = page[page.index('<div class="answer">') :]
     answer = re.sub("<[^>]*>", "", answer[: answer.index("</div>")])
-    assert f"Changed: {PLACE} in store.Price" in answer
-    assert planted_repo.culprit[:9] in answer
+    assert f"store.Price ({PLACE}, {planted_repo.culprit[:9]}) uses " in answer
+    assert "Changed: 17-19" in answer
 
 
 def test_a_change_of_two_lines_is_named_everywhere(cli, tmp_path, monkeypatch):
@@ -111,7 +112,7 @@ def test_a_change_of_two_lines_is_named_everywhere(cli, tmp_path, monkeypatch):
     assert (done.status, done.err) == (0, "")
     text = " ".join(done.out.split())
     first = text[text.index(" 1. ") : text.index("The rest of the ")]
-    assert "store/price.go:14-15 in store.Price" in first
+    assert first.startswith(" 1. store.Price (store/price.go:14-15, ")
     comment, page, report = (path.read_text("utf-8") for path in told)
     for written in (first, comment, page):
         assert re.search(r"store/price\.go:14-15\b", written)

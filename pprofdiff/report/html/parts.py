@@ -199,11 +199,13 @@ def reason_text(reason: Reason, *, advice: str = "") -> tuple[Paragraph, ...]:
 
 def _note(note: SourceNote, view: str) -> Paragraph:
     """Return a note on the source, with its location as a link of its own."""
-    if note.lines is None or not note.located:
+    if note.lines is None:
         return Paragraph(printable(note.text), view=view)
-    place = note.place
-    rest = note.text.removeprefix(f"{note.lead}{place}")
-    named = Place(printable(note.lead), printable(place), note.lines.function)
+    rest = note.text.removeprefix(f"{note.lead}{note.place}")
+    if not note.located:
+        # The title has the location, but no link.
+        rest = f"; {note.text}" if note.adds else "."
+    named = Place(printable(note.lead), printable(note.place), note.lines.function)
     return Paragraph(printable(rest), view=view, place=named)
 
 

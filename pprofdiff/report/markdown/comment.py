@@ -102,7 +102,7 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     if totals:
         yield _Piece("", "totals", totals, 0)
     yield from _support(report, shown_sections, first)
-    said = [r for r in others if r.finding.text or r.finding.advice or r.notes]
+    said = [r for r in others if r.finding.text or r.finding.advice or r.sentences]
     if said:
         yield _Piece("The other findings in full", "", _listed(said), 2)
     for number, section in enumerate(shown_sections):
@@ -262,7 +262,7 @@ def _cause(first: Answer) -> str:
         finding = first.reason.finding
         if finding.text:
             texts.append(markup.paragraph(finding.text))
-        texts += map(markup.noted, first.reason.notes)
+        texts += filter(None, map(markup.noted, first.reason.notes))
         if finding.advice:
             texts.append(markup.paragraph(finding.advice, "→"))
     return "\n\n".join(texts)
@@ -273,7 +273,7 @@ def _listed(reasons: Sequence[Reason]) -> str:
     text, close = "", False
     for reason in reasons:
         finding = reason.finding
-        line = not (finding.text or finding.advice or reason.notes)
+        line = not (finding.text or finding.advice or reason.sentences)
         gap = "\n" if close and line else "\n\n"
         text += f"{gap if text else ''}{markup.render(reason)}"
         close = line

@@ -168,7 +168,7 @@ def _item(reason: Reason) -> str:
     below = []
     if finding.text:
         below.append(paragraph(finding.text))
-    below += map(noted, reason.notes)
+    below += filter(None, map(noted, reason.notes))
     if finding.advice:
         below.append(paragraph(finding.advice, "→"))
     title = _no_list(emphasis(reason.title, LONGEST_PARAGRAPH))
@@ -185,12 +185,14 @@ def noted(note: SourceNote) -> str:
         f"{inline(commit.subject, _LONGEST_NAME)}".rstrip()
         for commit in note.commits
     ]
-    if not note.located:
+    url = lines_url(note.lines)
+    if not note.located and not url:
+        # The title has the lines.
         return "; ".join(commits)
-    place = linked(note.place, lines_url(note.lines))
+    place = linked(note.place, url)
     # Other lines of the place follow directly.
     space = "" if note.after.startswith(",") else " "
-    said = f"{place}{space}{inline(note.after.strip(), LONGEST_PARAGRAPH)}"
+    said = f"{place}{space}{inline(note.after.strip(), LONGEST_PARAGRAPH)}".rstrip()
     return "; ".join((f"{inline(note.lead.strip())} {said}", *commits))
 
 

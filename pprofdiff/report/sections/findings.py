@@ -137,7 +137,6 @@ def _reasons(
                     reason = reason._replace(lines=note.lines)
                     below = below.below(finding.title, known=known)
                 notes.append(below)
-        notes = [note for note in notes if note.adds]
         yield reason._replace(notes=tuple(notes))
 
 

@@ -184,7 +184,7 @@ def _reason(reason: Reason) -> Stanza:
     paragraphs = [Paragraph(reason.title, reason.style, lead)]
     if finding.text:
         paragraphs.append(Paragraph(finding.text, "", indent))
-    paragraphs += (Paragraph(note.text, "", indent) for note in reason.notes)
+    paragraphs += (Paragraph(note.text, "", indent) for note in reason.sentences)
     if finding.advice:
         paragraphs.append(Paragraph(finding.advice, "faint", f"{indent}→ "))
     return Stanza(tuple(paragraphs))

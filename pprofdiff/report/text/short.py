@@ -218,7 +218,7 @@ def _cause(
     if finding.text and left > 0:
         yield Paragraph(finding.text, "", indent, most=left)
     yield from follows
-    for note in cause.notes[:1]:
+    for note in cause.sentences[:1]:
         yield Paragraph(note.text, "", indent, most=3)
     if finding.advice and room.advice:
         yield Paragraph(finding.advice, "faint", f"{indent}→ ", most=1)

@@ -61,8 +61,8 @@ def test_rows_and_categories_run_by_run_add_up(base, new):
         for column in ("flat", "cum"):
             runs = table.runs(column)
             sides = runs.base, runs.new
-            for side, sums in zip(sides, table.raw(column), strict=True):
-                assert (np.sum(side, axis=0) == sums).all()
+            for of_side, sums in zip(sides, table.raw(column), strict=True):
+                assert (np.sum(of_side, axis=0) == sums).all()
     for dimension in ("category", "group") if diff.classified else ():
         sums = diff.ledger.every(dimension)
         for side_runs, total in (

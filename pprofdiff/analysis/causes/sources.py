@@ -24,6 +24,7 @@ from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Fact, Finding, Findings, with_spans
 from pprofdiff.analysis.causes.wording import (
     alike,
+    count,
     listed,
     listed_functions,
     read,
@@ -493,7 +494,7 @@ def _changed_alone(diff: ProfileDiff, sources: Sources) -> Finding | None:
         facts = (Fact(f"{functions[0]} (cum)", "cpu profile", base, new, diff.unit),)
     title = f"Of the program's functions with samples, {who} changed{amount}"
     if len(others) > SEVERAL:
-        title += f"; {len(others)} places without samples changed too"
+        title += f"; {count(len(others))} places without samples changed too"
     elif others:
         title += f"; {listed(others)} changed too"
     finding = Finding(

@@ -46,7 +46,7 @@ TOLD = [
     ("figure:p99_pause_us:+10%", "pauses", 1, "", ()),
     ("figure:p99_pause_us:20ms", "pauses", 1, "", ()),
     ("wait:fdatasync:+10%", "bbolt", -1, "", ()),
-    ("wait:fdatasync:+1ms", "bbolt", -1, "", ()),
+    ("wait:fdatasync:+100us", "bbolt", -1, "", ()),
     ("wait:syscall:+10%", "bbolt", -1, "", ()),
     ("finding:major", "node-pool", -1, "cpu.pb.gz", ("--work=1:1",)),
     ("finding:minor", *SYNCPOOL),

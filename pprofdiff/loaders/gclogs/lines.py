@@ -50,7 +50,8 @@ def _compiled(integer: str, time: str) -> dict[int, re.Pattern[bytes]]:
 
 
 # With up to twelve digits, values × 1000 and sums fit int64 exactly.
-ANY = _compiled(r"\d{1,12}+", r"\d{1,12}+(?:\.\d{1,3}+)?+")
+# Not ``(?:…)?+``: in Python 3.11.2, ``1.`` matches it as well.
+ANY = _compiled(r"\d{1,12}+", r"\d{1,12}+(?:\.\d{1,3}+|(?!\.))")
 """The grammars with numbers in any format."""
 PRINTED = _compiled(
     r"0|[1-9]\d{0,11}", r"0\.0\d\d|0\.[1-9]\d|[1-9]\.\d|[1-9]\d{1,11}|0"

@@ -375,13 +375,7 @@ def explained(cpu: CPUComparison, covered: Claim) -> Explained:
 
 def _some_function_changed(cpu: CPUComparison, rest: Claim) -> bool:
     """Return whether a function changed significantly in the samples that it owns."""
-    sides = [
-        np.where(claimed, np.append(union, -1)[by.owner], -1)
-        for claimed, union, by in zip(
-            rest.sides, cpu.diff.paired_functions.union, cpu.sides, strict=True
-        )
-    ]
-    runs = cpu.diff.runs_of((sides[0], sides[1]), len(cpu.names))
+    runs = cpu.diff.ledger.among(rest.sides).every("owner").runs
     judged = cpu.diff.judge_runs(runs)
     return judged is not None and bool((judged.known & ~judged.noise).any())
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from posixpath import dirname
 from typing import NamedTuple
@@ -436,10 +436,10 @@ def with_source(
         else:
             carried.append(finding)
     known = any(one.severity != "info" or one.source is not None for one in carried)
-    first_diff = (of_cpu or carriers)[0].diff
-    same = not decided and _nothing_changed(first_diff, sources)
+    every = replace((of_cpu or carriers)[0], least=0.0)
+    same = not decided and _nothing_changed(every)
     if (decided or comparison.measured) and not known and not same:
-        changed = _changed_alone(first_diff, sources)
+        changed = _changed_alone(every)
         if changed is not None:
             carried.insert(0, changed)
     first = carriers[0]
@@ -458,22 +458,21 @@ def with_source(
     )
 
 
-def _nothing_changed(diff: ProfileDiff, sources: Sources) -> bool:
+def _nothing_changed(carriers: _Carriers) -> bool:
     """Return whether packages with samples are the same, but for names of files."""
-    carriers = _Carriers(diff, sources, least=0.0)
     if carriers.by_row or not _all_read(carriers):
         return False
     return next(_changed_places(carriers), None) is None
 
 
-def _changed_alone(diff: ProfileDiff, sources: Sources) -> Finding | None:
+def _changed_alone(carriers: _Carriers) -> Finding | None:
     """Return which few functions with samples changed; None if many or unsure.
 
     Modules may differ in version: nothing is reported unless the text of every function
     outside Go itself is known in both builds. What else changed in the packages is
     listed too, as a constant has no samples.
     """
-    carriers = _Carriers(diff, sources, least=0.0)
+    diff = carriers.diff
     names, rows = diff.paired_functions.names, list(carriers.by_row)
     if len(rows) > SEVERAL or not _all_read(carriers):
         return None

@@ -124,7 +124,7 @@ class GCLog:
     """The GC cycles in one log: a run for each process.
 
     `runs` are in the order they begin. `mixed` is set if lines of several processes
-    interleave and cannot be told apart.
+    interleave and cannot be separated.
     """
 
     runs: tuple[GCRun, ...]

@@ -48,7 +48,7 @@ END_STYLES: dict[EndKind, EndStyle] = {
 
 # The longest ends have names, those with this part of the longest bar at least.
 _NAMED, _LEAST = 6, 0.01
-_TOLD = 3
+_IN_WORDS = 3
 # The part of the room that a bar and the space next to it have at least.
 _BAR = 1 / 6
 
@@ -108,10 +108,10 @@ def waits_in_words(diff: TraceDiff | Plottable[TraceDiff]) -> str:
     scale = _scale(ends)
     base, new = (shortened(side.label, 20) for side in diff.sides)
     whole = _End("", "", sum(end.base for end in ends), sum(end.new for end in ends))
-    told = [f"{end.words} {_values(scale, end)}" for end in ends[:_TOLD]]
+    longest = [f"{end.words} {_values(scale, end)}" for end in ends[:_IN_WORDS]]
     return (
         f"Goroutines that do the work waited {_values(scale, whole)} {per(diff)}, "
-        f"{base} → {new}; for {'; '.join(told) or 'nothing'}."
+        f"{base} → {new}; for {'; '.join(longest) or 'nothing'}."
     )
 
 

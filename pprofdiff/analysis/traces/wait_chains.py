@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.traces.interval_rows import lengths, row_ends
+from pprofdiff.analysis.traces.interval_rows import RowFinder, lengths, row_ends
 from pprofdiff.model.csr import expand, grouped, order_of, row_of_item, sums
 from pprofdiff.model.traces.trace import State, Trace
 
@@ -235,7 +235,7 @@ def wait_chains(trace: Trace) -> WaitChains:
     waker = wakers(trace)
     waits = np.flatnonzero(waker >= 0)
     columns: list[tuple[Column, ...]] = []
-    find = _Rows(trace)
+    find = RowFinder(trace)
     # One more row, that begins when the trace ends, stands for none.
     starts, awaited = np.append(rows.start_ns, trace.end_ns), np.append(waker, -1)
     wait = np.arange(len(waits))
@@ -288,27 +288,6 @@ def wait_chains(trace: Trace) -> WaitChains:
     pieces = [np.concatenate(others.pop(0))[order] for _ in range(len(others))]
     lasts = lengths(trace, slice(0, len(rows)))
     return WaitChains(lasts, wait_of, offsets, *pieces)
-
-
-class _Rows:
-    """Finds what goroutines do at a time."""
-
-    def __init__(self, trace: Trace) -> None:
-        rows = trace.intervals
-        self._offsets, self._start = rows.offsets, trace.start_ns
-        self._span = trace.end_ns - trace.start_ns + 1
-        owner = row_of_item(rows.offsets)
-        # Goroutines one after the other, so that one search finds both.
-        self._keys = owner * np.int64(self._span) + (rows.start_ns - self._start)
-
-    def at(self, owner: NDArray[np.integer], time_ns: Column) -> Column:
-        """Return each goroutine's last row that begins at or before a time, or -1."""
-        keys = owner * np.int64(self._span) + (time_ns - self._start)
-        # In order, so that neighbors are found near each other: caches hold few rows.
-        order = np.argsort(keys)
-        row = np.empty(len(keys), np.int64)
-        row[order] = np.searchsorted(self._keys, keys[order], "right") - 1
-        return np.where(row >= self._offsets[:-1][owner], row, -1)
 
 
 def wakers(trace: Trace) -> Column:

@@ -5,7 +5,8 @@ const FEW = NARROW ? 5 : Infinity;
 
 function tables(root) {
   for (const table of root.querySelectorAll("table")) {
-    const body = table.tBodies[0], { seen } = table.dataset, rows = [...body.rows];
+    const body = table.tBodies[0], rows = [...body.rows], long = rows.length > 2 * FEW;
+    const seen = table.dataset.seen ?? (long ? FEW : 0);
     const view = { rows, filter: "", few: Math.min(Number(seen), FEW), all: !seen };
     for (const heading of table.querySelectorAll("th[data-sort]")) sortable(heading, body, view);
     if (seen) {

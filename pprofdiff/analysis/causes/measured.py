@@ -11,6 +11,8 @@ from dataclasses import replace
 from math import log
 from typing import NamedTuple
 
+import numpy as np
+
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison, explained
 from pprofdiff.analysis.causes.finding import (
@@ -28,6 +30,7 @@ from pprofdiff.analysis.causes.places import (
     moved_to_instances,
     owned_by,
     places,
+    taken_back,
     with_callers,
 )
 from pprofdiff.analysis.causes.sites import (
@@ -44,10 +47,17 @@ from pprofdiff.analysis.causes.sites import (
     within,
     without_moved,
 )
-from pprofdiff.analysis.causes.wording import arrow, numeral, percent, times_the
+from pprofdiff.analysis.causes.wording import (
+    arrow,
+    listed,
+    numeral,
+    percent,
+    times_the,
+)
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.judge.scaling import Normalization
+from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.policy import LITTLE, MAJOR, MINOR, MOST, MUCH, SIMILAR
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.goruntime.readable import distinct_names, short
@@ -104,7 +114,7 @@ class _View(NamedTuple):
             return ""
         whole = arrow(*self.totals.space, "B")
         return (
-            "" if counted.startswith(f"{whole}/op") else f" (an op of the mix: {whole})"
+            "" if counted.startswith(f"{whole}/op") else f" (all functions: {whole}/op)"
         )
 
 
@@ -173,8 +183,12 @@ def _ranked(view: _View) -> Iterator[Finding]:
         whole = sum(amounts_below, cause.explains or 0.0)
         yield cause._replace(explains=whole) if amounts_below else cause
         yield from (one._replace(parent=cause.id) for one in below)
-    known = {name for _, cause, _ in drafts for name in cause.functions}
-    if word is not None and known.isdisjoint(word.functions):
+    # A cause by counted allocations may say nothing about the CPU of its function.
+    known = {
+        name for _, cause, _ in drafts if cause.explains for name in cause.functions
+    }
+    wanted = word is not None and (word.weight or not drafts)
+    if word is not None and wanted and known.isdisjoint(word.functions):
         yield word
 
 
@@ -225,6 +239,18 @@ def _is_large(cpu: CPUComparison, place: Place) -> bool:
     return abs(cpu.scaled_delta(place.base, place.new)) >= MAJOR * cpu.whole
 
 
+def _is_most(view: _View, cpu: CPUComparison, delta: float) -> bool:
+    """Return whether a delta is most of a significant change."""
+    whole = cpu.scaled_delta(*cpu.diff.totals)
+    return view.moved and delta * whole > 0 and abs(delta) >= MOST * abs(whole)
+
+
+def _leads(cpu: CPUComparison, delta: float) -> bool:
+    """Return whether no function's own cost changed by more."""
+    base, new = merged(cpu.diff.ledger.every("owner").runs)
+    return abs(delta) >= float(np.abs(cpu.diff.normalization.delta(base, new)).max())
+
+
 def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
     """Add runtime work as a consequence of the largest allocation cause, or as a cause.
 
@@ -241,6 +267,11 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
     owners.sort(key=lambda draft: -draft[0])
     if follows and owners:
         weight, cause, below = owners[0]
+        if len(owners) > 1:
+            every = "both" if len(owners) == 2 else "all"
+            finding = finding._replace(
+                title=f"{finding.title}, from {every} allocation causes"
+            )
         drafts[drafts.index(owners[0])] = weight, cause, [*below, finding]
     else:
         drafts.append((finding.weight, finding, []))
@@ -249,12 +280,12 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
 def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Finding:
     """Return a place as a finding."""
     name, delta = cpu.names[place.row], cpu.scaled_delta(place.base, place.new)
-    others = (place.gone, place.added, place.absorbed)
-    named = [name, *(cpu.names[row] for row in others if row >= 0)]
+    others = (*place.gone, *place.added, *place.others)
+    named = [name, *(cpu.names[row] for row in others)]
     functions: tuple[str, ...] = (name,)
     facts = cpu.facts([place.row], "cum")
-    if place.absorbed >= 0:
-        functions = (cpu.names[place.absorbed], name)
+    if place.others:
+        functions = (*(cpu.names[row] for row in place.others), name)
         facts = (cpu.fact(_who(cpu, place), place.base, place.new), *facts)
     elif which := _which(cpu, place):
         facts = (cpu.fact(f"{name} ({which})", place.base, place.new), *facts)
@@ -266,6 +297,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         f"It allocates {counted}{_all(place)}{view.of_all(counted)}" if counted else "",
         _absorbed(cpu, place),
         _inlined(cpu, place),
+        _with_its_callees(cpu, place),
         _inside(callees, _mechanism(cpu, place, {amount for _, amount in resources})),
         _in_clauses(resources, scale_of(cpu.diff).unit),
     ]
@@ -283,6 +315,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
             _largest(view, cpu, place),
             f"{callees}." if callees else "",
             facts,
+            weight=share if _is_most(view, cpu, delta) else 0.0,
             names=frozenset(named),
             functions=functions,
         )
@@ -322,9 +355,10 @@ def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
     callees = " and what it calls" if place.whole else ""
     who = f"{_called(cpu.names[place.row])}{callees}"
     delta = cpu.scaled_delta(place.base, place.new)
-    whole = cpu.scaled_delta(*cpu.diff.totals)
-    if view.moved and delta * whole > 0 and abs(delta) >= MOST * abs(whole):
+    if _is_most(view, cpu, delta):
         return f"Most of the change is in {who}: {amount}, not significant on its own"
+    if not _leads(cpu, delta):
+        return f"Within noise: {who}, {amount}"
     if cpu.change(place.claim).significant:
         return f"The largest difference is in {who}: {amount}"
     return f"Within noise, the largest difference is in {who}: {amount}"
@@ -355,8 +389,8 @@ def _sites_of(
         return None, frozenset()
     if place.whole:
         return view.sites.under(name)
-    site = next((one for one in view.sites.all if one.name == name), None)
-    return site, frozenset({name})
+    names = [name, *(cpu.names[row] for row in place.others)]
+    return view.sites.together(names), frozenset(names)
 
 
 def _title(cpu: CPUComparison, place: Place) -> str:
@@ -379,7 +413,7 @@ def _which(cpu: CPUComparison, place: Place) -> str:
     """Return which part of a function's cum a place is, "" for all of it."""
     if place.partial:
         return "outside the causes above"
-    if place.absorbed >= 0 or (place.base, place.new) == _cum(cpu, place.row):
+    if place.others or (place.base, place.new) == _cum(cpu, place.row):
         return ""
     return "on the path that changed" if place.whole else "flat with library code"
 
@@ -387,17 +421,31 @@ def _which(cpu: CPUComparison, place: Place) -> str:
 def _who(cpu: CPUComparison, place: Place) -> str:
     """Return a place's name; with the callee whose work it does on one side."""
     who = _called(cpu.names[place.row])
+    if place.callers:
+        return f"{who} with its callers {listed(_callers(cpu, place))}"
     if place.absorbed < 0:
         return who
     return f"{who} with {_called(cpu.names[place.absorbed])}"
 
 
-def _absorbed(cpu: CPUComparison, place: Place) -> str:
-    """Return where a place does a callee's work itself, as a sentence."""
-    if place.absorbed < 0:
+def _with_its_callees(cpu: CPUComparison, place: Place) -> str:
+    """Return a function's cum, as a sentence, if callees take back its change."""
+    if not taken_back(cpu, place):
         return ""
-    name = _called(cpu.names[place.absorbed])
-    with_it = cpu.diff.new if _cum(cpu, place.absorbed)[1] else cpu.diff.base
+    return f"Its callees take back a part: {cpu.words(*_cum(cpu, place.row))} cum"
+
+
+def _callers(cpu: CPUComparison, place: Place) -> list[str]:
+    return [_called(cpu.names[row]) for row in place.callers]
+
+
+def _absorbed(cpu: CPUComparison, place: Place) -> str:
+    """Return which function has samples on one side only, as a sentence."""
+    row = place.row if place.callers else place.absorbed
+    if row < 0:
+        return ""
+    name = _called(cpu.names[row])
+    with_it = cpu.diff.new if _cum(cpu, row)[1] else cpu.diff.base
     return f"{name} has samples in {with_it.label} only"
 
 
@@ -430,18 +478,17 @@ def _cum(cpu: CPUComparison, row: int) -> tuple[int, int]:
 
 def _callees(cpu: CPUComparison, place: Place) -> str:
     """Return the callees that only one side has, as a sentence without its period."""
-    chosen = [row for row in (place.gone, place.added) if row >= 0]
+    chosen = [*place.gone, *place.added]
     if not chosen:
         return ""
     names = dict(
         zip(chosen, distinct_names([cpu.names[row] for row in chosen]), strict=True)
     )
     base, new = (cpu.cum_of(side, place.claim) for side in (0, 1))
-    gone, added = (
-        f"{names[row]} {cpu.words(int(base[row]), int(new[row]))}" if row >= 0 else ""
-        for row in (place.gone, place.added)
+    amounts = (cpu.words(int(base[row]), int(new[row])) for row in chosen)
+    return (
+        f"In it: {', '.join(map(' '.join, zip(names.values(), amounts, strict=True)))}"
     )
-    return f"In it: {', '.join(one for one in (gone, added) if one)}"
 
 
 def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
@@ -507,17 +554,20 @@ def _inside(callees: str, mechanism: str) -> str:
 def _mechanism(cpu: CPUComparison, place: Place, said: set[str]) -> str:
     """Return the largest kind of runtime work that only one side does, "" for none.
 
-    Kinds that changed against the place, or whose amount was `said`, are skipped.
+    Kinds that changed against the place, or whose amount was `said`, are skipped, as is
+    what lies under the callees that are named.
     """
     if not place.base or not place.new:
         return ""
+    rows = np.isin(np.arange(len(cpu.names)), [*place.gone, *place.added])
+    own = place.claim.without(cpu.under(rows))
     table, found = rules(), []
     moved = cpu.scaled_delta(place.base, place.new)
     whole = max(cpu.diff.normalization.scaled(abs(place.base), abs(place.new)))
     for category in table.categories:
         if category.split(".")[0] in ("user", "gc", "alloc", "sched", "profiling"):
             continue
-        claim = place.claim.within(cpu.of((category,)))
+        claim = own.within(cpu.of((category,)))
         base, new = cpu.sums(claim)
         delta = cpu.delta(claim)
         if min(base, new) or abs(delta) < LITTLE * whole:
@@ -646,7 +696,7 @@ def _of_runtime(
     ratio = cpu.diff.normalization.ratio(base, new)
     amount = cpu.words(base, new)
     all_ = (base, new) == cpu.sums(cpu.of_groups(*what.groups))
-    who = f"{what.label}{'' if all_ else ' outside the causes'}{what.also}"
+    who = f"{what.label}{'' if all_ else ' in other stacks'}{what.also}"
     title = f"{who} now takes CPU: {amount}"
     if ratio is not None:
         title = f"{who} uses {times_the(ratio, 'CPU')}: {amount}"

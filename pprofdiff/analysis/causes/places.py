@@ -20,7 +20,7 @@ from pprofdiff.analysis.causes.finding import Claim
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.graph import flat_and_cum
 from pprofdiff.analysis.ledger.views import merged
-from pprofdiff.analysis.policy import COVERS, MOST, MUCH, NEARLY_ALL
+from pprofdiff.analysis.policy import COVERS, MOST, MUCH, NAMED, NEARLY_ALL
 from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.goruntime.names import (
     is_standard_library,
@@ -38,6 +38,8 @@ _KEEPS = 0.65
 _CLOSURE = re.compile(r"\.func\d+(\.\d+)*$")
 # Further places are details of the first ones.
 _MOST = 4
+# Callees of a place that only one side has, of each side.
+_CALLEES = 2
 # go/build: files compiled only for tests.
 _TEST_FILE = "_test.go"
 
@@ -47,9 +49,10 @@ class Place(NamedTuple):
 
     `claim` are its samples, `base` and `new` their raw CPU time. They are the samples
     it owns, or with `whole` also those of all callees. `gone` and `added` are the
-    outermost callees that only base, or only new, has; -1 for none. A place is
+    outermost callees that only base, or only new, has, largest first. A place is
     `partial` if larger places have some of its samples. `absorbed` is a callee without
     samples on one side, whose work the function does itself there; -1 for none.
+    `callers` are functions whose code it took over, or gave to them.
     """
 
     row: int
@@ -57,10 +60,16 @@ class Place(NamedTuple):
     base: int
     new: int
     whole: bool
-    gone: int = -1
-    added: int = -1
+    gone: tuple[int, ...] = ()
+    added: tuple[int, ...] = ()
     partial: bool = False
     absorbed: int = -1
+    callers: tuple[int, ...] = ()
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """The functions that count together with this one."""
+        return self.callers if self.absorbed < 0 else (self.absorbed,)
 
 
 class Program:
@@ -158,37 +167,78 @@ def _owner(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
 
 
 def with_callers(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
-    """Return places; those that only one side has with the caller that does their work.
+    """Return places; those that only one side has with the callers that do their work.
 
-    The compiler inlined such a function, or its code moved into its caller: what the
-    caller costs more must be set against what the function costs less.
+    The compiler inlined such a function, or its code moved into its callers: what the
+    callers cost more must be set against what the function costs less.
     """
     left = list(found)
     for place in found:
-        caller = -1 if place.base and place.new else _calling(cpu, place)
-        if caller < 0 or place not in left:
+        callers = () if place.base and place.new else _calling(cpu, place)
+        if not callers or place not in left:
             continue
-        own = owned_by(cpu, [caller])
-        same = [one for one in left if one.row in (caller, place.row)]
+        own = owned_by(cpu, callers)
+        same = [one for one in left if one.row in (*callers, place.row)]
         for other in left:
             if other not in same:
                 own = own.without(other.claim)
         change, back = cpu.delta(place.claim), cpu.delta(own)
-        if back * change >= 0 or abs(back) < MUCH * abs(change):
+        if back * change >= 0:
             continue
-        if cpu.change(own).significant:
+        # A caller that is a place would be a cause that goes the other way.
+        contrary = any(_delta(cpu, one) * change < 0 for one in same)
+        taken_over = abs(back) >= MUCH * abs(change) and cpu.change(own).significant
+        if contrary or taken_over:
             claim = own
             for one in same:
                 claim = claim.plus(one.claim)
-            base, new = cpu.sums(claim)
             at = left.index(place)
-            left[at] = Place(caller, claim, base, new, whole=False, absorbed=place.row)
+            left[at] = _with_own_callers(cpu, place, claim, callers)
             left = [one for one in left if one not in same]
-    return left
+    return [_with_cheaper_callees(cpu, one, left) for one in left]
+
+
+def _with_cheaper_callees(
+    cpu: CPUComparison, place: Place, found: Sequence[Place]
+) -> Place:
+    """Return a function with its callees if they take back a good part of its change.
+
+    Work that moved between a function and its callees is no change of either.
+    """
+    if not taken_back(cpu, place):
+        return place
+    whole = _whole(cpu, place.row)
+    same_way = _delta(cpu, place) * _delta(cpu, whole) > 0
+    if same_way and not cpu.change(whole.claim).significant:
+        return place
+    others = [one for one in found if one.row != place.row]
+    shared = any(any(cpu.sums(one.claim.within(whole.claim))) for one in others)
+    return place if shared else whole
+
+
+def taken_back(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether callees take back a good part of a function's own change."""
+    if place.whole or place.others or not (place.base and place.new):
+        return False
+    own, cum = _delta(cpu, place), _delta(cpu, _whole(cpu, place.row))
+    return own * cum <= 0 or abs(cum) < COVERS * abs(own)
+
+
+def _with_own_callers(
+    cpu: CPUComparison, place: Place, claim: Claim, callers: tuple[int, ...]
+) -> Place:
+    """Return a place and its callers as one: named for the caller if there is one."""
+    base, new = cpu.sums(claim)
+    if len(callers) == 1:
+        absorbed = place.row
+        return Place(callers[0], claim, base, new, whole=False, absorbed=absorbed)
+    return Place(place.row, claim, base, new, whole=False, callers=callers)
 
 
 def moved_to_instances(cpu: CPUComparison, place: Place) -> bool:
     """Return whether other instances of a generic function took most of a change.
+
+    One that has samples on one side only is another instance there, if any has some.
 
     Each set of type arguments is a function in profiles: `Add` of a cache that holds
     other values now is no cheaper for that.
@@ -204,14 +254,20 @@ def moved_to_instances(cpu: CPUComparison, place: Place) -> bool:
         and other.startswith(name[: name.index("[") + 1])
         and strip_type_arguments(other) == generic
     ]
+    if not (place.base and place.new):
+        side = 1 if place.base else 0
+        return any(cpu.cum[side][row] for row in rows)
     others = sum(cpu.scaled_delta(int(cpu.cum[0][r]), int(cpu.cum[1][r])) for r in rows)
     return others * _delta(cpu, place) < 0 and abs(others) >= MOST * abs(
         _delta(cpu, place)
     )
 
 
-def _calling(cpu: CPUComparison, place: Place) -> int:
-    """Return the only function that calls a place that one side has, -1 for none."""
+def _calling(cpu: CPUComparison, place: Place) -> tuple[int, ...]:
+    """Return the few functions that call a place that one side has, most calls first.
+
+    Returns none unless `NAMED` callers have nearly all of its samples.
+    """
     side = 1 if place.new else 0
     size, chosen = len(cpu.names), place.claim.sides[side]
     rows, calls = np.arange(size) == place.row, np.zeros(size, np.int64)
@@ -220,9 +276,12 @@ def _calling(cpu: CPUComparison, place: Place) -> int:
         called = (at >= 0) & (at + 1 < offsets[1:])
         values = cpu.diff.values[side][samples[called]]
         calls += sums(functions[at[called] + 1], values, size)
-    caller = int(calls.argmax())
-    whole = max(place.base, place.new)
-    return caller if calls[caller] >= NEARLY_ALL * whole else -1
+    whole = NEARLY_ALL * max(place.base, place.new)
+    order = np.argsort(-calls, kind="stable")[:NAMED]
+    reached = np.cumsum(calls[order]) >= whole
+    if not reached.any():
+        return ()
+    return tuple(order[: int(reached.argmax()) + 1].tolist())
 
 
 def owned_by(cpu: CPUComparison, rows: Sequence[int]) -> Claim:
@@ -369,15 +428,22 @@ def _whole(cpu: CPUComparison, row: int) -> Place:
 
 def _with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
     """Return the place with its outermost callees that only one side has."""
-    base, new = (_below(cpu, place, side) for side in (0, 1))
-    sides = []
-    for mine, other in ((base, new), (new, base)):
-        alone = np.where(program.code & (other == 0), mine, 0)
-        alone[place.row] = 0
-        best = int(np.argmax(alone))
-        claim = place.claim.within(cpu.under(cpu.only(best)))
-        sides.append(best if alone[best] and cpu.change(claim).significant else -1)
-    return place._replace(gone=sides[0], added=sides[1])
+    gone, added, left = list[int](), list[int](), place.claim
+    absent = [_below(cpu, place, side) == 0 for side in (0, 1)]
+    for _ in range(_CALLEES):
+        taken = left
+        for side, found in enumerate((gone, added)):
+            below = _below(cpu, place._replace(claim=left), side)
+            alone = np.where(program.code & absent[1 - side], below, 0)
+            alone[place.row] = 0
+            best = int(np.argmax(alone))
+            claim = left.within(cpu.under(cpu.only(best)))
+            matters = abs(cpu.delta(claim)) >= MUCH * abs(_delta(cpu, place))
+            if alone[best] and matters and cpu.change(claim).significant:
+                found.append(best)
+                taken = taken.without(claim)
+        left = taken
+    return place._replace(gone=tuple(gone), added=tuple(added))
 
 
 def _below(cpu: CPUComparison, place: Place, side: int) -> Column:

@@ -160,16 +160,15 @@ def netted(sites: Sequence[Site]) -> list[Site]:
 def without_moved(sites: Sequence[Site]) -> list[Site]:
     """Return sites without pairs of which one gained what the other lost.
 
-    Objects that one function made and another one makes now are no change. The first of
-    several such functions is taken.
+    Objects that one function made and another one makes now are no change. Which of
+    several such functions makes them is unknown: all are left out.
     """
     left = list(sites)
     for site in sites:
         if site in left and site.space[1] < site.space[0]:
-            other = next((one for one in left if _gained(site, one)), None)
-            if other is not None:
-                left.remove(site)
-                left.remove(other)
+            others = [one for one in left if _gained(site, one)]
+            if others:
+                left = [one for one in left if one not in (site, *others)]
     return left
 
 
@@ -269,6 +268,16 @@ class Sites:
                 found.append((part, self._site(name, row, pairs)))
         return [site for _, site in sorted(found, key=lambda one: -one[0])]
 
+    def together(self, names: Sequence[str]) -> Site | None:
+        """Return what functions allocate themselves as one site, None for nothing."""
+        parts = [site for site in self.all if site.name in names]
+        if not parts:
+            return None
+        return parts[0]._replace(
+            space=_added([one.space for one in parts]),
+            objects=_added([one.objects for one in parts]),
+        )
+
     def under(self, name: str) -> tuple[Site, frozenset[str]]:
         """Return the allocations of a function with its callees, and the sites in it.
 
@@ -309,11 +318,9 @@ class Sites:
             moved = sum(one.space[1] - one.space[0] for one in helpers)
             if abs(moved) < MOST * abs(own):
                 continue
-            together = [site, *helpers]
+            whole = self.together([one.name for one in (site, *helpers)]) or site
             left[left.index(site)] = site._replace(
-                space=_added([one.space for one in together]),
-                objects=_added([one.objects for one in together]),
-                helpers=helpers,
+                space=whole.space, objects=whole.objects, helpers=helpers
             )
             left = [one for one in left if one not in helpers]
         return left

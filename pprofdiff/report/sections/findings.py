@@ -50,12 +50,17 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
         f.explains and f.mark != "noise" for f in shown if f.severity != "info"
     )
     adds_up = cpu is not None and cpu.normalization.mode != "composition"
+    # A total within noise has no parts.
+    adds_up &= not report.comparison.measured or report.outcome.verdict != "unknown"
     if findings.explained is not None and cpu is not None and adds_up and claimed:
         whole = len(shown) == len(_shown(findings, found, len(found)))
         ids = _ids(shown)
         causes = [f for f in shown if f.parent not in ids]
         alone = _alone(causes, found)
         they = whole and sum(bool(f.explains) for f in causes) > 1
+        if alone is not None and alone.own is None and len(causes) > 1:
+            # What follows from it may follow from the others too.
+            alone, they = None, whole
         who = "Together they explain" if they else "All causes together explain"
         if alone is not None:
             who = f"Cause {causes.index(alone) + 1} explains"
@@ -219,6 +224,10 @@ def _together(
         abs(whole), abs(part)
     ):
         text = f"{who} {parts}."
+        if whole:
+            text += f" The rest ({rest}) is not explained."
+        if beyond:
+            text = f"{who} {amount}; all else adds {rest}, the total is {total}."
     # Only a total that is printed in the same unit compares with `seen`.
     elif seen is not None and change_scale_of(cpu).text(seen, signed=True) == amount:
         text = f"The rest of the {total} ({rest}) is within noise."

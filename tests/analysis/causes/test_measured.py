@@ -433,3 +433,32 @@ def test_a_change_that_other_instances_of_a_generic_function_took_is_none():
     assert findings.found == ()
     _, findings = causes(Unit(base), Unit(REST | {path(one, "F"): 100}))
     assert "Get[int] uses 0.17× the CPU" in findings.causes[0].title
+
+
+def test_code_that_left_several_callers_counts_with_what_it_costs_now():
+    base = REST | {path("A"): 400, path("B"): 380}
+    moved = {path("Shared", "A"): 500, path("Shared", "B"): 480}
+    new = REST | {path("A"): 320, path("B"): 310} | moved
+    comparison, findings = causes(Unit(base), Unit(new))
+    (cause,) = findings.causes
+    assert cause.title.startswith("p.Shared with its callers p.A and p.B uses ")
+    whole = [per_op(comparison, side, n) for side, n in enumerate((780, 1610))]
+    assert cause.own == pytest.approx((whole[1] - whole[0]) * 1e9, rel=1e-6)
+    assert "p.Shared has samples in new only" in cause.text
+
+
+def test_what_callees_take_back_is_said():
+    """F calls G less but does more itself: not all that it does more is a change."""
+    base = REST | {path("F"): 100, path("G", "F"): 500, path("G"): 300}
+    new = REST | {path("F"): 900, path("G", "F"): 60, path("G"): 300}
+    _, findings = causes(Unit(base), Unit(new))
+    cause = findings.causes[0]
+    assert cause.title.startswith("p.F uses 9.00× the CPU")
+    assert "Its callees take back a part: 6.12 → 9.80 ms/op cum" in cause.text
+
+
+def test_two_callees_that_are_gone_are_both_named():
+    base = REST | {path("F"): 300} | {path(one, "F"): 300 for one in ("Old", "Older")}
+    _, findings = causes(Unit(base), Unit(REST | {path("F"): 300}))
+    (cause,) = findings.causes
+    assert re.search(r"In it: p\.Old\S* [^,]* → 0\S* .s/op, p\.Old\S* ", cause.text)

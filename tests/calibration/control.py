@@ -131,29 +131,33 @@ class Rates:
     @property
     def errors(self):
         """Log of estimated over true cost."""
-        return np.array([log(c.cost / self.true) for c in self.holding])
+        return np.array([log(c.cost.ratio / self.true) for c in self.holding])
 
     @property
     def coverage(self):
         """The part of intervals that contain the true cost."""
-        return float(np.mean([c.low <= self.true <= c.high for c in self.holding]))
+        return float(
+            np.mean([c.cost.low <= self.true <= c.cost.high for c in self.holding])
+        )
 
     @property
     def told(self):
         """The part of intervals that exclude 1."""
-        return float(np.mean([c.low > 1 or c.high < 1 for c in self.holding]))
+        return float(np.mean([c.cost.low > 1 or c.cost.high < 1 for c in self.holding]))
 
     @property
     def wrong(self):
         """The part of intervals that lie wholly on the wrong side of 1."""
         if self.true == 1:
             return self.told
-        return float(np.mean([c.high < 1 for c in self.holding]))
+        return float(np.mean([c.cost.high < 1 for c in self.holding]))
 
     @property
     def width(self):
         """The median of the intervals' half widths."""
-        return float(np.median([log(c.high / c.low) / 2 for c in self.holding]))
+        return float(
+            np.median([log(c.cost.high / c.cost.low) / 2 for c in self.holding])
+        )
 
 
 def rates(

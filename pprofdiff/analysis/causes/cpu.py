@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.finding import Claim, Direction, Explained, Fact
 from pprofdiff.analysis.causes.wording import words
 from pprofdiff.analysis.control.estimate import control
-from pprofdiff.analysis.judge.calibration import LOAD_SURE, SAMPLES_FOR_ROW
+from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judgement import Change, Mark, Runs
+from pprofdiff.analysis.judge.scaling import InferredWork
 from pprofdiff.analysis.ledger.codes import Attribution
 from pprofdiff.analysis.ledger.graph import walk_some
 from pprofdiff.analysis.policy import MINOR
@@ -31,24 +31,7 @@ Column = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-class Load(NamedTuple):
-    """New ÷ base of the unchanged code's scaled values, with 95% bounds."""
-
-    ratio: float
-    low: float
-    high: float
-
-    @property
-    def sure(self) -> bool:
-        """Whether the ratio differs from 1 significantly, and by more than 15%."""
-        return self.low > LOAD_SURE or self.high < 1 / LOAD_SURE
-
-    def times(self, factor: float) -> Load:
-        """Return the load multiplied by another known factor."""
-        return Load(self.ratio * factor, self.low * factor, self.high * factor)
-
-
-def load_of(diff: ProfileDiff) -> Load | None:
+def load_of(diff: ProfileDiff) -> InferredWork | None:
     """Return new ÷ base of the unchanged code in scaled values.
 
     None where there is no control, or its rows disagree.
@@ -57,15 +40,15 @@ def load_of(diff: ProfileDiff) -> Load | None:
     if by is None or not by.agrees:
         return None
     factors = diff.normalization.factors
-    return Load(by.ratio, by.ratio_low, by.ratio_high).times(factors[1] / factors[0])
+    return by.work.times(factors[1] / factors[0])
 
 
-def inferred_load(diff: ProfileDiff) -> Load | None:
+def inferred_load(diff: ProfileDiff) -> InferredWork | None:
     """Return the ratio of work per second, if sides are scaled to about equal work."""
     by, (base_ns, new_ns) = diff.normalization.inferred, diff.spans_ns
     if by is None or not base_ns or not new_ns:
         return None
-    return Load(by.ratio, by.low, by.high).times(base_ns / new_ns)
+    return by.times(base_ns / new_ns)
 
 
 _BOOKKEEPING = ("gc", "gc_tax", "alloc")
@@ -109,7 +92,7 @@ class CPUComparison:
     diff: ProfileDiff
     model: CountModel
     sides: tuple[Attribution, Attribution]
-    load: Load | None
+    load: InferredWork | None
 
     @cached_property
     def groups(self) -> dict[str, JudgedSum]:

@@ -101,8 +101,7 @@ def by_call_sites(
     base_s, new_s = (
         span / 1e9 / age for span, age in zip(spans, ages, strict=True) if span and age
     )
-    by, work = new_s / base_s, shared.work
-    return work._replace(ratio=work.ratio * by, low=work.low * by, high=work.high * by)
+    return shared.work.times(new_s / base_s)
 
 
 def _shared_sites(allocs: ProfileDiff | None) -> Control | None:

@@ -73,32 +73,24 @@ _SEVERAL = 2
 
 
 class Control(NamedTuple):
-    """The ratio of unchanged code, and the program's cost relative to it.
+    """The work that unchanged code shows, and the program's cost relative to it.
 
-    `ratio` is new ÷ base of *raw* values (in the unit of the sample type, not per
-    second or per op): work done × time per piece of work on the machine. `sigma` is the
-    standard deviation of its logarithm; `ratio_low` to `ratio_high` is its 95%
-    interval.
+    `work` is new ÷ base of *raw* values (in the unit of the sample type, not per second
+    or per op); its `rows` are those that voted.
 
-    `cost` is total_new / (ratio × total_base): 1 if nothing changed, 1.1 if an op costs
-    10% more at the machine's speed; `low` to `high` is its 95% interval. Ratio and cost
-    do not depend on how the comparison is normalized.
+    `cost` is total_new / (work × total_base): 1 if nothing changed, 1.1 if an op costs
+    10% more at the machine's speed; its sigma is that of the work. Work and cost do not
+    depend on how the comparison is normalized.
 
-    `rows` is the number of rows that voted, `kept` the fraction of those on both sides
-    that shares the ratio, `dispersion` the variance of their ratios ÷ that of counts.
+    `kept` is the fraction of rows on both sides that shares the ratio, `dispersion` the
+    variance of their ratios ÷ that of counts.
     `holds` says whether the rows agree well enough to report the cost; if not, `reason`
     says why, for people, else it is ``""``. `one` means that nearly all rows that share
     the ratio are below one function: a cache in front of it scales them all alike.
     """
 
-    ratio: float
-    sigma: float
-    ratio_low: float
-    ratio_high: float
-    cost: float
-    low: float
-    high: float
-    rows: int
+    work: InferredWork
+    cost: Ratio
     kept: float
     dispersion: float
     holds: bool
@@ -108,30 +100,13 @@ class Control(NamedTuple):
     @property
     def of_work(self) -> bool:
         """Whether the ratio is that of operations, known well enough to scale by it."""
-        known = self.rows >= _ROWS_TO_HOLD and not self.one and self.agrees
-        return known and log(self.ratio_high / self.ratio_low) <= _WIDEST
+        known = self.work.rows >= _ROWS_TO_HOLD and not self.one and self.agrees
+        return known and log(self.work.high / self.work.low) <= _WIDEST
 
     @property
     def shows_work(self) -> bool:
         """Whether both the ratio and the cost can be reported."""
         return self.holds and self.of_work
-
-    @property
-    def work(self) -> InferredWork:
-        """The ratio as inferred work."""
-        low, high = self.ratio_low, self.ratio_high
-        return InferredWork(self.ratio, low, high, self.sigma, self.rows)
-
-    @property
-    def of_cost(self) -> Ratio:
-        """The cost with its intervals."""
-        narrow, wide = self._as_wide(_REACH.of_90), self._as_wide(_REACH.of_99)
-        return Ratio(self.cost, self.low, self.high, narrow, wide, self.sigma)
-
-    def _as_wide(self, deviations: float) -> tuple[float, float]:
-        """Return the interval of this many deviations, on a log scale."""
-        part, cost = deviations / _REACH.of_95, self.cost
-        return cost * (self.low / cost) ** part, cost * (self.high / cost) ** part
 
     @property
     def agrees(self) -> bool:
@@ -268,21 +243,32 @@ def _estimate(rows: ControlRows, whole: _Whole) -> Control | None:
     middle = float(likely @ ratio / likely.sum())
     low, high = float((ratio - own_reach).min()), float((ratio + own_reach).max())
     log_totals = log(totals[1] / totals[0])
+    sigma = (high - low) / (2 * _QUANTILE)
+    cost_bounds = (
+        exp(float((log_totals - ratio - cost_reach).min())),
+        exp(float((log_totals - ratio + cost_reach).max())),
+    )
     return Control(
-        ratio=exp(middle),
-        sigma=(high - low) / (2 * _QUANTILE),
-        ratio_low=exp(low),
-        ratio_high=exp(high),
-        cost=exp(log_totals - middle),
-        low=exp(float((log_totals - ratio - cost_reach).min())),
-        high=exp(float((log_totals - ratio + cost_reach).max())),
-        rows=len(rows),
+        work=InferredWork(exp(middle), exp(low), exp(high), sigma, len(rows)),
+        cost=_cost(exp(log_totals - middle), cost_bounds, sigma),
         kept=_kept(rows, plain),
         dispersion=dispersion,
         holds=False,
         reason="",
         one=_beneath_one(rows, agreement),
     )
+
+
+def _cost(cost: float, bounds: tuple[float, float], sigma: float) -> Ratio:
+    """Return the cost with its intervals, of which `bounds` is the 95% one."""
+
+    def as_wide(deviations: float) -> tuple[float, float]:
+        part = deviations / _REACH.of_95
+        low, high = (cost * (bound / cost) ** part for bound in bounds)
+        return low, high
+
+    narrow, wide = as_wide(_REACH.of_90), as_wide(_REACH.of_99)
+    return Ratio(cost, *bounds, narrow, wide, sigma)
 
 
 def _cost_reach(
@@ -397,12 +383,12 @@ def _readings(rows: ControlRows, logs: Floats, weights: Floats) -> _Readings | N
 
 def _doubt(estimated: Control) -> str:
     """Return why the assumption may not hold, ``""`` if it does."""
-    if estimated.rows < _ROWS_TO_HOLD:
-        return f"only {estimated.rows} functions have 20 samples per side"
+    if estimated.work.rows < _ROWS_TO_HOLD:
+        return f"only {estimated.work.rows} functions have 20 samples per side"
     if estimated.kept < _MAJORITY:
         return "most of the code did not change by one factor"
     if estimated.dispersion > _AGREED:
         return "unchanged code differs by more than its samples explain"
-    if log(estimated.high / estimated.low) > _WIDEST:
+    if log(estimated.cost.high / estimated.cost.low) > _WIDEST:
         return "too few samples to see a change of 25%"
     return ""

@@ -88,7 +88,7 @@ def ratio_about(diff: ProfileDiff) -> TotalRatio | None:
     sides, runs = by.scaled(*diff.totals), (len(diff.base.runs), len(diff.new.runs))
     found = control(diff)
     if found is not None and found.shows_work:
-        ratio = found.of_cost
+        ratio = found.cost
     else:
         ratio = ratio_of_sums(*sides, runs, scale_sigma=by.sigma)
     return TotalRatio(ratio, sides, runs, by_run=False)

@@ -10,6 +10,8 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.calibration import LOAD_SURE
+
 Floats = NDArray[np.float64]
 
 Mode = Literal["absolute", "per_second", "per_work", "share", "composition", "about"]
@@ -30,6 +32,17 @@ class InferredWork(NamedTuple):
     high: float
     sigma: float
     rows: int
+
+    @property
+    def sure(self) -> bool:
+        """Whether the ratio differs from 1 significantly, and by more than 15%."""
+        return self.low > LOAD_SURE or self.high < 1 / LOAD_SURE
+
+    def times(self, factor: float) -> InferredWork:
+        """Return the work multiplied by a known factor, as for other units of it."""
+        return self._replace(
+            ratio=self.ratio * factor, low=self.low * factor, high=self.high * factor
+        )
 
 
 class Normalization(NamedTuple):

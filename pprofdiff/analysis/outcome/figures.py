@@ -217,8 +217,8 @@ def _unchanged_code(comparison: Comparison) -> Measure | None:
     found = control(diff)
     if found is None or not found.holds:
         return None
-    source = f"{found.rows} functions of the CPU profile"
-    measure = _figure(CONTROL, diff.totals, found.of_cost, source, _runs(diff))
+    source = f"{found.work.rows} functions of the CPU profile"
+    measure = _figure(CONTROL, diff.totals, found.cost, source, _runs(diff))
     return measure._replace(base=None, new=None)
 
 

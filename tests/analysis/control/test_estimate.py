@@ -8,9 +8,10 @@ from math import log
 import pytest
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.causes.cpu import Load, load_of
+from pprofdiff.analysis.causes.cpu import load_of
 from pprofdiff.analysis.control.alike import scaled_alike
 from pprofdiff.analysis.control.estimate import control
+from pprofdiff.analysis.judge.scaling import InferredWork
 from pprofdiff.analysis.profiles.diff import compare
 from pprofdiff.analysis.profiles.side import side
 from pprofdiff.model.profiles.profile import ValueType
@@ -34,19 +35,22 @@ def functions(counts, *more):
 def test_all_rows_scaled_alike_are_that_ratio_and_the_same_cost(counts, times):
     sides = functions(counts), functions(n * times for n in counts)
     there, back = control(compared(*sides)), control(compared(*sides[::-1]))
-    assert there.ratio == pytest.approx(times, rel=1e-9)
-    assert back.ratio == pytest.approx(1 / times, rel=1e-9)
-    assert there.cost == pytest.approx(1, rel=1e-9)
-    assert there.low < 1 < there.high
-    assert there.low * back.high == pytest.approx(1, rel=1e-9)
-    assert there.sigma == pytest.approx(back.sigma, rel=1e-9)
+    assert there.work.ratio == pytest.approx(times, rel=1e-9)
+    assert back.work.ratio == pytest.approx(1 / times, rel=1e-9)
+    assert there.cost.ratio == pytest.approx(1, rel=1e-9)
+    assert there.cost.low < 1 < there.cost.high
+    assert there.cost.low * back.cost.high == pytest.approx(1, rel=1e-9)
+    assert there.work.sigma == pytest.approx(back.work.sigma, rel=1e-9)
 
 
 @given(COUNTS, st.integers(1, 9), st.integers(1, 9))
 def test_it_is_of_raw_values_and_the_load_of_scaled_ones(counts, old, new):
     sides = functions(n * old for n in counts), functions(n * new for n in counts)
     plain, by_work = compared(*sides), compared(*sides, work=(old, new))
-    assert control(by_work)[:-2] == pytest.approx(control(plain)[:-2], rel=1e-9)
+    there, same = control(plain), control(by_work)
+    assert same.work == pytest.approx(there.work, rel=1e-9)
+    assert same.cost[:3] == pytest.approx(there.cost[:3], rel=1e-9)
+    assert same[2:4] == pytest.approx(there[2:4], rel=1e-9)
     assert load_of(by_work).ratio == pytest.approx(1.0, rel=1e-9)
 
 
@@ -62,8 +66,8 @@ def test_one_function_that_plainly_changed_is_no_yardstick(part, change, times):
             functions([own, *others]), functions([round(own * change * times), *new])
         )
     )
-    assert there.ratio == pytest.approx(times, rel=0.01)
-    assert there.cost == pytest.approx(1 - part + part * change, rel=0.01)
+    assert there.work.ratio == pytest.approx(times, rel=0.01)
+    assert there.cost.ratio == pytest.approx(1 - part + part * change, rel=0.01)
     assert there.holds
 
 
@@ -73,8 +77,8 @@ def test_the_runtime_does_not_vote(counts, times, garbage):
     new = functions([n * times for n in counts], (MARK, garbage))
     there = control(compared(base, new))
     total = (sum(counts) * times + garbage) / (sum(counts) + 500)
-    assert there.cost == pytest.approx(total / there.ratio, rel=1e-9)
-    assert there.ratio_low < times < there.ratio_high
+    assert there.cost.ratio == pytest.approx(total / there.work.ratio, rel=1e-9)
+    assert there.work.low < times < there.work.high
 
 
 def test_a_chain_of_calls_is_one_vote():
@@ -83,7 +87,7 @@ def test_a_chain_of_calls_is_one_vote():
     rest = [((f"example.com/a.F{i}",), 600) for i in range(7)]
     base, new = [*under, *rest], [*((s, 2 * n) for s, n in under), *rest]
     there = control(compared(profile(base), profile(new)))
-    assert there.low < 11_400 / 7_800 < there.high
+    assert there.cost.low < 11_400 / 7_800 < there.cost.high
 
 
 @pytest.mark.parametrize(
@@ -116,12 +120,18 @@ def test_it_does_not_hold_across_go_releases(data_folder, load_capture):
     assert "Go releases" in there.reason
 
 
-def test_a_sure_load_differs_by_more_than_chance_and_a_bit():
-    assert not Load(1.0, 0.9, 1.1).sure
-    assert not Load(1.14, 1.13, 1.15).sure
-    assert not Load(2.0, 1.1, 3.6).sure
-    assert Load(2.0, 1.5, 2.7).sure
-    assert Load(0.5, 0.3, 0.8).sure
+@pytest.mark.parametrize(
+    ("ratio", "low", "high", "sure"),
+    [
+        (1.0, 0.9, 1.1, False),
+        (1.14, 1.13, 1.15, False),
+        (2.0, 1.1, 3.6, False),
+        (2.0, 1.5, 2.7, True),
+        (0.5, 0.3, 0.8, True),
+    ],
+)
+def test_a_sure_load_differs_by_more_than_chance_and_a_bit(ratio, low, high, sure):
+    assert InferredWork(ratio, low, high, 0.1, 8).sure is sure
 
 
 @pytest.mark.parametrize("name", ["syncpool", "rss-search", "node-pool"])
@@ -135,7 +145,7 @@ def test_real_changes_cost_what_cpu_an_operation_says(load_story, load_capture, 
     absolute = diff.totals[1] / diff.totals[0] * rates_of[0] / rates_of[1]
     there = control(diff)
     assert there.holds
-    assert log(there.low) - 0.05 <= log(absolute) <= log(there.high) + 0.05
+    assert log(there.cost.low) - 0.05 <= log(absolute) <= log(there.cost.high) + 0.05
 
 
 def test_nothing_vanished_is_the_yardstick(load_story, load_capture):
@@ -147,7 +157,7 @@ def test_nothing_vanished_is_the_yardstick(load_story, load_capture):
         for f in (story.base, story.new)
     )
     there = control(compared(*sides, sample_type="alloc_space"))
-    assert there.ratio_low < new / base < there.ratio_high
+    assert there.work.low < new / base < there.work.high
     assert there.of_work
 
 
@@ -218,5 +228,7 @@ def test_what_runs_differ_by_is_in_the_interval():
     """Of as many samples, a collector that swings from run to run makes it wider."""
     steady, swings = (1000, 1000, 1000, 1000), (100, 1900, 200, 1800)
     told, apart = (control(compare(of_runs(*m), of_runs(*m))) for m in (steady, swings))
-    assert told.cost == pytest.approx(1) == apart.cost
-    assert log(apart.high / apart.low) > 2 * log(told.high / told.low)
+    assert told.cost.ratio == pytest.approx(1) == apart.cost.ratio
+    assert log(apart.cost.high / apart.cost.low) > 2 * log(
+        told.cost.high / told.cost.low
+    )

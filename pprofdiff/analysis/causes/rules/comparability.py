@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.cpu import CPUComparison, Load
+from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
 from pprofdiff.analysis.causes.wording import listed, listed_functions, numeral, times
 from pprofdiff.analysis.control.alike import functions_alike, scaled_alike
 from pprofdiff.analysis.control.estimate import control
 from pprofdiff.analysis.control.totals import total_noise
+from pprofdiff.analysis.judge.scaling import InferredWork
 from pprofdiff.analysis.policy import MAJOR, MINOR, MOST, NAMED, SIMILAR
 from pprofdiff.analysis.profiles.caveats import releases_apart
 from pprofdiff.goruntime.changes import Change, changes_between
@@ -265,7 +266,7 @@ def unlike_load(case: Case) -> Iterator[Finding]:
     )
 
 
-def _a_second(cpu: CPUComparison) -> Load | None:
+def _a_second(cpu: CPUComparison) -> InferredWork | None:
     """Return the load; shares are converted to CPU time per second.
 
     All other code's share falls where one function costs more: that is not less work.
@@ -296,7 +297,7 @@ def more_of_the_same(case: Case) -> Iterator[Finding]:
     if not functions_alike(diff) or _one_explains(case, cpu):
         return
     by = control(diff)
-    if by is not None and by.holds and not by.low <= 1 <= by.high:
+    if by is not None and by.holds and not by.cost.low <= 1 <= by.cost.high:
         return
     base, new = diff.normalization.scaled(*diff.totals)
     more = new > base

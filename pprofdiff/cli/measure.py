@@ -71,10 +71,10 @@ def run_measure(words: list[str], screen: Screen) -> int:
 
 def _least(outcome: Outcome) -> str:
     """Return the smallest change that a quick measurement can detect, as a message."""
-    first = outcome.headline
-    if first is None or not 0 < first.low <= first.high < float("inf"):
+    by = None if outcome.headline is None else outcome.headline.judged
+    if by is None or not 0 < by.low <= by.high < float("inf"):
         return "--quick: too little was measured to find a change"
-    reach = max(first.high / first.ratio, first.ratio / first.low) - 1
+    reach = max(by.high / by.ratio, by.ratio / by.low) - 1
     return f"--quick: a change below about {100 * reach:.0f}% is not found"
 
 

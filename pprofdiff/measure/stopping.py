@@ -25,7 +25,7 @@ def unexplained(outcome: Outcome) -> bool:
     time, cpu = figures.get("time"), figures.get("cpu")
     if time is None or time.verdict not in ("slower", "faster"):
         return False
-    return cpu is None or off_cpu(time.ratio, cpu.ratio)
+    return cpu is None or off_cpu(time.judged.ratio, cpu.judged.ratio)
 
 
 def to_trace(outcome: Outcome) -> tuple[str, ...]:

@@ -178,7 +178,7 @@ def _one(comparison: Comparison, runs: RunValues, measure: Measure | None) -> _S
     return _Shown(
         runs.figure.capitalize() if runs.id == "time" else runs.figure,
         (sides[0], sides[1]),
-        None if measure is None else (measure.low, measure.high),
+        None if measure is None else measure.judged.bounds,
         95 if measure is None else measure.confidence,
         _scale(sides, "s"),
     )

@@ -88,7 +88,10 @@ def said(
     return Said(
         outcome.verdict,
         outcome.headline.id if outcome.headline else "",
-        {m.id: Figure(m.ratio, m.low, m.high, m.verdict) for m in outcome.measures},
+        {
+            m.id: Figure(m.judged.ratio, *m.judged.bounds, m.verdict)
+            for m in outcome.measures
+        },
         {**_tables(comparison, planted), **_plain(runs, split, planted)},
         sum(finding.severity != "info" for finding in report.findings.found),
         frozenset(name for name, rule in GATE.items() if rulings[rule] == "fail"),

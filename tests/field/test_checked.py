@@ -66,8 +66,9 @@ def test_the_headline_has_the_ratio_and_its_interval(case):
     headline = outcome_text(outcome).headline
     if first is None or not first.more_is:
         return
-    rest = headline.partition(": ")[2].removeprefix("about ")
+    rest, by = headline.partition(": ")[2].removeprefix("about "), first.judged
     for first in outcome.moved[:1]:
+        by = first
         noun = {"time": "time/op", "cpu": "CPU/op"}[first.figure]
         _, named, rest = rest.partition(f"{first.name}, {noun} ")
         assert named, headline
@@ -76,7 +77,7 @@ def test_the_headline_has_the_ratio_and_its_interval(case):
     if inverse:
         # Fractions are written with two digits.
         for number, figure in zip(
-            inverse.groups(), (first.ratio, first.low, first.high), strict=True
+            inverse.groups(), (by.ratio, by.low, by.high), strict=True
         ):
             assert float(number.replace(",", "")) * figure == pytest.approx(1, 0.05)
         return
@@ -85,7 +86,7 @@ def test_the_headline_has_the_ratio_and_its_interval(case):
     percent = re.match(rf"({part})% [^()]*\({of}({part})% to ({part})%\)", rest)
     factor = re.match(rf"({part})× [^()]*\(({part})×? to ({part})×\)", rest)
     told = [Span.of(number) for number in (percent or factor).groups()]
-    figures = first.ratio, *(first.narrow if same else (first.low, first.high))
+    figures = by.ratio, *(by.narrow if same else (by.low, by.high))
     if percent:
         ratios = [Span(1 + one.low / 100, 1 + one.high / 100) for one in told]
     elif "ops/s" in rest and first.id == "time":
@@ -101,10 +102,11 @@ def test_the_headline_has_the_ratio_and_its_interval(case):
 def test_the_outcome_says_what_its_figures_say(case):
     outcome = report(case).outcome
     for measure in outcome.measures:
-        assert measure.low <= measure.narrow[0] <= measure.ratio, measure
-        assert measure.ratio <= measure.narrow[1] <= measure.high, measure
+        by = measure.judged
+        assert by.low <= by.narrow[0] <= by.ratio, measure
+        assert by.ratio <= by.narrow[1] <= by.high, measure
         if measure.base is not None and measure.id != "time":
-            assert abs(measure.new / measure.base / measure.ratio - 1) < 1e-12
+            assert abs(measure.new / measure.base / by.ratio - 1) < 1e-12
     first = outcome.headline
     if outcome.verdict != "unknown":
         assert first.verdict == outcome.verdict
@@ -116,6 +118,8 @@ def test_the_outcome_says_what_its_figures_say(case):
         return
     begins = {"slower": "Slower", "faster": "Faster", "same": "The same", "unknown": "Can't tell"}  # fmt: skip
     assert headline.startswith(f"{begins[outcome.verdict]}")
-    slower = {"slower": first.ratio > 1, "faster": first.ratio < 1}[first.more_is]
+    slower = {"slower": first.judged.ratio > 1, "faster": first.judged.ratio < 1}[
+        first.more_is
+    ]
     if outcome.verdict in ("slower", "faster"):
         assert slower == (outcome.verdict == "slower"), headline

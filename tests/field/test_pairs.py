@@ -118,7 +118,10 @@ def test_the_account_has_the_sign_of_its_figure(case):
     figures = [m for m in told.outcome.measures if wanted and m.id == wanted]
     for figure in figures:
         delta = told.account.total.delta
-        assert (delta > 0, delta < 0) == (figure.ratio > 1, figure.ratio < 1)
+        assert (delta > 0, delta < 0) == (
+            figure.judged.ratio > 1,
+            figure.judged.ratio < 1,
+        )
 
 
 @pytest.mark.matrix

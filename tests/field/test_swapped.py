@@ -67,9 +67,9 @@ def test_the_outcome_turns_around(case):
         if mixed(case) and one.id == "cpu":
             continue
         assert (one.base, one.new) == (other.new, other.base)
-        assert isclose(one.ratio * other.ratio, 1, rel_tol=_FEW)
-        assert isclose(one.low * other.high, 1, rel_tol=_FEW)
-        assert isclose(one.high * other.low, 1, rel_tol=_FEW)
+        assert isclose(one.judged.ratio * other.judged.ratio, 1, rel_tol=_FEW)
+        assert isclose(one.judged.low * other.judged.high, 1, rel_tol=_FEW)
+        assert isclose(one.judged.high * other.judged.low, 1, rel_tol=_FEW)
         assert one.more_is == other.more_is
     assert set(there.contrary) == set(back.contrary)
     assert (there.alike is None) == (back.alike is None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pprofdiff.analysis.judge.totals import Ratio
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.model import Measure, Outcome
 from pprofdiff.measure.stopping import FEWEST_ROUNDS, sure, to_trace, unexplained
@@ -13,10 +14,11 @@ from tests.analysis.measuring import Unit, compared, path
 
 def outcome_of(verdict, ratio, bounds, narrow=None, confidence=95):
     """Return an outcome that rests on one figure."""
+    judged = Ratio(ratio, *bounds, narrow or bounds, bounds, 0.1)
     measure = Measure(
-        *("time", "time an operation", "s", 1.0, ratio, ratio, *bounds),
-        narrow or bounds, bounds, "slower", "test", confidence=confidence,
-    )  # fmt: skip
+        *("time", "time an operation", "s", 1.0, ratio, judged, "slower", "test"),
+        confidence=confidence,
+    )
     return Outcome(verdict, (measure,))
 
 
@@ -58,7 +60,9 @@ SLOWER = ("slower", 1.5, (1.4, 1.6))
 def test_a_trace_is_taken_where_time_moved_and_cpu_did_not(time, cpu, expected):
     first = outcome_of(*time).headline
     assert first.verdict == time[0]
-    measures = (first,) if cpu is None else (first, first._replace(id="cpu", ratio=cpu))
+    measures = (first,)
+    if cpu is not None:
+        measures += (first._replace(id="cpu", judged=first.judged._replace(ratio=cpu)),)
     assert unexplained(Outcome(time[0], measures)) is expected
 
 

@@ -50,9 +50,9 @@ def test_sides_differ_by_more_than_colour(compared):
 
 def test_the_bar_is_the_interval_of_the_outcome(compared):
     ax = plots.runs(compared, Figure().subplots())
-    said = outcome(compared).headline
+    judged = outcome(compared).headline.judged
     mean = np.exp(np.log(np.array(BASE) * 1e-9).mean())
-    ends = mean * said.low, mean * said.high
+    ends = mean * judged.low, mean * judged.high
     assert any(line.get_xdata() == pytest.approx(ends) for line in ax.lines)
     low, high = ax.get_xlim()
     assert low < min(*ends, 98e-9)

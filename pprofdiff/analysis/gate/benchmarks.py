@@ -223,8 +223,8 @@ def _one(decided: Outcome) -> tuple[Unit, ...]:
     if first is None or first.id != "time":
         return ()
     name = first.source.removeprefix("Benchmark")
-    unit = Unit(name, first.ratio, first.low, first.high, "time", first.base, first.new)
-    return (unit,)
+    by = first.judged
+    return (Unit(name, by.ratio, *by.bounds, "time", first.base, first.new),)
 
 
 def _figure_of_unit(unit: Unit, decided: Outcome) -> Figure:

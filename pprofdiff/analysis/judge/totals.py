@@ -142,6 +142,21 @@ class Ratio(NamedTuple):
     sigma: float
     freedom: float = inf
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The interval that verdicts and tables use, 95% unless stated."""
+        return self.low, self.high
+
+    @property
+    def sure(self) -> bool:
+        """Whether the 99% interval excludes 1."""
+        return self.wide[0] > 1 or self.wide[1] < 1
+
+    @property
+    def width(self) -> float:
+        """The ratio of the upper to the lower bound."""
+        return self.high / self.low if self.low > 0 else inf
+
     def widened_to(self, ratio: float) -> Ratio:
         """Return another estimate with these intervals, widened to include it.
 
@@ -149,7 +164,7 @@ class Ratio(NamedTuple):
         """
         narrow, usual, wide = (
             (min(low, ratio), max(high, ratio))
-            for low, high in (self.narrow, (self.low, self.high), self.wide)
+            for low, high in (self.narrow, self.bounds, self.wide)
         )
         return Ratio(ratio, *usual, narrow, wide, self.sigma, self.freedom)
 

@@ -30,6 +30,7 @@ from pprofdiff.analysis.outcome.model import (
     Unit,
     Verdict,
     contradict,
+    is_bounded,
 )
 from pprofdiff.analysis.policy import MOST, SAME_WITHIN, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -206,7 +207,7 @@ def _of_turns(comparison: Comparison, figures: list[Measure]) -> Outcome:
         verdict = "unknown"
     elif verdict == "unknown":
         # Of several benchmarks, the table has the figure of the headline.
-        first = first if units else min(kept, key=lambda m: m.width)
+        first = first if units else min(kept, key=lambda m: m.judged.width)
         needs = _rounds(first)
         if few:
             needs = _TOO_FEW
@@ -298,9 +299,10 @@ def _agreed(first: Measure, measures: Sequence[Measure]) -> bool:
     A figure whose 90% interval includes 1 does not count: on a busy machine, time
     changes the same way every other time, by any amount.
     """
-    moved = log(first.ratio)
+    moved = log(first.judged.ratio)
     return any(
-        log(m.ratio) / moved >= _ALSO and not m.narrow[0] <= 1 <= m.narrow[1]
+        log(m.judged.ratio) / moved >= _ALSO
+        and not m.judged.narrow[0] <= 1 <= m.judged.narrow[1]
         for m in measures
         if m is not first
     )
@@ -308,14 +310,15 @@ def _agreed(first: Measure, measures: Sequence[Measure]) -> bool:
 
 def _rounds(measure: Measure) -> str:
     """Return how much longer to measure to decide, given how much turns differ."""
-    if not measure.bounded:
+    by = measure.judged
+    if not is_bounded(*by.bounds):
         return _TOO_FEW
-    moved, same = abs(log(measure.ratio)), log(1 + measure.same_within)
+    moved, same = abs(log(by.ratio)), log(1 + measure.same_within)
     goal = max(moved, same)
-    reach = max(log(measure.high / measure.ratio), log(measure.ratio / measure.low))
+    reach = max(log(by.high / by.ratio), log(by.ratio / by.low))
     times = times_as_many(reach, goal)
     if times > _LONGEST:
-        size = abs(measure.ratio - 1) if moved > same else measure.same_within
+        size = abs(by.ratio - 1) if moved > same else measure.same_within
         change = f"{100 * size:.0f}%"
         return f"runs differ too much to decide on a change of {change}"
     return f"to decide, measure about {rounded(max(times, 1.1), 2)}× as long (--time)"
@@ -340,8 +343,8 @@ def _together(
     if first.in_turns or len(logs) < SEVERAL:
         return None
     cpu = next((m for m in measures if m.id == "cpu"), None)
-    middle = log(first.ratio)
-    if cpu is not None and log(cpu.ratio) / middle > MOST:
+    middle = log(first.judged.ratio)
+    if cpu is not None and log(cpu.judged.ratio) / middle > MOST:
         return None
     apart = sqrt(sum((one - middle) ** 2 for one in logs) / (len(logs) - 1))
     if apart > _ALIKE or min(one / middle for one in logs) < MOST:
@@ -404,15 +407,15 @@ def _more_runs(measure: Measure, noun: Literal["runs", "hosts"]) -> str:
     """
     if min(measure.runs) < _SEVERAL:
         return _MORE_RUNS if noun == "runs" else "compare more hosts of each build"
-    moved, same = abs(log(measure.ratio)), log(1 + measure.same_within)
+    moved, same = abs(log(measure.judged.ratio)), log(1 + measure.same_within)
     if moved < same:
-        return _wanted(measure, measure.narrow, same, noun)
-    return _wanted(measure, (measure.low, measure.high), moved, noun)
+        return _wanted(measure, measure.judged.narrow, same, noun)
+    return _wanted(measure, measure.judged.bounds, moved, noun)
 
 
 def _surer(measure: Measure, noun: Literal["runs", "hosts"]) -> str:
     """Return what it takes for a significant second figure to decide alone."""
-    wanted = _wanted(measure, measure.wide, abs(log(measure.ratio)), noun)
+    wanted = _wanted(measure, measure.judged.wide, abs(log(measure.judged.ratio)), noun)
     return (
         f"{measure.figure} changed, but no other figure did, and one figure alone "
         f"needs 99%: {wanted}"
@@ -429,10 +432,10 @@ def _wanted(
 
     The interval may be asymmetric: the farther bound counts.
     """
-    low, high = bounds
-    reach = log(high / measure.ratio)
+    (low, high), ratio = bounds, measure.judged.ratio
+    reach = log(high / ratio)
     if low > 0:
-        reach = max(reach, log(measure.ratio / low))
+        reach = max(reach, log(ratio / low))
     times = times_as_many(reach, goal)
     wanted = wanted_runs(min(measure.runs), times)
     turns = ", in turns" if noun == "runs" else ""
@@ -510,8 +513,8 @@ def _machine(comparison: Comparison, first: Measure, figures: list[Measure]) -> 
         return False
     if cpu.moved or comparison.trace is not None:
         return False
-    moved = abs(log(first.ratio))
-    return moved < log(_SLOWED) and abs(log(cpu.ratio)) < moved / 2
+    moved = abs(log(first.judged.ratio))
+    return moved < log(_SLOWED) and abs(log(cpu.judged.ratio)) < moved / 2
 
 
 def _decided(speeds: list[Measure]) -> tuple[Measure, Verdict]:
@@ -547,7 +550,7 @@ def _tightest(first: Measure, speeds: list[Measure]) -> Measure:
         if m.verdict == first.verdict == "unknown" and contradict(first, m)
     ]
     # With one run a side, intervals are equally wide except for rounding.
-    return min((first, *contrary), key=lambda measure: round(measure.width, 6))
+    return min((first, *contrary), key=lambda measure: round(measure.judged.width, 6))
 
 
 def _secondary(speeds: list[Measure]) -> Iterator[Measure]:
@@ -560,13 +563,13 @@ def _secondary(speeds: list[Measure]) -> Iterator[Measure]:
         if first.verdict == "same":
             if first.id == "cpu" and measure.id in _CLOCK:
                 yield measure
-        elif measure.id != "control" or measure.width < first.width:
+        elif measure.id != "control" or measure.judged.width < first.judged.width:
             yield measure
 
 
 def _sure(measure: Measure) -> bool:
     """Return whether a second figure is significant enough to decide alone."""
-    return measure.sure or max(measure.runs) < _SEVERAL
+    return measure.judged.sure or max(measure.runs) < _SEVERAL
 
 
 def _unsure(speeds: list[Measure]) -> Measure | None:
@@ -579,7 +582,5 @@ def _unsure(speeds: list[Measure]) -> Measure | None:
 
 def _point_alike(first: Measure, second: Measure) -> bool:
     """Return whether both figures point the same way, or one is about unchanged."""
-    ways = [
-        log(m.ratio) * (1 if m.more_is == "slower" else -1) for m in (first, second)
-    ]
+    ways = first.slowdown, second.slowdown
     return ways[0] * ways[1] > 0 or min(map(abs, ways)) < log(1 + first.same_within)

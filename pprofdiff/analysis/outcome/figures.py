@@ -182,11 +182,10 @@ def _cpu_per_operation(comparison: Comparison) -> Measure | None:
 def _of_turns(what: Cost, seconds: InTurns, source: str) -> Measure:
     """Return a cost per op measured in interleaved turns."""
     total = total_of_turns(seconds)
-    figure = _figure(what, total.means, total.ratio, source, total.runs)
-    low, high = beyond_turns(figure.low, figure.high)
-    return figure._replace(
-        low=low, high=high, in_turns=True, confidence=TURNS_CONFIDENCE
-    )
+    low, high = beyond_turns(*total.ratio.bounds)
+    ratio = total.ratio._replace(low=low, high=high)
+    figure = _figure(what, total.means, ratio, source, total.runs)
+    return figure._replace(in_turns=True, confidence=TURNS_CONFIDENCE)
 
 
 def _wall_per_operation(comparison: Comparison) -> Measure | None:
@@ -257,15 +256,10 @@ def _figure(
         what.figure,
         what.unit,
         *sides,
-        ratio.ratio,
-        ratio.low,
-        ratio.high,
-        ratio.narrow,
-        ratio.wide,
+        ratio,
         what.more_is,
         source,
         runs,
-        freedom=ratio.freedom,
     )
 
 

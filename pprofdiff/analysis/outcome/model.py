@@ -12,6 +12,7 @@ import numpy as np
 from pprofdiff.analysis.benchmarks.times import BenchmarkKey
 from pprofdiff.analysis.judge.judgement import Mark
 from pprofdiff.analysis.judge.student import student
+from pprofdiff.analysis.judge.totals import Ratio
 from pprofdiff.analysis.policy import MOST, SAME_WITHIN
 
 if TYPE_CHECKING:
@@ -51,13 +52,12 @@ _NO_BOUNDS = 100
 class Measure(NamedTuple):
     """One figure for the whole change, new against base.
 
-    `id` is stable; `figure` names what is measured, in `unit`. `ratio` is new ÷ base
-    within `low` to `high` at `confidence` percent. `more_is` says what a larger value
-    means: ``slower``, ``faster``, or "" for neither. `narrow` is the 90% interval; the
-    builds are the same if it stays within `same_within` of 1. `wide` is the 99%
-    interval, needed for a figure that changes alone. With `in_turns`, runs of base are
-    paired with the runs of new next to them in time. `freedom` is the degrees of
-    freedom of the deviation behind the intervals, infinite if it is assumed known.
+    `id` is stable; `figure` names what is measured, in `unit`. `judged` is new ÷ base,
+    which is known also if `base` and `new` are not; its `low` and `high` are at
+    `confidence` percent. The builds are the same if its 90% interval stays within
+    `same_within` of 1; a figure that changes alone needs the 99% one. `more_is` says
+    what a larger value means: ``slower``, ``faster``, or "" for neither. With
+    `in_turns`, runs of base are paired with the runs of new next to them in time.
     """
 
     id: str
@@ -65,18 +65,13 @@ class Measure(NamedTuple):
     unit: str
     base: float | None
     new: float | None
-    ratio: float
-    low: float
-    high: float
-    narrow: tuple[float, float]
-    wide: tuple[float, float]
+    judged: Ratio
     more_is: Literal["slower", "faster", ""]
     source: str
     runs: tuple[int, int] = (1, 1)
     same_within: float = SAME_WITHIN
     in_turns: bool = False
     confidence: int = 95
-    freedom: float = float("inf")
 
     @property
     def of_turns(self) -> bool:
@@ -88,8 +83,8 @@ class Measure(NamedTuple):
         """The verdict by this figure alone; unknown if it does not measure speed."""
         if not self.more_is:
             return "unknown"
-        bounds = self.low, self.high
-        more = verdict_between(self.ratio, bounds, self.narrow, self.same_within)
+        by = self.judged
+        more = verdict_between(by.ratio, by.bounds, by.narrow, self.same_within)
         if self.more_is == "slower" or more in ("same", "unknown"):
             return more
         return "faster" if more == "slower" else "slower"
@@ -100,36 +95,26 @@ class Measure(NamedTuple):
         return self.verdict in ("slower", "faster")
 
     @property
-    def sure(self) -> bool:
-        """Whether the 99% interval excludes 1."""
-        low, high = self.wide
-        return low > 1 or high < 1
+    def slowdown(self) -> float:
+        """The logarithm of the ratio, above 0 if new is slower."""
+        return log(self.judged.ratio) * (1 if self.more_is == "slower" else -1)
 
     @property
     def beyond_chance(self) -> bool:
         """Whether the verdict holds at 99.9%, the level of an early look."""
+        by = self.judged
         if self.verdict == "same":
-            narrow = _wider(self.ratio, self.narrow, self._three_of(_REACH_90))
-            return self._replace(narrow=narrow).verdict == "same"
+            narrow = _wider(by.ratio, by.narrow, self._three_of(_REACH_90))
+            return _within(narrow, self.same_within)
         factor = self._three_of(_REACH[self.confidence])
-        low, high = _wider(self.ratio, (self.low, self.high), factor)
+        low, high = _wider(by.ratio, by.bounds, factor)
         return self.verdict != "unknown" and (low > 1 or high < 1)
 
     def _three_of(self, reach: float) -> float:
         """Return the reach of a 99.9% interval as a multiple of `reach`."""
-        freedom = np.array([self.freedom])
+        freedom = np.array([self.judged.freedom])
         far, near = (float(student(z, freedom)[0]) for z in (_THREE, reach))
         return far / near
-
-    @property
-    def bounded(self) -> bool:
-        """Whether the interval is narrow enough to be informative."""
-        return is_bounded(self.low, self.high)
-
-    @property
-    def width(self) -> float:
-        """The ratio of the upper to the lower bound."""
-        return self.high / self.low if self.low > 0 else float("inf")
 
 
 def is_bounded(low: float, high: float) -> bool:
@@ -159,13 +144,18 @@ def verdict_between(
     `bounds` lie on one side of 1 and the ratio itself is not within `same_within`; else
     unknown.
     """
-    if 1 - same_within <= narrow[0] and narrow[1] <= 1 + same_within:
+    if _within(narrow, same_within):
         return "same"
     if abs(ratio - 1) <= same_within:
         return "unknown"
     if bounds[0] > 1:
         return "slower"
     return "faster" if bounds[1] < 1 else "unknown"
+
+
+def _within(bounds: tuple[float, float], same_within: float) -> bool:
+    """Return whether a ratio's bounds are close enough to 1 to count as the same."""
+    return 1 - same_within <= bounds[0] and bounds[1] <= 1 + same_within
 
 
 def off_cpu(time: float, cpu: float) -> bool:
@@ -179,12 +169,8 @@ def off_cpu(time: float, cpu: float) -> bool:
 
 def contradict(one: Measure, other: Measure) -> bool:
     """Return whether new is slower by one figure's ratio and faster by the other's."""
-    ways = [
-        log(m.ratio) * (1 if m.more_is == "slower" else -1)
-        for m in (one, other)
-        if m.more_is and m.ratio > 0
-    ]
-    return len(ways) > 1 and ways[0] * ways[1] < 0
+    both = all(m.more_is and m.judged.ratio > 0 for m in (one, other))
+    return both and one.slowdown * other.slowdown < 0
 
 
 class Counted(NamedTuple):

@@ -69,17 +69,17 @@ def check(
 def _of_outcome(outcome: Outcome) -> Iterator[Contradiction]:
     """Yield figures outside their interval, and verdicts that they do not support."""
     for measure in outcome.measures:
-        low, high = measure.narrow
-        if not measure.low <= low <= measure.ratio <= high <= measure.high:
-            bounds = measure.low, low, measure.ratio, high, measure.high
+        by, (low, high) = measure.judged, measure.judged.narrow
+        if not by.low <= low <= by.ratio <= high <= by.high:
+            bounds = by.low, low, by.ratio, high, by.high
             yield Contradiction("interval", f"{measure.figure} {bounds}")
     first = outcome.headline
     if first is None or not first.more_is:
         if outcome.verdict != "unknown":
             yield Contradiction("verdict without a figure", outcome.verdict)
         return
-    whole = f"{outcome.verdict}, {first.figure} {first.ratio}"
-    slower = (first.ratio > 1) == (first.more_is == "slower")
+    whole = f"{outcome.verdict}, {first.figure} {first.judged.ratio}"
+    slower = (first.judged.ratio > 1) == (first.more_is == "slower")
     if outcome.verdict in ("slower", "faster"):
         if slower != (outcome.verdict == "slower") and not outcome.moved:
             yield Contradiction("verdict against its figure", whole)

@@ -74,8 +74,8 @@ def _measure(measure: Measure | None) -> Row:
         "unit": measure.unit or None,
         "base": measure.base,
         "new": measure.new,
-        "ratio": measure.ratio,
-        **_bounds(measure.low, measure.high),
+        "ratio": measure.judged.ratio,
+        **_bounds(*measure.judged.bounds),
         "source": measure.source,
         "runs": {"base": measure.runs[0], "new": measure.runs[1]},
     }

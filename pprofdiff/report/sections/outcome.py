@@ -14,6 +14,7 @@ from pprofdiff.analysis.outcome.model import (
     Outcome,
     Together,
     contradict,
+    is_bounded,
 )
 from pprofdiff.report.rows import Sentence
 from pprofdiff.report.sections.changes import (
@@ -155,21 +156,21 @@ def _short(measure: Measure, *, interval: bool) -> str:
     values = ""
     if measure.base is not None and measure.new is not None and interval:
         values = f" {seconds(measure.base, measure.new)},"
-    text = f"{noun}{values} {change(measure.ratio)}"
+    text = f"{noun}{values} {change(measure.judged.ratio)}"
     if not interval:
-        sure = measure.low > 1 or measure.high < 1
+        sure = measure.judged.low > 1 or measure.judged.high < 1
         return text if sure else f"{text} (not significant)"
-    if not measure.bounded:
+    if not is_bounded(*measure.judged.bounds):
         return f"{text} (too few turns for an interval)"
     confidence, low, high = _interval(measure)
-    return f"{text} ({confidence}% CI {bounds(measure.ratio, low, high)})"
+    return f"{text} ({confidence}% CI {bounds(measure.judged.ratio, low, high)})"
 
 
 def _interval(measure: Measure) -> tuple[int, float, float]:
     """Return the interval that a verdict is based on: its percent, and its bounds."""
     if measure.verdict == "same":
-        return 90, *measure.narrow
-    return measure.confidence, measure.low, measure.high
+        return 90, *measure.judged.narrow
+    return measure.confidence, *measure.judged.bounds
 
 
 def _count(counted: Counted) -> str:
@@ -272,7 +273,7 @@ def _with_interval(measure: Measure) -> str:
     confidence, low, high = _interval(measure)
     if flipped:
         low, high = 1 / high, 1 / low
-    ratio = 1 / measure.ratio if flipped else measure.ratio
+    ratio = 1 / measure.judged.ratio if flipped else measure.judged.ratio
     if ratio >= MANY or _fewer(measure, ratio) or low <= 0:
         bounds = span(ratio, low, high)
     else:
@@ -284,11 +285,12 @@ def _with_interval(measure: Measure) -> str:
 def _amount(measure: Measure) -> str:
     """Return a metric's change: a factor if it is large, else a percentage."""
     noun, about = _noun(measure), "about " if measure.id == "about" else ""
+    ratio = measure.judged.ratio
     if _flipped(measure):
-        return times_the(1 / measure.ratio, THROUGHPUT.noun)
-    if measure.ratio >= MANY or _fewer(measure, measure.ratio):
-        return f"{about}{times_the(measure.ratio, noun)}"
-    return f"{about}{percent_change(measure.ratio)} {noun}"
+        return times_the(1 / ratio, THROUGHPUT.noun)
+    if ratio >= MANY or _fewer(measure, ratio):
+        return f"{about}{times_the(ratio, noun)}"
+    return f"{about}{percent_change(ratio)} {noun}"
 
 
 def _noun(measure: Measure) -> str:
@@ -298,7 +300,7 @@ def _noun(measure: Measure) -> str:
 
 def _flipped(measure: Measure) -> bool:
     """Return whether a time reads better as ops/s: it fell by half or more."""
-    return measure.id == "time" and measure.ratio <= 1 / MANY
+    return measure.id == "time" and measure.judged.ratio <= 1 / MANY
 
 
 def _fewer(measure: Measure, ratio: float) -> bool:

@@ -31,7 +31,9 @@ def test_one_that_got_slower_is_found_beside_others():
     assert encode.mark == "more"
     assert {u.name for u in said.units} == {"Encode", "Sum", "Sorted"}
     # The mean of all three would not have told.
-    assert said.headline.ratio == pytest.approx((25800 / 7900) ** (1 / 3), rel=0.1)
+    assert said.headline.judged.ratio == pytest.approx(
+        (25800 / 7900) ** (1 / 3), rel=0.1
+    )
 
 
 def test_one_run_a_side_tells_what_stands_out_of_the_others():

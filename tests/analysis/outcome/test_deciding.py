@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.judge.totals import Ratio
 from pprofdiff.analysis.outcome.deciding import _tightest, outcome
 from pprofdiff.analysis.outcome.model import Measure, Outcome
 from pprofdiff.analysis.work import counted, rated
@@ -39,7 +40,7 @@ def test_benchmarks_decide(by, verdict):
     said = outcome(told(times(1), times(by)))
     assert (said.verdict, said.contrary, said.needs) == (verdict, (), "")
     assert said.headline.id == "time"
-    assert said.headline.ratio == pytest.approx(by)
+    assert said.headline.judged.ratio == pytest.approx(by)
 
 
 def test_benchmarks_that_moved_both_ways_are_no_one_verdict():
@@ -51,7 +52,7 @@ def test_benchmarks_that_moved_both_ways_are_no_one_verdict():
         ways = {unit.name: unit.verdict for unit in said.units}
         both = {True: "faster", False: "slower"}
         assert (ways["A"], ways["B"]) == (both[one < 1], both[other < 1])
-        assert said.headline.ratio == pytest.approx((one * other) ** 0.5)
+        assert said.headline.judged.ratio == pytest.approx((one * other) ** 0.5)
 
 
 def test_a_nearer_same_takes_more_runs():
@@ -98,7 +99,7 @@ def test_a_closed_loop_is():
         told((*cpu({"main.f": 900}), *load(100)), (*cpu({"main.f": 2700}), *load(25)))
     )
     assert (said.verdict, said.headline.id) == ("slower", "throughput")
-    assert said.headline.ratio == pytest.approx(0.25)
+    assert said.headline.judged.ratio == pytest.approx(0.25)
 
 
 def test_a_machine_that_gave_less_made_no_slower_build():
@@ -171,10 +172,8 @@ def test_groups_are_said_to_scale_alike_where_their_samples_show_it():
 
 def figure(name, ratio, low, high):
     """Return a figure of three runs a side."""
-    return Measure(
-        name, name, "s", None, None, ratio, low, high, (low, high), (low, high),
-        "slower", name, (3, 3),
-    )  # fmt: skip
+    judged = Ratio(ratio, low, high, (low, high), (low, high), 0.1)
+    return Measure(name, name, "s", None, None, judged, "slower", name, (3, 3))
 
 
 def test_of_figures_that_contradict_each_other_and_are_not_sure_one_is_told():
@@ -210,10 +209,8 @@ def test_what_may_be_none_is_not_told_against_what_was_measured(way):
 
     def figure(name, ratio, low, high):
         low, high = sorted((low**way, high**way))
-        return Measure(
-            name, name, "s", None, None, ratio**way, low, high, (low, high),
-            (low, high), "slower", name, (3, 3),
-        )  # fmt: skip
+        judged = Ratio(ratio**way, low, high, (low, high), (low, high), 0.1)
+        return Measure(name, name, "s", None, None, judged, "slower", name, (3, 3))
 
     time = figure("time", 0.55, 0.5, 0.6)
     for control, there in (
@@ -247,8 +244,8 @@ def test_swapped_sides_turn_the_answer_around(counts, work, measured):
     assert back.verdict == OTHER[there.verdict]
     assert [m.id for m in back.measures] == [m.id for m in there.measures]
     for one, other in zip(there.measures, back.measures, strict=True):
-        assert one.ratio * other.ratio == pytest.approx(1, rel=FEW)
-        assert one.low * other.high == pytest.approx(1, rel=FEW)
+        assert one.judged.ratio * other.judged.ratio == pytest.approx(1, rel=FEW)
+        assert one.judged.low * other.judged.high == pytest.approx(1, rel=FEW)
         assert (one.base, one.new) == (other.new, other.base)
     assert set(back.contrary) == set(there.contrary)
     assert (back.needs, back.alike is None) == (there.needs, there.alike is None)
@@ -288,11 +285,11 @@ def test_a_second_figure_decides_where_it_is_surer():
     """Each look at runs of one build has a chance of its own to alarm."""
     said = slower_by(0.06)
     assert (said.verdict, said.headline.id) == ("slower", "cpu")
-    assert said.headline.sure
+    assert said.headline.judged.sure
     said = slower_by(0.025)
     figures = {measure.id: measure for measure in said.measures}
     assert figures["cpu"].verdict == "slower"
-    assert not figures["cpu"].sure
+    assert not figures["cpu"].judged.sure
     assert (said.verdict, said.headline.id) == ("unknown", "time")
     assert (
         "CPU per op changed, but no other figure did, and one figure alone needs 99%"
@@ -304,7 +301,7 @@ def test_the_first_figure_decides_on_a_busy_machine_by_cpu():
     """There the clock stands second, however many runs there are."""
     said = slower_by(0.025, stopped=100)
     assert (said.verdict, said.headline.id) == ("slower", "cpu")
-    assert not said.headline.sure
+    assert not said.headline.judged.sure
 
 
 _ALIKE = {"A": 2.2, "B": 2.6, "C": 3.0}

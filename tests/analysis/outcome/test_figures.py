@@ -35,7 +35,7 @@ def test_several_benchmarks_are_their_geometric_mean(times):
     ratios = [pair[1] / pair[0] for pair in times.values()]
     mean = exp(fsum(map(log, ratios)) / len(ratios))
     whole = figure.whole
-    assert whole.ratio == pytest.approx(mean, rel=FEW)
+    assert whole.judged.ratio == pytest.approx(mean, rel=FEW)
     assert whole.new / whole.base == pytest.approx(mean, rel=FEW)
     assert (whole.id, whole.unit, whole.more_is) == ("time", "s", "slower")
     assert {n: r.ratio for n, r in figure.each.items()} == pytest.approx(
@@ -43,7 +43,7 @@ def test_several_benchmarks_are_their_geometric_mean(times):
     )
     # They share the drift of their run: more of them are not more sure.
     widest = max(r.high / r.low for r in figure.each.values())
-    assert whole.width == pytest.approx(widest, rel=FEW)
+    assert whole.judged.width == pytest.approx(widest, rel=FEW)
 
 
 @pytest.mark.parametrize(("unit", "times"), [("ns/op", 500), ("sec/op", 5e-7)])
@@ -72,18 +72,19 @@ def test_the_figure_is_that_of_the_table(data, runs):
     (table,) = compared.benchmarks.tables
     figure = timed(compared)
     means = table.geomean
-    assert figure.whole.ratio == pytest.approx(means.ratio, rel=FEW)
+    assert figure.whole.judged.ratio == pytest.approx(means.ratio, rel=FEW)
     sides = figure.whole.base, figure.whole.new
     assert sides == pytest.approx((means.base, means.new), rel=FEW)
     ratios = {row.full_name: row.ratio for row in table.rows}
     assert {n: r.ratio for n, r in figure.each.items()} == pytest.approx(ratios)
-    assert figure.whole.low <= figure.whole.ratio <= figure.whole.high
+    judged = figure.whole.judged
+    assert judged.low <= judged.ratio <= judged.high
 
 
 def test_what_one_side_has_alone_is_no_part_of_it():
     figure = timed(told(bench({"A": 10, "Gone": 1}), bench({"A": 20, "Added": 9})))
     assert list(figure.each) == ["A-4"]
-    assert figure.whole.ratio == pytest.approx(2)
+    assert figure.whole.judged.ratio == pytest.approx(2)
     assert (
         timed(told(bench({"A": 10}, {"B": 1}), bench({"B": 1}))).whole.source
         == "BenchmarkB"
@@ -97,9 +98,9 @@ def test_folders_are_runs_and_lines_of_one_file_are_not():
     assert timed(files).whole.runs == (2, 2)
     wanted = ratio_of_runs([[10], [11]], [[20], [22]])
     whole = timed(files).whole
-    assert (whole.ratio, whole.low, whole.high) == pytest.approx(wanted[:3], rel=FEW)
-    assert whole.narrow == pytest.approx(wanted.narrow, rel=FEW)
-    assert timed(lines).whole.width > timed(files).whole.width
+    assert whole.judged[:3] == pytest.approx(wanted[:3], rel=FEW)
+    assert whole.judged.narrow == pytest.approx(wanted.narrow, rel=FEW)
+    assert timed(lines).whole.judged.width > timed(files).whole.judged.width
 
 
 def test_the_most_direct_figure_comes_first():
@@ -129,7 +130,7 @@ def test_cpu_an_operation_is_of_known_work_alone():
         (0.010, 0.015), rel=FEW
     )
     reach = 1.959964 * TOTAL_SIGMA * sqrt(2)
-    assert figures["cpu"].high == pytest.approx(1.5 * exp(reach), rel=FEW)
+    assert figures["cpu"].judged.high == pytest.approx(1.5 * exp(reach), rel=FEW)
 
 
 @pytest.mark.parametrize(

@@ -126,15 +126,15 @@ def test_one_fact_with_two_values_is_found(told):
 
 def test_figures_against_their_outcome_are_found(told):
     first = told.outcome.headline
-    for change, verdict, kind in (
-        ({"low": first.ratio * 2, "high": first.ratio * 3}, told.outcome.verdict, "interval"),
-        ({"ratio": 0.5, "low": 0.4, "high": 0.6, "narrow": (0.45, 0.55), "more_is": "slower"}, "slower", "verdict against its figure"),
-        ({"ratio": 1.5, "low": 0.4, "high": 2.6, "narrow": (0.45, 2.55), "more_is": "slower"}, "slower", "verdict against its interval"),
-        ({"more_is": ""}, "slower", "verdict without a figure"),
+    ratio = first.judged.ratio
+    for change, more_is, verdict, kind in (
+        ({"low": ratio * 2, "high": ratio * 3}, first.more_is, told.outcome.verdict, "interval"),
+        ({"ratio": 0.5, "low": 0.4, "high": 0.6, "narrow": (0.45, 0.55)}, "slower", "slower", "verdict against its figure"),
+        ({"ratio": 1.5, "low": 0.4, "high": 2.6, "narrow": (0.45, 2.55)}, "slower", "slower", "verdict against its interval"),
+        ({}, "", "slower", "verdict without a figure"),
     ):  # fmt: skip
-        outcome = replace(
-            told.outcome, verdict=verdict, measures=(first._replace(**change),)
-        )
+        one = first._replace(judged=first.judged._replace(**change), more_is=more_is)
+        outcome = replace(told.outcome, verdict=verdict, measures=(one,))
         assert kind in found(told._replace(outcome=outcome))
 
 

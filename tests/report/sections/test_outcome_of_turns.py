@@ -95,7 +95,7 @@ def test_all_figures_of_several_benchmarks_are_geometric_means():
     new = [base[0]._replace(cpu={F: 1600}, allocated={F: (2, 400)}), base[1]]
     outcome = of(base, new).outcome
     for measure in outcome.measures:
-        assert measure.ratio == pytest.approx(2, rel=0.01)
+        assert measure.judged.ratio == pytest.approx(2, rel=0.01)
         assert measure.new / measure.base == pytest.approx(2, rel=0.01)
         for side in ("base", "new"):
             if measure.id == outcome.units[0].figure:

@@ -82,9 +82,9 @@ def mark_of(outcome, figure):
     measure = next((m for m in outcome.measures if m.id == figure), None)
     if measure is None:
         return "unknown"
-    if not outcome.decided or measure.low <= 1 <= measure.high:
+    if not outcome.decided or measure.judged.low <= 1 <= measure.judged.high:
         return "noise"
-    return "more" if measure.ratio > 1 else "less"
+    return "more" if measure.judged.ratio > 1 else "less"
 
 
 @pytest.mark.slow
@@ -97,13 +97,13 @@ def test_a_benchmark_has_the_value_the_interval_and_the_mark_of_the_outcome(repo
             (delta,), (interval,) = (
                 cells(table, role).values() for role in ("delta", "interval")
             )
-            assert delta.text in (change(measure.ratio), "")
+            assert delta.text in (change(measure.judged.ratio), "")
             assert delta.mark == mark_of(outcome, measure.id)
             base, new = (
                 next(iter(cells(table, r).values())).value for r in ("base", "new")
             )
             assert (base, new) == pytest.approx((measure.base, measure.new))
-            assert new / base == pytest.approx(measure.ratio)
+            assert new / base == pytest.approx(measure.judged.ratio)
             assert interval.text.count("%") + interval.text.count("×") > 0
             found += 1
         for unit in outcome.units:

@@ -68,7 +68,7 @@ def test_the_headline_has_the_ratio_and_its_interval(case):
         return
     rest, by = headline.partition(": ")[2].removeprefix("about "), first.judged
     for first in outcome.moved[:1]:
-        by = first
+        by = first.cost
         noun = {"time": "time/op", "cpu": "CPU/op"}[first.figure]
         _, named, rest = rest.partition(f"{first.name}, {noun} ")
         assert named, headline

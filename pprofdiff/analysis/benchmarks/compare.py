@@ -77,7 +77,7 @@ class BenchmarkRow:
     notes: tuple[str, ...]
     # No figure of the table depends on which output a value comes from.
     runs: tuple[_ByRun, _ByRun] = field(default=((), ()), compare=False)
-    of_turns: Estimate | None = None
+    of_turns: Estimate[float | None] | None = None
 
     @property
     def full_name(self) -> str:
@@ -104,7 +104,8 @@ class BenchmarkRow:
     @property
     def bounds(self) -> tuple[float | None, float | None]:
         """The 99% interval of a ratio judged in turns, None for others."""
-        return (None, None) if self.of_turns is None else self.of_turns[3:5]
+        one = self.of_turns
+        return (None, None) if one is None else (one.low, one.high)
 
     @property
     def delta(self) -> float | None:

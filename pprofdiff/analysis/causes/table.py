@@ -164,7 +164,7 @@ def _some(comparison: Comparison, moved: Sequence[Unit]) -> bool:
     sum of their costs.
     """
     benchmarks = () if comparison.turns is None else comparison.turns.names
-    ways = {unit.ratio > 1 for unit in moved}
+    ways = {unit.cost.ratio > 1 for unit in moved}
     return len(ways) > 1 or 0 < len(moved) < len(benchmarks)
 
 

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from math import exp
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from pprofdiff.analysis.judge.judgement import Change, Mark
 
+Known_co = TypeVar("Known_co", bound=float | None, covariant=True)
 
-class Estimate(NamedTuple):
+
+class Estimate(NamedTuple, Generic[Known_co]):
     """A figure in base and new, their ratio, and whether it changed.
 
     `base` and `new` are None if unknown, and so is `ratio` (new ÷ base), also if base
     is 0. `low` and `high` are the interval of the ratio over runs, 95% unless another
-    confidence is stated, None if runs do not show it.
+    confidence is stated, None if runs do not show it. In an `Estimate[float]` all are
+    known.
     """
 
-    base: float | None
-    new: float | None
-    ratio: float | None
-    low: float | None = None
-    high: float | None = None
+    base: Known_co
+    new: Known_co
+    ratio: Known_co
+    low: Known_co
+    high: Known_co
     mark: Mark = "unknown"
 
     @property
@@ -41,16 +44,18 @@ class Estimate(NamedTuple):
         return self.base is not None and self.new is not None and self.new > self.base
 
 
-def of_ratio(base: float | None, new: float | None, change: Change | None) -> Estimate:
+def of_ratio(
+    base: float | None, new: float | None, change: Change | None = None
+) -> Estimate[float | None]:
     """Return a figure whose change was judged as the logarithm of new ÷ base.
 
     `change` is None if the figure is not judged.
     """
     ratio = ratio_of(base, new)
     if change is None:
-        return Estimate(base, new, ratio)
+        return Estimate(base, new, ratio, None, None)
     if change.low is None or change.high is None:
-        return Estimate(base, new, ratio, mark=change.mark)
+        return Estimate(base, new, ratio, None, None, change.mark)
     return Estimate(base, new, ratio, exp(change.low), exp(change.high), change.mark)
 
 

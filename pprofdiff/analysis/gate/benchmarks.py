@@ -8,6 +8,7 @@ from pprofdiff.analysis.benchmarks.compare import BenchmarkRow
 from pprofdiff.analysis.benchmarks.units import THROUGHPUT, better, tidy
 from pprofdiff.analysis.busy import clock_sigma
 from pprofdiff.analysis.figures.costs import COSTS, TIME
+from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.gate.measures import (
     Asked,
     Figure,
@@ -209,7 +210,7 @@ def _units(asked: Asked, judged: Judged) -> Measured:
     figures = [
         _figure_of_unit(unit, decided)
         for unit in units
-        if matches(unit.name) and unit.base
+        if matches(unit.name) and unit.cost.base
     ]
     if figures:
         return figures
@@ -220,17 +221,17 @@ def _units(asked: Asked, judged: Judged) -> Measured:
 def _one(decided: Outcome) -> tuple[Unit, ...]:
     """Return the only benchmark as a unit, with the outcome's figure."""
     first = decided.headline
-    if first is None or first.id != "time":
+    if first is None or first.id != "time" or first.base is None or first.new is None:
         return ()
-    name = first.source.removeprefix("Benchmark")
-    by = first.judged
-    return (Unit(name, by.ratio, *by.bounds, "time", first.base, first.new),)
+    by, name = first.judged, first.source.removeprefix("Benchmark")
+    cost = Estimate(first.base, first.new, by.ratio, *by.bounds)
+    return (Unit.of(name, "time", cost, "unknown"),)
 
 
 def _figure_of_unit(unit: Unit, decided: Outcome) -> Figure:
     """Return a unit's cost per op, with its bounds."""
-    base, new = (1e9 * (side or 0.0) for side in (unit.base, unit.new))
-    noun, first = COSTS[unit.figure].printed, decided.headline
+    cost, noun = unit.cost, COSTS[unit.figure].printed
+    base, new, first = 1e9 * cost.base, 1e9 * cost.new, decided.headline
     return Figure(
         what=unit.name,
         base=base,
@@ -238,7 +239,7 @@ def _figure_of_unit(unit: Unit, decided: Outcome) -> Figure:
         unit=noun,
         scale=Scale(1, noun, 0 if min(base, new) >= 100 else 2),
         noise=not unit.moved,
-        bounds=(base * (unit.low - 1), base * (unit.high - 1)),
+        bounds=(base * (cost.low - 1), base * (cost.high - 1)),
         by_ratio=True,
         runs=1 if first is None else min(first.runs),
     )

@@ -227,7 +227,7 @@ class GCDiff:
             return Restored(gogc, None, None)
         return Restored(gogc, new.mean_live + base.per_cycle, outside)
 
-    def estimate(self, figure: LogFigure) -> Estimate:
+    def estimate(self, figure: LogFigure) -> Estimate[float | None]:
         """Return a figure of both sides."""
         return self.estimates[figure.key]
 
@@ -244,7 +244,7 @@ class GCDiff:
         return [*self.base.caveats(), *self.new.caveats()]
 
     @cached_property
-    def estimates(self) -> Mapping[str, Estimate]:
+    def estimates(self) -> Mapping[str, Estimate[float | None]]:
         """Each figure of both sides, by its key, all judged as one table."""
         return _estimates(self.base, self.new, in_turns=self.in_turns)
 
@@ -385,7 +385,7 @@ def _values_of(run: LoggedRun) -> NDArray[np.float64]:
 
 def _estimates(
     base: GCSide, new: GCSide, *, in_turns: bool = False
-) -> Mapping[str, Estimate]:
+) -> Mapping[str, Estimate[float | None]]:
     """Return each figure of both sides, by its key.
 
     Ratios and their 95% intervals are of geometric means over runs; each run is one

@@ -23,6 +23,7 @@ from pprofdiff.analysis.benchmarks.turns import Floats, Turns
 from pprofdiff.analysis.benchmarks.units import ALLOCATED, THROUGHPUT, tidy
 from pprofdiff.analysis.busy import clock_sigma
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.control.totals import TotalRatio
 from pprofdiff.analysis.figures.costs import CPU, TIME
 from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.judge.calibration import FALSE_DISCOVERIES, TOTAL_SIGMA
@@ -66,16 +67,13 @@ _FEW_TASKS = 20
 class _UserTime(NamedTuple):
     """User tasks, or regions, of one name on both sides.
 
-    `seconds` are mean durations and `counts` complete tasks, as (base, new); `runs` is
-    the number of traces a side, `by_run` whether `ratio` is computed over them.
+    `counts` are complete tasks, as (base, new), and `mean` their mean duration in
+    seconds; a run is a trace.
     """
 
     name: str
     counts: tuple[int, int]
-    seconds: tuple[float, float]
-    ratio: Ratio
-    runs: tuple[int, int]
-    by_run: bool
+    mean: TotalRatio
 
 
 def user_times(comparison: Comparison, kind: _Named) -> list[_UserTime]:
@@ -111,7 +109,8 @@ def user_times(comparison: Comparison, kind: _Named) -> list[_UserTime]:
             in_turns = all_paired(old_runs, new_runs, comparison.pairs)
             ratio = ratio_of_runs(old_runs, new_runs, clock, in_turns=in_turns)
             runs = len(old_runs), len(new_runs)
-        found.append(_UserTime(name, both, (base, new), ratio, runs, trace.several))
+        mean = TotalRatio(ratio, (base, new), runs, trace.several)
+        found.append(_UserTime(name, both, mean))
     found.sort(key=lambda one: (min(one.counts), one.name), reverse=True)
     return found
 
@@ -161,21 +160,14 @@ def units_of(
         base, new = values[i]
         ratio = judged[i].widened_to(new / base)
         low, high = min(bounds[i][0], ratio.ratio), max(bounds[i][1], ratio.ratio)
-        of_cpu = cpu.get(name)
-        unit = Unit(
-            shown,
-            ratio.ratio,
-            low,
-            high,
-            figures[i],
-            base,
-            new,
-            verdict_between(
-                ratio.ratio, (low, high), ratio.narrow, comparison.same_within
-            ),
-            counted.get(name, ()),
-            None if of_cpu is None else (median(of_cpu[0]), median(of_cpu[1])),
-            name,
+        verdict = verdict_between(
+            ratio.ratio, (low, high), ratio.narrow, comparison.same_within
+        )
+        cost, of_cpu = Estimate(base, new, ratio.ratio, low, high), cpu.get(name)
+        unit = Unit.of(shown, figures[i], cost, verdict)._replace(
+            counted=counted.get(name, ()),
+            cpu_seconds=of_cpu and (median(of_cpu[0]), median(of_cpu[1])),
+            key=name,
         )
         units.append(unit)
     return tuple(units)
@@ -240,21 +232,17 @@ def units_in_turns(turns: Turns, figure: str, same_within: float) -> tuple[Unit,
             for kind, unit in ALLOCATED.items()
             if (both := turns.allocated.get(kind)) is not None
         )
-        one = judged[i]
-        time, bounds = times[i].ratio, (one.low, one.high)
-        unit = Unit(
-            name,
-            one.ratio.ratio,
-            *bounds,
-            figure,
-            one.base,
-            one.new,
-            verdict_between(one.ratio.ratio, bounds, one.ratio.narrow, same_within),
-            tuple(counted),
+        cost, alone = judged[i]
+        time = times[i].alone
+        verdict = verdict_between(
+            cost.ratio, (cost.low, cost.high), alone.narrow, same_within
+        )
+        unit = Unit.of(name, figure, cost, verdict)._replace(
+            counted=tuple(counted),
             key=turns.names[i],
             off_cpu=cpu is not None
-            and not time.wide[0] <= 1 <= time.wide[1]
-            and off_cpu(time.ratio, cpu[i].ratio.ratio),
+            and time.sure
+            and off_cpu(time.ratio, cpu[i].alone.ratio),
         )
         units.append(unit)
     return tuple(units)
@@ -263,15 +251,12 @@ def units_in_turns(turns: Turns, figure: str, same_within: float) -> tuple[Unit,
 class _Figure(NamedTuple):
     """A benchmark's time or CPU per op over interleaved turns.
 
-    `base` and `new` are means in seconds; `low` and `high` bound `ratio` jointly with
-    those of all other benchmarks.
+    `cost` has means in seconds, and bounds judged together with all other benchmarks;
+    `alone` is the same ratio with its own intervals.
     """
 
-    base: float
-    new: float
-    ratio: Ratio
-    low: float
-    high: float
+    cost: Estimate[float]
+    alone: Ratio
 
 
 def _figures_in_turns(turns: Turns, columns: tuple[Floats, Floats]) -> list[_Figure]:
@@ -287,7 +272,7 @@ def _figures_in_turns(turns: Turns, columns: tuple[Floats, Floats]) -> list[_Fig
     # Geometric means, so that new ÷ base is the ratio.
     base, new = np.exp(np.log(columns).mean(axis=1)).tolist()
     return [
-        _Figure(old, now, ratio, *reach)
+        _Figure(Estimate(old, now, ratio.ratio, *reach), ratio)
         for old, now, ratio, reach in zip(base, new, ratios, bounds, strict=True)
     ]
 
@@ -332,7 +317,8 @@ def units_by_label(comparison: Comparison) -> LabelUnits | None:
         )
         if labelled.judged.noise[i] and verdict in ("slower", "faster"):
             verdict = "unknown"
-        units.append(Unit(value, new / base, low, high, "cpu", base, new, verdict))
+        cost = Estimate(base, new, new / base, low, high)
+        units.append(Unit.of(value, "cpu", cost, verdict))
     return LabelUnits(labelled.key, tuple(units)) if units else None
 
 
@@ -348,16 +334,15 @@ def _units(comparison: Comparison, kind: _Named) -> LabelUnits | None:
     tasks = user_times(comparison, kind)
     if len(tasks) < _SEVERAL:
         return None
-    bounds = judged_together([task.ratio for task in tasks], FALSE_DISCOVERIES)
+    bounds = judged_together([task.mean.ratio for task in tasks], FALSE_DISCOVERIES)
     units = []
     for task, reach in zip(tasks, bounds, strict=True):
-        ratio = task.ratio
+        ratio = task.mean.ratio
         verdict = verdict_between(
             ratio.ratio, reach, ratio.narrow, comparison.same_within
         )
-        units.append(
-            Unit(task.name, ratio.ratio, *reach, "time", *task.seconds, verdict)
-        )
+        cost = Estimate(*task.mean.means, ratio.ratio, *reach)
+        units.append(Unit.of(task.name, "time", cost, verdict))
     return LabelUnits(kind, tuple(units))
 
 
@@ -414,20 +399,17 @@ def _timed(
 ) -> BenchmarkRow:
     """Return a row of time/op, CPU/op or B/s with the figures of the turns."""
     if unit in figures:
-        one = figures[unit][at]
-        sides = one.base, one.new
-        shown = Estimate(*sides, one.ratio.ratio, one.low, one.high)
+        shown = figures[unit][at].cost
     elif unit == THROUGHPUT:
-        one = figures[_TIME][at]
+        time = figures[_TIME][at].cost
         base, new = (geomean(chain.from_iterable(side)) for side in row.runs)
         if base is None or new is None:
             return row
-        sides = base, new
-        shown = Estimate(*sides, 1 / one.ratio.ratio, 1 / one.high, 1 / one.low)
+        shown = Estimate(base, new, 1 / time.ratio, 1 / time.high, 1 / time.low)
     else:
         return row
-    sure = not one.low <= 1 <= one.high
-    return _with(row, sides, shown, noise=not (moved and sure))
+    sure = not shown.low <= 1 <= shown.high
+    return _with(row, shown[:2], shown, noise=not (moved and sure))
 
 
 def _counted_row(turns: Turns, unit: str, row: BenchmarkRow, at: int) -> BenchmarkRow:
@@ -438,11 +420,16 @@ def _counted_row(turns: Turns, unit: str, row: BenchmarkRow, at: int) -> Benchma
     base, new = (float(side[at]) for side in turns.allocated[kind])
     same = abs(new - base) <= ALIKE * base
     noise = same or bool(turns.varies[kind][at])
-    return _with(row, (base, new), Estimate(base, new, None), noise=noise)
+    exact = Estimate(base, new, None, None, None)
+    return _with(row, (base, new), exact, noise=noise)
 
 
 def _with(
-    row: BenchmarkRow, sides: tuple[float, float], shown: Estimate, *, noise: bool
+    row: BenchmarkRow,
+    sides: tuple[float, float],
+    shown: Estimate[float | None],
+    *,
+    noise: bool,
 ) -> BenchmarkRow:
     factor = tidy(row.unit).factor
     count = [0 if side is None else side.n for side in (row.base, row.new)]

@@ -140,10 +140,11 @@ def _tasks(comparison: Comparison) -> Measure | None:
     if task is None:
         return None
     source = "{:,} and {:,} user tasks of the traces".format(*task.counts)
-    if task.by_run:
+    mean = task.mean
+    if mean.by_run:
         source = f"{source}, by run"
     what = TASK._replace(figure=f"{TASK.figure} {task.name}")
-    return _figure(what, task.seconds, task.ratio, source, task.runs)
+    return _figure(what, mean.means, mean.ratio, source, mean.runs)
 
 
 def _throughput(comparison: Comparison) -> Measure | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from pprofdiff.analysis.benchmarks.times import BenchmarkKey
+from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.judge.judgement import Mark
 from pprofdiff.analysis.judge.student import student
 from pprofdiff.analysis.judge.totals import Ratio
@@ -185,29 +186,35 @@ class Counted(NamedTuple):
     noise: bool = False
 
 
+_MARKS: dict[Verdict, Mark] = {"slower": "more", "faster": "less"}
+
+
 class Unit(NamedTuple):
     """The cost per op of one of several units of work, such as a benchmark.
 
-    `ratio` is new ÷ base of `figure` (``time`` or ``cpu`` per op). `low` and `high`
-    hold for all units together: of those that exclude 1, a few percent are expected to
-    be wrong. `base` and `new` are in seconds, `counted` are allocations per op, and
-    `cpu_seconds` is the approximate CPU per op by the profile, (base, new), or None.
-    `key` identifies the benchmark. `off_cpu` is set if time changed significantly, and
-    CPU by less than half as much.
+    `cost` is `figure` (``time`` or ``cpu``) per op in seconds. Its interval holds for
+    all units together: of those that exclude 1, a few percent are expected to be wrong.
+    `counted` are allocations per op, and `cpu_seconds` is the approximate CPU per op by
+    the profile, (base, new), or None. `key` identifies the benchmark. `off_cpu` is set
+    if time changed significantly, and CPU by less than half as much.
     """
 
     name: str
-    ratio: float
-    low: float
-    high: float
-    figure: str = "time"
-    base: float | None = None
-    new: float | None = None
-    verdict: Verdict = "unknown"
+    figure: str
+    cost: Estimate[float]
+    verdict: Verdict
     counted: tuple[Counted, ...] = ()
     cpu_seconds: tuple[float, float] | None = None
     key: BenchmarkKey | None = None
     off_cpu: bool = False
+
+    @classmethod
+    def of(
+        cls, name: str, figure: str, cost: Estimate[float], verdict: Verdict
+    ) -> Unit:
+        """Return a unit whose cost has the mark of its verdict."""
+        mark = _MARKS.get(verdict, "noise")
+        return cls(name, figure, cost._replace(mark=mark), verdict)
 
     @property
     def objects(self) -> Counted | None:
@@ -220,14 +227,7 @@ class Unit(NamedTuple):
     @property
     def moved(self) -> bool:
         """Whether the unit is slower or faster."""
-        return self.verdict in ("slower", "faster")
-
-    @property
-    def mark(self) -> Mark:
-        """The unit's mark in tables."""
-        if not self.moved:
-            return "noise"
-        return "more" if self.ratio > 1 else "less"
+        return self.cost.significant
 
 
 class LabelUnits(NamedTuple):
@@ -331,7 +331,9 @@ class Outcome:
 def _furthest_first(units: Sequence[Unit]) -> tuple[Unit, ...]:
     """Return the changed units: slower ones first, then by size of change."""
     moved = (unit for unit in units if unit.moved)
-    return tuple(sorted(moved, key=lambda u: (u.ratio < 1, -abs(log(u.ratio)))))
+    return tuple(
+        sorted(moved, key=lambda u: (u.cost.ratio < 1, -abs(log(u.cost.ratio))))
+    )
 
 
 def units_frame(outcome: Outcome) -> pd.DataFrame:
@@ -347,11 +349,11 @@ def units_frame(outcome: Outcome) -> pd.DataFrame:
         "figure": pd.Categorical([u.figure for u in units], ["time", "cpu"]),
     }
     for name in ("base", "new", "ratio", "low", "high"):
-        values = [getattr(unit, name) for unit in units]
+        values = [getattr(unit.cost, name) for unit in units]
         columns[name] = pd.Series(values, dtype="float64")
     verdicts = ["slower", "faster", "same", "unknown"]
     columns["verdict"] = pd.Categorical([u.verdict for u in units], verdicts)
     columns["mark"] = pd.Categorical(
-        [u.mark for u in units], ["more", "less", "noise", "unknown"]
+        [u.cost.mark for u in units], ["more", "less", "noise", "unknown"]
     )
     return pd.DataFrame(columns)

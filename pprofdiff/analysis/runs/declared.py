@@ -21,7 +21,7 @@ class Known(NamedTuple):
     """A figure of a comparison: its estimate, and (base, new) values of its runs."""
 
     figure: Figure[Any]
-    estimate: Estimate
+    estimate: Estimate[float | None]
     runs: tuple[tuple[float, ...], tuple[float, ...]]
 
 

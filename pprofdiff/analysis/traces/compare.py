@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.caveat import Caveat
-from pprofdiff.analysis.figures.estimate import Estimate, ratio_of
+from pprofdiff.analysis.figures.estimate import Estimate, of_ratio
 from pprofdiff.analysis.judge.durations import RANKS, BootstrapModel, Durations
 from pprofdiff.analysis.judge.judgement import Change, Runs
 from pprofdiff.analysis.judge.scaling import Mode, Normalization
@@ -75,7 +75,7 @@ class TracedRow(NamedTuple):
 
     table: TableName
     row: str
-    change: Estimate
+    change: Estimate[float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +181,7 @@ class TraceDiff:
         """Whether a side has traces of several runs."""
         return any(len(side.parts) > 1 for side in self.sides)
 
-    def changes(self, table: TableName) -> Mapping[Hashable, Estimate]:
+    def changes(self, table: TableName) -> Mapping[Hashable, Estimate[float]]:
         """Return the change of each row of a table; empty without several runs.
 
         Keys are those of `tables.TABLES`; for goroutines by function, a `GroupPair`.
@@ -199,10 +199,10 @@ class TraceDiff:
                 yield TracedRow(table, name, change)
 
     @cached_property
-    def _changes(self) -> dict[TableName, Mapping[Hashable, Estimate]]:
+    def _changes(self) -> dict[TableName, Mapping[Hashable, Estimate[float]]]:
         return {}
 
-    def _judged(self, table: TableName) -> dict[Hashable, Estimate]:
+    def _judged(self, table: TableName) -> dict[Hashable, Estimate[float]]:
         """Return the rows of a table, judged together."""
         of, by = TABLES[table]
         keys: tuple[dict[str, GroupPair], dict[str, GroupPair]] = {}, {}
@@ -263,7 +263,7 @@ class TraceDiff:
         return {name: judged.change(row) for row, name in enumerate(RANKS)}
 
     @cached_property
-    def run_ratios(self) -> Mapping[str, Estimate]:
+    def run_ratios(self) -> Mapping[str, Estimate[float]]:
         """Figures over all traces, by key; empty unless a side has several runs."""
         return run_ratios(self.runs, in_turns=self.in_turns)
 
@@ -298,27 +298,27 @@ class TraceDiff:
             if window <= longest
         }
 
-    def estimate(self, figure: TraceFigure) -> Estimate:
+    def estimate(self, figure: TraceFigure) -> Estimate[float | None]:
         """Return a figure as tables show it: see `catalogue.By`.
 
         The interval and mark are those of its table's row over runs; with one trace a
         side, only latency quantiles have them.
         """
         base, new = (self.shown(figure, i, side) for i, side in enumerate(self.sides))
-        ratio = ratio_of(base, new)
+        alone = of_ratio(base, new)
         if self.several:
             one = self.run_ratios.get(figure.key)
             if figure.time and figure.table:
                 one = self.changes(figure.table).get(figure.key)
-            return Estimate(base, new, ratio, *(one[3:] if one else ()))
+            return alone if one is None else Estimate(*alone[:3], *one[3:])
         change = self.latency_changes.get(figure.key.removeprefix("wait."))
         if change is None or not base:
-            return Estimate(base, new, ratio)
+            return alone
         low, high = (
             None if delta is None else 1 + delta / base
             for delta in (change.low, change.high)
         )
-        return Estimate(base, new, ratio, low, high, change.mark)
+        return alone._replace(low=low, high=high, mark=change.mark)
 
     def by_run(
         self, figure: TraceFigure

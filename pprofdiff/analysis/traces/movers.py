@@ -160,7 +160,7 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
 
 def _changes(
     diff: TraceDiff, runs: Sequence[Sequence[_Cells]]
-) -> dict[tuple[Hashable, ...], Estimate]:
+) -> dict[tuple[Hashable, ...], Estimate[float]]:
     """Return the change over runs of each place's time."""
     base, new = ([{k: c.time_ns for k, c in run.items()} for run in s] for s in runs)
     parts = diff.base.parts, diff.new.parts

@@ -39,7 +39,9 @@ ALONE = tuple(figure for figure in FIGURES if figure.alone)
 """Figures that compare without knowing the work."""
 
 
-def run_ratios(runs: TraceRuns, *, in_turns: bool = False) -> Mapping[str, Estimate]:
+def run_ratios(
+    runs: TraceRuns, *, in_turns: bool = False
+) -> Mapping[str, Estimate[float]]:
     """Return those of `ALONE` that are known and above 0 in every trace, by key.
 
     They are geometric means over runs, judged as one table. `runs` maps run numbers to

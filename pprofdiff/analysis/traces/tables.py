@@ -54,7 +54,7 @@ def changes_of(
     new: Sequence[Mapping[K, float]],
     *,
     in_turns: bool = False,
-) -> dict[K, Estimate]:
+) -> dict[K, Estimate[float]]:
     """Return each row: geometric means over runs, and their ratio.
 
     A run's values are above 0, or NaN if unknown.

@@ -41,17 +41,17 @@ def unit_rows(outcome: Outcome) -> list[Row]:
 
 
 def _unit(unit: Unit, label: str | None) -> Row:
-    about = unit.cpu_seconds or (None, None)
+    cost, about = unit.cost, unit.cpu_seconds or (None, None)
     return {
         "label": label,
         "name": unit.name,
-        "ratio": unit.ratio,
-        **_bounds(unit.low, unit.high),
+        "ratio": cost.ratio,
+        **_bounds(cost.low, cost.high),
         "figure": unit.figure,
-        "base": unit.base,
-        "new": unit.new,
+        "base": cost.base,
+        "new": cost.new,
         "verdict": unit.verdict,
-        "mark": unit.mark,
+        "mark": cost.mark,
         "counted": [one._asdict() for one in unit.counted],
         "cpu_seconds": {"base": about[0], "new": about[1]},
     }

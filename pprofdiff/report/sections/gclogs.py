@@ -245,7 +245,7 @@ def _table(gc: GCDiff, key: str, figures: tuple[LogFigure, ...]) -> Table:
     return Table(key, columns, tuple(rows))
 
 
-def _ratio(one: Estimate, *, worse: bool) -> Cell:
+def _ratio(one: Estimate[float | None], *, worse: bool) -> Cell:
     """Return new ÷ base, marked if more is worse and runs do not differ by as much."""
     ratio = one.ratio
     if ratio is None:
@@ -257,7 +257,7 @@ def _ratio(one: Estimate, *, worse: bool) -> Cell:
     return Cell(text, ratio, mark=mark, tone="worse" if ratio > 1 else "better")
 
 
-def _interval(one: Estimate) -> str:
+def _interval(one: Estimate[float | None]) -> str:
     """Return the interval of a ratio, such as ``0.91 to 1.2``."""
     if one.bounds is None:
         return ""

@@ -82,11 +82,11 @@ def _named(moved: Sequence[Unit]) -> str:
 def _change(unit: Unit) -> str:
     """Return how much a unit changed, with its bounds."""
     noun = COSTS[unit.figure].noun
-    return f"{unit.name}, {noun} {change(unit.ratio)} ({_bounds(unit)})"
+    return f"{unit.name}, {noun} {change(unit.cost.ratio)} ({_bounds(unit)})"
 
 
 def _bounds(unit: Unit) -> str:
-    return bounds(unit.ratio, unit.low, unit.high)
+    return bounds(unit.cost.ratio, unit.cost.low, unit.cost.high)
 
 
 def label_sentence(by: LabelUnits) -> str:
@@ -95,7 +95,7 @@ def label_sentence(by: LabelUnits) -> str:
     if not moved:
         return ""
     words = [
-        f"{unit.name} {_times_of(unit)}, {change(unit.ratio)}"
+        f"{unit.name} {_times_of(unit)}, {change(unit.cost.ratio)}"
         for unit in moved[:_NAMED]
     ]
     if len(moved) > _NAMED:
@@ -107,10 +107,8 @@ def label_sentence(by: LabelUnits) -> str:
 
 
 def _times_of(unit: Unit) -> str:
-    if unit.base is None or unit.new is None:
-        return ""
     noun = f" {CPU.noun}" if unit.figure == CPU.id else ""
-    return f"{seconds(unit.base, unit.new)}{noun}"
+    return f"{seconds(unit.cost.base, unit.cost.new)}{noun}"
 
 
 def covered_by_units(report: ReportModel, section: Section) -> bool:
@@ -164,13 +162,13 @@ def unit_parts(
 
 
 def _row(unit: Unit, counted: Sequence[str], *, has_cpu: bool, mixed: bool) -> Row:
-    mark = "noise" if unit.mark == "unknown" else unit.mark
-    tone = _TONES.get(unit.verdict, "")
+    cost, tone = unit.cost, _TONES.get(unit.verdict, "")
+    mark = "noise" if cost.mark == "unknown" else cost.mark
     cells = [Cell(unit.name)]
-    for value, text in zip((unit.base, unit.new), _times(unit), strict=True):
+    for value, text in zip(cost[:2], _times(*cost[:2]), strict=True):
         cells.append(Cell(text, value, "s"))
     cells += [
-        Cell(change(unit.ratio), unit.ratio, mark=mark, tone=tone),
+        Cell(change(cost.ratio), cost.ratio, mark=mark, tone=tone),
         Cell(
             f"{unit.figure.replace('cpu', 'CPU')} ({_bounds(unit)})"
             if mixed
@@ -203,11 +201,8 @@ def _rest(shares: tuple[float, float], width: int) -> Row:
     return Row("rest", "figure", tuple(cells))
 
 
-def _times(unit: Unit) -> tuple[str, str]:
+def _times(*pair: float) -> tuple[str, str]:
     """Return the cost per op on both sides, in one unit unless far apart."""
-    if unit.base is None or unit.new is None:
-        return "", ""
-    pair = unit.base, unit.new
     far = max(pair) >= _FAR * min(pair)
     base, new = (
         seconds(*((own, own) if far else pair)).partition(" → ")[::2] for own in pair

@@ -225,7 +225,7 @@ def test_the_planted_benchmark_is_the_one_named(files):
     (encode,) = said.moved
     truth = TRUTHS["Encode"]
     assert encode.name == "Encode"
-    assert encode.low < truth["time"] < encode.high
+    assert encode.cost.low < truth["time"] < encode.cost.high
     (allocs,) = (one for one in encode.counted if one.unit == "allocs/op")
     assert allocs.new / allocs.base == pytest.approx(truth["allocs"])
     found = find(comparison, said.verdict, said.moved).found

@@ -27,8 +27,8 @@ def test_one_that_got_slower_is_found_beside_others():
     assert said.verdict == "slower"
     assert [unit.name for unit in said.moved] == ["Encode"]
     (encode,) = said.moved
-    assert encode.low < 25800 / 7900 < encode.high
-    assert encode.mark == "more"
+    assert encode.cost.low < 25800 / 7900 < encode.cost.high
+    assert encode.cost.mark == "more"
     assert {u.name for u in said.units} == {"Encode", "Sum", "Sorted"}
     # The mean of all three would not have told.
     assert said.headline.judged.ratio == pytest.approx(

@@ -134,7 +134,8 @@ def test_what_a_unit_costs_agrees_with_its_ratio():
     told = outcome(compared(base, new))
     assert len(told.units) == len(base)
     for unit in told.units:
-        assert unit.new / unit.base == pytest.approx(unit.ratio, rel=1e-9)
+        cost = unit.cost
+        assert cost.new / cost.base == pytest.approx(cost.ratio, rel=1e-9)
 
 
 def test_what_no_turn_counted_is_no_figure_of_turns():

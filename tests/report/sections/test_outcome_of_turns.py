@@ -99,7 +99,7 @@ def test_all_figures_of_several_benchmarks_are_geometric_means():
         assert measure.new / measure.base == pytest.approx(2, rel=0.01)
         for side in ("base", "new"):
             if measure.id == outcome.units[0].figure:
-                each = [getattr(unit, side) for unit in outcome.units]
+                each = [getattr(unit.cost, side) for unit in outcome.units]
                 whole = getattr(measure, side)
                 assert whole == pytest.approx(geometric_mean(each), rel=0.01)
     counted = {one.unit: (one.base, one.new) for one in outcome.counted}

@@ -109,8 +109,8 @@ def test_a_benchmark_has_the_value_the_interval_and_the_mark_of_the_outcome(repo
         for unit in outcome.units:
             delta = cells(table, "delta")[f"{unit.name}-2"]
             if unit.figure == measure.id:
-                assert delta.text in (change(unit.ratio), "")
-                assert delta.mark == unit.mark
+                assert delta.text in (change(unit.cost.ratio), "")
+                assert delta.mark == unit.cost.mark
                 found += 1
             elif not unit.moved:
                 assert delta.mark == "noise"

@@ -151,7 +151,7 @@ def _over_runs(diff: TraceDiff, table: Table) -> Table:
     return replace(table, columns=tuple(columns), rows=tuple(rows))
 
 
-def _bounds(one: Estimate | None) -> Cell:
+def _bounds(one: Estimate[float | None] | None) -> Cell:
     """Return the interval of a ratio, such as ``0.91× to 1.2×``."""
     known = None if one is None else one.bounds
     return Cell("" if known is None else " to ".join(map(times, known)))

@@ -368,8 +368,9 @@ class Reason(NamedTuple):
             removed = "removed: " if self.lines.gone else ""
             where = [f"{removed}{self.lines.place}"]
             where += (commit.short for commit in self.lines.commits)
-            subject, _, rest = said.partition(" ")
-            said = f"{subject} ({', '.join(where)}) {rest}"
+            unit, title = found.said_of
+            subject, _, rest = title.partition(" ")
+            said = f"{unit}{subject} ({', '.join(where)}) {rest}"
         severity = "" if found.severity == "info" else found.severity
         return f"{said}. {', '.join(filter(None, (self.amount, severity)))}".strip()
 

@@ -114,6 +114,14 @@ class Finding(NamedTuple):
     unit: str = ""
     spans: tuple[Span, ...] = ()
 
+    @property
+    def said_of(self) -> tuple[str, str]:
+        """The title as the name of its unit, with a colon, and the rest."""
+        unit = f"{self.unit}: "
+        if self.unit and self.title.startswith(unit):
+            return unit, self.title.removeprefix(unit)
+        return "", self.title
+
 
 def with_spans(finding: Finding) -> Finding:
     """Return the finding with plain sentences, and their numbers as `spans`."""

@@ -124,9 +124,10 @@ def _reasons(
         reason = Reason(number if cause or level else 0, finding, amount, level)
         notes: list[SourceNote] = []
         found = source_notes(report, finding)
+        _, title = finding.said_of
         # Lines of the function itself come before those that call it.
-        for note in sorted(found, key=lambda note: not note.is_of(finding.title)):
-            titled = not level and not notes and note.is_of(finding.title)
+        for note in sorted(found, key=lambda note: not note.is_of(title)):
+            titled = not level and not notes and note.is_of(title)
             known, costs = note in printed, bool(note.amount)
             printed.add(note)
             if note in first and not notes and not titled:
@@ -140,7 +141,7 @@ def _reasons(
                         first.setdefault(note, number)
                 if titled:
                     reason = reason._replace(lines=note.lines)
-                    below = below.below(finding.title, known=known)
+                    below = below.below(title, known=known)
                 notes.append(below)
         yield reason._replace(notes=tuple(notes))
 
@@ -223,9 +224,7 @@ def _together(
     elif not explained.quiet or abs(whole - part) > (1 - COVERS) * max(
         abs(whole), abs(part)
     ):
-        text = f"{who} {parts}."
-        if whole:
-            text += f" The rest ({rest}) is not explained."
+        text = f"{who} {parts}." + _unexplained(rest, whole)
         if beyond:
             text = f"{who} {amount}; all else adds {rest}, the total is {total}."
     # Only a total that is printed in the same unit compares with `seen`.
@@ -236,3 +235,7 @@ def _together(
     else:
         text = f"{who} {parts}; the rest ({rest}) is within noise."
     return text
+
+
+def _unexplained(rest: str, whole: float) -> str:
+    return f" The rest ({rest}) is not explained." if whole else ""

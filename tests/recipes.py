@@ -1,4 +1,4 @@
-"""The README's workflows, read and run as GitHub and GitLab would run them.
+"""Workflows of README and `pprofdiff ci`, run as GitHub and GitLab would run them.
 
 What is not here stands in for what is there: actions (`uses:`) are noted and left out,
 `pip install` and `apt-get` too (the program is on PATH), ``gh`` is `recipes_gh.py`.
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from pprofdiff.ci import NAMES
 from tests.measure.short import PROGRAM as SHORT
 
 __all__ = [
@@ -83,9 +84,13 @@ def missing() -> str:
 
 
 def recipes() -> list[dict[Any, Any]]:
-    """Return the YAML blocks of the README, in their order."""
+    """Return the YAML block of the README, and what ``pprofdiff ci`` prints."""
     text = README.read_text("utf-8")
     blocks = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    command = [sys.executable, "-m", "pprofdiff", "ci"]
+    for name in NAMES:
+        done = subprocess.run([*command, name], capture_output=True, check=True)
+        blocks.append(done.stdout.decode())
     return [yaml.safe_load(block) for block in blocks]
 
 

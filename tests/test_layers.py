@@ -37,6 +37,7 @@ MAY = {
     "palette": set(),
     "unused_memory": set(),
     "demo": set(),
+    "ci": set(),
     "model": _BOTTOM,
     "loaders": _MODEL,
     "goruntime": _MODEL,
@@ -49,7 +50,7 @@ MAY = {
     "api": _REPORT | _INPUTS | {"notebook", "fleets"},
     "measure": _ANALYSIS | _INPUTS,
     "fleets": _ANALYSIS | _INPUTS,
-    "cli": _REPORT | _INPUTS | {"demo", "api", "measure", "fleets"},
+    "cli": _REPORT | _INPUTS | {"demo", "ci", "api", "measure", "fleets"},
     "__init__": {"api", "errors", "_version"},
     "__main__": {"cli"},
 }

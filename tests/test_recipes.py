@@ -1,4 +1,4 @@
-"""The workflows in the README: what they may do, and what they do when they are run."""
+"""Workflows for CI: what they may do, and what they do when they are run."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pprofdiff.ci import NAMES
+from pprofdiff.cli.main import main
 from tests.recipes import (
     BASH,
     EXPRESSION,
@@ -53,6 +55,12 @@ def step(workflow, name):
     """Return the step of that name."""
     (found,) = (s for s in job(workflow)["steps"] if s.get("name") == name)
     return found
+
+
+def test_an_unknown_workflow_is_an_error_that_names_those_there_are(capsys):
+    assert main(["ci", "jenkins"]) == 2
+    said = capsys.readouterr().err
+    assert said == "pprofdiff: usage: pprofdiff ci " + "|".join(NAMES) + "\n"
 
 
 def test_rights_are_the_least():

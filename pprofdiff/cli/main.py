@@ -84,6 +84,9 @@ def _run(words: list[str]) -> int:
         from pprofdiff.cli.measure import run_measure
 
         return run_measure(words[1:], screen)
+    if words[:1] == ["ci"] and not os.path.exists("ci"):
+        screen.write(_workflow(words[1:]))
+        return 0
     from pprofdiff.cli.arguments import folded, help_text, parse
 
     _must_be_no_command(words)
@@ -103,6 +106,16 @@ def _run(words: list[str]) -> int:
     return run(options._replace(within=within), screen)
 
 
+def _workflow(words: list[str]) -> str:
+    """Return the workflow of ``pprofdiff ci NAME``; raises UsageError."""
+    from pprofdiff.ci import NAMES, workflow
+    from pprofdiff.errors import UsageError
+
+    if len(words) != 1 or words[0] not in NAMES:
+        raise UsageError(f"usage: pprofdiff ci {'|'.join(NAMES)}")
+    return workflow(words[0])
+
+
 def _must_be_no_command(words: list[str]) -> None:
     """Refuse a first word that is a misspelt command and not a file."""
     word = words[0] if words else ""
@@ -112,7 +125,7 @@ def _must_be_no_command(words: list[str]) -> None:
 
     from pprofdiff.errors import UsageError
 
-    for near in get_close_matches(word, ("measure", "demo"), n=1, cutoff=0.75):
+    for near in get_close_matches(word, ("measure", "demo", "ci"), n=1, cutoff=0.75):
         raise UsageError(f"{word}: no such file; did you mean pprofdiff {near}?")
 
 

@@ -95,9 +95,12 @@ def ratio_about(diff: ProfileDiff) -> TotalRatio | None:
 
 
 def total_of_turns(turns: InTurns) -> TotalRatio:
-    """Return the ratio of the cost per op of sides measured in interleaved rounds."""
+    """Return the ratio of the cost per op of sides measured in interleaved rounds.
+
+    Its intervals are at 99%; fewer turns than one observation give none.
+    """
     base, new = turns.base, turns.new
-    ratio = turns.ratio()
+    ratio = turns.ratio().without_bounds() if turns.few else turns.ratio()
     low, high = ratio.wide
     means = mean_of_runs([[one] for one in base]), mean_of_runs([[one] for one in new])
     runs = len(base), len(new)

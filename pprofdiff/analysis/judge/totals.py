@@ -51,6 +51,11 @@ class InTurns(NamedTuple):
     together: int = TURNS_TOGETHER
     layouts: bool = False
 
+    @property
+    def few(self) -> bool:
+        """Whether turns are fewer than one observation: one lost slice shifts all."""
+        return len(self.base) < TURNS_TOGETHER
+
     def ratio(self) -> Ratio:
         """Return the geometric mean over turns of new ÷ base.
 
@@ -167,6 +172,10 @@ class Ratio(NamedTuple):
             for low, high in (self.narrow, self.bounds, self.wide)
         )
         return Ratio(ratio, *usual, narrow, wide, self.sigma, self.freedom)
+
+    def without_bounds(self) -> Ratio:
+        """Return the ratio with intervals that exclude nothing."""
+        return _ratio_of(log(self.ratio), inf, self.freedom)
 
 
 def ratio_of_runs(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from math import inf, log, sqrt
+from math import log, sqrt
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pprofdiff.analysis.benchmarks.compare import (
     BenchmarkRow,
@@ -260,15 +261,17 @@ class _Figure(NamedTuple):
 
 
 def _figures_in_turns(turns: Turns, columns: tuple[Floats, Floats]) -> list[_Figure]:
-    """Return each benchmark's figure, judged together; few turns give no bounds."""
+    """Return each benchmark's figure, judged together; few turns give no bounds.
+
+    The interval of a single one is that of the outcome.
+    """
     ratios = moderated([figure.ratio() for figure in turns.each(columns)])
-    together = judged_together(ratios, _OF_TURNS, inf if turns.few else 0.0)
-    bounds = [beyond_turns(*reach) for reach in together]
     if turns.few:
-        ratios = [
-            one._replace(narrow=reach, wide=reach)
-            for one, reach in zip(ratios, bounds, strict=True)
-        ]
+        ratios = [one.without_bounds() for one in ratios]
+    together = [one.wide for one in ratios]
+    if turns.several:
+        together = judged_together(ratios, _OF_TURNS)
+    bounds = [beyond_turns(*reach) for reach in together]
     # Geometric means, so that new ÷ base is the ratio.
     base, new = np.exp(np.log(columns).mean(axis=1)).tolist()
     return [
@@ -418,10 +421,24 @@ def _counted_row(turns: Turns, unit: str, row: BenchmarkRow, at: int) -> Benchma
     if kind not in turns.allocated:
         return row
     base, new = (float(side[at]) for side in turns.allocated[kind])
-    same = abs(new - base) <= ALIKE * base
-    noise = same or bool(turns.varies[kind][at])
+    noise = bool(_alike(turns, kind)[at])
     exact = Estimate(base, new, None, None, None)
     return _with(row, (base, new), exact, noise=noise)
+
+
+def counts_alike(comparison: Comparison) -> bool:
+    """Return whether benchmarks count bytes and objects per op, and none changed."""
+    turns = comparison.turns if comparison.measured else None
+    if turns is None or any(kind not in turns.allocated for kind in ALLOCATED):
+        return False
+    return all(bool(_alike(turns, kind).all()) for kind in ALLOCATED)
+
+
+def _alike(turns: Turns, kind: str) -> NDArray[np.bool_]:
+    """Return which benchmarks allocate as before, as far as counts show (bool)."""
+    base, new = turns.allocated[kind]
+    alike: NDArray[np.bool_] = np.abs(new - base) <= ALIKE * base
+    return alike | turns.varies[kind]
 
 
 def _with(

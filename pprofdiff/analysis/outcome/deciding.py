@@ -54,8 +54,8 @@ _BUSY = "the machine is busy, so a verdict needs both CPU/op and time/op"
 _LONGER = "stop other programs, or raise --time"
 _TOO_FEW = "too few turns to decide: measure longer (--time)"
 _CPU_ALONE = (
-    "CPU/op changed significantly and time/op did not: a verdict needs both, as GC "
-    "workers run on idle processors"
+    "only CPU/op changed: a verdict needs time/op as well, as GC workers run on idle "
+    "processors"
 )
 _MACHINE = (
     "time/op changed by more than CPU/op: the machine was slower or faster, or the "

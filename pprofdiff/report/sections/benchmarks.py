@@ -456,6 +456,9 @@ def _sure(row: BenchmarkRow) -> Cell:
     known = row.of_turns.bounds
     if known is None or row.ratio is None:
         return Cell("")
+    if not row.significant and not known[0] <= 1 <= known[1]:
+        # The verdict asks for more than this interval.
+        return Cell("(not significant)", tone="faint")
     return Cell(f"({bounds(row.ratio, *known)})", tone="faint")
 
 

@@ -21,6 +21,7 @@ TENFOLD = 10.0
 LITTLE = 0.1
 """Below this ratio, percentages all look alike."""
 _ROUNDING = 1e-9
+_MORE_DIGITS = 2
 
 
 def seconds(base: float, new: float) -> str:
@@ -38,6 +39,35 @@ def counts(counted: Counted) -> str:
     if counted.unit == "B/op":
         return arrow(base, new, "B")
     return f"{number(counted, base)} → {number(counted, new)}"
+
+
+def counts_and_change(counted: Counted) -> str:
+    """Return a count with its change: ``28 → 5 (−82%)``, by the figures as printed.
+
+    If rounding would give another change, it has up to two more digits.
+    """
+    base, new = counted.base, counted.new
+    text = counts(counted)
+    if not base or not new or number(counted, base) == number(counted, new):
+        return text
+    wanted = change(new / base)
+    for more in range(_MORE_DIGITS + 1):
+        texts, unit = _exactly(counted, more)
+        old, now = (float(one.replace(",", "")) for one in texts)
+        if old and change(now / old) == wanted:
+            text = f"{' → '.join(texts)}{unit}"
+            break
+    return f"{text} ({wanted})"
+
+
+def _exactly(counted: Counted, more: int) -> tuple[list[str], str]:
+    """Return both counts in one scale with `more` digits than usual, and their unit."""
+    base, new = counted.base, counted.new
+    if counted.unit == "B/op":
+        scale = scale_for((base, new), "B")
+        scale = scale._replace(decimals=scale.decimals + more)
+        return [scale.number(base), scale.number(new)], f" {scale.unit}"
+    return [number(counted, value, 3 + more) for value in (base, new)], ""
 
 
 def change(ratio: float) -> str:
@@ -59,14 +89,14 @@ def total_change(base: float, new: float) -> str:
     return percent(new - base, base, signed=True)
 
 
-def number(counted: Counted, value: float) -> str:
-    """Return an exact count of bytes or objects."""
+def number(counted: Counted, value: float, digits: int = 3) -> str:
+    """Return an exact count of bytes or objects; means of objects have `digits`."""
     if counted.unit == "B/op":
         return scaled(value, "B")
     # A mean of equal counts is that count, except for rounding.
     if value >= 1000 or abs(value - round(value)) < _ROUNDING * max(value, 1):
         return f"{value:,.0f}"
-    return rounded(value, 3, padded=True)
+    return rounded(value, digits, padded=True)
 
 
 def percent_change(ratio: float) -> str:

@@ -23,12 +23,13 @@ from pprofdiff.report.sections.changes import (
     bounds,
     change,
     counts,
+    counts_and_change,
     number,
     percent_change,
     seconds,
     span,
 )
-from pprofdiff.report.sections.units import label_sentence, unit_headline
+from pprofdiff.report.sections.units import ROWS, label_sentence, unit_headline
 from pprofdiff.units import percent, times, times_the
 
 _VERDICTS = {
@@ -89,7 +90,7 @@ def _figures(outcome: Outcome, first: Measure) -> list[str]:
     others = (m for m in outcome.measures if m is not first)
     return [
         _short(first, interval=True),
-        *(_short(m, interval=False) for m in others),
+        *(f"{_short(m)}{_chance(outcome, m)}" for m in others),
         # A count that is 0 on both sides is not shown.
         *(_count(one) for one in outcome.counted if counts(one) not in _NONE),
     ]
@@ -118,10 +119,11 @@ def _units_text(outcome: Outcome, first: Measure) -> OutcomeText:
         none = "neither benchmark" if many == _BOTH else f"none of {many} benchmarks"
         what = " time/op or CPU/op" if first.of_turns else ""
         headline = f"{verdict}: {none} changed{what} significantly; {mean} {figures}"
-        below += _allocating(outcome)
+        # The table has them, unless it leaves out rows.
+        below += _allocating(outcome) if many > ROWS else []
     else:
         headline = f"{verdict}, {of_all}: {figures}"
-        below.append("None of them changed significantly on its own.")
+        below += _alone(outcome)
     if not first.of_turns:
         below += _below(outcome, first)
         if any(unit.figure == "cpu" for unit in outcome.units):
@@ -129,6 +131,19 @@ def _units_text(outcome: Outcome, first: Measure) -> OutcomeText:
     if outcome.needs:
         below.append(_sentence(outcome.needs))
     return OutcomeText(f"{headline}.", tuple(map(Sentence, below)))
+
+
+def _alone(outcome: Outcome) -> list[str]:
+    """Return that no unit changed in the metric of the verdict, if nothing of it did.
+
+    Exact counts of a unit need no mean to show that it changed.
+    """
+    counted = [one for unit in outcome.units for one in unit.counted]
+    if any(not one.noise and counts(one) != number(one, one.base) for one in counted):
+        return []
+    (figure, *others) = {unit.figure for unit in outcome.units}
+    what = "per op" if others else f"in {COSTS[figure].noun}"
+    return [f"None of them changed significantly {what} on its own."]
 
 
 def _allocating(outcome: Outcome) -> list[str]:
@@ -150,7 +165,7 @@ def _sentence(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
-def _short(measure: Measure, *, interval: bool) -> str:
+def _short(measure: Measure, *, interval: bool = False) -> str:
     """Return a metric as ``time/op 71.1 → 14.2 ns, −80% (99% CI …)``."""
     noun = COSTS[measure.id].noun
     values = ""
@@ -158,12 +173,20 @@ def _short(measure: Measure, *, interval: bool) -> str:
         values = f" {seconds(measure.base, measure.new)},"
     text = f"{noun}{values} {change(measure.judged.ratio)}"
     if not interval:
-        sure = measure.judged.low > 1 or measure.judged.high < 1
-        return text if sure else f"{text} (not significant)"
+        return text
     if not is_bounded(*measure.judged.bounds):
         return f"{text} (too few turns for an interval)"
     confidence, low, high = _interval(measure)
     return f"{text} ({confidence}% CI {bounds(measure.judged.ratio, low, high)})"
+
+
+def _chance(outcome: Outcome, measure: Measure) -> str:
+    """Return that a metric without an interval did not change significantly, or "".
+
+    One that does not decide is significant only with a verdict, as in the tables.
+    """
+    sure = measure.judged.low > 1 or measure.judged.high < 1
+    return "" if sure and outcome.decided else " (not significant)"
 
 
 def _interval(measure: Measure) -> tuple[int, float, float]:
@@ -181,10 +204,9 @@ def _count(counted: Counted) -> str:
         # A mean of several benchmarks' counts is nobody's count.
         value = "" if base % 1 else f" {number(counted, base)}"
         return f"{counted.unit}{value} unchanged"
-    factor = "" if not base or not new else f" ({change(new / base)})"
     if counted.noise:
-        factor = " (not significant)"
-    return f"{counted.unit} {counts(counted)}{factor}"
+        return f"{counted.unit} {counts(counted)} (not significant)"
+    return f"{counted.unit} {counts_and_change(counted)}"
 
 
 def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:

@@ -35,6 +35,8 @@ _FAR = 100
 _NAMED = 2
 _BOTH = 2
 _ROOM = 5
+ROWS = 8
+"""Maximum rows of the table of units in a short report."""
 _TONES: dict[str, Tone] = {"slower": "worse", "faster": "better"}
 
 
@@ -86,7 +88,11 @@ def _change(unit: Unit) -> str:
 
 
 def _bounds(unit: Unit) -> str:
-    return bounds(unit.cost.ratio, unit.cost.low, unit.cost.high)
+    """Return a unit's bounds, unless they exclude 1 and the unit did not change."""
+    cost = unit.cost
+    if not unit.moved and not cost.low <= 1 <= cost.high:
+        return "not significant"
+    return bounds(cost.ratio, cost.low, cost.high)
 
 
 def label_sentence(by: LabelUnits) -> str:

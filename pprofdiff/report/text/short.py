@@ -29,7 +29,7 @@ from pprofdiff.report.sections.inputs import cautions, inputs_in_short
 from pprofdiff.report.sections.marks import marks_legend
 from pprofdiff.report.sections.next_steps import next_steps
 from pprofdiff.report.sections.outcome import outcome_text
-from pprofdiff.report.sections.units import covered_by_units, unit_parts
+from pprofdiff.report.sections.units import ROWS, covered_by_units, unit_parts
 from pprofdiff.report.sections.verdict import rulings
 from pprofdiff.report.text.layout import (
     Block,
@@ -52,7 +52,7 @@ class _Room(NamedTuple):
     causes: int = 3
     numbers: int = 2
     advice: bool = True
-    units: int = 8
+    units: int = ROWS
     account: int = 6
     changed: int = 3
     categories: int = 4

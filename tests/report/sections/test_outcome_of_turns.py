@@ -7,9 +7,12 @@ from statistics import geometric_mean
 
 import pytest
 
+from pprofdiff.analysis.figures.costs import COSTS
 from pprofdiff.report.json.document import render
 from pprofdiff.report.model import report_of
+from pprofdiff.report.sections.changes import change
 from pprofdiff.report.sections.outcome import outcome_text
+from pprofdiff.report.sections.units import ROWS, unit_parts
 from pprofdiff.report.text.plain import render as as_text
 from pprofdiff.report.text.report import report_parts
 from tests.analysis.measuring import Unit, compared, path
@@ -167,15 +170,59 @@ def test_what_else_changed_leaves_out_what_the_causes_say():
     assert [row.split()[-1] for row in rows] == ["p.H"]
 
 
-def test_exact_counts_are_said_where_time_is_open():
-    """Which benchmarks allocate other numbers of objects is known whatever time does."""
+@pytest.mark.parametrize("names", ["AB", "ABCDEFGHI"])
+def test_exact_counts_are_said_where_time_is_open(names):
+    """Which benchmarks allocate other numbers of objects is known whatever time does.
+
+    A table that has all of them says it.
+    """
     base, new = (
         [
-            Unit({F: 600}, {F: (objects, 64)}, name=name, noise=0.5)
-            for name, objects in zip("AB", counts, strict=True)
+            Unit({F: 600}, {F: (5 - (name == "A") * less, 64)}, name=name, noise=0.5)
+            for name in names
         ]
-        for counts in ((3, 5), (4, 5))
+        for less in (2, 1)
     )
     headline, below = told(base, new)
-    assert "neither benchmark changed time/op or CPU/op significantly" in headline
-    assert "More allocs/op: A 3 → 4." in below
+    assert "changed time/op or CPU/op significantly" in headline
+    assert ("More allocs/op: A 3 → 4." in below) == (len(names) > ROWS)
+    (table,) = unit_parts(of(base, new), ROWS)
+    assert ("A" in {row.key for row in table.rows}) or len(names) > ROWS
+
+
+def test_without_a_verdict_no_figure_is_shown_as_significant():
+    """A figure that does not decide may exclude no change: it is no verdict."""
+    found = 0
+    for wall in (1.02, 1.03, 1.05, 1.5):
+        report = of(ONE, ONE._replace(wall=wall))
+        outcome = report.outcome
+        (_, *others) = outcome.measures
+        headline = outcome_text(outcome).headline
+        for one in others:
+            sure = outcome.decided and not one.low <= 1 <= one.high
+            words = f"{COSTS[one.id].noun} {change(one.ratio)}"
+            assert words in headline
+            assert (f"{words} (not significant)" in headline) != sure
+            found += not sure
+    assert found
+
+
+def test_benchmarks_that_only_change_together_are_said_by_their_figure():
+    """Not where exact counts of each changed: then each did change."""
+    names = "ABCDEFGH"
+    base, new, fewer = (
+        [Unit({F: cpu}, {F: (objects, 64)}, name=name, noise=0.3) for name in names]
+        for cpu, objects in ((600, 3), (660, 3), (660, 4))
+    )
+    headline, below = told(base, new)
+    assert "geomean of all 8 benchmarks" in headline
+    assert "None of them changed significantly in time/op on its own." in below
+    _, below = told(base, fewer)
+    assert not any("on its own" in sentence for sentence in below)
+
+
+def test_too_few_turns_have_no_interval_anywhere():
+    one = Unit({F: 600}, noise=0.2)
+    outcome = report_of(compared(one, one, runs=1, turns=3)).outcome
+    assert not any(measure.bounded for measure in outcome.measures)
+    assert "(too few turns for an interval)" in outcome_text(outcome).headline

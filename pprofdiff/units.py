@@ -151,6 +151,13 @@ class Scale(NamedTuple):
             return f"−{digits}"
         return f"+{digits}" if signed else digits
 
+    def nonzero(self, value: float) -> str:
+        """Return `number`, or ``<0.001`` for a value that would be printed as 0."""
+        text = self.number(value)
+        if value <= 0 or text.strip("0."):
+            return text
+        return f"<{text[:-1]}1"
+
     def rounded(self, value: float) -> float:
         """Return the value rounded as it is printed."""
         return round(value / self.size, self.decimals) * self.size

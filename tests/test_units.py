@@ -132,6 +132,14 @@ def test_signs(value, want):
     assert Scale(1, "", 0).number(value, signed=True) == want
 
 
+@pytest.mark.parametrize(
+    ("value", "want"),
+    [(0, "0.000"), (1, "0.001"), (0.4, "<0.001"), (1e-9, "<0.001"), (-0.4, "0.000")],
+)
+def test_a_value_is_never_printed_as_nothing(value, want):
+    assert Scale(1e3, "µs", 3).nonzero(value) == want
+
+
 def test_one_value():
     assert scaled(-2_500_000, "nanoseconds", signed=True) == "−2.50 ms"
 

@@ -73,7 +73,7 @@ def scaled_totals(diff: ProfileDiff) -> tuple[float, float]:
 def words(diff: ProfileDiff, base: float, new: float) -> str:
     """Return raw values as ``base → new unit``, in the report's scale."""
     scale = scale_of(diff)
-    sides = [scale.number(side) for side in diff.normalization.scaled(base, new)]
+    sides = [scale.nonzero(side) for side in diff.normalization.scaled(base, new)]
     unit = scale.unit if scale.unit == "%" else f" {scale.unit}"
     return f"{' → '.join(sides)}{unit}"
 
@@ -81,16 +81,20 @@ def words(diff: ProfileDiff, base: float, new: float) -> str:
 def line_words(diff: ProfileDiff, base: float, new: float) -> str:
     """Return raw values of a line as `words`, in a scale of their own if it is finer.
 
-    A line may allocate a few bytes of a total in KiB.
+    A line may allocate a few bytes of a total in KiB. Times are in the unit of the
+    title above them while that shows two digits.
     """
     by, sides = scale_of(diff), diff.normalization.scaled(base, new)
-    mode = diff.normalization.mode
-    if mode == "composition" or max(map(abs, sides)) >= by.size:
+    mode, largest = diff.normalization.mode, max(map(abs, sides))
+    least = by.size
+    if diff.unit in _NANOSECONDS:
+        least *= 10.0 ** (1 - by.decimals)
+    if mode == "composition" or largest >= least:
         return words(diff, base, new)
     own = scale_in_mode(sides, diff.unit, mode, cpu=diff.is_cpu)
     if own.size >= by.size:
         return words(diff, base, new)
-    return f"{own.number(sides[0])} → {own.number(sides[1])} {own.unit}"
+    return f"{own.nonzero(sides[0])} → {own.nonzero(sides[1])} {own.unit}"
 
 
 def unit_words(diff: ProfileDiff) -> str:

@@ -11,7 +11,7 @@ from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.rows import Cell, Column, Mark, Tone, sides
-from pprofdiff.units import Scale, percent, times
+from pprofdiff.units import percent, times
 
 _TONES: dict[Mark, Tone] = {"": "", "more": "worse", "less": "better", "noise": "faint"}
 
@@ -20,7 +20,7 @@ def value_cells(diff: ProfileDiff, base: int, new: int) -> tuple[Cell, Cell]:
     """Return raw base and new as cells, scaled, in the unit of the report."""
     scale = scale_of(diff)
     old, now = diff.normalization.scaled(base, new)
-    return Cell(_value(scale, old), old), Cell(_value(scale, now), now)
+    return Cell(scale.nonzero(old), old), Cell(scale.nonzero(now), now)
 
 
 def compared_columns(
@@ -37,14 +37,6 @@ def compared(
     """Return the cells of base, new and delta for raw values."""
     delta = delta_cell(diff, base, new, noise=noise)
     return (*value_cells(diff, base, new), delta)
-
-
-def _value(scale: Scale, value: float) -> str:
-    """Return a value; one too small for the column's decimals is not shown as 0."""
-    text = scale.number(value)
-    if value == 0 or text.strip("0.−"):
-        return text
-    return f"<{text[:-1]}1"
 
 
 def delta_cell(diff: ProfileDiff, base: int, new: int, *, noise: bool | None) -> Cell:
@@ -75,7 +67,7 @@ def ratio_cell(
     """
     ratio = diff.normalization.ratio(base, new)
     if ratio is None:
-        return Cell("new", inf) if new and not there[0] else Cell("")
+        return Cell("from 0" if there[0] else "new", inf) if new else Cell("")
     if new or there[1]:
         return Cell(times(ratio), ratio)
     return Cell("gone", 0.0)

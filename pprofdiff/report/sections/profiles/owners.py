@@ -53,30 +53,34 @@ def group_table(
 
     With `most`, there are at most that many categories, those with the largest
     significant changes, and small groups within noise share one row, ``rest``; with 0,
-    or in a `brief` table, all groups within noise do. A brief one leaves that row out
-    if it is small: its rows may not add up. Other keys are written like rules
-    of the gate: ``group:gc``, ``category:gc.mark.assist`` and ``total``.
+    or in a `brief` table, all groups within noise do, except those of such categories.
+    A brief one leaves that row out if it is small: its rows may not add up. Other keys
+    are written like rules of the gate: ``group:gc``, ``category:gc.mark.assist`` and
+    ``total``.
     """
     details = {group.id: group.detail for group in rules().groups}
     rows: list[Row] = []
     every = judged_groups(diff)
     groups = [group for group in every if group.base or group.new]
     only = brief or most == 0
+    parts_of = {group.id: judged_categories(diff, group.id) for group in groups}
+    kept = None if most is None else _furthest(parts_of, most)
     few = [
         group
         for group in groups
-        if most is not None and not _worth_a_row(diff, group, only=only)
+        if kept is not None
+        and not _worth_a_row(diff, group, only=only)
+        and not any(part.id in kept for part in parts_of[group.id])
     ]
     rest = few if len(few) > 1 else []
-    parts_of = {g.id: judged_categories(diff, g.id) for g in groups if g not in rest}
-    kept = None if most is None else _furthest(parts_of, most)
     for group in groups:
         if group in rest:
             continue
         name = Cell(group.label, detail=details[group.id])
         rows.append(_row(diff, group, "group", name))
         parts = [p for p in parts_of[group.id] if _large(diff, p)]
-        if len(parts) > 1:
+        # A single part says what its group does, unless only the part changed.
+        if len(parts) > 1 or (group.noise and any(p.noise is False for p in parts)):
             rows += [
                 _row(diff, part, "category", Cell(part.label))
                 for part in parts

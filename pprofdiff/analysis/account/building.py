@@ -198,10 +198,10 @@ def _running(
             "times, and running is not split"
         )
         return whole, [], [gap]
-    parts = list(in_part(inside, others))
+    parts = list(in_part(inside, others, "workers"))
     gaps = []
     if parts != inside:
-        gaps = ["CPU of the runtime's own workers (the CPU table includes it)"]
+        gaps = ["CPU of the runtime's own workers"]
     # By chance there may be more samples than running time.
     label = "running, but not on a CPU" if min(off) >= 0 else "running less CPU"
     parts.append(Part("off-cpu", label, off, "trace less the CPU profile"))
@@ -321,9 +321,9 @@ def _of_benchmark(
     off = _groups(diff, scaled, (~masks[0], ~masks[1]))
     source = "bench.txt less the CPU profile"
     gaps = ["why it was not on a CPU was not measured: a trace shows it by reason"]
-    parts = in_part(on, off)
+    parts = in_part(on, off, "other goroutines")
     if parts != on:
-        gaps.insert(0, "CPU of other goroutines (the CPU table includes it)")
+        gaps.insert(0, "CPU of other goroutines")
     medians = whole.base, whole.new
     apart = max(
         abs(log(mean / each)) for mean, each in zip(means, medians, strict=True)

@@ -53,14 +53,19 @@ class Part(NamedTuple):
     paths: tuple[Part, ...] = ()
 
 
-def in_part(parts: Sequence[Part], outside: Sequence[Part]) -> tuple[Part, ...]:
-    """Return parts, labelled "(in part)" where `outside` has more under the same label.
+def in_part(
+    parts: Sequence[Part], outside: Sequence[Part], what: str
+) -> tuple[Part, ...]:
+    """Return parts, labelled where `outside` has more under the same label.
 
-    Tables of the same groups show the whole under the plain label.
+    Tables of the same groups show the whole under the plain label. `what` says what
+    `outside` is of: ``User code (without workers)``.
     """
     more = {part.label for part in outside if any(part.amount)}
     return tuple(
-        part._replace(label=f"{part.label} (in part)") if part.label in more else part
+        part._replace(label=f"{part.label} (without {what})")
+        if part.label in more
+        else part
         for part in parts
     )
 

@@ -40,6 +40,17 @@ def account_parts(
     yield from map(Sentence, outside_notes(account))
 
 
+def of_few(report: ReportModel) -> bool:
+    """Return whether the account is of a few operations, which nothing tests.
+
+    Measured benchmarks are traced in one run per side: what the machine did meanwhile
+    differs more than the builds.
+    """
+    comparison = report.comparison
+    trace = comparison.trace
+    return comparison.measured and trace is not None and not trace.several
+
+
 def outside_notes(account: Account) -> Iterator[str]:
     """Yield what the account leaves out, and how its total relates to medians.
 

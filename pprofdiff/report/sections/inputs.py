@@ -218,6 +218,7 @@ def cautions(report: ReportModel) -> Iterator[Sentence]:
     for what, label in report.comparison.lonely:
         alone = words.get(what, KINDS["profile"].alone)
         thing = f"{what} {alone}".rstrip()
-        yield Sentence(f"Only {label} has a {thing}: not compared.")
+        article = "an" if thing[:1] in "aeio" else "a"
+        yield Sentence(f"Only {label} has {article} {thing}: not compared.")
     for warning in report.warnings:
         yield Sentence(warning.text, "warning")

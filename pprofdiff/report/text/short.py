@@ -20,7 +20,7 @@ from pprofdiff.report.rows import (
     tables_of,
 )
 from pprofdiff.report.sections import sections
-from pprofdiff.report.sections.account import account_parts
+from pprofdiff.report.sections.account import account_parts, of_few
 from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import Why, why
 from pprofdiff.report.sections.gc_price import gc_price_brief
@@ -123,7 +123,7 @@ def _parts(
         section for section in of_report if not covered_by_units(report, section)
     ]
     units = list(unit_parts(report, room.units, brief=True))
-    account = list(account_parts(report, room.account))
+    account = [] if of_few(report) else list(account_parts(report, room.account))
     below, tables = _measured(report, of_report, room)
     legend = list(marks_legend(tables_of((*units, *account, *tables))))
     yield from _with_legend(list(_close(units)), [] if below else legend)

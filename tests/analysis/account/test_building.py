@@ -133,9 +133,9 @@ def test_a_group_that_is_beside_it_as_well_is_labelled_apart(benchmarked):
     compared = told(base, new)
     whole = account(compared)
     labels = {part.id: part.label for part in whole.parts}
-    assert labels["cpu.user"] == "User code (in part)"
+    assert labels["cpu.user"] == "User code (without other goroutines)"
     assert labels["cpu.alloc"] == "Allocation"
-    assert whole.gaps[0] == "CPU of other goroutines (the CPU table includes it)"
+    assert whole.gaps[0] == "CPU of other goroutines"
     diff = next(d for d in compared.profiles if d.is_cpu)
     rows = {group.label: group for group in judged_groups(diff)}
     equal = [part for part in whole.parts if part.label in rows]
@@ -145,7 +145,7 @@ def test_a_group_that_is_beside_it_as_well_is_labelled_apart(benchmarked):
         scaled = diff.normalization.scaled(row.base, row.new)
         assert [float(side) for side in part.amount] == pytest.approx(scaled)
     plain = account(told(*benchmarked))
-    assert not any("in part" in part.label for part in plain.parts)
+    assert not any("(without" in part.label for part in plain.parts)
     assert len(plain.gaps) == 1
 
 

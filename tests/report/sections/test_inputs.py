@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pprofdiff.loaders.profiles.encode import encode
+from pprofdiff.report.model import report_of
+from pprofdiff.report.sections.inputs import cautions
+from tests.analysis.measuring import Unit, compared, path
 from tests.building import cpu
+
+ONE = Unit({path("F"): 600}, {path("F"): (3, 300)})
 
 FROM_25, FROM_26, UP_TO_25 = (
     "runtime.tryDeferToSpanScan",
@@ -36,3 +43,15 @@ def test_releases_that_may_be_one_are_not_shown_as_two(
     out = cli("base.pb", "new.pb", *full).out
     assert ("go1." in out) == bool(shown)
     assert all(version in out for version in shown)
+
+
+def test_what_one_side_alone_has_has_its_article():
+    report = report_of(compared(ONE, ONE))
+    lonely = ("allocs", "base"), ("cpu", "new"), ("trace", "new")
+    alone = replace(report.comparison, lonely=lonely)
+    said = [sentence.text for sentence in cautions(report._replace(comparison=alone))]
+    assert said[:3] == [
+        "Only base has an allocs profile: not compared.",
+        "Only new has a cpu profile: not compared.",
+        "Only new has a trace: not compared.",
+    ]

@@ -497,7 +497,8 @@ class Section:
     a finding nor a lead. `compared` is the comparison itself, of the kind's own type.
     `contents` says what it contains, "" if the title is enough; `tops` are the keys of
     the parts that a short answer shows; `noise` says whether the totals are within
-    noise, None if unknown.
+    noise, None if unknown. It is `unchanged` if exact counts in another section show
+    that: then it is detail.
 
     `build` makes the parts when they are first needed. `short_parts` makes what an
     answer shows of the section if it comes first, given the maximum rows per table and
@@ -518,6 +519,7 @@ class Section:
     tops: tuple[str, ...] = ()
     instead: str = ""
     noise: bool | None = None
+    unchanged: bool = False
     short_parts: Callable[[int, int], Iterable[SectionPart]] | None = field(
         default=None, repr=False
     )

@@ -10,6 +10,7 @@ from pprofdiff.analysis.causes.rules.marking import cycle_cpu_us
 from pprofdiff.analysis.causes.sites import BYTE
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.ledger.gc_price import Cycle, GCPrice, Pair, gc_price
+from pprofdiff.analysis.outcome.by_unit import counts_alike
 from pprofdiff.analysis.policy import MAJOR, MINOR
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
@@ -22,6 +23,8 @@ _MIB = 1 << 20
 _GC = "gc", "gc_tax"
 # gctrace truncates sizes to MiB, which distorts ratios of live heaps below this.
 _LEAST_MB = 4.0
+# An allocs profile is of the operations that B/op counts if it differs by no more.
+_NEAR = 0.1
 
 
 class GCAccount(NamedTuple):
@@ -54,7 +57,7 @@ def gc_account(comparison: Comparison) -> GCAccount | None:
     if found is None:
         return None
     allocated, bytes_from = found
-    places = {} if allocs is None else _places(allocs)
+    places = {} if allocs is None or bytes_from != "allocs" else _places(allocs)
     cycle = None if logged is None else logged.cycle
     is_forced = gc is not None and _forced(gc)
     if cpu is not None and _per_op(cpu):
@@ -110,8 +113,10 @@ def _allocated(
     known = comparison.work and comparison.work.allocated.get("alloc_space")
     if known and min(known) < BYTE:
         return None
-    if allocs is not None:
-        return allocs.normalization.scaled(*allocs.totals), "allocs"
+    held = None if allocs is None else allocs.normalization.scaled(*allocs.totals)
+    counted = known if comparison.measured else None
+    if held is not None and not (counted and _other(comparison, held, counted)):
+        return held, "allocs"
     if known:
         return known, "B/op"
     return None if logged is None else (logged.allocated, "GC log")
@@ -180,6 +185,17 @@ def _forced(gc: GCDiff) -> bool:
 
 def _per_op(diff: ProfileDiff) -> bool:
     return diff.normalization.mode == "per_work" and min(diff.totals) > 0
+
+
+def _other(comparison: Comparison, held: Pair, counted: Pair) -> bool:
+    """Return whether a profile's bytes/op differ from what benchmarks count.
+
+    One profile per side shows no change that exact counts do not have, and with much
+    set-up outside the timer it is of other operations.
+    """
+    pairs = zip(held, counted, strict=True)
+    far = any(abs(own - said) > _NEAR * said for own, said in pairs)
+    return far or counts_alike(comparison)
 
 
 def _places(allocs: ProfileDiff) -> dict[str, Pair]:

@@ -26,7 +26,7 @@ from pprofdiff.report.rows import (
     tables_of,
 )
 from pprofdiff.report.sections import sections
-from pprofdiff.report.sections.account import account_parts
+from pprofdiff.report.sections.account import account_parts, of_few
 from pprofdiff.report.sections.answer import Answer, answer
 from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import Why, why
@@ -104,12 +104,18 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     yield from _support(report, shown_sections, first)
     said = [r for r in others if r.finding.text or r.finding.advice or r.sentences]
     if said:
-        yield _Piece("The other findings in full", "", _listed(said), 2)
-    for number, section in enumerate(shown_sections):
+        more = "\n\n".join(map(markup.rest_of, said))
+        yield _Piece("More on the other findings", "", more, 2)
+    if of_few(report):
+        for parts in _cut(account_parts(report)):
+            yield _Piece("What adds up, from one trace per side", "", _drawn(parts), 3)
+    for number, (section, mode) in enumerate(_detailed(report, shown_sections, first)):
         contents = f": {section.contents}" if section.contents else ""
         alone = number == 0 and section.diff is None
-        for parts in _cut(section.parts):
-            text = "\n\n".join(_linked(report, section, part) for part in parts)
+        for at, parts in enumerate(_cut(section.parts)):
+            above = [mode] if mode and not at else []
+            drawn = (_linked(report, section, part) for part in parts)
+            text = "\n\n".join((*above, *drawn))
             title = f"{section.heading}{contents}"
             yield _Piece(title, _name_of(parts), text, 3, opened=alone)
     yield from _rules(report, "Rules of the gate")
@@ -152,8 +158,10 @@ def _quiet(
             yield _Piece(fold, name, text, 0)
     if explained.reasons:
         yield _Piece(fold, "findings", _listed(explained.reasons), 1)
-    for section in shown_sections:
+    untitled = first._replace(title="")
+    for section, mode in _detailed(report, shown_sections, untitled):
         heading = markup.emphasis(section.heading, 2 * _LONGEST_LABEL)
+        heading = "\n\n".join(filter(None, (heading, mode)))
         for parts in _cut(section.parts):
             text = "\n\n".join(filter(None, (heading, _drawn(parts))))
             yield _Piece(fold, _name_of(parts), text, 3, section=section.heading)
@@ -295,30 +303,47 @@ def _verdict(report: ReportModel) -> Iterator[_Piece]:
 def _totals(
     report: ReportModel, shown_sections: Sequence[Section], first: Answer
 ) -> str:
-    """Return one line per profile: its totals, and its mode if not yet stated.
-
-    A profile without totals whose mode is already stated has no line.
-    """
+    """Return one line per profile with totals, with its mode if not yet stated."""
     lines = []
     said = {""}
     for section in shown_sections:
-        if section.diff is None:
+        lead = _lead(section, first)
+        if not lead:
             continue
         line = f"- {markup.emphasis(section.heading, 2 * _LONGEST_LABEL)}"
         mode = _mode(report, section)
-        lead = section.lead if section.lead != first.title else ""
         if mode not in said:
             line += f" ({markup.inline(mode, 2 * _LONGEST_LABEL)})"
-        if lead:
-            line += f": {markup.inline(lead, _LONGEST_LINE)}"
-        if lead or mode not in said:
-            lines.append(line)
+        lines.append(f"{line}: {markup.inline(lead, _LONGEST_LINE)}")
         said.add(mode)
     if report.filters:
         lines.append(
             f"- only: {markup.inline(' '.join(report.filters), _LONGEST_LINE)}"
         )
     return "\n".join(lines)
+
+
+def _lead(section: Section, first: Answer) -> str:
+    """Return a profile's totals, "" if the answer has them."""
+    lead = "" if section.diff is None else section.lead
+    return "" if lead == first.title else lead
+
+
+def _detailed(
+    report: ReportModel, shown_sections: Sequence[Section], first: Answer
+) -> Iterator[tuple[Section, str]]:
+    """Yield the sections to show in full, each with its mode if not yet stated.
+
+    The mode is Markdown. What exact counts show to be unchanged is left out.
+    """
+    said = {"", *(_mode(report, s) for s in shown_sections if _lead(s, first))}
+    for section in shown_sections:
+        if section.unchanged:
+            continue
+        mode = "" if section.diff is None else _mode(report, section)
+        words = f"{mode[:1].upper()}{mode[1:]}."
+        yield section, "" if mode in said else markup.paragraph(words)
+        said.add(mode)
 
 
 def _in_short(others: Sequence[Reason], rest: Sequence[Sentence]) -> str:
@@ -349,6 +374,8 @@ def _support(
 ) -> Iterator[_Piece]:
     """Yield account and changed lines; without a cause, what changed most."""
     account, lines = list(account_parts(report)), list(changed_parts(report))
+    if of_few(report):
+        account = []
     if account:
         yield _Piece("", "account", _drawn(account), 0)
     if lines:

@@ -8,7 +8,7 @@ commit, a link, an emoji) becomes a code span, where none of that is recognized.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
 from typing import NamedTuple
@@ -164,16 +164,35 @@ def _fenced(lines: list[str]) -> str:
 
 def _item(reason: Reason) -> str:
     """Return a finding as one item of a numbered list."""
-    number, finding = _lead(reason), reason.finding
+    title = _no_list(emphasis(reason.title, LONGEST_PARAGRAPH))
+    return _below(reason, [title, *_details(reason)])
+
+
+def rest_of(reason: Reason) -> str:
+    """Return a finding without the title, for readers who know it by its number."""
+    details = _details(reason)
+    cause = reason.number and not reason.level
+    return _below(reason, details) if cause and details else _item(reason)
+
+
+def _details(reason: Reason) -> list[str]:
+    """Return what is below a finding's title, as paragraphs."""
+    finding = reason.finding
     below = []
     if finding.text:
         below.append(paragraph(finding.text))
     below += filter(None, map(noted, reason.notes))
     if finding.advice:
         below.append(paragraph(finding.advice, "→"))
-    title = _no_list(emphasis(reason.title, LONGEST_PARAGRAPH))
-    indent = " " * len(number)
-    return "\n\n".join([number + title, *(indent + text for text in below)])
+    return below
+
+
+def _below(reason: Reason, paragraphs: Sequence[str]) -> str:
+    """Return paragraphs as one item of a list, below its number or bullet."""
+    lead = _lead(reason)
+    indent = " " * len(lead)
+    first, *others = paragraphs
+    return "\n\n".join([lead + first, *(indent + text for text in others)])
 
 
 def noted(note: SourceNote) -> str:
@@ -181,8 +200,7 @@ def noted(note: SourceNote) -> str:
     if note.lines is None:
         return paragraph(note.text)
     commits = [
-        f"{linked(commit.short, commit_url(commit))} "
-        f"{inline(commit.subject, _LONGEST_NAME)}".rstrip()
+        f"{linked(commit.short, commit_url(commit))} {_quoted(commit.subject)}".rstrip()
         for commit in note.commits
     ]
     url = lines_url(note.lines)
@@ -200,6 +218,12 @@ def linked(text: str, url: str) -> str:
     """Return text as code, linked if there is a URL."""
     code = _coded(printable(text), _code)
     return f"[{code}]({url})" if url else code
+
+
+def _quoted(text: str) -> str:
+    """Return a commit's subject: as code if any word of it could be markup."""
+    fitting = _fitting(text, _LONGEST_NAME)
+    return fitting if inline(text) == fitting else _coded(fitting, _code)
 
 
 def in_short(reason: Reason) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pprofdiff.analysis.account.gc import GCAccount
 from pprofdiff.analysis.causes.sites import BYTE
@@ -83,7 +84,7 @@ def _table(report: ReportModel, account: GCAccount, *, brief: bool = False) -> T
     whole = Factor("cpu", *split.cpu, split.delta)
     rows = [
         _row(whole, Cell("GC CPU"), scale, scale, level=0),
-        _factor(split.allocated, account, scale, level=1),
+        _allocated(report, account, scale),
         *(
             _row(place, name, "B/op", scale, level=2)
             for place, name in zip(large, names, strict=True)
@@ -113,6 +114,16 @@ def _scale(report: ReportModel, account: GCAccount) -> Scale:
     """Return the scale of CPU: that of the CPU table, if there is one."""
     cpu = report.comparison.cpu
     return _in(account.split.cpu, "ns/op") if cpu is None else scale_of(cpu)
+
+
+def _allocated(report: ReportModel, account: GCAccount, scale: Scale) -> Row:
+    """Return the row of all bytes; benchmarks count them, so a profile is named."""
+    row = _factor(account.split.allocated, account, scale, level=1)
+    if not report.comparison.measured or account.source[1] != "allocs":
+        return row
+    name, *cells = row.cells
+    named = replace(name, text=f"{name.text} (by the profile)")
+    return replace(row, cells=(named, *cells))
 
 
 def _factor(factor: Factor, account: GCAccount, scale: Scale, *, level: int) -> Row:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pprofdiff.analysis.source.model import ChangedLines
 from pprofdiff.model.source import Commit
 from pprofdiff.report.markdown.markup import noted
@@ -23,3 +25,17 @@ def test_the_subject_of_a_commit_is_said_once():
     assert again.text.endswith('; aaaaaaaaa; bbbbbbbbb "store: sort".')
     assert [commit.id for commit in again.commits] == [COMMIT.id, OTHER.id]
     assert "`aaaaaaaaa`; `bbbbbbbbb` store: sort" in noted(again)
+
+
+@pytest.mark.parametrize(
+    ("subject", "written"),
+    [
+        ("store: price", "store: price"),
+        ("run gofmt -r 'interface{} -> any'", "`run gofmt -r 'interface{} -> any'`"),
+        ("use @all (#12)", "`use @all (#12)`"),
+        ("tick `now` | then", "``tick `now` ``&#124;` then`"),
+    ],
+)
+def test_a_subject_is_code_as_a_whole_or_not_at_all(subject, written):
+    lines = NOTE.lines._replace(commits=(COMMIT._replace(subject=subject),))
+    assert noted(NOTE._replace(lines=lines)).endswith(f"; `aaaaaaaaa` {written}")

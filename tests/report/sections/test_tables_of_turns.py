@@ -13,8 +13,10 @@ from pprofdiff.report.markdown.comment import render
 from pprofdiff.report.model import Scope, report_of
 from pprofdiff.report.rows import Table
 from pprofdiff.report.sections import sections, tiles
-from pprofdiff.report.sections.changes import change
+from pprofdiff.report.sections.changes import bounds, change
 from pprofdiff.report.sections.profiles.headline import headline
+from pprofdiff.report.sections.profiles.owners import group_table
+from pprofdiff.report.sections.units import unit_parts
 from pprofdiff.report.text.plain import render as as_text
 from pprofdiff.report.text.report import report_parts
 from tests.analysis.building import stacks
@@ -103,8 +105,12 @@ def test_a_benchmark_has_the_value_the_interval_and_the_mark_of_the_outcome(repo
                 next(iter(cells(table, r).values())).value for r in ("base", "new")
             )
             assert (base, new) == pytest.approx((measure.base, measure.new))
-            assert new / base == pytest.approx(measure.judged.ratio)
-            assert interval.text.count("%") + interval.text.count("×") > 0
+            judged = measure.judged
+            assert new / base == pytest.approx(judged.ratio)
+            said = bounds(judged.ratio, judged.low, judged.high)
+            if delta.mark == "noise" and not judged.low <= 1 <= judged.high:
+                said = "not significant"
+            assert interval.text == f"({said})"
             found += 1
         for unit in outcome.units:
             delta = cells(table, "delta")[f"{unit.name}-2"]
@@ -115,6 +121,58 @@ def test_a_benchmark_has_the_value_the_interval_and_the_mark_of_the_outcome(repo
             elif not unit.moved:
                 assert delta.mark == "noise"
     assert found == max(len(outcome.units), len(outcome.measures) * (not outcome.units))
+
+
+# Two bounds of one sign, or two factors on one side of 1.
+_WITHOUT_NONE = re.compile(r"\(([+−]).* to \1|\([1-9][\d.]* to [1-9]")
+
+
+def test_within_noise_no_interval_excludes_no_change(report):
+    named = [section(report, "benchmark").parts, list(unit_parts(report))]
+    for table in (part for parts in named for part in parts):
+        if not isinstance(table, Table) or table.place("interval") < 0:
+            continue
+        delta, interval = (cells(table, role) for role in ("delta", "interval"))
+        for key, cell in delta.items():
+            apart = _WITHOUT_NONE.match(interval[key].text)
+            assert not (cell.mark == "noise" and apart)
+
+
+def test_call_sites_of_a_comment_agree_with_exact_counts(report):
+    """One profile per side shows no change that counts do not have."""
+    part = section(report, "allocs")
+    if part is None:
+        return
+    assert part.unchanged
+    assert "allocs (" not in render(report)
+    marks = {c.mark for table in tables(part) for c in cells(table, "delta").values()}
+    assert marks <= {""}
+
+
+def test_call_sites_of_changed_counts_are_said_to_be_of_a_profile():
+    report = report_of(compared(ONE, ONE._replace(allocated={F: (5, 500)})))
+    assert render(report).count("From one profile per side") == 1
+    assert not section(report, "allocs").unchanged
+
+
+def test_functions_are_judged_over_all_benchmarks_where_those_changed_both_ways():
+    base, new = (
+        [named(name, cpu) for name, cpu in zip("AB", cpus, strict=True)]
+        for cpus in ((600, 600), (900, 400))
+    )
+    text = as_text(report_parts(report_of(compared(base, new))))
+    assert text.startswith("base → new   Both ways")
+    assert "No function of the program changed" not in text
+
+
+def test_a_category_that_changed_has_its_group_in_a_short_table():
+    """A row of all groups within noise would hide it, and repeat the total."""
+    concat, other = ("runtime.concatstrings", *CODE), ("runtime.memmove", *CODE)
+    base, new = (Unit({CODE: 400, concat: one, other: 300 - one}) for one in (20, 280))
+    table = group_table(compared(base, new).cpu, ("base", "new"), 4, brief=True)
+    marks = {row.key: row.cells[table.place("delta")].mark for row in table.rows}
+    assert marks["group:runtime"] == "noise"
+    assert (marks["category:string"], marks["category:mem.move"]) == ("more", "less")
 
 
 def test_no_other_statistic_is_named(report):

@@ -28,21 +28,30 @@ _HARDLY = 0.001
 _OF_OBJECTS = Column("objects", "pair"), Column("mean size", "pair")
 
 
+class PerOp(NamedTuple):
+    """What is known of sites that benchmarks call.
+
+    A site with fewer objects per op than `least_objects` has none in the table: they
+    are not known well. Sites that are not `judged` have no marks.
+    """
+
+    least_objects: float
+    judged: bool
+
+
 def call_sites(
     diff: ProfileDiff,
     others: Sequence[ProfileDiff],
     labels: tuple[str, str],
     rows: int | None = None,
     *,
-    per_op: bool = False,
-    least_objects: float = 0.0,
+    per_op: PerOp | None = None,
 ) -> Iterator[Table]:
     """Yield up to `rows` call sites: allocations that changed most, then the largest.
 
     Objects and mean size are shown next to bytes if one of `others` is of the same
-    profiles and counts objects, for sites with `least_objects` or more: fewer are not
-    known well. With `per_op`, only sites that benchmarks call are shown, without those
-    that hardly allocate.
+    profiles and counts objects. With `per_op`, only sites that benchmarks call are
+    shown, without those that hardly allocate.
     """
     kept = of_operations(diff) if per_op else None
     leaves = by_leaf(diff.ledger if kept is None else diff.ledger.among(kept))
@@ -53,12 +62,16 @@ def call_sites(
     if per_op and not len(leaves.base):
         return
     noise = noise_of(diff, leaves.runs)
-    by_chance = np.array([bool(chance) for chance in noise], np.bool_)
+    unmarked = per_op is not None and not per_op.judged
+    by_chance = np.array([unmarked or bool(chance) for chance in noise], np.bool_)
     base, new = diff.normalization.scaled(leaves.base, leaves.new)
     weight = np.where(by_chance, np.maximum(base, new), np.abs(new - base))
     most = _ROWS if rows is None else rows
     order = np.lexsort((-weight, by_chance))[:most].tolist()
+    least_objects = 0.0 if per_op is None else per_op.least_objects
     objects = _objects(diff, others, kept, least_objects)
+    if unmarked:
+        noise = [None] * len(noise)
     figures = [_figures(diff, leaves, i, objects, noise=noise[i]) for i in order]
     counted: tuple[Column, ...] = _OF_OBJECTS
     if per_op and not any(cells[-1].text for cells in figures):

@@ -76,12 +76,21 @@ def movers(
 
 
 def _nothing(
-    diff: ProfileDiff, table: FunctionTable, column: ValueColumn, *, of: str = ""
+    diff: ProfileDiff,
+    table: FunctionTable,
+    column: ValueColumn,
+    *,
+    of: str = "",
+    together: bool = False,
 ) -> Sentence:
-    """Return a sentence saying that no function's flat, or cum, changed."""
+    """Return a sentence saying that no function's flat, or cum, changed.
+
+    `together` says that it is about all benchmarks, each of which may have changed.
+    """
     how = " significantly" if diff.model else ""
     if of:
-        return Sentence(f"No {table.noun} of {of} changed{how}.", key=column)
+        over = "Over all benchmarks together, no" if together else "No"
+        return Sentence(f"{over} {table.noun} of {of} changed{how}.", key=column)
     return Sentence(f"No {table.noun}'s {column} changed{how}.", key=column)
 
 
@@ -110,13 +119,15 @@ def moved_most(
     rows: int,
     *,
     brief: bool = False,
+    together: bool = False,
 ) -> Table | Sentence:
     """Return the functions (or lines, files) that changed most, in either direction.
 
     If samples are attributed, a function of the program has the cost of itself and of
     the library and runtime below it: rows add up, and no caller repeats its callee. If
     none changed that way, and for lines and files, it is their cum. A `brief` table is
-    of measured benchmarks, whose causes say what counts as a function's own.
+    of measured benchmarks, whose causes say what counts as a function's own; if there
+    are several, they are judged `together`.
     """
     owned = next(owned_most(diff, labels, granularity, rows, measured=brief), None)
     if owned is not None:
@@ -131,7 +142,8 @@ def moved_most(
         kept = kept & _of_program(diff, table) & ~runtime_like(table.names)
     chosen = chains(table, order[kept[order]], "cum")
     if not chosen:
-        return _nothing(diff, table, "cum", of="the program" if brief else "")
+        of = "the program" if brief else ""
+        return _nothing(diff, table, "cum", of=of, together=together)
     rows_of = _rows(diff, table, "cum", chosen[:rows])
     made = _table(diff, labels, "cum", table.noun, rows_of)
     title = "What changed most (cum)"

@@ -9,6 +9,7 @@ from functools import partial
 from pprofdiff.analysis.account.gc import too_little_gc
 from pprofdiff.analysis.causes.sites import Sites
 from pprofdiff.analysis.control.totals import total_noise
+from pprofdiff.analysis.outcome.by_unit import counts_alike
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import groups_moved
 from pprofdiff.analysis.profiles.kinds import is_heap
@@ -27,7 +28,7 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.report.sections.changes import total_change
 from pprofdiff.report.sections.gc_price import gc_price_parts
-from pprofdiff.report.sections.profiles.call_sites import call_sites
+from pprofdiff.report.sections.profiles.call_sites import PerOp, call_sites
 from pprofdiff.report.sections.profiles.cells import delta_cell
 from pprofdiff.report.sections.profiles.functions import (
     moved_most,
@@ -41,6 +42,11 @@ from pprofdiff.report.sections.profiles.owners import group_table, payer_tables
 
 # The size of a benchmark's own tables, of which there may be several.
 _CATEGORIES_OF_UNIT, _ROWS_OF_UNIT = 4, 6
+_OF_PROFILE = Sentence(
+    "From one profile per side, which includes set-up outside the timer; B/op and "
+    "allocs/op are exact.",
+    "legend",
+)
 
 
 def profile_sections(
@@ -71,6 +77,7 @@ def profile_sections(
             if counted is not None or report.comparison.measured
             else headline(diff),
             noise=total_noise(diff),
+            unchanged=counted is not None and counts_alike(report.comparison),
             compared=diff,
             build=partial(_parts, report, diff, scope),
             contents=_contents(diff),
@@ -103,7 +110,8 @@ def _call_sites(
 ) -> Iterator[Table]:
     """Yield the call sites; for benchmarks that count, those of their operations.
 
-    If tiny objects share a block, a site has at least as many as profiles count.
+    If tiny objects share a block, a site has at least as many as profiles count. Sites
+    have no marks if the counts did not change.
     """
     if _counted(report, diff) is None:
         yield from call_sites(diff, report.profiles, report.labels, rows)
@@ -114,8 +122,10 @@ def _call_sites(
         () if sites is None else report.profiles,
         report.labels,
         rows,
-        per_op=True,
-        least_objects=0.0 if sites is None else sites.least_objects,
+        per_op=PerOp(
+            0.0 if sites is None else sites.least_objects,
+            judged=not counts_alike(report.comparison),
+        ),
     )
 
 
@@ -151,7 +161,10 @@ def _parts(
     labels, rows = report.labels, scope.rows
     measured = report.comparison.measured
     if is_heap(diff.new.profile):
-        yield from _call_sites(report, diff, rows)
+        tables = list(_call_sites(report, diff, rows))
+        yield from tables
+        if tables and _counted(report, diff) is not None:
+            yield _OF_PROFILE
     else:
         if diff.grouped:
             yield group_table(diff, labels)
@@ -226,7 +239,14 @@ def _short_parts(
         # The headline of measured benchmarks has the total.
         if diff.grouped and (not brief or groups_moved(diff)):
             yield group_table(diff, labels, categories, brief=brief)
-        most = moved_most(diff, labels, scope.granularity, rows, brief=brief)
+        most = moved_most(
+            diff,
+            labels,
+            scope.granularity,
+            rows,
+            brief=brief,
+            together=bool(report.outcome.units),
+        )
         yield from _beyond_causes(report, diff, most) if brief else [most]
         yield from _of_fleet(report, diff, rows)
     if scope.joined:

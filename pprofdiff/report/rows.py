@@ -240,6 +240,11 @@ class Heading(NamedTuple):
     text: str
 
 
+def prefix_of(lines: ChangedLines) -> str:
+    """Return what precedes a location unless its lines changed: ``removed: ``."""
+    return "" if lines.verb == "changed" else f"{lines.verb}: "
+
+
 class SourceNote(NamedTuple):
     """What the source says about a finding, in one sentence.
 
@@ -270,7 +275,8 @@ class SourceNote(NamedTuple):
             return self.said
         where = "" if self.titled else f" in {short(self.lines.function)}"
         amount = f", {self.amount} cum" if self.amount else ""
-        return f"{self.more}{where}{self.said}{amount}"
+        was = f" (from {self.lines.moved_from})" if self.lines.moved_from else ""
+        return f"{was}{self.more}{where}{self.said}{amount}"
 
     @property
     def text(self) -> str:
@@ -365,8 +371,7 @@ class Reason(NamedTuple):
         """
         found, said = self.finding, self.finding.title
         if self.lines is not None:
-            removed = "removed: " if self.lines.gone else ""
-            where = [f"{removed}{self.lines.place}"]
+            where = [f"{prefix_of(self.lines)}{self.lines.place}"]
             where += (commit.short for commit in self.lines.commits)
             unit, title = found.said_of
             subject, _, rest = title.partition(" ")

@@ -9,7 +9,6 @@ as ``pprof -list`` has it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -40,6 +39,7 @@ from pprofdiff.analysis.lines.costs import FunctionLines, on_stacks, side_lines
 from pprofdiff.analysis.lines.listing import BothSides, Located, Places, places_of
 from pprofdiff.analysis.policy import NAMED, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.source.code import code_changes, says_more
 from pprofdiff.analysis.source.extents import differences, hunks_within
 from pprofdiff.analysis.source.mentioned import Callees, Differing
 from pprofdiff.analysis.source.model import (
@@ -149,7 +149,7 @@ class _Carriers:
         hunks = hunks_within(
             self.sources, (texts[0], base.extent), (texts[1], new.extent)
         )
-        return _unmoved([hunk for hunk in hunks if _says_more(hunk, *texts)], *texts)
+        return code_changes(hunks, *texts)
 
     @property
     def changed(self) -> tuple[_Changed, ...]:
@@ -278,6 +278,7 @@ class _Carriers:
             new=0,
             commits=commits,
             build=self._build(text, gone=gone),
+            moved_from=_moved_from(hunk, texts),
         )
 
     @cached_property
@@ -316,7 +317,7 @@ class _Carriers:
     def _of_text(self, function: Differing) -> Iterator[ChangedLines]:
         """Yield the changed lines of a function, which need not have samples."""
         for hunk in function.hunks:
-            if _says_more(hunk, *function.texts):
+            if says_more(hunk, *function.texts):
                 yield self._lines(function.name, function.texts, hunk)
 
     def on_stacks(self, rows: Sequence[int]) -> tuple[RelatedLines, ...]:
@@ -541,7 +542,7 @@ def _hunks_of(sources: Sources, old: SourceFile, now: SourceFile) -> Iterator[st
         return
     hunks = sources.hunks(base, new)
     for hunk in differences(base.lines, new.lines) if hunks is None else hunks:
-        if _says_more(hunk, base, new):
+        if says_more(hunk, base, new):
             line = hunk.new_start if hunk.new_count else hunk.base_start
             yield f"{now.path}:{line}"
 
@@ -854,42 +855,9 @@ def _plain(name: str) -> str:
     return name.replace("(*", "").replace(")", "")
 
 
-def _says_more(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
-    """Return whether a hunk changes more than comments, blank lines and line breaks."""
-    old, now = _codes(hunk, base, new)
-    return old != now
-
-
-def _unmoved(hunks: list[Hunk], base: SourceText, new: SourceText) -> list[Hunk]:
-    """Return the hunks without lines that only moved within their function."""
-    codes = [_codes(hunk, base, new) for hunk in hunks]
-    gone = {old for old, now in codes if not now}
-    added = {now for old, now in codes if not old}
-    moved = gone & added
-    return [
-        hunk
-        for hunk, (old, now) in zip(hunks, codes, strict=True)
-        if not ((old in moved and not now) or (now in moved and not old))
-    ]
-
-
-def _codes(hunk: Hunk, base: SourceText, new: SourceText) -> tuple[str, str]:
-    """Return the code of a hunk in base and in new; see `_code`."""
-    old = base.lines[hunk.base_start - 1 :][: hunk.base_count]
-    now = new.lines[hunk.new_start - 1 :][: hunk.new_count]
-    return _code(old if hunk.base_count else ()), _code(now if hunk.new_count else ())
-
-
-# A literal of Go, or any other character that is no space.
-_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|`[^`]*`|\'(?:\\.|[^\'\\])+\'|\S')
-
-
-def _code(lines: Sequence[str]) -> str:
-    """Return lines without comments and space between tokens; directives stay.
-
-    Lists on several lines end with a comma that those on one line do not have.
-    """
-    plain = (line.strip() for line in lines)
-    kept = (one for one in plain if not one.startswith("//") or one.startswith("//go:"))
-    code = "".join(_TOKEN.findall("\n".join(kept)))
-    return code.replace(",)", ")").replace(",}", "}")
+def _moved_from(hunk: Hunk, texts: tuple[SourceText | None, SourceText | None]) -> int:
+    """Return the first line in base of a hunk whose lines only moved, else 0."""
+    old, now = texts
+    if old is None or now is None or not (hunk.base_count and hunk.new_count):
+        return 0
+    return 0 if says_more(hunk, old, now) else hunk.base_start

@@ -73,7 +73,7 @@ class GoFile:
 
     def code(self, start: int, end: int) -> str:
         """Return a part of the text without comments."""
-        return _OPAQUE.sub(_uncommented, self.text[start:end])
+        return uncommented(self.text[start:end])
 
     @property
     def in_test_package(self) -> bool:
@@ -163,8 +163,19 @@ class GoFile:
         return len(self.plain)
 
 
-def _uncommented(match: re.Match[str]) -> str:
-    return " " if match[0].startswith(("//", "/*")) else match[0]
+def uncommented(text: str) -> str:
+    """Return a text with a blank for each comment, on as many lines.
+
+    Directives (``//go:``) stay.
+    """
+    return _OPAQUE.sub(_without_comment, text)
+
+
+def _without_comment(match: re.Match[str]) -> str:
+    text = match[0]
+    if not text.startswith(("//", "/*")) or text.startswith("//go:"):
+        return text
+    return " " + "\n" * text.count("\n")
 
 
 def _blank(match: re.Match[str]) -> str:

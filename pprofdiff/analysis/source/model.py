@@ -15,7 +15,8 @@ class ChangedLines(NamedTuple):
     `base` and `new` are raw cum: the values of all samples with one of the lines on the
     stack, in the comparison's unit; 0 for lines without an amount. `commits` made them,
     newest first; `build` is the full id of the commit with the lines in this form. Both
-    are empty without a repository.
+    are empty without a repository. `moved_from` is the first line in base if the lines
+    only moved within the function, else 0.
     """
 
     function: str
@@ -27,6 +28,14 @@ class ChangedLines(NamedTuple):
     new: int
     commits: tuple[Commit, ...] = ()
     build: str = ""
+    moved_from: int = 0
+
+    @property
+    def verb(self) -> str:
+        """What happened to the lines: ``removed``, ``moved`` or ``changed``."""
+        if self.gone:
+            return "removed"
+        return "moved" if self.moved_from else "changed"
 
     @property
     def place(self) -> str:

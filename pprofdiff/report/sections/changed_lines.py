@@ -19,6 +19,7 @@ from pprofdiff.report.rows import (
     SourceNote,
     Table,
     name_column,
+    prefix_of,
 )
 from pprofdiff.report.sections.named import function_cells
 from pprofdiff.report.sections.profiles.cells import compared, compared_columns
@@ -59,7 +60,7 @@ def _changed_table(
             "changed_lines",
             (
                 *compared(diff, lines.base, lines.new, noise=False),
-                Cell(f"{'removed: ' if lines.gone else ''}{lines.place}"),
+                Cell(f"{prefix_of(lines)}{lines.place}"),
                 function,
                 Cell(", ".join(c.short for c in lines.commits[:_COMMITS])),
             ),
@@ -131,13 +132,13 @@ def _only(only: Sequence[ChangedLines]) -> Iterator[SourceNote]:
         which = "Only function" if many == 1 else f"One of {many} functions"
         where = f"package {package.rpartition('/')[2]}, tests aside"
         for lines, more in _by_function(own):
-            verb = "removed from" if lines.gone else "changed in"
+            verb = f"{lines.verb} {'from' if lines.gone else 'in'}"
             lead = f"{which} {verb} {where}: "
             yield SourceNote("", lead, lines, more)
 
 
 def _lead(lines: ChangedLines) -> str:
-    return "Removed: " if lines.gone else "Changed: "
+    return f"{lines.verb.capitalize()}: "
 
 
 def _others(changed: Sequence[ChangedLines], carrying: ChangedLines) -> str:

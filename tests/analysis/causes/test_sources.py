@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pprofdiff.analysis.causes.sources import _says_more, _unmoved, with_source
+from pprofdiff.analysis.causes.sources import with_source
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.settings import Settings
@@ -12,7 +12,6 @@ from pprofdiff.analysis.work import counted
 from pprofdiff.inputs.model import ReadOptions
 from pprofdiff.inputs.sides import load_sides
 from pprofdiff.inputs.sources.lookup import sources_of
-from pprofdiff.model.source import Hunk, SourceText
 from tests.repository import Repo, built, git, measured
 
 pytestmark = pytest.mark.go
@@ -161,31 +160,3 @@ def test_a_renamed_file_leaves_the_source_the_same(planted_repo, tmp_path):
     renamed = there, f"{planted_repo.refs[1]}..{commit}", planted_repo.new
     assert behind(*renamed, tmp_path / "x.pb").same
     assert not behind(planted_repo, "..".join(planted_repo.refs)).same
-
-
-SPLIT = [
-    ('f(a, "b c")', 'f(\n\ta,\n\t"b c",\n)', False),
-    ("return T{1, 2}", "return T{\n\t1, 2,\n}", False),
-    ("x := 1", "x := 1 // one", True),
-    ('f("b c")', 'f("bc")', True),
-    ("f(a, b)", "f(b, a)", True),
-]
-
-
-@pytest.mark.parametrize(("base", "new", "more"), SPLIT)
-def test_line_breaks_are_no_change(base, new, more):
-    texts = [
-        SourceText("f.go", tuple(text.split("\n")), "git", str(i))
-        for i, text in enumerate((base, new))
-    ]
-    hunk = Hunk(1, len(texts[0].lines), 1, len(texts[1].lines))
-    assert _says_more(hunk, *texts) is more
-
-
-def test_lines_that_moved_within_a_function_did_not_change():
-    base = SourceText("f.go", ("a()", "b()", "c()", "d()"), "git", "0")
-    new = SourceText("f.go", ("c()", "a()", "b()", "e()"), "git", "1")
-    up, down = Hunk(0, 0, 1, 1), Hunk(3, 1, 3, 0)
-    other = Hunk(4, 1, 4, 1)
-    assert _unmoved([up, down, other], base, new) == [other]
-    assert _unmoved([up, other], base, new) == [up, other]

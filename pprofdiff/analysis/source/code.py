@@ -1,0 +1,142 @@
+"""Which hunks change code: more than comments, line breaks or the order of lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from pprofdiff.analysis.source.declarations import uncommented
+from pprofdiff.model.source import Hunk, SourceText
+
+# A literal of Go, or any other character that is no space.
+_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|`[^`]*`|\'(?:\\.|[^\'\\])+\'|\S')
+# Lines without a name or number, such as a closing brace, are not known to have moved.
+_WORD = re.compile(r"\w")
+# Texts to cache: those of one report.
+_FILES = 64
+
+
+def says_more(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
+    """Return whether a hunk changes more than comments, blank lines and line breaks."""
+    old, now = codes(hunk, base, new)
+    return old != now
+
+
+def codes(hunk: Hunk, base: SourceText, new: SourceText) -> tuple[str, str]:
+    """Return the code of a hunk in base and in new, without comments and space.
+
+    Directives (``//go:``) are code. Lists on several lines end with a comma that those
+    on one line do not have.
+    """
+    return (
+        _code(_lines(base, hunk.base_start, hunk.base_count)),
+        _code(_lines(new, hunk.new_start, hunk.new_count)),
+    )
+
+
+def code_within(text: SourceText, start: int, end: int) -> str:
+    """Return the code of lines `start` to `end`, as in `codes`."""
+    return _code(_lines(text, start, end - start + 1))
+
+
+def code_changes(
+    hunks: Sequence[Hunk], base: SourceText, new: SourceText
+) -> list[Hunk]:
+    """Return what changes the code of a function, without lines that only moved in it.
+
+    If nothing else changed, each move is one hunk, with the same code on both sides.
+    """
+    hunks = [hunk for hunk in hunks if says_more(hunk, base, new)]
+    pairs = list(_moved(hunks, base, new))
+    alone = {hunk for pair in pairs for hunk in pair}
+    rest = [hunk for hunk in hunks if hunk not in alone]
+    if not rest:
+        return [
+            Hunk(gone.base_start, gone.base_count, came.new_start, came.new_count)
+            for gone, came in pairs
+        ]
+    for moved in tuple(rest):
+        if moved.base_count and moved.new_count:
+            continue
+        for other in tuple(rest):
+            less = None if other == moved else _less(other, moved, base, new)
+            if less is not None:
+                rest[rest.index(other)] = less
+                rest.remove(moved)
+                break
+    return rest
+
+
+def _moved(
+    hunks: Sequence[Hunk], base: SourceText, new: SourceText
+) -> Iterator[tuple[Hunk, Hunk]]:
+    """Yield (removed, added) hunks with the same code, each once."""
+    added = [
+        (hunk, code)
+        for hunk in hunks
+        for old, code in [codes(hunk, base, new)]
+        if code and not old
+    ]
+    for hunk in hunks:
+        old, now = codes(hunk, base, new)
+        same = next((one for one in added if one[1] == old and not now), None)
+        if same is not None:
+            added.remove(same)
+            yield hunk, same[0]
+
+
+def _less(hunk: Hunk, moved: Hunk, base: SourceText, new: SourceText) -> Hunk | None:
+    """Return a hunk without the lines at its start or end that are those of `moved`.
+
+    `moved` has lines on one side only. None if the hunk does not have them on the other
+    side.
+    """
+    removed = not moved.new_count
+    lost = _numbered(base, moved.base_start, moved.base_count)
+    if not removed:
+        lost = _numbered(new, moved.new_start, moved.new_count)
+    text, first, count = new, hunk.new_start, hunk.new_count
+    if not removed:
+        text, first, count = base, hunk.base_start, hunk.base_count
+    kept, wanted = _numbered(text, first, count), [code for _, code in lost]
+    n = len(wanted)
+    if not any(map(_WORD.search, wanted)) or len(kept) < n:
+        return None
+    if [code for _, code in kept[-n:]] == wanted:
+        start, left = first, kept[-n][0] - first
+    elif [code for _, code in kept[:n]] == wanted:
+        start = kept[n - 1][0] + 1
+        left = first + count - start
+    else:
+        return None
+    # Without lines, a start is the line before.
+    start -= not left
+    if removed:
+        return hunk._replace(new_start=start, new_count=left)
+    return hunk._replace(base_start=start, base_count=left)
+
+
+def _numbered(text: SourceText, start: int, count: int) -> list[tuple[int, str]]:
+    """Return (number, code) of the lines that have code."""
+    found = (
+        (number, _code([line]))
+        for number, line in enumerate(_lines(text, start, count), start)
+    )
+    return [(number, code) for number, code in found if code]
+
+
+def _lines(text: SourceText, start: int, count: int) -> tuple[str, ...]:
+    """Return lines without their comments; none for a count of 0."""
+    return _uncommented(text.lines)[start - 1 :][:count] if count else ()
+
+
+@lru_cache(_FILES)
+def _uncommented(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a file's lines without comments, which may span several."""
+    return tuple(uncommented("\n".join(lines)).split("\n"))
+
+
+def _code(lines: Sequence[str]) -> str:
+    code = "".join(_TOKEN.findall("\n".join(lines)))
+    return code.replace(",)", ")").replace(",}", "}")

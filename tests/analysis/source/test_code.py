@@ -1,0 +1,63 @@
+"""Comments, line breaks and the order of lines are no change of code."""
+
+from __future__ import annotations
+
+import pytest
+
+from pprofdiff.analysis.source.code import code_changes, codes, says_more
+from pprofdiff.analysis.source.extents import differences
+from pprofdiff.model.source import Hunk, SourceText
+
+
+def texts(base, new):
+    """Return both texts of a file."""
+    return [
+        SourceText("f.go", tuple(text.split("\n")), "git", str(i))
+        for i, text in enumerate((base, new))
+    ]
+
+
+SPLIT = [
+    ('f(a, "b c")', 'f(\n\ta,\n\t"b c",\n)', False),
+    ("return T{1, 2}", "return T{\n\t1, 2,\n}", False),
+    ("x := 1", "x := 1 // one", False),
+    ("x := 1", "x := /* one */ 1", False),
+    ("x := 1", "/* one,\nor\ntwo */\nx := 1", False),
+    ('u := "a//b"', 'u := "a//c"', True),
+    ("u := `/*`\nv()\nw(`*/`)", "u := `/*`\nx()\nw(`*/`)", True),
+    ("func f() {", "//go:noinline\nfunc f() {", True),
+    ('f("b c")', 'f("bc")', True),
+    ("f(a, b)", "f(b, a)", True),
+]
+
+
+@pytest.mark.parametrize(("base", "new", "more"), SPLIT)
+def test_comments_and_line_breaks_are_no_change(base, new, more):
+    both = texts(base, new)
+    hunk = Hunk(1, len(both[0].lines), 1, len(both[1].lines))
+    assert says_more(hunk, *both) is more
+
+
+def test_a_hunk_inside_a_comment_has_no_code():
+    both = texts("/*\nold\n*/\nf()", "/*\nnew\n*/\nf()")
+    assert codes(Hunk(2, 1, 2, 1), *both) == ("", "")
+
+
+MOVES = [
+    # Other changes are left where there are some, moves where there are none.
+    ("a()\nb()\nc()\nd()", "c()\na()\nb()\ne()", [Hunk(4, 1, 4, 1)]),
+    ("lock()\na()\nb()", "a()\nb()\nlock()", [Hunk(1, 1, 3, 1)]),
+    # A line below new ones only moved: the new ones are the change.
+    ("x()\na()\nb()\nf()", "a()\nb()\nn()\n\nx()\nf()", [Hunk(3, 0, 3, 2)]),
+    ("a()\nb()\nn()\n\nx()\nf()", "x()\na()\nb()\nf()", [Hunk(3, 2, 3, 0)]),
+    ("x()\na()\nb()\nf()", "a()\nb()\nx()\nn()\nf()", [Hunk(3, 0, 4, 1)]),
+    # A brace is none that moved.
+    ("}\na()\nb()", "a()\nb()\n}\nn()", [Hunk(1, 1, 0, 0), Hunk(3, 0, 3, 2)]),
+]
+
+
+@pytest.mark.parametrize(("base", "new", "left"), MOVES)
+def test_moved_lines_are_no_change_beside_others(base, new, left):
+    both = texts(base, new)
+    hunks = differences(both[0].lines, both[1].lines)
+    assert code_changes(hunks, *both) == left

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Fact, Finding, Findings, with_spans
@@ -425,6 +426,7 @@ def with_source(
         source = None
         # CPU within noise gives no lines; allocation is counted by line.
         by_cpu = finding.claim is not None and finding.mark != "noise"
+        by_cpu &= not _allocates(finding)
         if by_cpu and case.cpu is not None and of_cpu:
             source = _of_claim(case.cpu, of_cpu[0], finding, carriers)
         elif finding.names or finding.functions:
@@ -646,42 +648,75 @@ def _of_functions(
     """Return the changed lines that carry the change of a finding's functions.
 
     It has no samples of its own: the first comparison in which changed lines of the
-    functions changed significantly decides.
+    functions changed significantly decides. Of allocation, that is one of allocs
+    profiles.
     """
+    allocates = _allocates(finding)
+    counted = [
+        (number, carriers)
+        for number, carriers in enumerate(all_carriers)
+        if not allocates or carriers.diff.sample_type.type in ALLOCATED
+    ]
     others = SourceOfFinding()
-    for number, carriers in enumerate(all_carriers):
+    for number, carriers in counted:
         rows = _rows(carriers.diff, finding)
         model = carriers.diff.model
         if model is None or not model.sound:
             continue
-        model = model.counting
         lines: list[ChangedLines] = []
-        cum = carriers.diff.paired_functions.raw("cum")
-        runs = carriers.sums(None)
         for row in rows:
-            own = np.array([one.row == row for one in carriers.changed], np.bool_)
-            whole = float(
-                carriers.diff.normalization.delta(*(int(c[row]) for c in cum))
-            )
-            if _same_way(finding, whole):
-                lines += _lines(carriers, model, runs.map(own.__mul__), whole)
+            lines += _of_function(finding, carriers, model.counting, row)
         source = _with_others(carriers, rows, tuple(lines[:NAMED]))
         if lines:
             return source._replace(diff=number)
         if not any(others[:3]):
             others = source._replace(diff=number)
     if not others.lines and not others.near:
-        others = _of_callers(finding, all_carriers) or others
+        others = _of_callers(finding, counted) or others
     # What a function allocates itself does not depend on what it calls.
-    allocates = any(fact.source == "allocs profile" for fact in finding.evidence)
     return _with_related(all_carriers, others, callees=not allocates)
 
 
+def _allocates(finding: Finding) -> bool:
+    """Return whether a finding is about allocation, which allocs profiles count."""
+    first = finding.evidence[0].source if finding.evidence else ""
+    return first == "allocs profile" or first.endswith(" profile alloc_space")
+
+
+def _of_function(
+    finding: Finding, carriers: _Carriers, model: CountModel, row: int
+) -> list[ChangedLines]:
+    """Return the changed lines of a function that carry its change.
+
+    Of what it allocates, those that allocate themselves come before those that call.
+    """
+    diff = carriers.diff
+    mine = np.array([one.row == row for one in carriers.changed], np.bool_)
+    chosen = [diff.having(np.arange(len(diff.paired_functions.names)) == row)]
+    if _allocates(finding):
+        owners = diff.ledger.sides("owner")
+        chosen.insert(0, (owners[0] == row, owners[1] == row))
+    for some in chosen:
+        cum = (
+            int(values[kept].sum())
+            for values, kept in zip(diff.values, some, strict=True)
+        )
+        whole = float(diff.normalization.delta(*cum))
+        if _same_way(finding, whole):
+            runs = carriers.sums(some).map(mine.__mul__)
+            if lines := list(_lines(carriers, model, runs, whole)):
+                return lines
+    return []
+
+
 def _of_callers(
-    finding: Finding, all_carriers: list[_Carriers]
+    finding: Finding, numbered: Sequence[tuple[int, _Carriers]]
 ) -> SourceOfFinding | None:
-    """Return the changed lines that call a finding's unchanged functions."""
-    for number, carriers in enumerate(all_carriers):
+    """Return the changed lines that call a finding's unchanged functions.
+
+    `numbered` are comparisons with their positions among all.
+    """
+    for number, carriers in numbered:
         model = carriers.diff.model
         if model is None or not model.sound:
             continue

@@ -241,8 +241,8 @@ class Heading(NamedTuple):
 
 
 def prefix_of(lines: ChangedLines) -> str:
-    """Return what precedes a location unless its lines changed: ``removed: ``."""
-    return "" if lines.verb == "changed" else f"{lines.verb}: "
+    """Return what precedes a location that new does not have as such: ``removed: ``."""
+    return f"{lines.verb}: " if lines.verb in ("removed", "moved") else ""
 
 
 class SourceNote(NamedTuple):

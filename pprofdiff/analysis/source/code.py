@@ -35,9 +35,10 @@ def codes(hunk: Hunk, base: SourceText, new: SourceText) -> tuple[str, str]:
     )
 
 
-def code_within(text: SourceText, start: int, end: int) -> str:
-    """Return the code of lines `start` to `end`, as in `codes`."""
-    return _code(_lines(text, start, end - start + 1))
+def worded_lines(text: SourceText, start: int, end: int) -> list[str]:
+    """Return the code of each line from `start` to `end` with a name or number."""
+    found = _numbered(text, start, end - start + 1)
+    return [code for _, code in found if _WORD.search(code)]
 
 
 def code_changes(

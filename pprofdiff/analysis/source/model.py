@@ -16,7 +16,7 @@ class ChangedLines(NamedTuple):
     stack, in the comparison's unit; 0 for lines without an amount. `commits` made them,
     newest first; `build` is the full id of the commit with the lines in this form. Both
     are empty without a repository. `moved_from` is the first line in base if the lines
-    only moved within the function, else 0.
+    only moved within the function, else 0. `added` is set if the function is new.
     """
 
     function: str
@@ -29,12 +29,15 @@ class ChangedLines(NamedTuple):
     commits: tuple[Commit, ...] = ()
     build: str = ""
     moved_from: int = 0
+    added: bool = False
 
     @property
     def verb(self) -> str:
-        """What happened to the lines: ``removed``, ``moved`` or ``changed``."""
+        """What happened to them: ``removed``, ``moved``, ``added`` or ``changed``."""
         if self.gone:
             return "removed"
+        if self.added:
+            return "added"
         return "moved" if self.moved_from else "changed"
 
     @property

@@ -115,17 +115,24 @@ def elsewhere(file):
         # A constant has no samples, and may be what costs.
         (
             {"x.go": "package m\n\nvar x int\n"},
-            "none changed; x.go changed too",
+            "none changed; code without samples changed at x.go",
         ),
         (
             CHANGED | {"x.go": "package m\n"},
-            "only m.(*T).Outer changed; x.go changed too",
+            "only m.(*T).Outer changed; code without samples changed at x.go",
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
-            "none changed; f.go:3 changed too",
+            "none changed; code without samples changed at f.go:3",
         ),
         (CHANGED | TESTS, "only m.(*T).Outer changed"),
+        # Go ignores such files.
+        (CHANGED | {"_x.go": "package m\n"}, "only m.(*T).Outer changed"),
+        # Lines right below a function are not in it.
+        (
+            {"outer.go": OUTER.replace("second()\n}", "third()\n}\nvar x int")},
+            "only m.(*T).Outer changed; code without samples changed at outer.go:9",
+        ),
     ],
 )
 def test_without_a_cause_the_functions_that_ran_and_changed_are_named(
@@ -136,6 +143,76 @@ def test_without_a_cause_the_functions_that_ran_and_changed_are_named(
     assert found.severity == "info"
     near = () if found.source is None else found.source.near
     assert {one.path for one in near} == set(changes) & {"outer.go", "far.go"}
+
+
+def of_declared(tmp_path, base, new, **samples):
+    """Return the finding on functions of one file, each with a sample in a line."""
+    repo = repository(tmp_path / "repo")
+    refs = [
+        repo.commit("c", {"go.mod": "module m\n", "f.go": text}) for text in (base, new)
+    ]
+    sides = []
+    for label, text in (("base", base), ("new", new)):
+        lines = text.split("\n")
+        starts = {
+            name: lines.index(f"func {name}() {{") + 1
+            for name in samples
+            if f"func {name}()" in text
+        }
+        built_ = built(
+            [
+                Sample(
+                    (
+                        Place(
+                            (Frame(f"m.{name}", "/b/m/f.go", start + 1, start),),
+                            100 + start,
+                        ),
+                    ),
+                    (samples[name], samples[name] * 10 * MS),
+                )
+                for name, start in starts.items()
+            ],
+            CPU,
+            duration_ns=10**11,
+        )
+        sides.append(Side(label, (Capture(f"{label}.pb.gz", "profile", built_),)))
+    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
+    sources = sources_of("..".join(refs), str(repo.folder), "")
+    (found,) = with_source(
+        comparison, Findings((), None), sources, decided=True
+    ).findings.found
+    return found.title.removeprefix("Of the program's functions with samples, ")  # fmt: skip
+
+
+def declared(**bodies):
+    """Return a file that declares functions, each of which calls others by name."""
+    functions = [
+        "\n".join(
+            [f"func {name}() {{", *(f"	{one}()" for one in body.split()), "}", ""]
+        )
+        for name, body in bodies.items()
+    ]
+    return "\n".join(["package m", "", *functions])
+
+
+def test_of_many_functions_those_with_most_samples_are_named(tmp_path):
+    base = declared(A="a x", B="b x", C="c x", D="d x", E="e x")
+    said = of_declared(
+        tmp_path, base, base.replace("x()", "y()"), A=1, B=5, C=4, D=3, E=2
+    )
+    assert said == "m.B, m.C, m.D and 2 more changed"  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "origin"), [("b c d", ", with code from it"), ("b q r", "")]
+)
+def test_a_function_with_code_of_another_is_new(tmp_path, body, origin):
+    base, new = declared(F="a b c d e"), declared(F="a g e", g=body)
+    said = of_declared(tmp_path, base, new, F=9, g=9)
+    assert said.partition("; ")[2] == f"m.g is new{origin}"
+    assert said.startswith("only m.F changed")
+    back = of_declared(tmp_path / "back", new, base, F=9, g=9)
+    assert back.partition("; ")[2] == "m.g is gone"
 
 
 @pytest.mark.parametrize("file", ["/b/d/g.go", "/go/pkg/mod/x.org/d@v1.2.3/g.go"])

@@ -1,0 +1,388 @@
+"""The changed lines of one comparison, and the samples that belong to each.
+
+A sample belongs to the changed line nearest the leaf of its stack: code called from
+there did not change, and changes in its callers did not change its cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.judge.judgement import Runs
+from pprofdiff.analysis.ledger.graph import walk
+from pprofdiff.analysis.lines.costs import FunctionLines, on_stacks, side_lines
+from pprofdiff.analysis.lines.listing import BothSides, Located, Places, places_of
+from pprofdiff.analysis.policy import SEVERAL
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.source.code import code_changes, says_more
+from pprofdiff.analysis.source.extents import hunks_within
+from pprofdiff.analysis.source.mentioned import Callees, Differing
+from pprofdiff.analysis.source.model import (
+    ChangedLines,
+    RelatedLines,
+    SourceOfFinding,
+)
+from pprofdiff.goruntime.names import package_of
+from pprofdiff.model.csr import first_in_row
+from pprofdiff.model.source import Commit, Hunk, Sources, SourceText
+
+Column = NDArray[np.int64]
+
+# A function with less of both sides' totals has too few samples to judge its lines.
+_LEAST = 0.005
+_RELATED = 2
+
+
+class ChangedHunk(NamedTuple):
+    """A hunk in a function, which is a row of the union of functions."""
+
+    row: int
+    places: Places
+    hunk: Hunk
+
+
+@dataclass(frozen=True, eq=False)
+class Carriers:
+    """The changed lines of one comparison, and the samples that belong to each.
+
+    Functions with less than `least` of the totals on both sides are left out.
+    """
+
+    diff: ProfileDiff
+    sources: Sources
+    least: float = _LEAST
+
+    @cached_property
+    def both(self) -> BothSides:
+        """The lines of both sides."""
+        return BothSides(
+            self.diff, (side_lines(self.diff, 0), side_lines(self.diff, 1))
+        )
+
+    @cached_property
+    def _checked(self) -> tuple[tuple[ChangedHunk, ...], frozenset[int]]:
+        """The hunks of all functions, and the functions whose text is the built one."""
+        changed: list[ChangedHunk] = []
+        known = set[int]()
+        for row, places in self.looked_up:
+            hunks = self._hunks(places)
+            if hunks is not None:
+                known.add(row)
+                changed += (ChangedHunk(row, places, hunk) for hunk in hunks)
+        return tuple(changed), frozenset(known)
+
+    @cached_property
+    def looked_up(self) -> tuple[tuple[int, Places], ...]:
+        """The functions with enough samples, by row of the union."""
+        return tuple(
+            (row, places_of(self.sources, old, now))
+            for row, base, new in self.both.pairs()
+            for old, now in self.both.parts(base, new)
+            if self._large(old, now)
+        )
+
+    @property
+    def places(self) -> tuple[Places, ...]:
+        """The places of the functions with enough samples."""
+        return tuple(places for _, places in self.looked_up)
+
+    def _large(self, old: FunctionLines | None, now: FunctionLines | None) -> bool:
+        """Return whether a function has enough samples to judge its lines."""
+        pairs = zip((old, now), self.diff.totals, strict=True)
+        return any(
+            lines is not None and lines.size >= self.least * abs(total)
+            for lines, total in pairs
+        )
+
+    def _hunks(self, places: Places) -> list[Hunk] | None:
+        """Return a function's hunks, or None if its texts are not certain.
+
+        Go's own source may be of another release, and the working directory has one
+        text for both builds.
+        """
+        sides = places.sides
+        if not all(side.certain for side in sides):
+            return None
+        base, new = places.base, places.new
+        if base is None or new is None:
+            extent = sides[0].extent
+            if extent is None or not places.absent:
+                return None
+            whole = extent.start, extent.end - extent.start + 1
+            return [Hunk(0, 0, *whole) if base is None else Hunk(*whole, 0, 0)]
+        if base.text is None or new.text is None or not base.extent or not new.extent:
+            return None
+        texts = base.text, new.text
+        hunks = hunks_within(
+            self.sources, (texts[0], base.extent), (texts[1], new.extent)
+        )
+        return code_changes(hunks, *texts)
+
+    @property
+    def changed(self) -> tuple[ChangedHunk, ...]:
+        """The hunks of all functions."""
+        return self._checked[0]
+
+    @property
+    def known(self) -> frozenset[int]:
+        """The functions whose text is that of the profile on both sides."""
+        return self._checked[1]
+
+    @cached_property
+    def innermost(self) -> tuple[Column, Column]:
+        """The hunk nearest the leaf of each sample, -1 for none, as (base, new)."""
+        return self._innermost(0), self._innermost(1)
+
+    def _innermost(self, side: int) -> Column:
+        lines = self.both.sides[side]
+        hunk_of_row = np.full(lines.rows, -1, np.int64)
+        for i in range(len(self.changed)):
+            hunk_of_row[self._rows_of(i, side)] = i
+        profile = (self.diff.base, self.diff.new)[side].profile
+        nearest = np.full(len(profile), -1, np.int64)
+        if (hunk_of_row >= 0).any():
+            of_line = hunk_of_row[lines.ids]
+            for start, stop, frames in walk(profile):
+                hunks = of_line[frames.line]
+                first = first_in_row(hunks >= 0, frames.offsets)
+                nearest[start:stop] = np.append(hunks, -1)[first]
+        return nearest
+
+    def _rows_of(self, i: int, side: int) -> Column:
+        """Return the lines of a hunk on one side that have samples, as rows."""
+        place, span = self._span(i, side)
+        if place is None:
+            return np.zeros(0, np.int64)
+        line = place.lines.line
+        return place.lines.row[(line >= span.start) & (line < span.stop)]
+
+    def cum(self, *hunks: int) -> tuple[int, int]:
+        """Return the raw cum of hunks, as (base, new): each sample with a line of any.
+
+        That is what ``pprof -list`` shows, whoever the samples are of otherwise. Lines
+        are those of the file, as code of a function may move into a closure.
+        """
+        return self._cum(hunks, 0), self._cum(hunks, 1)
+
+    def _cum(self, hunks: Sequence[int], side: int) -> int:
+        lines = self.both.sides[side]
+        marked = np.zeros(lines.rows, np.bool_)
+        for i in hunks:
+            place, span = self._span(i, side)
+            if place is not None:
+                of_file, row = lines.of_file(place.lines.file)
+                marked[row[(of_file >= span.start) & (of_file < span.stop)]] = True
+        if not marked.any():
+            return 0
+        of_line, values = marked[lines.ids], self.diff.values[side]
+        profile = (self.diff.base, self.diff.new)[side].profile
+        return sum(
+            int(
+                values[start:stop][
+                    first_in_row(of_line[frames.line], frames.offsets) >= 0
+                ].sum()
+            )
+            for start, stop, frames in walk(profile)
+        )
+
+    def _span(self, i: int, side: int) -> tuple[Located | None, range]:
+        """Return the place of a hunk on one side, and the numbers of its lines."""
+        one = self.changed[i]
+        hunk = one.hunk
+        start, count = (
+            (hunk.base_start, hunk.base_count),
+            (hunk.new_start, hunk.new_count),
+        )[side]
+        place = (one.places.base, one.places.new)[side]
+        return place, range(start, start + count)
+
+    def sums(
+        self, chosen: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None
+    ) -> Runs[Column]:
+        """Return the raw sum of each hunk by run, over the chosen samples."""
+        base, new = self.innermost
+        if chosen is not None:
+            base, new = (
+                np.where(kept, hunks, -1)
+                for kept, hunks in zip(chosen, (base, new), strict=True)
+            )
+        return self.diff.runs_of((base, new), len(self.changed))
+
+    def with_cost(self, i: int, base: int, new: int) -> ChangedLines:
+        """Return a hunk with the cost it carries and the commits that made it."""
+        one = self.changed[i]
+        hunk, places = one.hunk, one.places
+        side = (places.base if not hunk.new_count else places.new) or places.sides[0]
+        old, now = places.base or side, places.new or side
+        lines = self._lines(side.lines.function, (old.text, now.text), hunk)
+        added = places.base is None
+        return lines._replace(path=side.path, base=base, new=new, added=added)
+
+    def _lines(
+        self,
+        function: str,
+        texts: tuple[SourceText | None, SourceText | None],
+        hunk: Hunk,
+    ) -> ChangedLines:
+        """Return a hunk of a function without a cost."""
+        gone = hunk.new_count == 0
+        start, count = (
+            (hunk.base_start, hunk.base_count)
+            if gone
+            else (hunk.new_start, hunk.new_count)
+        )
+        old, now = texts
+        text = old if gone else now
+        commits: tuple[Commit, ...] = ()
+        if old is not None and now is not None:
+            commits = self.sources.commits(old, now, hunk)
+        return ChangedLines(
+            function=function,
+            path="" if text is None else text.path,
+            start=start,
+            end=start + count - 1,
+            gone=gone,
+            base=0,
+            new=0,
+            commits=commits,
+            build=self._build(text, gone=gone),
+            moved_from=_moved_from(hunk, texts),
+        )
+
+    @cached_property
+    def _callees(self) -> Callees:
+        return Callees(self.sources)
+
+    def called(self, rows: Sequence[int]) -> tuple[RelatedLines, ...]:
+        """Return the changed lines of functions that `rows` call, by their source text.
+
+        Functions whose samples changed most come first.
+        """
+        cum = self.diff.paired_functions.raw("cum")
+        names = self.diff.paired_functions.names
+        moved = {
+            _plain(name): -abs(float(delta))
+            for name, delta in zip(
+                names, self.diff.normalization.delta(*cum), strict=True
+            )
+        }
+        found: list[tuple[float, list[RelatedLines]]] = []
+        for row, places in self.looked_up:
+            new = places.new
+            if row not in rows or new is None or new.text is None or not new.extent:
+                continue
+            caller = new.lines.function
+            for one in self._callees.changed(caller, new.text, new.extent.start):
+                lines = [
+                    RelatedLines(lines, caller, through=one.through)
+                    for lines in self._of_text(one)
+                ]
+                if lines:
+                    found.append((moved.get(_plain(one.name), 0.0), lines))
+        found.sort(key=lambda pair: pair[0])
+        return tuple(one for _, lines in found[:_RELATED] for one in lines)
+
+    def _of_text(self, function: Differing) -> Iterator[ChangedLines]:
+        """Yield the changed lines of a function, which need not have samples."""
+        for hunk in function.hunks:
+            if says_more(hunk, *function.texts):
+                yield self._lines(function.name, function.texts, hunk)
+
+    def on_stacks(self, rows: Sequence[int]) -> tuple[RelatedLines, ...]:
+        """Return the changed lines of functions on stacks with those of `rows`."""
+        names, of_row = self.diff.paired_functions.names, self.by_row
+        wanted = np.zeros(len(names), np.bool_)
+        wanted[list(of_row)] = True
+        found = [(of, one) for of in rows for one in on_stacks(self.diff, of, wanted)]
+        # A changed function on stacks with several is listed with the nearest.
+        found.sort(key=lambda pair: pair[1].steps, reverse=True)
+        nearest = {one.row: (of, one) for of, one in found}
+        related = sorted(nearest.values(), key=lambda pair: pair[1].steps)[:_RELATED]
+        return tuple(
+            RelatedLines(
+                self.with_cost(i, 0, 0),
+                names[of],
+                one.calls,
+                names[one.through] if one.through >= 0 else "",
+                one.far,
+            )
+            for of, one in related
+            for i in of_row[one.row]
+        )
+
+    def only(self, rows: Sequence[int]) -> tuple[ChangedLines, ...]:
+        """Return all differences in the packages of `rows`, if they are few."""
+        differing: dict[str, list[Differing]] = {}
+        for row, places in self.looked_up:
+            new = places.new
+            if row in rows and new is not None and new.text is not None and new.named:
+                package = package_of(new.lines.function)
+                if package not in differing:
+                    found = self._callees.differing(new.lines.function, new.text)
+                    differing[package] = found
+        if sum(map(len, differing.values())) > SEVERAL:
+            return ()
+        return tuple(
+            lines
+            for found in differing.values()
+            for one in found
+            for lines in self._of_text(one)
+        )
+
+    @cached_property
+    def by_row(self) -> dict[int, list[int]]:
+        """The hunks of each function that has any, by row of the union."""
+        of_row: dict[int, list[int]] = {}
+        for i, one in enumerate(self.changed):
+            of_row.setdefault(one.row, []).append(i)
+        return of_row
+
+    def _build(self, text: SourceText | None, *, gone: bool) -> str:
+        """Return the commit that a text belongs to, or ""."""
+        if text is None or text.origin != "git" or self.sources.revisions is None:
+            return ""
+        return self.sources.revisions[0 if gone else 1]
+
+
+def with_others(
+    carriers: Carriers, rows: list[int], lines: tuple[ChangedLines, ...]
+) -> SourceOfFinding:
+    """Return changed lines with the others of their functions and of `rows`.
+
+    Functions of `rows` without a differing line are named.
+    """
+    names, of_row = carriers.diff.paired_functions.names, carriers.by_row
+    shown = {one.place for one in lines}
+    carrying = {one.function for one in lines}
+    named = [*rows, *(row for row in of_row if names[row] in carrying)]
+    near = (
+        carriers.with_cost(i, 0, 0)
+        for row in dict.fromkeys(named)
+        for i in of_row.get(row, ())
+    )
+    return SourceOfFinding(
+        lines,
+        tuple(one for one in near if one.place not in shown),
+        tuple(
+            names[row] for row in rows if row in carriers.known and row not in of_row
+        ),
+    )
+
+
+def _plain(name: str) -> str:
+    """Return a function's name as declared: ``T.M`` for ``(*T).M``."""
+    return name.replace("(*", "").replace(")", "")
+
+
+def _moved_from(hunk: Hunk, texts: tuple[SourceText | None, SourceText | None]) -> int:
+    """Return the first line in base of a hunk whose lines only moved, else 0."""
+    old, now = texts
+    if old is None or now is None or not (hunk.base_count and hunk.new_count):
+        return 0
+    return 0 if says_more(hunk, old, now) else hunk.base_start

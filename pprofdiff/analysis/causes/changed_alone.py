@@ -1,0 +1,298 @@
+"""Which functions with samples changed, where no cause is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from posixpath import basename, dirname
+from typing import NamedTuple
+
+from pprofdiff.analysis.causes.carriers import Carriers, with_others
+from pprofdiff.analysis.causes.finding import Fact, Finding, with_spans
+from pprofdiff.analysis.causes.wording import (
+    alike,
+    count,
+    listed,
+    listed_functions,
+    read,
+    words,
+)
+from pprofdiff.analysis.lines.listing import Located
+from pprofdiff.analysis.policy import MOST, SEVERAL
+from pprofdiff.analysis.source.code import says_more, worded_lines
+from pprofdiff.analysis.source.extents import differences
+from pprofdiff.goruntime.names import (
+    is_made_up,
+    is_standard_library,
+    package_of,
+    versioned_folder,
+)
+from pprofdiff.goruntime.readable import distinct_names
+from pprofdiff.model.source import Hunk, SourceFile, Sources
+
+
+def nothing_changed(carriers: Carriers) -> bool:
+    """Return whether packages with samples are the same, but for names of files."""
+    if carriers.by_row or not _all_read(carriers):
+        return False
+    return next(_changed_places(carriers), None) is None
+
+
+def changed_alone(carriers: Carriers) -> Finding | None:
+    """Return which functions with samples changed; None if unsure.
+
+    Modules may differ in version: nothing is reported unless the text of every function
+    outside Go itself is known in both builds. Where else code changed in the packages
+    is added, as a constant has no samples.
+    """
+    if not _all_read(carriers):
+        return None
+    diff = carriers.diff
+    names, cum = diff.paired_functions.names, diff.paired_functions.raw("cum")
+    size = {
+        row: sum(diff.normalization.scaled(*(int(side[row]) for side in cum)))
+        for row in carriers.by_row
+    }
+    # Code of tests is not the program's: it comes last.
+    rows = sorted(size, key=lambda row: (_of_tests(carriers, row), -size[row]))
+    others = [at.name for at in _changed_places(carriers) if _silent(carriers, at)]
+    changed = [row for row in rows if all(_sides(carriers, row))]
+    title = f"Of the program's functions with samples, {_who(names, changed)} changed"
+    facts: tuple[Fact, ...] = ()
+    if len(changed) == 1 and diff.is_cpu:
+        base, new = (int(side[changed[0]]) for side in cum)
+        cums = words(diff, base, new)
+        title += "" if alike(read(cums)[0]) else f" ({cums} cum)"
+        what = f"{names[changed[0]]} (cum)"
+        facts = (Fact(what, "cpu profile", base, new, diff.unit),)
+    clauses = [title, *_one_sided(carriers, rows)]
+    if others:
+        where = f"at {listed(others)}"
+        if len(others) > SEVERAL:
+            where = f"in {count(len(others))} hunks"
+        clauses.append(f"code without samples changed {where}")
+    named = _first_of_each(carriers, rows)
+    finding = Finding(
+        "changed-alone",
+        "; ".join(clauses),
+        "",
+        facts,
+        functions=tuple(names[row] for row in named),
+        source=with_others(carriers, named, ()) if named else None,
+    )
+    return with_spans(finding)
+
+
+def _who(names: Sequence[str], changed: Sequence[int]) -> str:
+    """Return the functions that changed as a subject, the first ones by name."""
+    if not changed:
+        return "none"
+    if len(changed) > SEVERAL:
+        first = distinct_names([names[row] for row in changed[:SEVERAL]])
+        return listed([*first, f"{len(changed) - SEVERAL} more"])
+    return f"only {listed_functions([names[row] for row in changed])}"
+
+
+def _sides(carriers: Carriers, row: int) -> tuple[bool, bool]:
+    """Return whether base and new declare a function that differs."""
+    places = carriers.changed[carriers.by_row[row][0]].places
+    return places.base is not None, places.new is not None
+
+
+def _of_tests(carriers: Carriers, row: int) -> bool:
+    """Return whether a function is in a file of tests."""
+    places = carriers.changed[carriers.by_row[row][0]].places
+    return places.path.endswith("_test.go")
+
+
+def _first_of_each(carriers: Carriers, rows: Sequence[int]) -> list[int]:
+    """Return the functions to name: changed, new and gone ones, a few of each."""
+    kinds: dict[tuple[bool, bool], list[int]] = {(True, True): []}
+    for row in rows:
+        kinds.setdefault(_sides(carriers, row), []).append(row)
+    return [row for some in kinds.values() for row in some[:SEVERAL]]
+
+
+def _one_sided(carriers: Carriers, rows: Sequence[int]) -> Iterator[str]:
+    """Yield which functions only one side declares, and whose code they have."""
+    names = carriers.diff.paired_functions.names
+    changed = [row for row in rows if all(_sides(carriers, row))]
+    for sides, verb in (((False, True), "new"), ((True, False), "gone")):
+        some = [row for row in rows if _sides(carriers, row) == sides]
+        for row in some[:SEVERAL]:
+            source = _moved_from(carriers, row) if verb == "new" else None
+            if source is None:
+                yield f"{listed_functions([names[row]])} is {verb}"
+            elif changed == [source]:
+                yield f"{listed_functions([names[row]])} is new, with code from it"
+            else:
+                name, origin = distinct_names([names[row], names[source]])
+                yield f"{name} is new, with code of {origin}"
+        if len(some) > SEVERAL:
+            yield f"{len(some) - SEVERAL} more are {verb}"
+
+
+def _moved_from(carriers: Carriers, row: int) -> int | None:
+    """Return the function that most of a new function's lines were removed from."""
+    new = carriers.changed[carriers.by_row[row][0]].places.new
+    if new is None or new.text is None or new.extent is None:
+        return None
+    # The signature is its own.
+    lines = worded_lines(new.text, new.extent.start + 1, new.extent.end)
+    for other, hunks in carriers.by_row.items():
+        removed = set[str]()
+        for i in hunks:
+            _, places, hunk = carriers.changed[i]
+            if other != row and places.base is not None and places.base.text:
+                last = hunk.base_start + hunk.base_count - 1
+                removed |= set(worded_lines(places.base.text, hunk.base_start, last))
+        if lines and sum(line in removed for line in lines) >= MOST * len(lines):
+            return other
+    return None
+
+
+class _Place(NamedTuple):
+    """Where a file differs; without a `hunk` the whole file does.
+
+    `paths` are those of base and new, None where a side does not have the file.
+    """
+
+    paths: tuple[str | None, str | None]
+    hunk: Hunk | None = None
+
+    @property
+    def path(self) -> str:
+        """The path in new, or in base if only base has the file."""
+        return self.paths[1] or self.paths[0] or ""
+
+    @property
+    def name(self) -> str:
+        """The place for display: ``file.go:12-14``, by lines of new if it has any."""
+        if self.hunk is None:
+            return self.path
+        _, *new = self.lines
+        start, end = new[0] if self.hunk.new_count else self.lines[0]
+        return f"{self.path}:{start}{f'-{end}' if end > start else ''}"
+
+    @property
+    def lines(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The first and last line on each side; the last is less if there are none."""
+        if self.hunk is None:
+            raise ValueError("the whole file differs")
+        base, count_, new, added = self.hunk
+        return (base, base + count_ - 1), (new, new + added - 1)
+
+
+def _silent(carriers: Carriers, place: _Place) -> bool:
+    """Return whether a place is outside of the functions that have samples and changed.
+
+    Tests have no code of the program.
+    """
+    if place.path.endswith("_test.go"):
+        return False
+    if place.hunk is None:
+        return not any(
+            at.text is not None and at.text.path == place.path
+            for one in carriers.changed
+            for at in one.places.sides
+        )
+    return not any(
+        at is not None
+        and at.text is not None
+        and at.text.path == path
+        and at.extent is not None
+        and start <= min(end, at.extent.end)
+        and end >= at.extent.start
+        for one in carriers.changed
+        for at, path, (start, end) in zip(
+            (one.places.base, one.places.new), place.paths, place.lines, strict=True
+        )
+    )
+
+
+def _changed_places(carriers: Carriers) -> Iterator[_Place]:
+    """Yield what differs in packages of sampled functions.
+
+    Files that Go ignores do not count, and tests only if they hold such a function.
+    """
+    sources = carriers.sources
+    found = [place for _, places in carriers.looked_up for place in places.sides]
+    texts = [one.text for one in found if one.text is not None and one.named]
+    files = {text.path for text in texts}
+    for text in {dirname(text.path): text for text in texts}.values():
+        here = SourceFile(text.path, text.origin, text.key)
+        base, new = ({f.path: f for f in sources.folder(side, here)} for side in (0, 1))
+        texts_of = [{file.key for file in side.values()} for side in (base, new)]
+        for path in sorted(base.keys() | new.keys()):
+            old, now = base.get(path), new.get(path)
+            if path not in files and _is_left_out(path):
+                continue
+            if old is None or now is None:
+                # A renamed file has the same text on both sides.
+                alone = base.get(path) or new[path]
+                if not all(alone.key in keys for keys in texts_of):
+                    yield _Place((old and path, now and path))
+            elif old.key != now.key:
+                yield from _hunks_of(sources, old, now)
+
+
+def _is_left_out(path: str) -> bool:
+    """Return whether a program is built without a file of its package.
+
+    See "go help packages": Go ignores names that begin with ``_`` or ``.``.
+    """
+    return path.endswith("_test.go") or basename(path).startswith(("_", "."))
+
+
+def _hunks_of(sources: Sources, old: SourceFile, now: SourceFile) -> Iterator[_Place]:
+    """Yield where a file differs by more than comments."""
+    paths = old.path, now.path
+    base, new = sources.read([old, now])
+    if base is None or new is None:
+        yield _Place(paths)
+        return
+    hunks = sources.hunks(base, new)
+    for hunk in differences(base.lines, new.lines) if hunks is None else hunks:
+        if says_more(hunk, base, new):
+            yield _Place(paths, hunk)
+
+
+def _all_read(carriers: Carriers) -> bool:
+    """Return whether the text of each function outside Go itself is known.
+
+    A module's is known if both builds have functions of that package and version.
+    """
+    names = carriers.diff.paired_functions.names
+    folders: tuple[set[str], set[str]] = set(), set()
+    unread = set[str]()
+    for row, places in carriers.looked_up:
+        for side, found in zip((places.base, places.new), folders, strict=True):
+            if side is not None:
+                folder = versioned_folder(side.lines.file)
+                found.add(folder)
+                unknown = row not in carriers.known and _of_program(names[row])
+                if unknown and not _within_changed(carriers, side):
+                    unread.add(folder)
+    return unread <= (folders[0] & folders[1]) - {""}
+
+
+def _within_changed(carriers: Carriers, inner: Located) -> bool:
+    """Return whether a place is inside a function that changed, as a closure is.
+
+    What changed in the closure has changed in that function.
+    """
+    return inner.extent is not None and any(
+        at.text is not None
+        and inner.text is not None
+        and at.text.key == inner.text.key
+        and at.extent is not None
+        and at.extent.start <= inner.extent.start
+        and inner.extent.end <= at.extent.end
+        for one in carriers.changed
+        for at in one.places.sides
+    )
+
+
+def _of_program(name: str) -> bool:
+    """Return whether a function is written in Go outside Go's own tree."""
+    package = "" if is_made_up(name) else package_of(name)
+    return bool(package) and not is_standard_library(package)

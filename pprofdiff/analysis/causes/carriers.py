@@ -6,6 +6,7 @@ there did not change, and changes in its callers did not change its cost.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +21,7 @@ from pprofdiff.analysis.lines.costs import FunctionLines, on_stacks, side_lines
 from pprofdiff.analysis.lines.listing import BothSides, Located, Places, places_of
 from pprofdiff.analysis.policy import SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.source.code import code_changes, says_more
+from pprofdiff.analysis.source.code import code_changes, says_more, worded_lines
 from pprofdiff.analysis.source.extents import hunks_within
 from pprofdiff.analysis.source.mentioned import Callees, Differing
 from pprofdiff.analysis.source.model import (
@@ -28,7 +29,7 @@ from pprofdiff.analysis.source.model import (
     RelatedLines,
     SourceOfFinding,
 )
-from pprofdiff.goruntime.names import package_of
+from pprofdiff.goruntime.names import package_of, strip_type_arguments
 from pprofdiff.model.csr import first_in_row
 from pprofdiff.model.source import Commit, Hunk, Sources, SourceText
 
@@ -37,6 +38,8 @@ Column = NDArray[np.int64]
 # A function with less of both sides' totals has too few samples to judge its lines.
 _LEAST = 0.005
 _RELATED = 2
+# A call in code without space, of a function or method, perhaps with type arguments.
+_CALL = re.compile(r"(\w+)(?:\[[^]]*\])?\(")
 
 
 class ChangedHunk(NamedTuple):
@@ -316,6 +319,41 @@ class Carriers:
             for i in of_row[one.row]
         )
 
+    def without_changed_callers(self, rows: Sequence[int]) -> list[int]:
+        """Return the functions that no changed one calls, directly or through one."""
+        wanted = np.zeros(len(self.diff.paired_functions.names), np.bool_)
+        wanted[list(self.by_row)] = True
+        return [
+            row
+            for row in rows
+            if not any(
+                one.calls and not one.far for one in on_stacks(self.diff, row, wanted)
+            )
+        ]
+
+    def new_callees(self, callers: Sequence[int]) -> list[int]:
+        """Return the functions that only new declares and changed lines call by name.
+
+        The lines are those of `callers`.
+        """
+        called = {
+            name
+            for row in callers
+            for i in self.by_row.get(row, ())
+            for place, span in [self._span(i, 1)]
+            if place is not None and place.text is not None
+            for line in worded_lines(place.text, span.start, span.stop - 1)
+            for name in _CALL.findall(line)
+        }
+        names = self.diff.paired_functions.names
+        return [
+            row
+            for row, hunks in self.by_row.items()
+            if row not in callers
+            and self.changed[hunks[0]].places.base is None
+            and strip_type_arguments(names[row]).rpartition(".")[2] in called
+        ]
+
     def only(self, rows: Sequence[int]) -> tuple[ChangedLines, ...]:
         """Return all differences in the packages of `rows`, if they are few."""
         differing: dict[str, list[Differing]] = {}
@@ -355,12 +393,14 @@ def with_others(
 ) -> SourceOfFinding:
     """Return changed lines with the others of their functions and of `rows`.
 
-    Functions of `rows` without a differing line are named.
+    Functions of `rows` without a differing line are named, and new ones that changed
+    lines call.
     """
     names, of_row = carriers.diff.paired_functions.names, carriers.by_row
     shown = {one.place for one in lines}
     carrying = {one.function for one in lines}
-    named = [*rows, *(row for row in of_row if names[row] in carrying)]
+    own = [row for row in of_row if names[row] in carrying]
+    named = [*rows, *own, *carriers.new_callees(own)]
     near = (
         carriers.with_cost(i, 0, 0)
         for row in dict.fromkeys(named)

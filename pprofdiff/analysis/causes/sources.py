@@ -52,7 +52,7 @@ class Behind(NamedTuple):
         profiles, over all samples, largest change first.
     unchanged
         Functions on both sides whose own cost changed most although none of their lines
-        differ.
+        differ, nor any of what calls them: that may call them more or less often.
     caveats
         Where the source is not that of the profiles.
     same
@@ -114,7 +114,7 @@ def with_source(
     # A function that only one side calls did not change its own cost.
     cum = first.diff.paired_functions.raw("cum")
     movers = [row for row in movers if movement[row] and cum[0][row] and cum[1][row]]
-    others = with_others(first, movers, ())
+    others = with_others(first, first.without_changed_callers(movers), ())
     return Behind(
         findings._replace(found=tuple(carried)),
         _all_lines(first),

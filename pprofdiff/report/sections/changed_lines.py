@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.wording import listed_functions
 from pprofdiff.analysis.profiles.scaling import line_words
-from pprofdiff.analysis.source.model import ChangedLines, RelatedLines
+from pprofdiff.analysis.source.model import ChangedLines, RelatedLines, SourceOfFinding
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.readable import short
 from pprofdiff.report.model import ReportModel
@@ -89,6 +89,10 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     if source is None:
         return
     carrying = {one.function for one in source.lines}
+    added = _added(source)
+    with_new = ""
+    for one in added:
+        with_new += _with(one, (*source.lines, *source.near)[0].path)
     for i, lines in enumerate(source.lines):
         amount = line_words(report.profiles[source.diff], lines.base, lines.new)
         kept = lines._replace(commits=lines.commits[:_COMMITS])
@@ -97,10 +101,12 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
             others = _others(
                 [n for n in source.near if n.function == lines.function], lines
             )
-        yield SourceNote(others, _lead(lines), kept, amount=amount)
-    near = [one for one in source.near if one.function not in carrying]
+        yield SourceNote(others + with_new, _lead(lines), kept, amount=amount)
+        with_new = ""
+    near = [n for n in source.near if n.function not in carrying and n not in added]
     for lines, more in _by_function(near):
-        yield SourceNote("", _lead(lines), lines, more)
+        yield SourceNote(with_new, _lead(lines), lines, more)
+        with_new = ""
     yield from _related(source.related)
     yield from _only(source.only)
     if source.unchanged and (source.lines or source.near):
@@ -139,6 +145,24 @@ def _only(only: Sequence[ChangedLines]) -> Iterator[SourceNote]:
 
 def _lead(lines: ChangedLines) -> str:
     return f"{lines.verb.capitalize()}: "
+
+
+def _added(source: SourceOfFinding) -> list[ChangedLines]:
+    """Return new functions to list with the first changed lines, of the same commits.
+
+    None if those are of a new function themselves.
+    """
+    first = (*source.lines, *source.near)[0:1]
+    if not first or first[0].added:
+        return []
+    commits = set(first[0].commits)
+    return [one for one in source.near if one.added and set(one.commits) <= commits]
+
+
+def _with(added: ChangedLines, path: str) -> str:
+    """Return a new function's lines, after others that are in the file `path`."""
+    place = added.numbers if added.path == path else added.place
+    return f", with the new {short(added.function)} ({place})"
 
 
 def _others(changed: Sequence[ChangedLines], carrying: ChangedLines) -> str:

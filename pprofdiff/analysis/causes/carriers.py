@@ -6,7 +6,6 @@ there did not change, and changes in its callers did not change its cost.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +20,7 @@ from pprofdiff.analysis.lines.costs import FunctionLines, on_stacks, side_lines
 from pprofdiff.analysis.lines.listing import BothSides, Located, Places, places_of
 from pprofdiff.analysis.policy import SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.source.code import code_changes, says_more, worded_lines
+from pprofdiff.analysis.source.code import called_in, code_changes, says_more
 from pprofdiff.analysis.source.extents import hunks_within
 from pprofdiff.analysis.source.mentioned import Callees, Differing
 from pprofdiff.analysis.source.model import (
@@ -38,8 +37,6 @@ Column = NDArray[np.int64]
 # A function with less of both sides' totals has too few samples to judge its lines.
 _LEAST = 0.005
 _RELATED = 2
-# A call in code without space, of a function or method, perhaps with type arguments.
-_CALL = re.compile(r"(\w+)(?:\[[^]]*\])?\(")
 
 
 class ChangedHunk(NamedTuple):
@@ -342,8 +339,7 @@ class Carriers:
             for i in self.by_row.get(row, ())
             for place, span in [self._span(i, 1)]
             if place is not None and place.text is not None
-            for line in worded_lines(place.text, span.start, span.stop - 1)
-            for name in _CALL.findall(line)
+            for name in called_in(place.text, span)
         }
         names = self.diff.paired_functions.names
         return [
@@ -399,8 +395,8 @@ def with_others(
     names, of_row = carriers.diff.paired_functions.names, carriers.by_row
     shown = {one.place for one in lines}
     carrying = {one.function for one in lines}
-    own = [row for row in of_row if names[row] in carrying]
-    named = [*rows, *own, *carriers.new_callees(own)]
+    named = [*rows, *(row for row in of_row if names[row] in carrying)]
+    named += carriers.new_callees(named)
     near = (
         carriers.with_cost(i, 0, 0)
         for row in dict.fromkeys(named)

@@ -13,6 +13,8 @@ from pprofdiff.model.source import Hunk, SourceText
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|`[^`]*`|\'(?:\\.|[^\'\\])+\'|\S')
 # Lines without a name or number, such as a closing brace, are not known to have moved.
 _WORD = re.compile(r"\w")
+# A call of a function or method, perhaps with type arguments.
+_CALL = re.compile(r"(\w+)(?:\[[^]\n]*\])?\(")
 # Texts to cache: those of one report.
 _FILES = 64
 
@@ -39,6 +41,12 @@ def worded_lines(text: SourceText, start: int, end: int) -> list[str]:
     """Return the code of each line from `start` to `end` with a name or number."""
     found = _numbered(text, start, end - start + 1)
     return [code for _, code in found if _WORD.search(code)]
+
+
+def called_in(text: SourceText, lines: range) -> set[str]:
+    """Return the names, without package or receiver, of what some lines call."""
+    code = "\n".join(_lines(text, lines.start, len(lines)))
+    return set(_CALL.findall(code))
 
 
 def code_changes(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pprofdiff.analysis.source.code import code_changes, codes, says_more
+from pprofdiff.analysis.source.code import called_in, code_changes, codes, says_more
 from pprofdiff.analysis.source.extents import differences
 from pprofdiff.model.source import Hunk, SourceText
 
@@ -61,3 +61,8 @@ def test_moved_lines_are_no_change_beside_others(base, new, left):
     both = texts(base, new)
     hunks = differences(both[0].lines, both[1].lines)
     assert code_changes(hunks, *both) == left
+
+
+def test_calls_are_found_by_name():
+    _, text = texts("", "go f(x)\n\tt.m[int](g (2), h[0]) // k()\nn()")
+    assert called_in(text, range(1, 3)) == {"f", "m"}

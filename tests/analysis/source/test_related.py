@@ -279,6 +279,40 @@ def test_a_small_change_elsewhere_is_named_for_what_it_is(tmp_path, changes, wor
     assert ("tests aside" in text(report)) == bool(words)
 
 
+@pytest.mark.parametrize(
+    ("changes", "unchanged"), [(CHANGED, ()), (CHANGED_FAR, ("m.F",))]
+)
+def test_what_a_changed_function_calls_is_not_said_to_cost_more_by_itself(
+    tmp_path, changes, unchanged
+):
+    report, _ = reported(tmp_path, ("m.F", "m.X", "m.(*T).Outer"), changes)
+    assert report.unchanged == unchanged
+
+
+def test_a_new_function_is_listed_with_the_lines_that_call_it(tmp_path):
+    repo = repository(tmp_path / "repo")
+    old, new = declared(F="a b c"), declared(F="a g c", g="x y")
+    refs = [
+        repo.commit("change", {"go.mod": "module m\n", "f.go": text})
+        for text in (old, new)
+    ]
+    outer, inner = Frame("m.F", "/b/m/f.go", 5, 3), Frame("m.g", "/b/m/f.go", 10, 9)
+    sides = [
+        Side(label, (Capture(f"{label}.pb.gz", "profile", built([
+            Sample(tuple(Place((frame,), 100 + frame.line) for frame in stack), (n, n * 10 * MS))
+            for stack, n in stacks.items()
+        ], CPU, duration_ns=10**11)),))
+        for label, stacks in (
+            ("base", {(outer,): 2000}),
+            ("new", {(outer,): 4000, (inner, outer): 400}),
+        )
+    ]  # fmt: skip
+    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
+    sources = sources_of("..".join(refs), str(repo.folder), "")
+    written = text(report_of(comparison, sources=sources))
+    assert "with the new m.g (9-12)" in written
+
+
 def test_all_changed_lines_of_a_function_are_listed(tmp_path):
     """Those that carry its cost with their amount, the others behind them."""
     lines = [f"	line{i}()" for i in range(12)]

@@ -342,12 +342,17 @@ class Carriers:
             for name in called_in(place.text, span)
         }
         names = self.diff.paired_functions.names
+        found: dict[str, list[int]] = {}
+        for row, hunks in self.by_row.items():
+            _, _, name = strip_type_arguments(names[row]).rpartition(".")
+            if self.changed[hunks[0]].places.base is None and name in called:
+                found.setdefault(name, []).append(row)
+        # Of methods of one name, the text does not show which is called.
         return [
             row
-            for row, hunks in self.by_row.items()
-            if row not in callers
-            and self.changed[hunks[0]].places.base is None
-            and strip_type_arguments(names[row]).rpartition(".")[2] in called
+            for rows in found.values()
+            for row in rows
+            if len(rows) == 1 and row not in callers
         ]
 
     def only(self, rows: Sequence[int]) -> tuple[ChangedLines, ...]:

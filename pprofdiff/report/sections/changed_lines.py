@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pprofdiff.analysis.causes.finding import Finding
-from pprofdiff.analysis.causes.wording import listed_functions
+from pprofdiff.analysis.causes.wording import listed, listed_functions
 from pprofdiff.analysis.profiles.scaling import line_words
 from pprofdiff.analysis.source.model import ChangedLines, RelatedLines, SourceOfFinding
 from pprofdiff.goruntime.names import package_of
@@ -26,6 +26,8 @@ from pprofdiff.report.sections.profiles.cells import compared, compared_columns
 
 # Maximum commits of one place; if more made it, the newest are shown.
 _COMMITS = 3
+# Maximum new functions listed with the lines that call them.
+_NEW = 2
 # Maximum other places listed of a function.
 _PLACES = 5
 
@@ -33,16 +35,18 @@ _PLACES = 5
 def changed_parts(report: ReportModel) -> Iterator[Table | Sentence]:
     """Yield changed lines with the most effect, and functions that changed without any.
 
-    What findings name is not repeated. A line that a finding names for what it saves
-    costs something itself, and would look like a regression in a table.
+    What findings name is not repeated, but for new functions, which they name without
+    their cost. A line that a finding names for what it saves costs something itself,
+    and would look like a regression in a table.
     """
     sources = [f.source for f in report.findings.found if f.source is not None]
-    listed = {one.place for source in sources for one in (*source.lines, *source.near)}
-    rest = [lines for lines in report.changed if lines.place not in listed]
+    named = {one.place for source in sources for one in (*source.lines, *source.near)}
+    named -= {one.place for source in sources for one in source.near if one.added}
+    rest = [lines for lines in report.changed if lines.place not in named]
     if rest:
         yield _changed_table(report, rest, other=len(rest) < len(report.changed))
-    named = {name for source in sources for name in source.unchanged}
-    unchanged = [name for name in report.unchanged if name not in named]
+    said = {name for source in sources for name in source.unchanged}
+    unchanged = [name for name in report.unchanged if name not in said]
     if unchanged:
         names = listed_functions(unchanged)
         yield Sentence(f"Cost changed, source did not: {names}.")
@@ -89,10 +93,8 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     if source is None:
         return
     carrying = {one.function for one in source.lines}
-    added = _added(source)
-    with_new = ""
-    for one in added:
-        with_new += _with(one, (*source.lines, *source.near)[0].path)
+    added = _added(source, finding.title)
+    with_new = _with(added, (*source.lines, *source.near)[0].path) if added else ""
     for i, lines in enumerate(source.lines):
         amount = line_words(report.profiles[source.diff], lines.base, lines.new)
         kept = lines._replace(commits=lines.commits[:_COMMITS])
@@ -147,22 +149,28 @@ def _lead(lines: ChangedLines) -> str:
     return f"{lines.verb.capitalize()}: "
 
 
-def _added(source: SourceOfFinding) -> list[ChangedLines]:
+def _added(source: SourceOfFinding, title: str) -> list[ChangedLines]:
     """Return new functions to list with the first changed lines, of the same commits.
 
-    None if those are of a new function themselves.
+    None if those are gone or of a new function themselves; what the title names is
+    listed by itself.
     """
     first = (*source.lines, *source.near)[0:1]
-    if not first or first[0].added:
+    if not first or first[0].added or first[0].gone:
         return []
     commits = set(first[0].commits)
-    return [one for one in source.near if one.added and set(one.commits) <= commits]
+    new = [one for one in source.near if one.added and set(one.commits) <= commits]
+    return [one for one in new if short(one.function) not in title][:_NEW]
 
 
-def _with(added: ChangedLines, path: str) -> str:
-    """Return a new function's lines, after others that are in the file `path`."""
-    place = added.numbers if added.path == path else added.place
-    return f", with the new {short(added.function)} ({place})"
+def _with(added: Sequence[ChangedLines], path: str) -> str:
+    """Return new functions' lines, after others that are in the file `path`."""
+    named = [
+        f"{one.function.rpartition('.')[2]} "
+        f"({one.numbers if one.path == path else one.place})"
+        for one in added
+    ]
+    return f", with the new {listed(named)}"
 
 
 def _others(changed: Sequence[ChangedLines], carrying: ChangedLines) -> str:

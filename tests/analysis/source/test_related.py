@@ -310,7 +310,7 @@ def test_a_new_function_is_listed_with_the_lines_that_call_it(tmp_path):
     comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
     sources = sources_of("..".join(refs), str(repo.folder), "")
     written = text(report_of(comparison, sources=sources))
-    assert "with the new m.g (9-12)" in written
+    assert "with the new g (9-12)" in written
 
 
 def test_all_changed_lines_of_a_function_are_listed(tmp_path):

@@ -35,21 +35,29 @@ _PLACES = 5
 def changed_parts(report: ReportModel) -> Iterator[Table | Sentence]:
     """Yield changed lines with the most effect, and functions that changed without any.
 
-    What findings name is not repeated, but for new functions, which they name without
+    What findings name is not repeated, but for new functions that causes name without
     their cost. A line that a finding names for what it saves costs something itself,
     and would look like a regression in a table.
     """
-    sources = [f.source for f in report.findings.found if f.source is not None]
-    named = {one.place for source in sources for one in (*source.lines, *source.near)}
-    named -= {one.place for source in sources for one in source.near if one.added}
+    found = [f for f in report.findings.found if f.source is not None]
+    named = {lines.place for finding in found for lines in _named(finding)}
     rest = [lines for lines in report.changed if lines.place not in named]
     if rest:
         yield _changed_table(report, rest, other=len(rest) < len(report.changed))
-    said = {name for source in sources for name in source.unchanged}
+    said = {name for f in found if f.source for name in f.source.unchanged}
     unchanged = [name for name in report.unchanged if name not in said]
     if unchanged:
         names = listed_functions(unchanged)
         yield Sentence(f"Cost changed, source did not: {names}.")
+
+
+def _named(finding: Finding) -> Iterator[ChangedLines]:
+    """Yield the changed lines of a finding that need no row of their own."""
+    if finding.source is not None:
+        yield from finding.source.lines
+        for lines in finding.source.near:
+            if finding.severity == "info" or not lines.added:
+                yield lines
 
 
 def _changed_table(

@@ -8,6 +8,7 @@ from statistics import geometric_mean
 import pytest
 
 from pprofdiff.analysis.figures.costs import COSTS
+from pprofdiff.analysis.outcome.model import is_bounded
 from pprofdiff.report.json.document import render
 from pprofdiff.report.model import report_of
 from pprofdiff.report.sections.changes import change
@@ -199,8 +200,8 @@ def test_without_a_verdict_no_figure_is_shown_as_significant():
         (_, *others) = outcome.measures
         headline = outcome_text(outcome).headline
         for one in others:
-            sure = outcome.decided and not one.low <= 1 <= one.high
-            words = f"{COSTS[one.id].noun} {change(one.ratio)}"
+            sure = outcome.decided and not one.judged.low <= 1 <= one.judged.high
+            words = f"{COSTS[one.id].noun} {change(one.judged.ratio)}"
             assert words in headline
             assert (f"{words} (not significant)" in headline) != sure
             found += not sure
@@ -224,5 +225,5 @@ def test_benchmarks_that_only_change_together_are_said_by_their_figure():
 def test_too_few_turns_have_no_interval_anywhere():
     one = Unit({F: 600}, noise=0.2)
     outcome = report_of(compared(one, one, runs=1, turns=3)).outcome
-    assert not any(measure.bounded for measure in outcome.measures)
+    assert not any(is_bounded(*measure.judged.bounds) for measure in outcome.measures)
     assert "(too few turns for an interval)" in outcome_text(outcome).headline

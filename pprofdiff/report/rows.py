@@ -249,7 +249,8 @@ class SourceNote(NamedTuple):
     """What the source says about a finding, in one sentence.
 
     `lead` precedes the location of changed `lines`. It is followed by `more` of their
-    function, by `said`, and by the `amount` of the cum of all of them, "" if unknown.
+    function, by `said`, by the `amount` of the cum of all of them, "" if unknown, and
+    by `added` functions that they call.
     Without lines, `said` is the whole sentence. If the lines are `titled`, the
     finding's title has their file, function and commits.
     """
@@ -259,6 +260,7 @@ class SourceNote(NamedTuple):
     lines: ChangedLines | None = None
     more: str = ""
     amount: str = ""
+    added: str = ""
     titled: bool = False
 
     @property
@@ -276,7 +278,7 @@ class SourceNote(NamedTuple):
         where = "" if self.titled else f" in {short(self.lines.function)}"
         amount = f", {self.amount} cum" if self.amount else ""
         was = f" (from {self.lines.moved_from})" if self.lines.moved_from else ""
-        return f"{was}{self.more}{where}{self.said}{amount}"
+        return f"{was}{self.more}{where}{self.said}{amount}{self.added}"
 
     @property
     def text(self) -> str:

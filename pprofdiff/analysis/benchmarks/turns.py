@@ -94,14 +94,14 @@ class Turns:
         most = np.array([procs or 1 for _, procs, _ in self.names])
         found = np.flatnonzero((times > _OUTSIDE * most).any(axis=0)).tolist()
         if found:
-            low, high = sorted(times[:, found[0]].tolist())
+            low, high = times[:, found].min(), times[:, found].max()
             name, procs, _ = self.names[found[0]]
             more = f" (and of {len(found) - 1} more)" if len(found) > 1 else ""
             yield Caveat(
                 "outside-timer",
                 f"CPU/op of {name}{more} is {low:.1f} to {high:.1f} times its time/op "
-                f"with GOMAXPROCS={procs or 1}: it includes work outside the timer, as "
-                "after b.StopTimer",
+                f"with GOMAXPROCS={procs or 1}: it includes work outside the timer: "
+                "before b.ResetTimer or after b.StopTimer",
             )
 
     def each(self, figure: tuple[Floats, Floats]) -> list[InTurns]:

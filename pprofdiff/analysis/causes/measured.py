@@ -205,7 +205,7 @@ def _add_places(
     the significant ones.
     """
     taken, word = cpu.of(()), None
-    for place in with_callers(cpu, _places(view, cpu, program)):
+    for place in with_callers(cpu, program, _places(view, cpu, program)):
         if moved_to_instances(cpu, place):
             continue
         finding = _of_place(view, cpu, place, len(drafts) + 1)
@@ -585,13 +585,10 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     """Return the changed sites that no place covers."""
     if view.sites is None:
         return []
-    large = [
-        s for s in view.sites.all if s.name not in named and is_large(view.totals, s)
-    ]
-    if not large:
-        return []
-    stay = without_moved(view.sites.all)
-    found = view.sites.with_helpers(netted([site for site in large if site in stay]))
+    # The other half of what moved may itself be too small to report.
+    left = netted([s for s in without_moved(view.sites.all) if s.name not in named])
+    large = [site for site in left if is_large(view.totals, site)]
+    found = view.sites.with_helpers(large)
     kept = [s for s in found if not s.helpers or is_large(view.totals, s)]
     return sorted(kept, key=lambda s: -part_of_all(view.totals, s))[:_SITES]
 
@@ -630,6 +627,7 @@ def _of_site(
         # Allocations are counted, CPU is sampled: within noise, it is not claimed.
         if (delta < 0) == fewer and delta and marked != "noise":
             claim, explains, mark = of_site, delta, marked
+        text = f"{text} {_cpu_of(cpu, own.without(taken))}".strip()
     part = part_of_all(view.totals, site)
     severity: Severity = "major" if part >= MUCH else "minor"
     facts = (
@@ -653,6 +651,14 @@ def _of_site(
         names=frozenset(owners),
         functions=tuple(owners),
     )
+
+
+def _cpu_of(cpu: CPUComparison, own: Claim) -> str:
+    """Return a function's own CPU as a sentence if its row in the tables is marked."""
+    model = cpu.diff.model
+    if model is None or not replace(cpu, model=model).change(own).significant:
+        return ""
+    return f"Its CPU: {cpu.words(*cpu.sums(own))} flat with library code."
 
 
 def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:

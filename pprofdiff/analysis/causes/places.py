@@ -166,7 +166,9 @@ def _owner(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
     return Place(best[0], claim, *cpu.sums(claim), whole=False)
 
 
-def with_callers(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
+def with_callers(
+    cpu: CPUComparison, program: Program, found: Sequence[Place]
+) -> list[Place]:
     """Return places; those that only one side has with the callers that do their work.
 
     The compiler inlined such a function, or its code moved into its callers: what the
@@ -175,7 +177,7 @@ def with_callers(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
     left = list(found)
     for place in found:
         callers = () if place.base and place.new else _calling(cpu, place)
-        if not callers or place not in left:
+        if not callers or place not in left or not program.code[[*callers]].all():
             continue
         own = owned_by(cpu, callers)
         same = [one for one in left if one.row in (*callers, place.row)]

@@ -471,7 +471,9 @@ def share_of_change(
             if all_
         )
         of = " of an op of the mix" if mix else ""
-        return f"That is the whole change in {counts}{of}." if alone else ""
+        if alone:
+            return f"That is the whole change in {counts}{of}."
+        return "An op is one of the mix." if mix else ""
     part, change = changes[0]
     whose = "the mix's " if mix else ""
     of_all = f"{whose}{amount(change, 'B', signed=True)}"

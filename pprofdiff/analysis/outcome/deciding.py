@@ -50,7 +50,7 @@ _NOTHING = (
     "a benchmark, a load generator's summary, or CPU profiles with --work give cost "
     "per op"
 )
-_BUSY = "the machine is busy, so a verdict needs both CPU/op and time/op"
+_BUSY = "the machine is busy, so a verdict needs"
 _LONGER = "stop other programs, or raise --time"
 _TOO_FEW = "too few turns to decide: measure longer (--time)"
 _CPU_ALONE = (
@@ -273,15 +273,15 @@ def _while_busy(first: Measure, measures: Sequence[Measure]) -> str:
     """Return why a significant change gives no verdict on a busy machine."""
     other = next((m for m in measures if m is not first), None)
     if other is None:
-        return f"{_BUSY}, and only one was measured: {_LONGER}"
-    noun = COSTS[other.id].noun
-    if _agreed(first, measures):
-        why = "at 99.9%, and they are not as significant as that"
-    elif other.moved:
-        why = "to agree, and they do not"
-    else:
-        why = f"to change significantly, and {noun} did not"
-    return f"{_BUSY} {why}: {_LONGER}"
+        return f"{_BUSY} both CPU/op and time/op, and only one was measured: {_LONGER}"
+    noun, others = COSTS[first.id].noun, COSTS[other.id].noun
+    missing = []
+    if not first.beyond_chance:
+        missing.append(f"{noun} is less significant")
+    if not _agreed(first, measures):
+        missing.append(f"{others} does not")
+    rule = f"{noun} to change at 99.9% and {others} to agree"
+    return f"{_BUSY} {rule}, but {' and '.join(missing)}: {_LONGER}"
 
 
 def _alone(measures: Sequence[Measure]) -> bool:

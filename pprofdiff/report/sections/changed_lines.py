@@ -111,11 +111,11 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
             others = _others(
                 [n for n in source.near if n.function == lines.function], lines
             )
-        yield SourceNote(others + with_new, _lead(lines), kept, amount=amount)
+        yield SourceNote(others, _lead(lines), kept, amount=amount, added=with_new)
         with_new = ""
     near = [n for n in source.near if n.function not in carrying and n not in added]
     for lines, more in _by_function(near):
-        yield SourceNote(with_new, _lead(lines), lines, more)
+        yield SourceNote("", _lead(lines), lines, more, added=with_new)
         with_new = ""
     yield from _related(source.related)
     yield from _only(source.only)

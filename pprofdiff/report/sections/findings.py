@@ -13,6 +13,7 @@ from pprofdiff.model.source import Commit
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import MARKS, Reason, Sentence, SourceNote
 from pprofdiff.report.sections.changed_lines import source_notes
+from pprofdiff.units import Scale
 
 # Findings with a paragraph; the rest, and those of severity info, only have a title.
 _SHOWN = 5
@@ -210,13 +211,9 @@ def _together(
     elif against or beyond:
         parts = f"{amount}, the total is {total}"
     if explained.left:
-        groups = "; ".join(
-            f"{group.label} {scale.text(group.delta, signed=True)}"
-            for group in explained.left
-        )
         # Causes may explain more than the total, which others then take back.
         where = "Outside the causes" if beyond and not against else "Not explained"
-        text = f"{who} {parts}. {where}: {groups}."
+        text = f"{who} {parts}. {where}: {_groups(explained, scale)}."
     elif against:
         text = ""
     elif scale.rounded(whole - part) == 0:
@@ -235,6 +232,17 @@ def _together(
     else:
         text = f"{who} {parts}; the rest ({rest}) is within noise."
     return text
+
+
+def _groups(explained: Explained, scale: Scale) -> str:
+    """Return groups with their deltas, and what all others change together."""
+    deltas = [(group.label, group.delta) for group in explained.left]
+    other = explained.total - explained.explained - sum(one for _, one in deltas)
+    if scale.rounded(other):
+        deltas.append(("other groups", other))
+    return "; ".join(
+        f"{label} {scale.text(delta, signed=True)}" for label, delta in deltas
+    )
 
 
 def _unexplained(rest: str, whole: float) -> str:

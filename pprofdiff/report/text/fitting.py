@@ -127,15 +127,21 @@ def broken(text: str, room: int, *, whole: bool) -> list[str]:
 
 
 def named_short(text: str, fits: Callable[[str], bool]) -> str:
-    """Return a text with long names cut in the middle until it fits, if it can."""
-    while not fits(text):
-        word = max(text.split(), key=columns, default="")
-        if columns(word) <= _ENOUGH:
-            break
+    """Return a text with long names cut in the middle until it fits, if it can.
+
+    Different names stay different, and all have one length at most.
+    """
+    words = list(dict.fromkeys(text.split()))
+    room = max(map(columns, words), default=0)
+    shorter = text
+    while not fits(shorter) and room > _ENOUGH:
         # Half of the excess at a time, so that no more is cut than necessary.
-        room = max(_ENOUGH, columns(word) - max(1, (columns(word) - _ENOUGH) // 2))
-        text = text.replace(word, middle_cut(word, room))
-    return text
+        room = max(_ENOUGH, room - max(1, (room - _ENOUGH) // 2))
+        long = [word for word in words if columns(word) > room]
+        shorter = text
+        for word, cut in zip(long, distinct_within(long, room), strict=True):
+            shorter = shorter.replace(word, cut)
+    return shorter
 
 
 def clipped(text: str, fits: Callable[[str], bool]) -> str:

@@ -77,23 +77,25 @@ def test_one_figure_alone_must_move_beyond_chance(operations, wall, verdict):
     assert bool(told.needs) == (verdict == "unknown")
 
 
-BUSY_NEEDS = "the machine is busy, so a verdict needs both CPU/op and time/op "
+BUSY_NEEDS = "the machine is busy, so a verdict needs {} to change at 99.9% and {} to agree, but {}"
+CPU, TIME = "CPU/op", "time/op"
 
 
 @pytest.mark.parametrize(
-    ("operations", "wall", "why"),
+    ("operations", "wall", "words"),
     [
-        (800, 0.8, "to change significantly, and time/op did not"),
+        (800, 0.8, (CPU, TIME, "time/op does not")),
         # Both changed, and less than an early look asks for.
-        (920, 1.0, "at 99.9%, and they are not as significant as that"),
+        (920, 1.0, (CPU, TIME, "CPU/op is less significant")),
         # The time fell as surely as the CPU rose.
-        (800, 0.5, "to agree, and they do not"),
+        (800, 0.5, (TIME, CPU, "CPU/op does not")),
     ],
 )
-def test_on_a_busy_machine_the_reason_is_said(operations, wall, why):
+def test_on_a_busy_machine_the_reason_is_said(operations, wall, words):
     told = while_busy(operations, wall)
     assert told.verdict == "unknown"
-    assert told.needs == f"{BUSY_NEEDS}{why}: stop other programs, or raise --time"
+    needs = f"{BUSY_NEEDS.format(*words)}: stop other programs, or raise --time"
+    assert told.needs == needs
 
 
 @pytest.mark.parametrize(

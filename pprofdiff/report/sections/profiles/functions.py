@@ -178,7 +178,15 @@ def owned_most(
     delta = np.abs(diff.normalization.delta(base[some], new[some]))
     judged = diff.judge_runs(runs.map(lambda run: run[some]))
     still = delta == 0 if judged is None else judged.noise
+    places = {name: row for row, name in enumerate(table.names)}
     if measured:
+        # A function that only one side has is noise here if it is in all tables.
+        named = [places[paired.names[row]] for row in some.tolist()]
+        still = still | (
+            ((base[some] == 0) | (new[some] == 0))
+            & _still(diff, table, "cum")[named]
+            & _still(diff, table, "flat")[named]
+        )
         # What a benchmark's loop does itself is shown only if nothing else changed.
         program = ~still & ~_in_tests(diff, [paired.names[i] for i in some.tolist()])
         still = ~program if program.any() else still
@@ -188,7 +196,6 @@ def owned_most(
         return
     moved, cum = some[order], paired.raw("cum")
     chance = [None] * len(some) if judged is None else judged.chance
-    places = {name: row for row, name in enumerate(table.names)}
     shown = moved[:rows].tolist()
     named = [places[paired.names[row]] for row in shown]
     cells = row_cells(table, named, _wholes(diff, table))

@@ -48,8 +48,11 @@ def group_table(
     most: int | None = None,
     *,
     brief: bool = False,
+    undecided: bool = False,
 ) -> Table:
     """Return the groups of runtime costs with their larger categories, and the total.
+
+    The total's change is not significant if the outcome is `undecided`.
 
     With `most`, there are at most that many categories, those with the largest
     significant changes, and small groups within noise share one row, ``rest``; with 0,
@@ -96,7 +99,7 @@ def group_table(
             name = Cell(f"{len(rest)} {_REST[noise]}")
             rows.append(_row(diff, one, "group", name))
     (whole,) = judged_sums(diff, [("total", "total")], diff.whole)
-    whole = whole._replace(noise=total_noise(diff))
+    whole = whole._replace(noise=undecided or total_noise(diff))
     rows.append(_row(diff, whole, "total", Cell(whole.label)))
     columns: tuple[Column, ...] = (name_column(""), *compared_columns(diff, labels))
     if not _in_shares(diff):

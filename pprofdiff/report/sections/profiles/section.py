@@ -167,7 +167,7 @@ def _parts(
             yield _OF_PROFILE
     else:
         if diff.grouped:
-            yield group_table(diff, labels)
+            yield group_table(diff, labels, undecided=_undecided(report))
             if scope.full:
                 yield from owned_most(
                     diff, labels, scope.granularity, measured=measured
@@ -223,6 +223,11 @@ def _of_fleet(
         yield from groups_of_fleet(report, most)
 
 
+def _undecided(report: ReportModel) -> bool:
+    """Return whether turns do not decide on the change that a total shows."""
+    return report.comparison.measured and not report.outcome.decided
+
+
 def _short_parts(
     report: ReportModel,
     diff: ProfileDiff,
@@ -238,7 +243,10 @@ def _short_parts(
     else:
         # The headline of measured benchmarks has the total.
         if diff.grouped and (not brief or groups_moved(diff)):
-            yield group_table(diff, labels, categories, brief=brief)
+            undecided = _undecided(report)
+            yield group_table(
+                diff, labels, categories, brief=brief, undecided=undecided
+            )
         most = moved_most(
             diff,
             labels,

@@ -53,6 +53,10 @@ ENDS: Mapping[str, EndKind] = MappingProxyType(
 """What waits are for these reasons, at which a chain ends even if a goroutine ran the
 code that woke it (`traceBlockReasonStrings` in runtime/traceruntime.go)."""
 
+TIMED = ("select", "chan receive")
+"""Reasons of waits that a timer ended if no goroutine did: it sends on its channel
+(`sendTime` in time/sleep.go)."""
+
 
 SEVERAL = -1
 """The place of nodes that stand for several."""
@@ -69,8 +73,10 @@ class WaitPaths:
     at one place behind each other, as in a queue, are one node, and so are all that are
     deeper than the tree: their place is `SEVERAL`. Chains end at rows of
     `Trace.intervals`: the columns `node`, `row` and `ns` say where and for how long,
-    some pairs several times. In `unborn_ns` of a node, a goroutine that ended its waits
-    had not been created. All are int64; the times add up to the length of the waits.
+    some pairs several times. A `row` past the last of the trace, by i, is that in which
+    a goroutine ended wait i of `WaitChains`, up to then. In `unborn_ns` of a node, a
+    goroutine that ended its waits had not been created. All are int64; the times add up
+    to the length of the waits.
     """
 
     parent: Column
@@ -86,7 +92,8 @@ class WaitChains:
     """The waits of a trace that a goroutine ended, and what held them up.
 
     `lengths` (int64 ns) is how long each row of `Trace.intervals` lasts, `wait_of`
-    (int64) its wait, -1 for none. A piece is a time in which one goroutine of a chain
+    (int64) its wait, -1 for none. `row` is the row of each wait, and `ended_in` that in
+    which the waker ended it. A piece is a time in which one goroutine of a chain
     holds up a wait; the pieces of wait i are ``offsets[i]:offsets[i+1]``. All but the
     first are behind the piece before them, and behind the wait in row `via`. In each,
     all of the rows `first` to `last` (exclusive) count; `head` is the row that it
@@ -97,6 +104,8 @@ class WaitChains:
 
     lengths: Column
     wait_of: Column
+    row: Column
+    ended_in: Column
     offsets: Column
     via: Column
     first: Column
@@ -143,10 +152,15 @@ class WaitChains:
             missing = np.flatnonzero(self.head[piece] < 0)
             held = self.head_ns[piece[missing]]
             unborn.append((node[missing], many[missing] * held))
+            # What each piece ends is the wait itself, or one that it is behind.
+            via = self.via[piece]
+            ended = np.where(via < 0, np.repeat(wait, counts), self.wait_of[via])
             for row, part in ((self.head, self.head_ns), (self.tail, self.tail_ns)):
                 some = np.flatnonzero(row[piece] >= 0)
-                held = piece[some]
-                ends.append((node[some], row[held], many[some] * part[held]))
+                held, at_end = piece[some], ended[some]
+                last = row[held] == self.ended_in[at_end]
+                until = np.where(last, at_end + len(self.lengths), row[held])
+                ends.append((node[some], until, many[some] * part[held]))
             # Each node counts its rows by itself.
             shift = node * size
             ranges = shift + self.first[piece], shift + self.last[piece]
@@ -287,7 +301,7 @@ def wait_chains(trace: Trace) -> WaitChains:
     # One after the other: there are more pieces than waits.
     pieces = [np.concatenate(others.pop(0))[order] for _ in range(len(others))]
     lasts = lengths(trace, slice(0, len(rows)))
-    return WaitChains(lasts, wait_of, offsets, *pieces)
+    return WaitChains(lasts, wait_of, waits, last_of_wait, offsets, *pieces)
 
 
 def wakers(trace: Trace) -> Column:

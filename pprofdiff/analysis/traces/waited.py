@@ -15,15 +15,17 @@ from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.interval_rows import lengths
 from pprofdiff.analysis.traces.movers import StackFrames
 from pprofdiff.analysis.traces.profiles import (
-    frames_of,
     informative_stacks,
     profile_of,
 )
+from pprofdiff.analysis.traces.shared_frames import shared_frames
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.wait_chains import (
     ENDS,
     SEVERAL,
+    TIMED,
     EndKind,
+    WaitChains,
     WaitPaths,
     wait_chains,
 )
@@ -41,6 +43,8 @@ S = State
 
 # So many places of waiting are shown by themselves, those with most time.
 _PLACES = 24
+# A goroutine runs after at most a system call, the loss of its P, and runnable time.
+_BEFORE = 3
 # So many places of a chain are shown below its first.
 _DEEPEST = 8
 
@@ -60,7 +64,8 @@ class Wait(NamedTuple):
 class End(NamedTuple):
     """What a chain of waits ends at, in which function of the program.
 
-    `call` is the system call, or the reason of a wait that no goroutine ended.
+    `call` is the system call, what waited for a timer, or the reason of a wait that no
+    goroutine ended, such as ``select``.
     """
 
     kind: EndKind
@@ -284,7 +289,7 @@ def _chains(trace: Trace, side: TraceSide) -> _Spent:
     classes, code = grouped(single[code])
     order = np.argsort(code, kind="stable")
     bounds = np.searchsorted(code[order], np.arange(len(classes) + 1)).tolist()
-    ends = naming.all_ends()
+    ends = naming.all_ends(chains)
     spent: _Spent = Counter()
     for which, (start, stop) in zip(classes.tolist(), pairwise(bounds), strict=True):
         some = order[start:stop]
@@ -333,6 +338,7 @@ def end_in_words(end: End, spell: Spelling = short) -> str:
     where = f" in {spell(end.function)}" if end.function else ""
     words = {
         "running": f"{spell(end.function)} running",
+        "timer": f"{'a timer' if end.call in TIMED else spell(end.call)}{where}",
         "processor": "a processor",
         "gc": "GC",
         "created": "a goroutine that did not exist yet",
@@ -394,32 +400,50 @@ class _Naming:
         ]
         return _merged(places, code)
 
-    def ends(self, rows: Column) -> tuple[list[End], Column]:
-        """Return the distinct ends of chains that rows are, and each row's."""
+    def ends(
+        self, rows: Column, stops: Column | None = None
+    ) -> tuple[list[End], Column]:
+        """Return the distinct ends of chains that rows are, and each row's.
+
+        `stops` are stacks at which goroutines that run are looked at, not at the end of
+        their row.
+        """
         held = self._trace.intervals
-        state = held.state[rows]
-        first, code, names = self._distinct(
-            rows,
-            self._stacks_of(rows, state),
-            state * np.int64(len(self._trace.reasons) + 1) + held.reason[rows],
-        )
+        state, timed = held.state[rows], self._timed(rows)
+        kind = state * np.int64(len(self._trace.reasons) + 1) + held.reason[rows]
+        stack, start = self._stacks_of(rows, state), np.zeros(len(rows), np.int64)
+        runs = np.flatnonzero(state == S.RUNNING)
+        start[runs] = self._stacks_before(rows[runs])
+        if stops is not None:
+            stack[runs] = stops[runs]
+        first, code, names = self._distinct(rows, stack, kind << 1 | timed, start)
         ends = [
-            self._end(State(int(state[i])), int(rows[i]), *name)
+            End("timer", name[0], self._reason(int(rows[i])))
+            if timed[i]
+            else self._end(State(int(state[i])), int(rows[i]), *name)
             for i, name in zip(first.tolist(), names, strict=True)
         ]
         return _merged(ends, code)
 
-    def all_ends(self) -> tuple[list[End], NDArray[np.int32]]:
-        """Return the distinct ends that rows of the trace can be, and each row's.
+    def all_ends(self, chains: WaitChains) -> tuple[list[End], NDArray[np.int32]]:
+        """Return the distinct ends that chains can have, and those of `WaitPaths.row`.
 
         Rows are named in parts, so that only their codes are in memory at once.
         """
+        size = len(self._owner)
         place: dict[End, int] = {}
-        codes = np.zeros(len(self._owner), np.int32)
-        for here in slices(len(codes)):
-            ends, code = self.ends(np.arange(here.start, min(here.stop, len(codes))))
-            of = [place.setdefault(end, len(place)) for end in ends]
-            codes[here] = np.array(of, np.int32)[code]
+        codes = np.zeros(size + len(chains.row), np.int32)
+        woken = self._stacks[self._trace.intervals.stack[chains.row + 1]]
+        for first, rows, stops in (
+            (0, np.arange(size), None),
+            (size, np.maximum(chains.ended_in, 0), woken),
+        ):
+            for here in slices(len(rows)):
+                part = None if stops is None else stops[here]
+                ends, code = self.ends(rows[here], part)
+                of = [place.setdefault(end, len(place)) for end in ends]
+                at = slice(first + here.start, first + here.start + len(code))
+                codes[at] = np.array(of, np.int32)[code]
         return list(place), codes
 
     def _end(
@@ -433,11 +457,25 @@ class _Naming:
             return _COLLECTOR if gc else End("running", function, "")
         if state in (S.SYSCALL, S.SYSCALL_BLOCKED):
             return End("syscall", function, system_call)
-        reason = self._trace.reasons[int(self._trace.intervals.reason[row])]
+        reason = self._reason(row)
         kind = ENDS.get(reason, "blocked")
         if kind == "blocked":
             return End(kind, function, reason)
         return _COLLECTOR if kind == "gc" else End(kind, function, call or reason)
+
+    def _timed(self, rows: Column) -> NDArray[np.bool_]:
+        """Return in which rows goroutines wait for what a timer sends."""
+        held = self._trace.intervals
+        reasons = np.array([one in TIMED for one in self._trace.reasons], np.bool_)
+        after = np.minimum(rows + 1, len(held) - 1)
+        timed: NDArray[np.bool_] = reasons[held.reason[rows]] & (after > rows)
+        timed &= self._owner[after] == self._owner[rows]
+        timed &= held.state[rows] == S.WAITING
+        timed &= (held.state[after] == S.RUNNABLE) & (held.by[after] < 0)
+        return timed
+
+    def _reason(self, row: int) -> str:
+        return self._trace.reasons[int(self._trace.intervals.reason[row])]
 
     def _root(self, row: int) -> str:
         names = self._trace.goroutines.name
@@ -460,20 +498,41 @@ class _Naming:
         place = np.where(state == S.RUNNABLE, -1, place)
         return np.where(place < 0, 0, self._stacks[held.stack[place]])
 
+    def _stacks_before(self, rows: Column) -> Column:
+        """Return the stack with which goroutines begin to run in rows, 0 if unknown.
+
+        It is that of the wait or call before, or where a goroutine was stopped.
+        """
+        held, owner = self._trace.intervals, self._owner[rows]
+        before, own = rows.copy(), np.zeros(len(rows), np.bool_)
+        for _ in range(_BEFORE):
+            further = ~own
+            before[further] = np.maximum(before[further] - 1, 0)
+            state, earlier = held.state[before], np.maximum(before - 1, 0)
+            stopped = (state == S.RUNNABLE) & (held.state[earlier] == S.RUNNING)
+            stopped &= self._owner[earlier] == owner
+            own |= stopped | np.isin(state, (S.WAITING, S.SYSCALL))
+        own &= (self._owner[before] == owner) & (before < rows)
+        return np.where(own, self._stacks[held.stack[before]], 0)
+
     def _distinct(
-        self, rows: Column, stack: Column, kind: Column
+        self, rows: Column, stack: Column, kind: Column, start: Column | None = None
     ) -> tuple[Column, Column, list[tuple[str, str, str]]]:
         """Return the first row of each combination, each row's, and their names.
 
-        Names are of the program's function, what it called, and the system call. A
-        goroutine without a stack is in its root function.
+        Names are of the program's function, what it called, and the system call: with
+        `start`, of what it shares with `stack`, if that is of the program. A goroutine
+        without a stack is in its root function.
         """
         trace = self._trace
         root = trace.goroutines.name[self._owner[rows]].astype(np.int64)
-        first, code = _combinations([kind, stack, root])
-        profile = profile_of(
-            trace, frames_of(trace, stack[first]), np.zeros((len(first), 2), np.int64)
-        )
+        start = np.zeros(len(rows), np.int64) if start is None else start
+        first, code = _combinations([kind, stack, root, start])
+        none = np.zeros((len(first), 2), np.int64)
+        shared = shared_frames(trace, start[first], stack[first])
+        owner = StackFrames.of(profile_of(trace, shared, none)).owner
+        began = np.where(owner < 0, 0, start[first])
+        profile = profile_of(trace, shared_frames(trace, began, stack[first]), none)
         frames, words = StackFrames.of(profile), profile.strings
         columns = [
             [words[i] for i in frames.function_at(position, 0).tolist()]

@@ -40,7 +40,7 @@ def chain(trace, g, row, time, place, deepest):
     """Return what holds up the wait in a row of g at a time, and the places before it.
 
     A place that follows itself is there once; from the one below the deepest on, they
-    are `SEVERAL`.
+    are `SEVERAL`. Last is the wait that the goroutine ended in that row, -1 for none.
     """
     rows = {one[3]: one for one in rows_of(trace, g)}
     stop = rows[row][1]
@@ -50,13 +50,12 @@ def chain(trace, g, row, time, place, deepest):
             path.append(place[row] if len(path) <= deepest else SEVERAL)
         here = [one for one in rows_of(trace, waker) if one[0] <= time < one[1]]
         if not here:
-            return (*path, UNBORN)
+            return (*path, UNBORN, -1)
         ((_, end, _, next_row),) = here
-        g, row = waker, next_row
         if end >= stop:
-            break
-        stop = end
-    return (*path, row)
+            return (*path, next_row, row)
+        g, row, stop = waker, next_row, end
+    return (*path, row, -1)
 
 
 def paths_of(tree):
@@ -87,7 +86,11 @@ def test_each_nanosecond_is_at_the_end_of_its_chain(trace, data, deepest):
         tree = chains.paths(rows, place, begin, deepest)
         paths = paths_of(tree)
         for node, row, ns in zip(tree.node, tree.row, tree.ns, strict=True):
-            found[(*paths[node], int(row))] += int(ns)
+            ended = int(row) - len(held)
+            last = (int(row), -1)
+            if ended >= 0:
+                last = int(chains.ended_in[ended]), int(chains.row[ended])
+            found[(*paths[node], *last)] += int(ns)
         for path, ns in zip(paths, tree.unborn_ns, strict=True):
-            found[(*path, UNBORN)] += int(ns)
+            found[(*path, UNBORN, -1)] += int(ns)
     assert +found == expected

@@ -29,6 +29,10 @@ PLANTED = {
     "pool": ("timer", "main.pool.func1", ("time.Sleep",)),
     "worker": ("running", "main.serve", ("",)),
     "pingpong": ("running", "main.ponger", ("",)),
+    "timer": ("timer", "main.lockTimer.func1", ("select",)),
+    "callee": ("running", "main.lockCallee.func1", ("",)),
+    # It is not followed to its creator; from then on it waits for a processor.
+    "begun": ("created", "", ("",)),
 }
 
 
@@ -57,7 +61,7 @@ def test_a_planted_wait_is_at_its_end(waits_program, tmp_path, mode):
     right = {
         chain: ns
         for chain, ns in asked.items()
-        # The clock is read in burn; a trace says where a goroutine stops.
+        # Between two moments in burn at which it is preempted, a goroutine is there.
         if chain.end.kind == kind
         and chain.end.function in (function, "main.burn")
         and chain.end.call in calls

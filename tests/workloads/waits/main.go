@@ -11,6 +11,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/trace"
 	"sync"
 	"time"
@@ -19,7 +20,8 @@ import (
 var modes = map[string]func(){
 	"fsync": lockFsync, "sleep": lockSleep, "cpu": lockCPU, "channel": lockChannel,
 	"pipeline": pipeline, "group": group, "flight": flight, "pool": pool,
-	"worker": worker, "pingpong": pingPong,
+	"worker": worker, "pingpong": pingPong, "timer": lockTimer, "callee": lockCallee,
+	"begun": begun,
 }
 
 func main() {
@@ -100,6 +102,50 @@ func lockCPU() {
 		defer lock.Unlock()
 		burn(2 * time.Millisecond)
 	})
+}
+
+// lockTimer holds a lock while it selects, for which only a timer is ever ready.
+func lockTimer() {
+	var lock sync.Mutex
+	never := make(chan int)
+	asking(4, 25, func() {
+		lock.Lock()
+		defer lock.Unlock()
+		select {
+		case <-time.After(2 * time.Millisecond):
+		case <-never:
+		}
+	})
+}
+
+// lockCallee holds a lock while it computes, and is next seen in another function.
+func lockCallee() {
+	var lock sync.Mutex
+	asking(3, 30, func() {
+		lock.Lock()
+		burn(2 * time.Millisecond)
+		lock.Unlock()
+		rest()
+	})
+}
+
+//go:noinline
+func rest() {
+	runtime.Gosched()
+}
+
+// begun answers in goroutines that begin after a while.
+func begun() {
+	asking(4, 25, func() {
+		answer := make(chan int)
+		go starter(answer)
+		<-answer
+	})
+}
+
+func starter(answer chan int) {
+	time.Sleep(2 * time.Millisecond)
+	go func() { answer <- 1 }()
 }
 
 // lockChannel holds a lock while another goroutine, answers, computes a reply.

@@ -1,5 +1,9 @@
 """Off-CPU time: waits for other goroutines, for the outside, and system calls.
 
+What goroutines wait for in the end is one change, wherever they wait for it: a finding
+is about an end of wait chains and all that waits for it, or about a place of waiting
+that has several ends.
+
 A change is measured as a part of the goroutines' time: all that they spend running,
 runnable, in system calls and blocked, except idle waits (as in an accept loop) and
 waits too rare to be part of repeated work.
@@ -8,13 +12,14 @@ waits too rare to be part of repeated work.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import (
     SEVERITIES,
+    Direction,
     Fact,
     Finding,
     Severity,
@@ -38,9 +43,10 @@ from pprofdiff.analysis.judge.calibration import (
 )
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.policy import FEW_SAMPLES, MOST, MUCH, NOTICED
+from pprofdiff.analysis.traces import waited
 from pprofdiff.analysis.traces.movers import Mover
 from pprofdiff.analysis.traces.wait_chains import ENDS
-from pprofdiff.analysis.traces.waited import End, by_end, end_in_words, waited
+from pprofdiff.analysis.traces.waited import End, Wait, Waited, end_in_words
 from pprofdiff.goruntime.names import canonical_user
 from pprofdiff.goruntime.readable import short
 
@@ -91,6 +97,12 @@ class _Off(NamedTuple):
     what: str
     places: tuple[Mover, ...]
     calls: bool
+
+    @property
+    def wait(self) -> tuple[str, str]:
+        """The reason and the function, as the first two of `Wait`."""
+        reason = waited.SYSTEM_CALL if self.calls else self.what
+        return reason, self.places[0].function
 
     @property
     def chosen(self) -> bool:
@@ -215,32 +227,117 @@ def off_cpu(case: Case) -> Iterator[Finding]:
     sure = [p for p in waits if p.asked or _shows(lives, p)]
     called = _grouped(calls, lambda p: p.call, calls=True)
     waited_for = _grouped(sure, lambda p: p.reason, calls=False)
-    for first, *behind in _by_end(
-        lives, [*_moved(lives, called), *_moved(lives, waited_for)]
+    moved = [*_moved(lives, called), *_moved(lives, waited_for)]
+    idle = frozenset((p.reason, p.function) for p in case.waits if p.idle)
+    ends = _Ends(diff, idle.difference(_places_of(waits)))
+    for change in (
+        *_by_end(lives, ends, moved),
+        *_ends_alone(lives, ends, moved, waited_for),
     ):
-        if first.calls:
-            yield _finding(lives, first, _of_call(first), called, behind)
-        else:
-            instead = _instead(lives, first, waits)
-            words = _of_wait(first)
-            yield _finding(lives, first, words, waited_for, behind, instead)
+        alike = called if change.first.calls else waited_for
+        instead = "" if change.first.calls else _instead(lives, change.first, waits)
+        yield _finding(lives, change, alike, _places_of(waits), instead)
 
 
-def _by_end(lives: _Lives, rows: Sequence[_Off]) -> list[list[_Off]]:
-    """Return what changed for one end together, what is nearest to the end first.
+class _Ends:
+    """What goroutines that do the work wait for, without idle waits."""
+
+    def __init__(self, diff: TraceDiff, idle: Container[tuple[str, str]]) -> None:
+        self.rows: dict[End, list[Waited]] = defaultdict(list)
+        for row in waited.off_cpu(diff):
+            if row.wait[:2] not in idle and owned([row.end.function])[0]:
+                self.rows[row.end].append(row)
+
+    def of(self, end: End | None) -> tuple[Waited, ...]:
+        """Return what waits for an end and is there itself, largest change first."""
+        return () if end is None else tuple(self.rows.get(end, ()))
+
+
+class _Change(NamedTuple):
+    """What changed for one end: where it shows, and all waits for it.
+
+    `first` is the place nearest to the end; `rows` are all places that changed for it.
+    `end` is None if no single thing made the change, and if it is the standard
+    library's: what a library waits in says nothing about whom it waits for. `held` is
+    what waits for the end, the largest change first. If `alone`, the end changed, and
+    the places that wait for it did not.
+    """
+
+    rows: tuple[_Off, ...]
+    end: End | None = None
+    held: tuple[Waited, ...] = ()
+    alone: bool = False
+
+    @property
+    def first(self) -> _Off:
+        return self.rows[0]
+
+    @property
+    def times_ns(self) -> tuple[int, int]:
+        """The time at the end, or at the place if that has none."""
+        if not self.held:
+            return self.first.times_ns
+        base, new = zip(*((row.base_ns, row.new_ns) for row in self.held), strict=True)
+        return sum(base), sum(new)
+
+    @property
+    def behind(self) -> list[Waited]:
+        """Waits of other goroutines, at other places than the first, for the end."""
+        wait = self.first.wait
+        return [row for row in self.held if not row.direct and row.wait[:2] != wait]
+
+    @property
+    def shown_ns(self) -> tuple[int, int]:
+        """The time of the first place that the finding is about."""
+        if not self.alone:
+            return self.first.times_ns
+        here = [row for row in self.held if row.wait[:2] == self.first.wait]
+        return sum(row.base_ns for row in here), sum(row.new_ns for row in here)
+
+
+def _by_end(lives: _Lives, ends: _Ends, rows: Sequence[_Off]) -> list[_Change]:
+    """Return what changed for one end together.
 
     Goroutines that wait for a lock, or for an answer, wait for what its holder does:
     that is one change, and theirs only shows how many stand behind it.
     """
     together: dict[object, list[_Off]] = {}
+    named: dict[object, End] = {}
     for row in sorted(rows, key=_distance):
         end, more = _end_of(lives, row), lives.diff.normalization.delta(*row.times_ns)
-        # What a library waits in says nothing about whom it waits for.
+        key: object = row.places
         if end is not None and owned([end.function])[0]:
-            together.setdefault((end, more > 0), []).append(row)
-        else:
-            together[row.places] = [row]
-    return list(together.values())
+            key = end, more > 0
+            named[key] = end
+        together.setdefault(key, []).append(row)
+    return [
+        _Change(tuple(some), named.get(key), ends.of(named.get(key)))
+        for key, some in together.items()
+    ]
+
+
+def _ends_alone(
+    lives: _Lives, ends: _Ends, moved: Iterable[_Off], rows: Iterable[_Off]
+) -> Iterator[_Change]:
+    """Yield the end that changed most at places that changed less.
+
+    A place at which goroutines wait for several things changes by less than one.
+    """
+    said = {row.wait for row in moved}
+    known = {row.wait: row for row in rows}
+    for end in ends.rows:
+        if end.kind not in _NAMED:
+            continue
+        held = ends.of(end)
+        behind = [row for row in held if not row.direct and row.wait[:2] in known]
+        if not behind or not said.isdisjoint(row.wait[:2] for row in held):
+            continue
+        change = _Change((known[behind[0].wait[:2]],), end, held, alone=True)
+        if lives.part(change.shown_ns) >= MUCH and _all(
+            lives, _FAR_OFTENER, change.shown_ns, change.first
+        ):
+            yield change
+            return
 
 
 def _distance(row: _Off) -> int:
@@ -405,15 +502,45 @@ def _oftener(lives: _Lives, row: _Off) -> bool:
     return max(row.numbers) >= _ENOUGH and _all(lives, often, row.numbers, row)
 
 
-def _severity(lives: _Lives, row: _Off) -> Severity:
-    """Return how much a change matters; durations differ between runs.
+def _severity(lives: _Lives, change: _Change) -> Severity:
+    """Return how much a change matters."""
+    if _as_operations(lives, change):
+        return "major"
+    severities = (_severity_of(lives, row, change) for row in change.rows)
+    return max(severities, key=SEVERITIES.index)
+
+
+def _as_operations(lives: _Lives, change: _Change) -> bool:
+    """Return whether operations take longer or shorter, mostly for an end.
+
+    Their number is counted for longer than a trace lasts, so that no moment explains
+    it. What operations do by themselves, as to sleep, may be what paces them.
+    """
+    diff, rates = lives.diff, lives.diff.rates
+    if rates is None or not change.behind:
+        return False
+    each = 1 / rates[0], 1 / rates[1]
+    amounts, whole = (
+        pair_of(diff, *times_ns) for times_ns in (change.times_ns, lives.whole_ns)
+    )
+    more = amounts[1] - amounts[0]
+    return (
+        beyond(diff, BLOCKED, each)
+        and beyond(diff, BLOCKED, amounts)
+        and (each[1] > each[0]) == (more > 0)
+        and more / ((whole[1] - whole[0]) or inf) >= MOST
+    )
+
+
+def _severity_of(lives: _Lives, row: _Off, change: _Change) -> Severity:
+    """Return how much the change of a place matters; durations differ between runs.
 
     Waits for other goroutines come in bursts: a few in a short trace are one moment.
     """
     if _answers(lives, row):
         return "major"
-    oftener = _oftener(lives, row)
-    if not row.chosen:
+    oftener = change.alone or _oftener(lives, row)
+    if not row.chosen and not change.alone:
         # Waits for one lock took 12 and 105 µs/op in two runs of one build, on a quiet
         # and on a busy machine.
         oftener = oftener and _all(lives, _FAR_OFTENER, row.times_ns, row)
@@ -421,7 +548,13 @@ def _severity(lives: _Lives, row: _Off) -> Severity:
     few = max(row.numbers) < LATENCY_SURE.events
     if not oftener or (short_one and few and not row.chosen):
         return "info"
-    return "major" if lives.part(row.times_ns) >= MUCH else "minor"
+    shown = change.shown_ns if change.alone else row.times_ns
+    return "major" if lives.part(shown) >= MUCH else "minor"
+
+
+def _places_of(waits: Iterable[Mover]) -> dict[tuple[str, str], _Off]:
+    """Return all places of waits by reason and function, as `_Off.wait`."""
+    return {row.wait: row for row in _grouped(waits, lambda p: p.reason, calls=False)}
 
 
 def _instead(lives: _Lives, off: _Off, waits: Iterable[Mover]) -> str:
@@ -502,32 +635,15 @@ def _who(off: _Off) -> str:
 
 def _finding(
     lives: _Lives,
-    off: _Off,
-    words: _Words,
+    change: _Change,
     rows: Iterable[_Off],
-    behind: Sequence[_Off],
+    known: Mapping[tuple[str, str], _Off],
     instead: str = "",
 ) -> Finding:
-    """Return the finding on a function, with others that wait for the same.
-
-    `behind` are waits that change because this does.
-    """
-    diff = lives.diff
-    of_time = share_pair(*lives.shares(off.times_ns))
-    amount = scaled(diff, *off.times_ns)
-    way = direction(*lives.rates(off.times_ns, off.roots)[0])
-    if diff.rates is None and _answers(lives, off):
-        base_ns, new_ns = (
-            t / n for t, n in zip(off.times_ns, off.numbers, strict=True)
-        )
-        title = f"{arrow(base_ns, new_ns, 'ns')} each time"
-        way = direction(base_ns, new_ns)
-        more = f"That is {of_time} of the goroutines' time"
-    elif diff.rates is None:
-        title = f"{of_time} of the goroutines' time"
-        more = f"That is {amount}, added up over goroutines"
-    else:
-        title, more = amount, f"That is {of_time} of the goroutines' time"
+    """Return the finding on a function, with others that wait for the same."""
+    diff, off = lives.diff, change.first
+    words = _of_call(off) if off.calls else _of_wait(off)
+    amount, more, way = _amounts(lives, change)
     alike = sorted(
         (row for row in rows if row.what == off.what and row is not off),
         key=lambda row: -lives.part(row.times_ns),
@@ -537,43 +653,34 @@ def _finding(
         for row in alike[:_MOST]
         if lives.part(row.times_ns) >= NOTICED / _MOST
     ]
+    behind = _largest_behind(lives, change, known)
+    ends = _ends(lives, off) if change.end is None else []
+    lone = scaled(diff, *off.lone_ns) if any(off.lone_ns) else ""
     sentences = [
-        f"{more}: {_each(off, words.events)}",
-        *([f"Elsewhere: {listed(others)}"] if others else []),
+        f"{more}{_each(lives, change, words.events)}",
+        f"Behind it, {listed([words for words, _ in behind])}" if behind else "",
+        f"Elsewhere: {listed(others)}" if others else "",
+        f"{lone} of it without a processor" if lone else "",
+        instead,
+        f"What held them up: {listed(ends)}" if ends else "",
     ]
-    if any(off.lone_ns):
-        sentences.append(f"{scaled(diff, *off.lone_ns)} of it without a processor")
-    if instead:
-        sentences.append(instead)
-    if ends := _ends(lives, off):
-        sentences.append(f"What held them up: {listed(ends)}")
+    whole = []
     if behind:
-        waiting = [
-            f"{_of_wait(row).subject} for {scaled(diff, *row.times_ns)}"
-            for row in behind
-        ]
-        sentences.append(f"Behind it, {listed(waiting)}")
-    facts = [
-        *(
-            time_fact(f"{words.fact}, in {row.places[0].function}", *row.times_ns)
-            for row in (off, *alike[:_MOST])
-        ),
-        *(
-            time_fact(
-                f"{_of_wait(row).fact}, in {row.places[0].function}", *row.times_ns
-            )
-            for row in behind
-        ),
-    ]
-    end = None if off.calls or off.what in ENDS else _end_of(lives, off)
-    if end is not None:
-        title += f", held up by {end_in_words(end)}"
+        whole.append(time_fact("all waits for the same end", *change.times_ns))
+    if change.alone:
+        what = f"{words.fact}, in {off.wait[1]}, for the same end"
+        whole.append(time_fact(what, *change.shown_ns))
     return Finding(
         words.id,
-        f"{words.subject} {words.verb} {title}",
-        joined(sentences),
+        f"{words.subject} {words.verb} {amount}{_for_what(lives, change, behind)}",
+        joined([sentence for sentence in sentences if sentence]),
         (
-            *facts,
+            *(
+                time_fact(f"{words.fact}, in {row.places[0].function}", *row.times_ns)
+                for row in (off, *alike[:_MOST])
+            ),
+            *(fact for _, fact in behind),
+            *whole,
             time_fact("the goroutines' time", *lives.whole_ns),
             Fact(
                 f"{words.events}: {off.what}, in {off.places[0].function}",
@@ -582,12 +689,54 @@ def _finding(
                 words.events,
             ),
         ),
-        severity=max(
-            (_severity(lives, row) for row in (off, *behind)), key=SEVERITIES.index
-        ),
+        severity=_severity(lives, change),
         direction=way,
-        weight=1 + _WEIGHT * sum(lives.part(row.times_ns) for row in (off, *behind)),
+        weight=1 + _WEIGHT * max(map(lives.part, (change.times_ns, change.shown_ns))),
     )
+
+
+def _amounts(lives: _Lives, change: _Change) -> tuple[str, str, Direction]:
+    """Return how long the first place waits: for the title, for the text, the way."""
+    diff, off, shown = lives.diff, change.first, change.shown_ns
+    of_time = share_pair(*lives.shares(shown))
+    amount, more = scaled(diff, *shown), f"That is {of_time} of the goroutines' time"
+    way = direction(*lives.rates(shown, off.roots)[0])
+    if diff.rates is not None:
+        return amount, more, way
+    if not _answers(lives, off):
+        more = f"That is {amount}, added up over goroutines"
+        return f"{of_time} of the goroutines' time", more, way
+    base_ns, new_ns = (t / n for t, n in zip(off.times_ns, off.numbers, strict=True))
+    return f"{arrow(base_ns, new_ns, 'ns')} each time", more, direction(base_ns, new_ns)
+
+
+def _for_what(lives: _Lives, change: _Change, behind: Sequence[object]) -> str:
+    """Return what the title says of the end, and of all that waits for it."""
+    off, end = change.first, change.end
+    if off.calls:
+        whole = f"; with waits for it {scaled(lives.diff, *change.times_ns)}"
+        return whole if behind else ""
+    itself = end is None or waited.is_wait_itself(Wait(*off.wait, ""), end)
+    return "" if end is None or itself else f", held up by {end_in_words(end)}"
+
+
+def _largest_behind(
+    lives: _Lives, change: _Change, known: Mapping[tuple[str, str], _Off]
+) -> list[tuple[str, Fact]]:
+    """Return the waits for the end that matter most: in words, and as evidence."""
+    least = MUCH * lives.part(change.times_ns)
+    found = []
+    for row in change.behind:
+        place, times_ns = known.get(row.wait[:2]), (row.base_ns, row.new_ns)
+        if place is not None and lives.part(times_ns) >= least:
+            what = f"blocked: {row.wait.reason}, in {row.wait.function}"
+            found.append(
+                (
+                    f"{_of_wait(place).subject} for {scaled(lives.diff, *times_ns)}",
+                    time_fact(f"{what}, for the same end", *times_ns),
+                )
+            )
+    return found[:_MOST]
 
 
 def _parts(lives: _Lives, off: _Off) -> dict[End, tuple[float, tuple[int, int]]]:
@@ -598,9 +747,9 @@ def _parts(lives: _Lives, off: _Off) -> dict[End, tuple[float, tuple[int, int]]]
     if off.calls or off.what in ENDS:
         return {}
     functions = {place.function for place in off.places}
-    times = by_end(
+    times = waited.by_end(
         row
-        for row in waited(lives.diff)
+        for row in waited.waited(lives.diff)
         if row.wait.reason == off.what and row.wait.function in functions
     )
     whole = lives.diff.normalization.delta(*off.times_ns)
@@ -622,10 +771,14 @@ def _ends(lives: _Lives, off: _Off) -> list[str]:
     return [f"{end_in_words(end)} {scaled(lives.diff, *parts[end][1])}" for end in most]
 
 
-def _each(off: _Off, events: str) -> str:
+def _each(lives: _Lives, change: _Change, events: str) -> str:
     """Return how many there were, and how long each took."""
+    off = change.first
+    if change.alone:
+        whole = scaled(lives.diff, *off.times_ns)
+        return f"; it waits there {whole} for all reasons"
     base, new = off.numbers
-    text = f"{counts(base, new)} {events} in the traces"
+    text = f": {counts(base, new)} {events} in the traces"
     if base and new:
         means = off.times_ns[0] / base, off.times_ns[1] / new
         text += f", {arrow(*means, 'ns')} each"

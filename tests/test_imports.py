@@ -87,8 +87,9 @@ def test_what_is_for_traces_or_urls_waits_for_one(syncpool):
         "pprofdiff.loaders.traces",
         "pprofdiff.model.traces.trace",
     )
-    rules = "blocking", "capacity", "lifetime", "waiting"
+    rules = "blocking", "capacity", "begun", "waiting"
     waiting = *parts, *(f"pprofdiff.analysis.causes.rules.{name}" for name in rules)
+    waiting = *waiting, "pprofdiff.analysis.causes.off_cpu"
     assert [name for name in names if name.startswith(waiting)] == []
 
 

@@ -12,7 +12,7 @@ waits too rare to be part of repeated work.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,14 +24,24 @@ from pprofdiff.analysis.causes.finding import (
     Finding,
     Severity,
 )
+from pprofdiff.analysis.causes.off_cpu import (
+    ENOUGH,
+    REASONS,
+    Lives,
+    Off,
+    grouped,
+    lives_of,
+    may_move,
+    places_of,
+    repeated,
+    shows,
+)
 from pprofdiff.analysis.causes.traces import (
     beyond,
     direction,
     mostly,
-    own_groups,
     pair_of,
     scaled,
-    sides_of,
     time_fact,
 )
 from pprofdiff.analysis.causes.wording import arrow, counts, joined, listed, share_pair
@@ -42,33 +52,19 @@ from pprofdiff.analysis.judge.calibration import (
     Prior,
 )
 from pprofdiff.analysis.ledger.codes import owned
-from pprofdiff.analysis.policy import FEW_SAMPLES, MOST, MUCH, NOTICED
+from pprofdiff.analysis.policy import MOST, MUCH, NOTICED
 from pprofdiff.analysis.traces import waited
 from pprofdiff.analysis.traces.movers import Mover
 from pprofdiff.analysis.traces.wait_chains import ENDS
 from pprofdiff.analysis.traces.waited import End, Wait, Waited, end_in_words
-from pprofdiff.goruntime.names import canonical_user
 from pprofdiff.goruntime.readable import short
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
-    from pprofdiff.analysis.traces.side import TraceSide
 
-# Wait reasons (traceBlockReasonStrings in runtime/traceruntime.go), with their names in
-# ids and in sentences. Other rules cover waits for GC.
-_REASONS = {
-    "sync": ("sync", "for locks and wait groups"),
-    "sync.(*Cond).Wait": ("cond", "in sync.(*Cond).Wait"),
-    "chan send": ("send", "to send on channels"),
-    "chan receive": ("receive", "to receive from channels"),
-    "select": ("select", "in select"),
-    "network": ("network", "for the network"),
-    "sleep": ("sleep", "in time.Sleep"),
-}
 # Waits for other goroutines of the program: where both sides have them, their length
 # follows from what the others do. Waits on one side alone are causes.
 _OF_OTHERS = ("sync.(*Cond).Wait", "chan send", "chan receive", "select")
-_CALLS = "system calls"
 # Ends of chains that say what to look at.
 _NAMED = ("running", "syscall", "timer", "network", "gc")
 # At most this many system calls, and wait reasons, become findings.
@@ -83,133 +79,6 @@ _OFTEN, _FAR_OFTENER = Prior(1.25), Prior(8.0)
 # On a machine that did other work too, p99 scheduling latency was 2.4 to 16 ms, and the
 # mean within 1 ms.
 _WAKING_NS = 1_000_000
-# From this many events on, the Poisson spread of a count is below 1/6.
-_ENOUGH = 40
-
-
-class _Off(NamedTuple):
-    """Off-CPU time of one function for one reason, or in one system call.
-
-    Times are raw ns, (base, new). `places` are those of the function, with whichever
-    root function and caller, the largest change first.
-    """
-
-    what: str
-    places: tuple[Mover, ...]
-    calls: bool
-
-    @property
-    def wait(self) -> tuple[str, str]:
-        """The reason and the function, as the first two of `Wait`."""
-        reason = waited.SYSTEM_CALL if self.calls else self.what
-        return reason, self.places[0].function
-
-    @property
-    def chosen(self) -> bool:
-        """Whether the number of events is the program's doing, not chance."""
-        return self.calls or all(place.chosen for place in self.places)
-
-    @property
-    def roots(self) -> frozenset[str]:
-        return frozenset(canonical_user(place.root) for place in self.places)
-
-    @property
-    def one_sided(self) -> bool:
-        """Whether one side has none, or so few that they may be chance."""
-        return min(self.numbers) < FEW_SAMPLES and max(self.numbers) >= _ENOUGH
-
-    @property
-    def times_ns(self) -> tuple[int, int]:
-        return sum(p.base_ns for p in self.places), sum(p.new_ns for p in self.places)
-
-    @property
-    def lone_ns(self) -> tuple[int, int]:
-        return (
-            sum(p.base_lone_ns for p in self.places),
-            sum(p.new_lone_ns for p in self.places),
-        )
-
-    @property
-    def numbers(self) -> tuple[int, int]:
-        return (
-            sum(p.base_number for p in self.places),
-            sum(p.new_number for p in self.places),
-        )
-
-
-class _Lives(NamedTuple):
-    """The goroutines' time, and running time by root function, (base, new) in ns."""
-
-    diff: TraceDiff
-    whole_ns: tuple[int, int]
-    ran_ns: dict[str, tuple[int, int]]
-
-    def part(self, times_ns: tuple[int, int]) -> float:
-        """Return a change as a part of the goroutines' time.
-
-        Where the work is known, that is the change per op over the larger side's time;
-        else it is the change in share.
-        """
-        if self.diff.rates is None:
-            base, new = self.shares(times_ns)
-            return abs(new - base)
-        base, new = pair_of(self.diff, *times_ns)
-        return abs(new - base) / max(*pair_of(self.diff, *self.whole_ns), 1e-9)
-
-    def shares(self, times_ns: tuple[int, int]) -> tuple[float, float]:
-        """Return times as shares of the goroutines' time."""
-        base, new = (
-            time / max(whole, 1)
-            for time, whole in zip(times_ns, self.whole_ns, strict=True)
-        )
-        return base, new
-
-    def rates(
-        self, amounts: tuple[float, float], roots: Iterable[str]
-    ) -> list[tuple[float, float]]:
-        """Return amounts in every unit in which a change has to show.
-
-        Per op where the work is known. Otherwise per running time of the same
-        goroutines, which stands in for work, and per second: costlier work lowers the
-        former, a different load the latter.
-        """
-        if self.diff.rates is not None:
-            return [pair_of(self.diff, *amounts)]
-        ran = [sum(self.ran_ns.get(r, (0, 0))[side] for r in roots) for side in (0, 1)]
-        base, new = (
-            amount / max(time, 1) for amount, time in zip(amounts, ran, strict=True)
-        )
-        return [(base, new), pair_of(self.diff, *amounts)]
-
-
-def _lives(diff: TraceDiff, calls: Iterable[Mover], waits: Iterable[Mover]) -> _Lives:
-    """Return the goroutines' time, without idle and rare waits."""
-    ran: dict[str, tuple[int, int]] = {}
-    whole = [0, 0]
-    for pair in own_groups(diff):
-        sides = sides_of(diff, pair)
-        times = [
-            int(side.groups.exec_ns[row]) if row >= 0 else 0 for side, row in sides
-        ]
-        key = canonical_user(pair.name)
-        more = ran.get(key, (0, 0))
-        ran[key] = more[0] + times[0], more[1] + times[1]
-        for i, (side, row) in enumerate(sides):
-            if row >= 0:
-                whole[i] += times[i] + int(side.groups.sched_wait_ns[row])
-    for mover in (*calls, *waits):
-        whole[0] += mover.base_ns
-        whole[1] += mover.new_ns
-    return _Lives(diff, (whole[0], whole[1]), ran)
-
-
-def _repeated(places: Iterable[Mover]) -> list[Mover]:
-    """Return the places that are part of repeated work."""
-    return [
-        place
-        for place in places
-        if not place.idle and max(place.base_number, place.new_number) >= FEW_SAMPLES
-    ]
 
 
 def off_cpu(case: Case) -> Iterator[Finding]:
@@ -219,24 +88,24 @@ def off_cpu(case: Case) -> Iterator[Finding]:
     retakes it (sysmon in runtime/proc.go, from 20 µs on).
     """
     diff = case.trace
-    if diff is None or not _may_move(diff):
+    if diff is None or not may_move(diff):
         return
-    calls = _repeated(case.system_calls)
-    waits = [p for p in _repeated(case.waits) if p.reason in _REASONS]
-    lives = _lives(diff, calls, waits)
-    sure = [p for p in waits if p.asked or _shows(lives, p)]
-    called = _grouped(calls, lambda p: p.call, calls=True)
-    waited_for = _grouped(sure, lambda p: p.reason, calls=False)
+    calls = repeated(case.system_calls)
+    waits = [p for p in repeated(case.waits) if p.reason in REASONS]
+    lives = lives_of(diff, calls, waits)
+    sure = [p for p in waits if p.asked or shows(lives, p)]
+    called = grouped(calls, lambda p: p.call, calls=True)
+    waited_for = grouped(sure, lambda p: p.reason, calls=False)
     moved = [*_moved(lives, called), *_moved(lives, waited_for)]
     idle = frozenset((p.reason, p.function) for p in case.waits if p.idle)
-    ends = _Ends(diff, idle.difference(_places_of(waits)))
+    ends = _Ends(diff, idle.difference(places_of(waits)))
     for change in (
         *_by_end(lives, ends, moved),
         *_ends_alone(lives, ends, moved, waited_for),
     ):
         alike = called if change.first.calls else waited_for
         instead = "" if change.first.calls else _instead(lives, change.first, waits)
-        yield _finding(lives, change, alike, _places_of(waits), instead)
+        yield _finding(lives, change, alike, places_of(waits), instead)
 
 
 class _Ends:
@@ -263,13 +132,13 @@ class _Change(NamedTuple):
     the places that wait for it did not.
     """
 
-    rows: tuple[_Off, ...]
+    rows: tuple[Off, ...]
     end: End | None = None
     held: tuple[Waited, ...] = ()
     alone: bool = False
 
     @property
-    def first(self) -> _Off:
+    def first(self) -> Off:
         return self.rows[0]
 
     @property
@@ -295,13 +164,13 @@ class _Change(NamedTuple):
         return sum(row.base_ns for row in here), sum(row.new_ns for row in here)
 
 
-def _by_end(lives: _Lives, ends: _Ends, rows: Sequence[_Off]) -> list[_Change]:
+def _by_end(lives: Lives, ends: _Ends, rows: Sequence[Off]) -> list[_Change]:
     """Return what changed for one end together.
 
     Goroutines that wait for a lock, or for an answer, wait for what its holder does:
     that is one change, and theirs only shows how many stand behind it.
     """
-    together: dict[object, list[_Off]] = {}
+    together: dict[object, list[Off]] = {}
     named: dict[object, End] = {}
     for row in sorted(rows, key=_distance):
         end, more = _end_of(lives, row), lives.diff.normalization.delta(*row.times_ns)
@@ -317,7 +186,7 @@ def _by_end(lives: _Lives, ends: _Ends, rows: Sequence[_Off]) -> list[_Change]:
 
 
 def _ends_alone(
-    lives: _Lives, ends: _Ends, moved: Iterable[_Off], rows: Iterable[_Off]
+    lives: Lives, ends: _Ends, moved: Iterable[Off], rows: Iterable[Off]
 ) -> Iterator[_Change]:
     """Yield the end that changed most at places that changed less.
 
@@ -340,14 +209,14 @@ def _ends_alone(
             return
 
 
-def _distance(row: _Off) -> int:
+def _distance(row: Off) -> int:
     """Return how directly goroutines are held up: in a call, for a lock, for others."""
     if row.calls or row.what in ENDS:
         return 0
     return 1 if row.what == "sync" else 2
 
 
-def _end_of(lives: _Lives, row: _Off) -> End | None:
+def _end_of(lives: Lives, row: Off) -> End | None:
     """Return what made most of a change, None if it is no single thing.
 
     Waits for a processor, and those that no goroutine ended, are not one.
@@ -364,69 +233,7 @@ def _end_of(lives: _Lives, row: _Off) -> End | None:
     return end
 
 
-def _may_move(diff: TraceDiff) -> bool:
-    """Return whether anything may have changed enough, without reading any stack.
-
-    The change is compared with the time that goroutines do not wait, the least that
-    all their time can be.
-    """
-    own = [~(side.groups.system | side.groups.tracing) for side in diff.sides]
-    least = [
-        sum(
-            int(column[rows].sum())
-            for column in (
-                side.groups.exec_ns,
-                side.groups.sched_wait_ns,
-                side.groups.syscall_ns,
-            )
-        )
-        for side, rows in zip(diff.sides, own, strict=True)
-    ]
-    lives = _Lives(diff, (least[0], least[1]), {})
-    for pair in own_groups(diff):
-        base, new = (_off_times(side, row) for side, row in sides_of(diff, pair))
-        for what in {*base, *new}:
-            if lives.part((base.get(what, 0), new.get(what, 0))) >= NOTICED:
-                return True
-    return False
-
-
-def _off_times(side: TraceSide, row: int) -> dict[str, int]:
-    """Return how long a group's goroutines are off the CPU (ns), by reason."""
-    if row < 0:
-        return {}
-    groups = side.groups
-    calls = int(groups.syscall_ns[row] + groups.syscall_block_ns[row])
-    blocked = dict(zip(groups.reasons, groups.block_ns[row].tolist(), strict=True))
-    return {what: blocked.get(what, 0) for what in _REASONS} | {_CALLS: calls}
-
-
-def _shows(lives: _Lives, place: Mover) -> bool:
-    """Return whether a wait is a cost by its numbers, where stacks do not show it.
-
-    A goroutine that waits for work waits for as long as there is none: its whole life
-    per op changes with the load, and the wait's share of it hardly does.
-    """
-    base, new = lives.shares((place.base_ns, place.new_ns))
-    if abs(new - base) < NOTICED:
-        return False
-    longer = [
-        rate[1] > rate[0]
-        for rate in lives.rates(lives.whole_ns, (canonical_user(place.root),))
-    ]
-    return longer[0] == (new > base)
-
-
-def _grouped(
-    places: Iterable[Mover], by: Callable[[Mover], str], *, calls: bool
-) -> list[_Off]:
-    groups: dict[tuple[str, str], list[Mover]] = defaultdict(list)
-    for place in places:
-        groups[by(place), place.function].append(place)
-    return [_Off(what, tuple(some), calls) for (what, _), some in groups.items()]
-
-
-def _moved(lives: _Lives, rows: Iterable[_Off]) -> list[_Off]:
+def _moved(lives: Lives, rows: Iterable[Off]) -> list[Off]:
     """Return what changed by more than runs of one build differ, largest first.
 
     For each reason, or system call, that is the function that changed most.
@@ -447,13 +254,13 @@ def _moved(lives: _Lives, rows: Iterable[_Off]) -> list[_Off]:
             )
         )
     ]
-    first: dict[str, _Off] = {}
+    first: dict[str, Off] = {}
     for row in sorted(some, key=lambda row: -lives.part(row.times_ns)):
         first.setdefault(row.what, row)
     return list(first.values())[:_MOST]
 
 
-def _by_load(lives: _Lives, row: _Off) -> bool:
+def _by_load(lives: Lives, row: Off) -> bool:
     """Return whether it changed mostly with the work that the same goroutines do.
 
     Where the work is unknown, their running time stands in for it. Another wait that
@@ -466,14 +273,14 @@ def _by_load(lives: _Lives, row: _Off) -> bool:
     return mostly(by_second, left=by_run)
 
 
-def _answers(lives: _Lives, row: _Off) -> bool:
+def _answers(lives: Lives, row: Off) -> bool:
     """Return whether what a function asks of others takes longer or shorter.
 
     The time per answer does not depend on how many were asked for, so the work need
     not be known. Below what a busy machine takes to wake a goroutine, it says nothing
     about who answers.
     """
-    if row.calls or not row.chosen or min(row.numbers) < _ENOUGH:
+    if row.calls or not row.chosen or min(row.numbers) < ENOUGH:
         return False
     base, new = (t / n for t, n in zip(row.times_ns, row.numbers, strict=True))
     return (
@@ -483,7 +290,7 @@ def _answers(lives: _Lives, row: _Off) -> bool:
     )
 
 
-def _all(lives: _Lives, prior: Prior, amounts: tuple[int, int], row: _Off) -> bool:
+def _all(lives: Lives, prior: Prior, amounts: tuple[int, int], row: Off) -> bool:
     """Return whether amounts changed the same way beyond a prior, in every unit."""
     rates = lives.rates(amounts, row.roots)
     ways = {new > base for base, new in rates}
@@ -492,17 +299,17 @@ def _all(lives: _Lives, prior: Prior, amounts: tuple[int, int], row: _Off) -> bo
     )
 
 
-def _oftener(lives: _Lives, row: _Off) -> bool:
+def _oftener(lives: Lives, row: Off) -> bool:
     """Return whether something happens more or less often per op.
 
     How often goroutines find a lock held, or a channel full, is chance, and where the
     work is unknown, different work shows up too: both need a larger factor.
     """
     often = _OFTEN if row.chosen and lives.diff.rates is not None else _FAR_OFTENER
-    return max(row.numbers) >= _ENOUGH and _all(lives, often, row.numbers, row)
+    return max(row.numbers) >= ENOUGH and _all(lives, often, row.numbers, row)
 
 
-def _severity(lives: _Lives, change: _Change) -> Severity:
+def _severity(lives: Lives, change: _Change) -> Severity:
     """Return how much a change matters."""
     if _as_operations(lives, change):
         return "major"
@@ -510,7 +317,7 @@ def _severity(lives: _Lives, change: _Change) -> Severity:
     return max(severities, key=SEVERITIES.index)
 
 
-def _as_operations(lives: _Lives, change: _Change) -> bool:
+def _as_operations(lives: Lives, change: _Change) -> bool:
     """Return whether operations take longer or shorter, mostly for an end.
 
     Their number is counted for longer than a trace lasts, so that no moment explains
@@ -532,7 +339,7 @@ def _as_operations(lives: _Lives, change: _Change) -> bool:
     )
 
 
-def _severity_of(lives: _Lives, row: _Off, change: _Change) -> Severity:
+def _severity_of(lives: Lives, row: Off, change: _Change) -> Severity:
     """Return how much the change of a place matters; durations differ between runs.
 
     Waits for other goroutines come in bursts: a few in a short trace are one moment.
@@ -552,12 +359,7 @@ def _severity_of(lives: _Lives, row: _Off, change: _Change) -> Severity:
     return "major" if lives.part(shown) >= MUCH else "minor"
 
 
-def _places_of(waits: Iterable[Mover]) -> dict[tuple[str, str], _Off]:
-    """Return all places of waits by reason and function, as `_Off.wait`."""
-    return {row.wait: row for row in _grouped(waits, lambda p: p.reason, calls=False)}
-
-
-def _instead(lives: _Lives, off: _Off, waits: Iterable[Mover]) -> str:
+def _instead(lives: Lives, off: Off, waits: Iterable[Mover]) -> str:
     """Return how the same function waits instead, "" if it does not."""
     function, (base, new) = off.places[0].function, off.times_ns
     others = [
@@ -570,7 +372,7 @@ def _instead(lives: _Lives, off: _Off, waits: Iterable[Mover]) -> str:
     if not others:
         return ""
     place = others[0]
-    how = f"in {short(place.call)}" if place.call else _REASONS[place.reason][1]
+    how = f"in {short(place.call)}" if place.call else REASONS[place.reason][1]
     amount = scaled(lives.diff, place.base_ns, place.new_ns)
     return f"The same function waits {how} for {amount}"
 
@@ -585,8 +387,8 @@ class _Words(NamedTuple):
     fact: str
 
 
-def _of_wait(off: _Off) -> _Words:
-    id_, words = _REASONS[off.what]
+def _of_wait(off: Off) -> _Words:
+    id_, words = REASONS[off.what]
     if off.one_sided and off.what in _OF_OTHERS:
         id_ = f"own-{id_}"
     place = off.places[0]
@@ -607,7 +409,7 @@ def _of_wait(off: _Off) -> _Words:
     )
 
 
-def _of_call(off: _Off) -> _Words:
+def _of_call(off: Off) -> _Words:
     name = short(off.what)
     return _Words(
         f"syscall-{name.rpartition('.')[2].lower()}",
@@ -618,7 +420,7 @@ def _of_call(off: _Off) -> _Words:
     )
 
 
-def _who(off: _Off) -> str:
+def _who(off: Off) -> str:
     """Return who waits: the program's function, its line, and its caller in main.
 
     Line and caller only if all places that matter share them.
@@ -634,10 +436,10 @@ def _who(off: _Off) -> str:
 
 
 def _finding(
-    lives: _Lives,
+    lives: Lives,
     change: _Change,
-    rows: Iterable[_Off],
-    known: Mapping[tuple[str, str], _Off],
+    rows: Iterable[Off],
+    known: Mapping[tuple[str, str], Off],
     instead: str = "",
 ) -> Finding:
     """Return the finding on a function, with others that wait for the same."""
@@ -695,7 +497,7 @@ def _finding(
     )
 
 
-def _amounts(lives: _Lives, change: _Change) -> tuple[str, str, Direction]:
+def _amounts(lives: Lives, change: _Change) -> tuple[str, str, Direction]:
     """Return how long the first place waits: for the title, for the text, the way."""
     diff, off, shown = lives.diff, change.first, change.shown_ns
     of_time = share_pair(*lives.shares(shown))
@@ -710,7 +512,7 @@ def _amounts(lives: _Lives, change: _Change) -> tuple[str, str, Direction]:
     return f"{arrow(base_ns, new_ns, 'ns')} each time", more, direction(base_ns, new_ns)
 
 
-def _for_what(lives: _Lives, change: _Change, behind: Sequence[object]) -> str:
+def _for_what(lives: Lives, change: _Change, behind: Sequence[object]) -> str:
     """Return what the title says of the end, and of all that waits for it."""
     off, end = change.first, change.end
     if off.calls:
@@ -721,7 +523,7 @@ def _for_what(lives: _Lives, change: _Change, behind: Sequence[object]) -> str:
 
 
 def _largest_behind(
-    lives: _Lives, change: _Change, known: Mapping[tuple[str, str], _Off]
+    lives: Lives, change: _Change, known: Mapping[tuple[str, str], Off]
 ) -> list[tuple[str, Fact]]:
     """Return the waits for the end that matter most: in words, and as evidence."""
     least = MUCH * lives.part(change.times_ns)
@@ -739,7 +541,7 @@ def _largest_behind(
     return found[:_MOST]
 
 
-def _parts(lives: _Lives, off: _Off) -> dict[End, tuple[float, tuple[int, int]]]:
+def _parts(lives: Lives, off: Off) -> dict[End, tuple[float, tuple[int, int]]]:
     """Return what waits were for in the end: the part of their change, and the time.
 
     Empty if no goroutine ended them: then the wait itself is all that is known.
@@ -760,7 +562,7 @@ def _parts(lives: _Lives, off: _Off) -> dict[End, tuple[float, tuple[int, int]]]
     }
 
 
-def _ends(lives: _Lives, off: _Off) -> list[str]:
+def _ends(lives: Lives, off: Off) -> list[str]:
     """Return the ends with most of a change, with their times."""
     parts = {
         end: part
@@ -771,7 +573,7 @@ def _ends(lives: _Lives, off: _Off) -> list[str]:
     return [f"{end_in_words(end)} {scaled(lives.diff, *parts[end][1])}" for end in most]
 
 
-def _each(lives: _Lives, change: _Change, events: str) -> str:
+def _each(lives: Lives, change: _Change, events: str) -> str:
     """Return how many there were, and how long each took."""
     off = change.first
     if change.alone:

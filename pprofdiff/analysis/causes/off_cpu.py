@@ -1,0 +1,231 @@
+"""Where goroutines are off the CPU, and what part of their time that is."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from pprofdiff.analysis.causes.traces import own_groups, pair_of, sides_of
+from pprofdiff.analysis.policy import FEW_SAMPLES, NOTICED
+from pprofdiff.analysis.traces.movers import Mover
+from pprofdiff.analysis.traces.waited import SYSTEM_CALL
+from pprofdiff.goruntime.names import canonical_user
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.traces.compare import TraceDiff
+    from pprofdiff.analysis.traces.side import TraceSide
+
+REASONS = {
+    "sync": ("sync", "for locks and wait groups"),
+    "sync.(*Cond).Wait": ("cond", "in sync.(*Cond).Wait"),
+    "chan send": ("send", "to send on channels"),
+    "chan receive": ("receive", "to receive from channels"),
+    "select": ("select", "in select"),
+    "network": ("network", "for the network"),
+    "sleep": ("sleep", "in time.Sleep"),
+}
+"""Wait reasons (traceBlockReasonStrings in runtime/traceruntime.go), with their names
+in ids and in sentences. Other rules cover waits for GC."""
+
+_CALLS = "system calls"
+
+ENOUGH = 40
+"""From this many events on, the Poisson spread of a count is below 1/6."""
+
+
+class Off(NamedTuple):
+    """Off-CPU time of one function for one reason, or in one system call.
+
+    Times are raw ns, (base, new). `places` are those of the function, with whichever
+    root function and caller, the largest change first.
+    """
+
+    what: str
+    places: tuple[Mover, ...]
+    calls: bool
+
+    @property
+    def wait(self) -> tuple[str, str]:
+        """The reason and the function, as the first two of `Wait`."""
+        reason = SYSTEM_CALL if self.calls else self.what
+        return reason, self.places[0].function
+
+    @property
+    def chosen(self) -> bool:
+        """Whether the number of events is the program's doing, not chance."""
+        return self.calls or all(place.chosen for place in self.places)
+
+    @property
+    def roots(self) -> frozenset[str]:
+        """The root functions of the goroutines, by canonical name."""
+        return frozenset(canonical_user(place.root) for place in self.places)
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether one side has none, or so few that they may be chance."""
+        return min(self.numbers) < FEW_SAMPLES and max(self.numbers) >= ENOUGH
+
+    @property
+    def times_ns(self) -> tuple[int, int]:
+        """The time off the CPU."""
+        return sum(p.base_ns for p in self.places), sum(p.new_ns for p in self.places)
+
+    @property
+    def lone_ns(self) -> tuple[int, int]:
+        """The time of it in system calls without a P."""
+        return (
+            sum(p.base_lone_ns for p in self.places),
+            sum(p.new_lone_ns for p in self.places),
+        )
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """How many waits, or calls, there were."""
+        return (
+            sum(p.base_number for p in self.places),
+            sum(p.new_number for p in self.places),
+        )
+
+
+class Lives(NamedTuple):
+    """The goroutines' time, and running time by root function, (base, new) in ns."""
+
+    diff: TraceDiff
+    whole_ns: tuple[int, int]
+    ran_ns: dict[str, tuple[int, int]]
+
+    def part(self, times_ns: tuple[int, int]) -> float:
+        """Return a change as a part of the goroutines' time.
+
+        Where the work is known, that is the change per op over the larger side's time;
+        else it is the change in share.
+        """
+        if self.diff.rates is None:
+            base, new = self.shares(times_ns)
+            return abs(new - base)
+        base, new = pair_of(self.diff, *times_ns)
+        return abs(new - base) / max(*pair_of(self.diff, *self.whole_ns), 1e-9)
+
+    def shares(self, times_ns: tuple[int, int]) -> tuple[float, float]:
+        """Return times as shares of the goroutines' time."""
+        base, new = (
+            time / max(whole, 1)
+            for time, whole in zip(times_ns, self.whole_ns, strict=True)
+        )
+        return base, new
+
+    def rates(
+        self, amounts: tuple[float, float], roots: Iterable[str]
+    ) -> list[tuple[float, float]]:
+        """Return amounts in every unit in which a change has to show.
+
+        Per op where the work is known. Otherwise per running time of the same
+        goroutines, which stands in for work, and per second: costlier work lowers the
+        former, a different load the latter.
+        """
+        if self.diff.rates is not None:
+            return [pair_of(self.diff, *amounts)]
+        ran = [sum(self.ran_ns.get(r, (0, 0))[side] for r in roots) for side in (0, 1)]
+        base, new = (
+            amount / max(time, 1) for amount, time in zip(amounts, ran, strict=True)
+        )
+        return [(base, new), pair_of(self.diff, *amounts)]
+
+
+def lives_of(diff: TraceDiff, calls: Iterable[Mover], waits: Iterable[Mover]) -> Lives:
+    """Return the goroutines' time, without idle and rare waits."""
+    ran: dict[str, tuple[int, int]] = {}
+    whole = [0, 0]
+    for pair in own_groups(diff):
+        sides = sides_of(diff, pair)
+        times = [
+            int(side.groups.exec_ns[row]) if row >= 0 else 0 for side, row in sides
+        ]
+        key = canonical_user(pair.name)
+        more = ran.get(key, (0, 0))
+        ran[key] = more[0] + times[0], more[1] + times[1]
+        for i, (side, row) in enumerate(sides):
+            if row >= 0:
+                whole[i] += times[i] + int(side.groups.sched_wait_ns[row])
+    for mover in (*calls, *waits):
+        whole[0] += mover.base_ns
+        whole[1] += mover.new_ns
+    return Lives(diff, (whole[0], whole[1]), ran)
+
+
+def repeated(places: Iterable[Mover]) -> list[Mover]:
+    """Return the places that are part of repeated work."""
+    return [
+        place
+        for place in places
+        if not place.idle and max(place.base_number, place.new_number) >= FEW_SAMPLES
+    ]
+
+
+def may_move(diff: TraceDiff) -> bool:
+    """Return whether anything may have changed enough, without reading any stack.
+
+    The change is compared with the time that goroutines do not wait, the least that
+    all their time can be.
+    """
+    own = [~(side.groups.system | side.groups.tracing) for side in diff.sides]
+    least = [
+        sum(
+            int(column[rows].sum())
+            for column in (
+                side.groups.exec_ns,
+                side.groups.sched_wait_ns,
+                side.groups.syscall_ns,
+            )
+        )
+        for side, rows in zip(diff.sides, own, strict=True)
+    ]
+    lives = Lives(diff, (least[0], least[1]), {})
+    for pair in own_groups(diff):
+        base, new = (_off_times(side, row) for side, row in sides_of(diff, pair))
+        for what in {*base, *new}:
+            if lives.part((base.get(what, 0), new.get(what, 0))) >= NOTICED:
+                return True
+    return False
+
+
+def _off_times(side: TraceSide, row: int) -> dict[str, int]:
+    """Return how long a group's goroutines are off the CPU (ns), by reason."""
+    if row < 0:
+        return {}
+    groups = side.groups
+    calls = int(groups.syscall_ns[row] + groups.syscall_block_ns[row])
+    blocked = dict(zip(groups.reasons, groups.block_ns[row].tolist(), strict=True))
+    return {what: blocked.get(what, 0) for what in REASONS} | {_CALLS: calls}
+
+
+def shows(lives: Lives, place: Mover) -> bool:
+    """Return whether a wait is a cost by its numbers, where stacks do not show it.
+
+    A goroutine that waits for work waits for as long as there is none: its whole life
+    per op changes with the load, and the wait's share of it hardly does.
+    """
+    base, new = lives.shares((place.base_ns, place.new_ns))
+    if abs(new - base) < NOTICED:
+        return False
+    longer = [
+        rate[1] > rate[0]
+        for rate in lives.rates(lives.whole_ns, (canonical_user(place.root),))
+    ]
+    return longer[0] == (new > base)
+
+
+def grouped(
+    places: Iterable[Mover], by: Callable[[Mover], str], *, calls: bool
+) -> list[Off]:
+    """Return places together by function and what `by` returns: a reason or call."""
+    groups: dict[tuple[str, str], list[Mover]] = defaultdict(list)
+    for place in places:
+        groups[by(place), place.function].append(place)
+    return [Off(what, tuple(some), calls) for (what, _), some in groups.items()]
+
+
+def places_of(waits: Iterable[Mover]) -> dict[tuple[str, str], Off]:
+    """Return all places of waits by reason and function, as `Off.wait`."""
+    return {row.wait: row for row in grouped(waits, lambda p: p.reason, calls=False)}

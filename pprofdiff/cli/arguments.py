@@ -254,8 +254,8 @@ def help_text() -> str:
         "What changed between two builds of a Go program, and how much of it is",
         "garbage collection, allocation, the scheduler, locks or your own code.",
         "",
-        "BASE and NEW are pprof profiles, execution traces, GODEBUG=gctrace=1 logs,",
-        "benchmark output, folders of these, URLs such as",
+        "BASE and NEW are pprof profiles, folded stacks, execution traces,",
+        "GODEBUG=gctrace=1 logs, benchmark output, folders of these, URLs such as",
         "http://host:6060/debug/pprof/profile, - for standard input, or label=path.",
         "",
     ]

@@ -15,7 +15,7 @@ from pprofdiff.errors import DamagedError, FormatError, UsageError
 from pprofdiff.fleets.hosts import HostRule
 from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.inputs.recognition import Foreign, binary_kind
-from pprofdiff.loaders.profiles.pprof import decode
+from pprofdiff.loaders.profiles.encodings import decode
 from pprofdiff.model.profiles.apart import Apart, added, apart
 from pprofdiff.model.profiles.profile import (
     Labels,

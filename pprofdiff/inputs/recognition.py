@@ -6,7 +6,9 @@ import re
 from enum import StrEnum
 
 from pprofdiff.errors import FormatError
+from pprofdiff.inputs.wire import looks_encoded
 from pprofdiff.kinds import KINDS, KindId, resolve
+from pprofdiff.loaders.profiles.encodings import looks_folded
 from pprofdiff.units import printable
 
 
@@ -25,7 +27,6 @@ class Foreign(StrEnum):
     PROGRAM = "program"
     PERF_DATA = "perf_data"
     JAVA = "java"
-    FOLDED_STACKS = "folded_stacks"
     HTML = "html"
     JSON = "json"
     ARCHIVE = "archive"
@@ -104,9 +105,6 @@ _REFUSALS = {
         "(github.com/google/perf_data_converter)"
     ),
     Foreign.JAVA: "Java profile; pprofdiff reads those of Go programs",
-    Foreign.FOLDED_STACKS: (
-        "folded stacks; give the pprof profile they were made from"
-    ),
     Foreign.HTML: (
         "web page, not a profile; "
         "profiles are at addresses such as host:6060/debug/pprof/heap"
@@ -146,6 +144,11 @@ def binary_kind(start: bytes, *, whole: bool) -> KindId | Foreign | None:
     return None
 
 
+def looks_like_profile(start: bytes, *, whole: bool) -> bool:
+    """Return whether `start` begins (`whole`: is) a profile in one of its encodings."""
+    return looks_encoded(start, whole=whole) or looks_folded(start, whole=whole)
+
+
 def _is_gperftools(start: bytes) -> bool:
     """Return whether `start` has the header words 0, 3, 0 (Java: 1), period, 0.
 
@@ -169,15 +172,4 @@ def text_kind(start: bytes) -> Foreign:
     for kind, pattern in _TEXT:
         if re.match(pattern, text):
             return kind
-    return Foreign.FOLDED_STACKS if _is_folded(text) else Foreign.UNKNOWN
-
-
-def _is_folded(text: bytes) -> bool:
-    """Return whether the first lines have the form `frame;frame;frame count`."""
-    lines = text.split(b"\n", 10)[:10]
-    if len(lines) > 1:
-        lines.pop()  # empty, or truncated
-    return all(
-        b";" in stack and count.strip().isdigit()
-        for stack, _, count in (line.rpartition(b" ") for line in lines)
-    )
+    return Foreign.UNKNOWN

@@ -24,7 +24,7 @@ _LATER_FIELD: Final = (_VARINT, _FIXED64, _BYTES, _FIXED32)
 _WALKED = 4096
 
 
-def looks_like_profile(start: bytes, *, whole: bool) -> bool:
+def looks_encoded(start: bytes, *, whole: bool) -> bool:
     """Return whether `start` begins (`whole`: is) an encoded Profile.
 
     Every top-level field must have its wire type, the value types must parse, and the

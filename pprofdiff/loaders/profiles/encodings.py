@@ -1,0 +1,40 @@
+"""The encodings of a profile: profile.proto, and folded stacks."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pprofdiff.model.profiles.profile import Profile
+
+_LINES = 10
+_FOLDED = re.compile(rb"[^\0]*[^\0\s][ \t]+\d+[ \t]*\r?")
+
+
+def looks_folded(start: bytes, *, whole: bool) -> bool:
+    """Return whether `start` begins (`whole`: is) folded stacks.
+
+    Each of the first lines is ``frame;frame;frame COUNT``, and a stack has a ``;``. A
+    last line that may be truncated counts only if it is the only one.
+    """
+    if b";" not in start:
+        return False
+    lines = start.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", _LINES)
+    if len(lines) > 1 and (len(lines) > _LINES or not whole):
+        lines.pop()
+    return all(map(_FOLDED.fullmatch, filter(bytes.strip, lines)))
+
+
+def decode(data: bytes, name: str = "profile") -> Profile:
+    """Return the profile in `data`, not gzipped, in either encoding.
+
+    Raises DamagedError as `pprof.decode` and `folded.decode` do.
+    """
+    if looks_folded(data[: 1 << 16], whole=len(data) <= 1 << 16):
+        from pprofdiff.loaders.profiles import folded
+
+        return folded.decode(data, name)
+    from pprofdiff.loaders.profiles import pprof
+
+    return pprof.decode(data, name)

@@ -1,0 +1,176 @@
+"""Decode folded stacks, lines of ``frame;frame;frame COUNT``, into `Profile`.
+
+Written by ``py-spy record -f raw``, ``perf script`` through ``stackcollapse-perf.pl``,
+and async-profiler's ``collapsed`` output; the format is that of
+https://github.com/brendangregg/FlameGraph. Lines are found and counts read in numpy
+columns, frames are split by one call; Python loops run over distinct frames only.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.errors import DamagedError
+from pprofdiff.model.csr import expand, offsets_of
+from pprofdiff.model.numbering import numbered
+from pprofdiff.model.profiles.profile import (
+    Functions,
+    Labels,
+    Locations,
+    Profile,
+    ValueType,
+)
+from pprofdiff.units import clipped, printable
+
+_BOM = b"\xef\xbb\xbf"
+_DIGITS = 19
+# py-spy: ``f (shop/cart.py:12)``, ``f (cart.py)`` with --function.
+_PYTHON_FRAME = re.compile(r"(.+) \(([^()]+\.py[xi]?)(?::(\d{1,9}))?\)")
+
+
+def decode(data: bytes, name: str = "folded stacks") -> Profile:
+    """Return the profile in these lines: one sample type, ``samples/count``.
+
+    Stacks are written root first. Frames of py-spy have a file and a line, all others
+    only a name. An empty frame is a frame without a function; a line without a stack is
+    a sample without frames.
+
+    Raises
+    ------
+    DamagedError
+        A line has no count, or a count over 63 bits: one line that names the file, the
+        line and the remedy.
+
+    """
+    text = np.frombuffer(data.removeprefix(_BOM) + b"\n", np.uint8)
+    lines = _Lines(text, name)
+    values = lines.counts()
+    frames, depths = lines.frames()
+    number, (rows,) = numbered(frames)
+    offsets = offsets_of(depths)
+    functions, locations, strings = _tables(list(number))
+    # Written root first, kept leaf first.
+    order = np.repeat(offsets[:-1] + offsets[1:] - 1, depths) - np.arange(len(rows))
+    return Profile(
+        strings=strings,
+        sample_types=(ValueType("samples", "count"),),
+        functions=functions,
+        locations=locations,
+        mappings=(),
+        stack_offsets=offsets,
+        stack_locations=rows[order],
+        values=values[:, None],
+        labels=Labels.none(),
+    )
+
+
+class _Lines:
+    """The lines that are not blank: where each stack and each count begins and ends."""
+
+    def __init__(self, text: NDArray[np.uint8], name: str) -> None:
+        self.text = text
+        self.name = name
+        blank = (text == ord(" ")) | (text == ord("\t")) | (text == ord("\r"))
+        self.blanks = np.flatnonzero(blank)
+        feeds = np.flatnonzero(text == ord("\n"))
+        starts = np.append(0, feeds[:-1] + 1)
+        ends = self.trimmed(starts, feeds)
+        self.number = np.flatnonzero(ends > starts)
+        self.first, self.end = starts[self.number], ends[self.number]
+        before = np.searchsorted(self.blanks, self.end) - 1
+        last_blank = np.append(self.blanks, -1)[before]
+        self.count = np.maximum(last_blank + 1, self.first)
+        self.stack_end = self.trimmed(self.first, self.count)
+
+    def trimmed(
+        self, first: NDArray[np.int64], last: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return the ends of the ranges less the blanks that they end in."""
+        # Blanks in a row differ from their index by the same number.
+        rank = np.searchsorted(self.blanks, last) - 1
+        shift = self.blanks - np.arange(len(self.blanks))
+        began = np.append(np.searchsorted(shift, shift), -1)[rank]
+        ending = (rank >= 0) & (np.append(self.blanks, -1)[rank] == last - 1)
+        trimmed = np.where(ending, np.append(self.blanks, -1)[began], last)
+        return np.maximum(trimmed, first)
+
+    def counts(self) -> NDArray[np.int64]:
+        """Return the count of each line (int64)."""
+        lengths = self.end - self.count
+        digits = self.text[expand(self.count, lengths)] - np.uint8(ord("0"))
+        offsets = offsets_of(lengths)
+        if len(digits) and int(digits.max()) > 9:
+            row = int(np.searchsorted(offsets, int(np.argmax(digits > 9)), "right")) - 1
+            self.fault(row, "does not end in a whole number of samples")
+        if len(lengths) and int(lengths.max()) > _DIGITS:
+            self.fault(int(lengths.argmax()), "has a count of more than 63 bits")
+        place = np.repeat(offsets[1:], lengths) - np.arange(len(digits)) - 1
+        parts = digits.astype(np.uint64) * np.uint64(10) ** place.astype(np.uint64)
+        sums = np.add.reduceat(parts, offsets[:-1]) if len(lengths) else parts
+        if len(sums) and int(sums.max()) >> 63:
+            self.fault(int(sums.argmax()), "has a count of more than 63 bits")
+        return sums.astype(np.int64)
+
+    def fault(self, row: int, what: str) -> NoReturn:
+        """Raise the error for one line."""
+        line = self.text[int(self.first[row]) : int(self.end[row])].tobytes()
+        shown = printable(clipped(line[:200].decode("utf-8", "backslashreplace")))
+        raise DamagedError(
+            f"{self.name}: damaged folded stacks: line {int(self.number[row]) + 1} "
+            f"{what} ({shown}); write them again, or delete that line"
+        )
+
+    def frames(self) -> tuple[list[bytes], NDArray[np.int64]]:
+        """Return the frames of all stacks, root first, and each stack's depth."""
+        kept = np.flatnonzero(self.stack_end > self.first)
+        first, last = self.first[kept], self.stack_end[kept]
+        depths = np.zeros(len(self.first), np.int64)
+        if not len(kept):
+            return [], depths
+        text = self.text.copy()
+        text[last] = ord(";")  # the blank after the stack
+        marks = np.flatnonzero(text == ord(";"))
+        ends = np.searchsorted(marks, last, "right")
+        depths[kept] = ends - np.searchsorted(marks, first)
+        # Stacks alternate with what stands between them.
+        edges = np.column_stack((first, last + 1)).reshape(-1)
+        spans = np.diff(np.concatenate((np.zeros(1, np.int64), edges)))
+        inside = np.repeat(np.arange(len(spans)) % 2 == 1, spans)
+        stacks = text[: len(inside)][inside]
+        return stacks.tobytes()[:-1].split(b";"), depths
+
+
+def _tables(frames: list[bytes]) -> tuple[Functions, Locations, tuple[str, ...]]:
+    """Return functions, one location for each distinct frame, and their strings."""
+    parts = [_parsed(frame.decode("utf-8", "replace")) for frame in frames]
+    number, (functions,) = numbered([(name, file) for name, file, _ in parts])
+    names, files = zip(*number, strict=True) if number else ((), ())
+    strings, (_, name, file) = numbered(("",), names, files)
+    none = np.zeros(len(frames), np.int64)
+    named = np.array([bool(part[0]) for part in parts], np.bool_)
+    return (
+        Functions(name, name, file, np.zeros(len(names), np.int64)),
+        Locations(
+            address=none.astype(np.uint64),
+            mapping=none.astype(np.int32) - np.int32(1),
+            folded=none.astype(np.bool_),
+            line_offsets=np.arange(len(frames) + 1, dtype=np.int64),
+            line_function=np.where(named, functions, -1).astype(np.int32),
+            line_number=np.array([line for *_, line in parts], np.int64),
+            line_column=none,
+        ),
+        tuple(strings),
+    )
+
+
+def _parsed(frame: str) -> tuple[str, str, int]:
+    """Return a frame's function, its file ("" if unknown) and line (0 if unknown)."""
+    python = _PYTHON_FRAME.fullmatch(frame)
+    if python is None:
+        return frame, "", 0
+    name, file, line = python.groups()
+    return name, file, int(line or 0)

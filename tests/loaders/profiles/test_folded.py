@@ -1,0 +1,166 @@
+"""Folded stacks: what a slow reader makes of any lines, and captures of py-spy."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pprofdiff.errors import DamagedError
+from pprofdiff.inputs import recognise
+from pprofdiff.loaders.profiles import pprof
+from pprofdiff.loaders.profiles.encode import encode
+from pprofdiff.loaders.profiles.folded import decode
+from pprofdiff.model.profiles.profile import stack_names
+from tests.examples import examples
+
+DATA = Path(__file__).parents[2] / "data/python"
+PYTHON = re.compile(r"(.+) \([^()]+\.py[xi]?(?::\d{1,9})?\)")
+_FRAMES = st.one_of(
+    st.sampled_from(("main", "f (x.py:12)", "f (x.py:13)", "a b", "[unknown]", "µ<T>")),
+    st.text(st.characters(exclude_characters="\n;", codec="utf-8"), max_size=6),
+)
+_COUNTS = st.one_of(st.integers(0, 30), st.just((1 << 63) - 1))
+_LINES = st.lists(st.tuples(st.lists(_FRAMES, min_size=1, max_size=6), _COUNTS))
+
+
+def slowly(data):
+    """Return the stacks and counts of folded stacks, None if a line has no count."""
+    rows = []
+    for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        trimmed = line.rstrip(b" \t\r")
+        if not trimmed:
+            continue
+        at = max(trimmed.rfind(blank) for blank in (b" ", b"\t", b"\r")) + 1
+        stack, count = trimmed[:at].rstrip(b" \t\r"), trimmed[at:]
+        if not re.fullmatch(rb"[0-9]{1,19}", count) or int(count) >= 1 << 63:
+            return None
+        frames = stack.decode("utf-8", "replace").split(";") if stack else []
+        rows.append((";".join(map(named, frames)), int(count)))
+    return rows
+
+
+def named(frame):
+    python = PYTHON.fullmatch(frame)
+    return python[1] if python else frame or "<unknown>"
+
+
+def read(data):
+    """Return the stacks and counts that `decode` reads, None if it refuses."""
+    try:
+        profile = decode(data, "x.folded")
+    except DamagedError as error:
+        said = str(error)
+    else:
+        stacks, _ = stack_names(profile)
+        return list(zip(stacks, profile.values[:, 0].tolist(), strict=True))
+    assert re.match(r"x\.folded: damaged folded stacks: line \d+ ", said)
+    assert said.isprintable()
+    assert len(said) < 200
+    return None
+
+
+@settings(max_examples=examples(400))
+@given(_LINES, st.sampled_from(("\n", "\r\n", "\n\n")), st.sampled_from(" \t"))
+def test_lines_are_read_as_a_slow_reader_does(lines, feed, blank):
+    text = feed.join(f"{';'.join(stack)}{blank}{count}" for stack, count in lines)
+    assert read(text.encode()) == slowly(text.encode())
+
+
+@settings(max_examples=examples(400))
+@given(st.text(alphabet="ab;:() \t\r\n0129\0", max_size=40).map(str.encode))
+def test_any_text_is_read_or_refused_as_a_slow_reader_does(data):
+    assert read(data) == slowly(data)
+
+
+_PLAIN = st.text(st.characters(categories=["L", "N", "P"], exclude_characters=";"))
+_WORDS = st.lists(
+    st.tuples(st.lists(_PLAIN.filter(bool), min_size=1, max_size=5), _COUNTS)
+)
+
+
+@settings(max_examples=examples(200))
+@given(_WORDS)
+def test_folded_to_profile_to_folded(lines):
+    text = "".join(f"{';'.join(stack)} {count}\n" for stack, count in lines)
+    profile = decode(text.encode())
+    for again in (profile, pprof.decode(encode(profile))):
+        stacks, values = stack_names(again)[0], again.values[:, 0].tolist()
+        assert "".join(map("{} {}\n".format, stacks, values)) == text
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_damaged_capture_is_read_or_refused_in_one_line(seed):
+    random = Random(seed)
+    whole = (DATA / "base.folded").read_bytes()
+    for _ in range(40):
+        data = bytearray(whole[: random.randrange(len(whole))])
+        for _ in range(random.choice((0, 1, 3, 30))):
+            at = random.randrange(len(data) + 1)
+            data[at : at + random.randrange(4)] = random.choice(
+                (
+                    b"",
+                    b"\0",
+                    b"\n",
+                    b" ",
+                    b";",
+                    b"\xff\xfe",
+                    b"9" * 19,
+                    random.randbytes(5),
+                )
+            )
+        assert read(bytes(data)) == slowly(bytes(data))
+
+
+def test_long_runs_take_linear_time():
+    for line in (b" " * 4_000_000, b";" * 4_000_000, b"a " * 2_000_000):
+        assert read(b"x;y" + line + b" 7\n") is not None
+
+
+def test_a_frame_of_py_spy_has_a_file_and_a_line():
+    profile = decode(
+        b"main (shop/a.py:3);f (b.py:12) 4\nmain (shop/a.py:5);g (c.py) 1\n"
+    )
+    strings, functions = profile.strings, profile.functions
+    files = [strings[i] for i in functions.filename.tolist()]
+    assert profile.function_names() == ["main", "f", "g"]
+    assert files == ["shop/a.py", "b.py", "c.py"]
+    lines = profile.locations.line_number[profile.stack_locations]
+    assert lines.tolist() == [12, 3, 0, 5]
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize("side", ["base", "new"])
+def test_a_capture_is_recognised_by_its_lines(side, pack):
+    data = (DATA / f"{side}.folded").read_bytes()
+    assert recognise(pack(data), "x.svg") == ("profile",)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a;b 1\n" * 12 + "a;b\n", "line 13 does not end in a whole number of samples"),
+        ("a;b 1\n" * 12 + "a;c 1.5\n", "line 13 does not end in a whole number"),
+        ("a;b 1\n" * 12 + f"a {1 << 63}\n", "line 13 has a count of more than 63 bits"),
+        (f"a;b {(1 << 63) - 1}\n" * 2, "its values add up to more than 64 bits hold"),
+        ("a;b one\n", "neither a profile, "),
+    ],
+)
+def test_damaged_lines_are_one_line_of_error(text, says, tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-m", "pprofdiff", str(path), str(path)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"pprofdiff: {path}: ")
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1

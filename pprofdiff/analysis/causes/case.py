@@ -25,9 +25,9 @@ class Case:
 
     @cached_property
     def cpu(self) -> CPUComparison | None:
-        """CPU profiles with samples on both sides, or another producer's wall time."""
+        """Profiles of running code with samples on both sides: of CPU time if any."""
         for diff in self.comparison.profiles:
-            if not (diff.is_cpu or diff.is_wall) or diff.model is None:
+            if not diff.of_running_code or diff.model is None:
                 continue
             if not diff.model.sound or min(diff.totals) <= 0:
                 continue

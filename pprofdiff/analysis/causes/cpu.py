@@ -120,6 +120,11 @@ class CPUComparison:
         """Whether the sides were built with different Go releases."""
         return releases_apart(self.diff.base, self.diff.new) is not None
 
+    @property
+    def of_go(self) -> bool:
+        """Whether a Go program was profiled."""
+        return self.diff.grouped
+
     @cached_property
     def whole(self) -> float:
         """The larger of both sides' scaled totals."""
@@ -182,8 +187,10 @@ class CPUComparison:
 
     @property
     def noun(self) -> str:
-        """What samples measure: CPU, or wall time."""
-        return "CPU" if self.diff.is_cpu else "time"
+        """What samples measure: CPU, wall time, or only how often code ran."""
+        if self.diff.is_wall:
+            return "time"
+        return "CPU" if self.diff.is_cpu else "samples"
 
     @property
     def in_shares(self) -> bool:

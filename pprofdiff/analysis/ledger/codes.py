@@ -22,7 +22,7 @@ class Ends:
     Both columns (int32) are rows of the side's `SideRows`, -1 for none:
 
     - `leaf`, the innermost frame;
-    - `owner`, the innermost frame outside the standard library.
+    - `owner`, the innermost frame of the program's own code.
     """
 
     leaf: Index
@@ -50,11 +50,11 @@ class Attribution(Ends):
 class Marker:
     """Finds the `Ends` of a side's stacks, as a `watch` of `graph.flat_and_cum`.
 
-    `names` are those of all functions of the side.
+    `own` marks the program's own code (bool) among all functions of the side.
     """
 
-    def __init__(self, names: list[str]) -> None:
-        self._owned = owned(names)
+    def __init__(self, own: NDArray[np.bool_]) -> None:
+        self._owned = own
         self._parts: list[Ends] = []
 
     def __call__(self, offsets: Offsets, functions: NDArray[np.integer]) -> None:
@@ -81,10 +81,13 @@ class Marker:
 
 
 class Classifier(Marker):
-    """A `Marker` that also classifies the stacks: its result is an `Attribution`."""
+    """A `Marker` that also classifies the stacks: its result is an `Attribution`.
 
-    def __init__(self, names: list[str]) -> None:
-        super().__init__(names)
+    `names` are those of all functions of the side.
+    """
+
+    def __init__(self, own: NDArray[np.bool_], names: list[str]) -> None:
+        super().__init__(own)
         self._traits = compile_traits(names)
 
     def _marked(self, offsets: Offsets, functions: NDArray[np.integer]) -> Attribution:

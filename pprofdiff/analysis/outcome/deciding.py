@@ -35,6 +35,7 @@ from pprofdiff.analysis.outcome.model import (
 from pprofdiff.analysis.policy import MOST, SAME_WITHIN, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
+from pprofdiff.analysis.profiles.kinds import is_counted
 from pprofdiff.units import rounded
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ _NOTHING = (
     "a benchmark, a load generator's summary, or CPU profiles with --work give cost "
     "per op"
 )
+_TIMES = "a CPU profile in pprof's format with --work BASE:NEW gives cost per op"
 _BUSY = "the machine is busy, so a verdict needs"
 _LONGER = "stop other programs, or raise --time"
 _TOO_FEW = "too few turns to decide: measure longer (--time)"
@@ -109,13 +111,17 @@ def outcome(comparison: Comparison) -> Outcome:
         if diff is not None and comparison.of_fleets:
             needs = _WORK_OF_FLEETS
         shares = diff is not None and diff.normalization.mode == "composition"
+        untimed = bool(comparison.profiles) and all(
+            is_counted(one.new.profile) for one in comparison.profiles
+        )
         return Outcome(
             "unknown",
             tuple(figures),
             (),
             factor,
-            needs,
+            _TIMES if untimed else needs,
             shares,
+            untimed=untimed,
             cpu_a_second=rate,
             by_label=units_by_task(comparison),
         )

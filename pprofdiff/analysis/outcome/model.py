@@ -274,10 +274,11 @@ class Outcome:
     ratio of CPU per second with its 95% interval, if no group's or function's share
     changed significantly and `alike` is None; None otherwise, if it is not significant,
     or if another figure explains it. `shares` means that shares of CPU are compared
-    because the operation count is unknown. `busy` is the share of CPU samples that
-    shows the machine to be busy, if time would decide and too few runs show how much it
-    varies then; else None. `together` is how the benchmarks behind the verdict changed,
-    if a busy or throttled machine may be the cause; else None.
+    because the operation count is unknown; `untimed` that all profiles only count
+    samples. `busy` is the share of CPU samples that shows the machine to be busy, if
+    time would decide and too few runs show how much it varies then; else None.
+    `together` is how the benchmarks behind the verdict changed, if a busy or throttled
+    machine may be the cause; else None.
 
     `counted` are allocations per op of interleaved benchmarks. `units` are the cost per
     op of each of several benchmarks, in the order in which they ran; `rest` is the
@@ -293,6 +294,7 @@ class Outcome:
     alike: float | None = None
     needs: str = ""
     shares: bool = False
+    untimed: bool = False
     busy: float | None = None
     cpu_a_second: tuple[float, float, float] | None = None
     together: Together | None = None

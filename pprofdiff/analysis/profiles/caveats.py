@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+import numpy as np
+
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.judge.scaling import Normalization
-from pprofdiff.analysis.profiles.kinds import is_cpu, is_of_go, kind_name
+from pprofdiff.analysis.policy import MAJOR
+from pprofdiff.analysis.profiles.kinds import (
+    is_counted,
+    is_cpu,
+    is_of_go,
+    kind_name,
+    primary_column,
+)
+from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.side import runs_benchmarks
 from pprofdiff.analysis.work import Work
@@ -18,6 +28,7 @@ from pprofdiff.goruntime.versions import (
     infer_go_version,
     number,
 )
+from pprofdiff.model.csr import first_in_row
 from pprofdiff.model.profiles.merge import is_diff
 from pprofdiff.model.profiles.profile import Profile
 
@@ -47,6 +58,7 @@ def comparability(
     """
     return (
         *_inputs(base, new),
+        *_nameless(base, new),
         *_versions(base, new),
         *_sampling(base, new),
         *_lengths(base, new, normalization),
@@ -68,6 +80,32 @@ def _inputs(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
                 f"{side.label} is {len(side.runs)} profiles added up; "
                 "times and durations are their sums",
             )
+
+
+def _nameless(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
+    for side in (base, new):
+        share = 0.0 if is_of_go(side.profile) else _share_without_names(side.profile)
+        if share >= MAJOR:
+            yield Caveat(
+                "no-names",
+                f"{share:.0%} of {side.label}'s samples have frames without names, "
+                "which count for their callers: build with symbols (-g, not stripped)",
+            )
+
+
+def _share_without_names(profile: Profile) -> float:
+    """Return the share of values whose stacks have a frame without a function name."""
+    locations = profile.locations
+    nameless = np.append(~named(profile.function_names()), True)
+    of_location = first_in_row(
+        nameless[locations.line_function], locations.line_offsets
+    )
+    met = first_in_row(
+        (of_location >= 0)[profile.stack_locations], profile.stack_offsets
+    )
+    values = np.abs(profile.values[:, primary_column(profile)])
+    whole = int(values.sum())
+    return int(values[met >= 0].sum()) / whole if whole else 0.0
 
 
 def releases_apart(base: ProfileSide, new: ProfileSide) -> tuple[Span, Span] | None:
@@ -175,6 +213,12 @@ def _since_start(
     if work is None or normalization.mode != "per_work" or new.profile.duration_ns:
         return
     if any(counted.type in work.allocated for counted in new.profile.sample_types):
+        return
+    if is_counted(new.profile):
+        yield Caveat(
+            "sampling-rate",
+            "samples per op are comparable only if both sides were sampled at one rate",
+        )
         return
     counts = f"{kind_name(new.profile)} covers the whole process lifetime"
     if work.per_second(work.seconds) is None:

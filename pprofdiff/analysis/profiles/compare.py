@@ -19,7 +19,7 @@ from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
 
 # Report order: what readers look for first.
-_ORDER = ("cpu", "allocs", "heap", "block", "mutex", "goroutine")
+_ORDER = ("cpu", "wall", "samples", "allocs", "heap", "block", "mutex", "goroutine")
 
 _Profiles = tuple[Capture[Profile], ...]
 
@@ -119,9 +119,13 @@ def _by_name(captures: _Profiles) -> dict[str, _Profiles]:
 
 
 def _objects_type(diff: ProfileDiff) -> str | None:
-    """Return the sample type that counts the objects of these bytes, or None."""
-    if not is_heap(diff.new.profile) or not diff.sample_type.type.endswith("_space"):
+    """Return the sample type that counts the objects of these bytes, or None.
+
+    Java's ``alloc_in_new_tlab_bytes`` has ``alloc_in_new_tlab_objects``.
+    """
+    space = diff.sample_type.type
+    if not is_heap(diff.new.profile) or not space.endswith(("_space", "_bytes")):
         return None
-    objects = diff.sample_type.type.replace("_space", "_objects")
+    objects = f"{space.rpartition('_')[0]}_objects"
     types = [{t.type for t in s.profile.sample_types} for s in (diff.base, diff.new)]
     return objects if objects in types[0] & types[1] else None

@@ -30,12 +30,15 @@ from pprofdiff.analysis.profiles.caveats import comparability
 from pprofdiff.analysis.profiles.dimensions import dimensions
 from pprofdiff.analysis.profiles.kinds import (
     counts_of,
+    is_counted,
     is_cpu,
     is_heap,
     is_of_go,
     is_state,
+    is_time_of,
     is_wall,
     kind_name,
+    primary_column,
 )
 from pprofdiff.analysis.profiles.rows import (
     Granularity,
@@ -243,8 +246,8 @@ class ProfileDiff:
         if self.normalization.mode == "about" and is_heap(self.new.profile):
             model = model._replace(since_start=not all(self.spans_ns))
         if self.by_run is None:
-            timed = self.is_cpu or self.is_wall
-            spread = self._spread_of_one(model) if timed else ONE_RUN
+            running = self.of_running_code
+            spread = self._spread_of_one(model) if running else ONE_RUN
             return model._replace(spread=spread)
         return model._replace(spread=self._spread((base, new)))
 
@@ -286,17 +289,22 @@ class ProfileDiff:
     @cached_property
     def is_cpu(self) -> bool:
         """Whether samples are CPU time."""
-        return is_cpu(self.new.profile)
+        return is_cpu(self.new.profile) and not is_time_of("wall", self.sample_type)
 
     @cached_property
     def is_wall(self) -> bool:
         """Whether samples are a thread's wall time."""
-        return is_wall(self.new.profile)
+        return is_wall(self.new.profile) and not self.is_cpu
+
+    @cached_property
+    def of_running_code(self) -> bool:
+        """Whether samples are of running code: CPU or wall time, or only counted."""
+        return self.is_cpu or self.is_wall or is_counted(self.new.profile)
 
     @property
     def classified(self) -> bool:
-        """Whether stacks are attributed: CPU time, wall time, goroutine states."""
-        return self.is_cpu or is_state(self.new.profile) or self.is_wall
+        """Whether stacks are attributed: running code, and goroutine states."""
+        return self.of_running_code or is_state(self.new.profile)
 
     @cached_property
     def grouped(self) -> bool:
@@ -401,14 +409,18 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
 ) -> ProfileDiff:
     """Subtract base from new in one sample type.
 
-    `sample_type` is as `Profile.sample_index` reads it in new. `normalize` scales new
+    `sample_type` is as `Profile.sample_index` reads it in new, by default the one of
+    `primary_column`. `normalize` scales new
     to the total of base, like ``go tool pprof -normalize``; `work` compares per op.
     Without `identity`, it is inferred from these two profiles. `of_fleets` means that
     runs are hosts; `in_turns` and `pairs` are as in `ProfileDiff`. Raises UsageError if
     new has no such sample type, or both `normalize` and `work` are given;
     IncompatibleProfilesError if base lacks the sample type in the same unit.
     """
-    new_column = new.profile.sample_index(sample_type)
+    if sample_type in (None, ""):
+        new_column = primary_column(new.profile)
+    else:
+        new_column = new.profile.sample_index(sample_type)
     compared = new.profile.sample_types[new_column]
     base_column = _column_of(base, compared)
     totals = (
@@ -472,7 +484,7 @@ def _sample_worth(profile: Profile, column: int) -> float | None:
     if counted.type in _SAMPLES:
         return 1.0
     if profile.period and sampled is not None and sampled.unit == counted.unit:
-        if sampled.type in ("cpu", "space"):
+        if sampled.type.casefold() in ("cpu", "space"):
             return float(profile.period)
         # Other producers sample other clocks, such as wall time.
         same = sampled.type == counted.type and counted.unit in _TIMES

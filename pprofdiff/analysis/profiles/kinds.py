@@ -2,41 +2,86 @@
 
 from __future__ import annotations
 
+import re
 from operator import methodcaller
 
 import numpy as np
 
 from pprofdiff.analysis.normalization import Counts
+from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.profiles.profile import Profile, ValueType
-from pprofdiff.units import clipped
+from pprofdiff.units import clipped, comparable
 
 _LEADING = 200
 _IN_RUNTIME = methodcaller("startswith", "runtime.")
+_IN_JAVA = methodcaller("startswith", ("java/", "java.", "jdk/", "jdk."))
+_WORD = re.compile("[a-z]+")
 _STATES = ("running", "runnable", "blocked", "syscall")
 
 
 def is_cpu(profile: Profile) -> bool:
     """Return whether samples are CPU time."""
-    return any(t.type == "cpu" for t in profile.sample_types)
+    return any(is_time_of("cpu", one) for one in profile.sample_types)
 
 
 def is_wall(profile: Profile) -> bool:
     """Return whether samples are a thread's wall time, as in Node.js profiles."""
-    return any(t.type == "wall" for t in profile.sample_types)
+    return any(is_time_of("wall", one) for one in profile.sample_types)
+
+
+def is_time_of(clock: str, sample_type: ValueType) -> bool:
+    """Return whether a sample type is time by this clock, ``cpu`` or ``wall``.
+
+    Producers write ``cpu``, ``CPU``, ``cpu-time`` and
+    ``process_cpu:cpu:nanoseconds:cpu:nanoseconds``.
+    """
+    name, unit = sample_type.type.casefold(), sample_type.unit
+    if name == clock:
+        return True
+    return clock in _WORD.findall(name) and comparable(unit, "nanoseconds")
+
+
+def is_counted(profile: Profile) -> bool:
+    """Return whether samples of running code are only counted: folded stacks.
+
+    It is unknown how much time one sample stands for.
+    """
+    types = profile.sample_types
+    words = {word for one in types for word in _WORD.findall(one.type.casefold())}
+    counts = all(one.unit == "count" for one in types)
+    return counts and bool({"sample", "samples"} & words) and "alloc" not in words
+
+
+def primary_column(profile: Profile) -> int:
+    """Return the column of values to compare unless one is chosen.
+
+    It is the profile's default type; else CPU time, else wall time, where there is
+    either; else the last, as in ``go tool pprof``. Raises UsageError without types.
+    """
+    if profile.default_sample_type is None:
+        for clock in ("cpu", "wall"):
+            for column, one in enumerate(profile.sample_types):
+                if is_time_of(clock, one):
+                    return column
+    return profile.sample_index()
 
 
 def is_of_go(profile: Profile) -> bool:
     """Return whether Go wrote the profile: true unless another producer is evident.
 
-    It is evident if functions have files but none is Go or assembly, or from the ``::``
-    in C++ and Rust names.
+    It is evident if functions have files but none is Go or assembly, from the ``::`` in
+    C++ and Rust names, from Java's packages, or if no function has a package.
     """
     names = profile.function_names()
     if any(map(_IN_RUNTIME, names)):
         return True
     files = {profile.strings[i] for i in set(profile.functions.filename.tolist())}
     files.discard("")
-    foreign = bool(files) and not any(file.endswith((".go", ".s")) for file in files)
+    if files:
+        foreign = not any(file.endswith((".go", ".s")) for file in files)
+    else:
+        foreign = bool(names) and not any(map(package_of, names))
+    foreign = foreign or any(map(_IN_JAVA, names))
     return not (foreign or "::" in "\n".join(names))
 
 
@@ -61,7 +106,8 @@ def counts_of(profile: Profile, sample_type: ValueType) -> Counts:
     """Return what a sample type counts, as input to `normalization.choose`."""
     if is_snapshot(sample_type):
         return "moment"
-    return "cost" if is_cpu(profile) or is_heap(profile) else "other"
+    costs = is_cpu(profile) or is_heap(profile) or is_counted(profile)
+    return "cost" if costs else "other"
 
 
 def kind_name(profile: Profile) -> str:
@@ -70,10 +116,15 @@ def kind_name(profile: Profile) -> str:
     It follows from the sample types (runtime/pprof). Block and mutex profiles have the
     same types: stacks of a block profile end where goroutines wait, those of a mutex
     profile where a lock is released (runtime/mprof.go). A profile that Go has no name
-    for is named after its last sample type, or ``empty`` if it has none.
+    for is ``wall``, ``samples`` (`is_counted`), or named after its last sample type;
+    ``empty`` if it has none.
     """
     if is_cpu(profile):
         return "cpu"
+    if is_wall(profile):
+        return "wall"
+    if is_counted(profile):
+        return "samples"
     if is_heap(profile):
         return "allocs" if profile.default_sample_type == "alloc_space" else "heap"
     types = [t.type for t in profile.sample_types]

@@ -16,7 +16,9 @@ from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.codes import Attribution, Classifier, Ends, Marker
 from pprofdiff.analysis.ledger.graph import flat_and_cum
 from pprofdiff.analysis.ledger.views import keyed_by_run, merged
+from pprofdiff.analysis.profiles.kinds import is_of_go
 from pprofdiff.analysis.profiles.nodes import frame_keys
+from pprofdiff.analysis.profiles.own_code import own_code
 from pprofdiff.analysis.profiles.tables import Table, ValueColumn
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.identity.model import SAME_NAMES, SideKeys
@@ -178,7 +180,8 @@ class PairedRows:
     Rows that are paired are one row of the union. `names` are the display names of the
     union's rows. `sides` are the (base, new) rows themselves, and `union` maps each of
     them to its row of the union (int64). `table` leaves out rows without a value;
-    `tabled` are the union rows that it has (int64). `ends` says where the stacks of
+    `tabled` are the union rows that it has (int64). `own` marks functions that are the
+    program's own code (bool by row of the union). `ends` says where the stacks of
     (base, new) end, None unless rows are functions.
     """
 
@@ -187,6 +190,7 @@ class PairedRows:
     union: tuple[NDArray[np.int64], NDArray[np.int64]]
     table: Table
     tabled: NDArray[np.int64]
+    own: NDArray[np.bool_]
     ends: tuple[Ends, Ends] | None
 
     @property
@@ -266,27 +270,26 @@ def pair_rows(
     ends = None
     if base_sums.ends is not None and new_sums.ends is not None:
         ends = base_sums.ends, new_sums.ends
-    return PairedRows(
-        names,
-        sides,
-        (pairing.union_of_base(), pairing.union_of_new()),
-        table.take(valued),
-        valued,
-        ends,
-    )
+    union = pairing.union_of_base(), pairing.union_of_new()
+    own = np.zeros(len(names), np.bool_)
+    for rows, of_side in zip(union, (base_sums.own, new_sums.own), strict=True):
+        if of_side is not None:
+            own[rows] |= of_side
+    return PairedRows(names, sides, union, table.take(valued), valued, own, ends)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _SummedRows:
     """One side's rows with flat and cum: int64 of shape (rows, runs).
 
-    `ends` says where each stack ends, and what each sample is if classified; None
-    unless rows are functions.
+    `own` marks the program's own code (bool by row); `ends` says where each stack ends,
+    and what each sample is if classified. Both are None unless rows are functions.
     """
 
     rows: SideRows
     flat: NDArray[np.int64]
     cum: NDArray[np.int64]
+    own: NDArray[np.bool_] | None
     ends: Ends | None
 
 
@@ -295,16 +298,32 @@ def summed_rows(
 ) -> _SummedRows:
     """Sum one side's values by row, and mark or classify the stacks of functions."""
     rows = side_rows(side.profile, granularity, side.keys)
-    marker = None
+    own, marker = None, None
     if granularity == "functions":
-        marker = (Classifier if classified else Marker)(rows.names)
+        of_go = is_of_go(side.profile)
+        own = own_code(rows.names, rows.files, of_go=of_go)
+        own[-1] = False  # the samples without frames
+        if not of_go and not any(rows.files):
+            own[_only_root(side.profile, rows)] = False
+        marker = Classifier(own, rows.names) if classified else Marker(own)
     flat, cum = flat_and_cum(
         side.profile, rows.ids, len(rows.names), side.values, marker
     )
     ends = marker.result() if marker is not None else None
     frameless = np.diff(side.profile.stack_offsets) == 0
     flat[-1] = cum[-1] = side.values[frameless].sum(axis=0)
-    return _SummedRows(rows, flat, cum, ends)
+    return _SummedRows(rows, flat, cum, own, ends)
+
+
+def _only_root(profile: Profile, rows: SideRows) -> NDArray[np.int32]:
+    """Return the row that all stacks begin with, if there is one (int32).
+
+    In folded stacks of ``perf script`` that is the process's name, no function.
+    """
+    ends = profile.stack_offsets[1:][np.diff(profile.stack_offsets) > 0]
+    last = profile.locations.line_offsets[1:] - 1
+    roots = rows.ids[last[profile.stack_locations[ends - 1]]]
+    return roots[:1] if (roots == roots[:1]).all() else roots[:0]
 
 
 def _shown(

@@ -60,6 +60,8 @@ def outcome_text(outcome: Outcome) -> OutcomeText:
         headline = "No outcome: operation count unknown"
         if outcome.shares:
             headline = "No outcome: shares of CPU are compared, not costs"
+        if outcome.untimed:
+            headline = "No outcome: samples are counted, not timed"
     elif not first.more_is:
         headline = f"No outcome: {_amount(first)}"
     elif outcome.units:

@@ -1,4 +1,4 @@
-"""Profiles of producers other than Go: `tests/data/node` is of Node.js (work.js)."""
+"""Profiles of producers other than Go: Node.js, py-spy, and perf on Rust and C++."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import pprofdiff
-from pprofdiff.analysis.profiles.kinds import is_of_go
+from pprofdiff.analysis.profiles.kinds import is_of_go, kind_name, primary_column
+from pprofdiff.analysis.profiles.own_code import own_code
 from pprofdiff.loaders.profiles.encode import encode
 from pprofdiff.model.profiles.profile import ValueType
 from tests.conftest import DATA
@@ -69,7 +70,7 @@ def test_rules_that_need_no_go_run_and_no_word_is_of_go(cli, as_cpu):
     assert not re.search(GO, short)
     out = cli(as_cpu("base"), as_cpu("new"), "--work", work, "--full").out
     told = out.partition("\nWhy")[2].partition("\nGot slower")[0]
-    assert "× the CPU" in told
+    assert re.search(r"1\. dearer and hash use more CPU\. ▲.*\n +dearer .*3\.68×", told)
     assert "▲" in out
     assert not re.search(GO, out)
     assert "ms/op" in out
@@ -98,3 +99,127 @@ def test_a_profile_of_go_is_known():
     for kind in ("cpu", "heap", "goroutine"):
         profile = pprofdiff.load(DATA / "zstd" / "base" / f"{kind}.pb.gz").data
         assert is_of_go(profile)
+
+
+def first_cause(out):
+    """Return the title of the first cause of a report, as one line."""
+    found = re.search(r"^1\. (.*?),? (?:major|minor)$", out, re.MULTILINE | re.DOTALL)
+    return " ".join(found[1].split())
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "work", "cause"),
+    [
+        # What shop.py, shop.js and main.rs say they changed.
+        ("python/base.folded", "python/new.folded", "", "discount and what it calls"),
+        ("python/base.folded", "python/new.folded", "103526:25563", "discount"),
+        ("node/format/base", "node/format/new", "4663:3454", "format uses 19.0×"),
+        ("rust/base.folded", "rust/new.folded", "40271:32846", "shop::checksum uses"),
+        ("rust/base.folded", "rust/new.folded", "", "shop::checksum 18.55 → 42.80%"),
+    ],
+)
+def test_the_planted_change_is_the_first_cause(cli, base, new, work, cause):
+    flags = ["--work", work] if work else []
+    for full in ((), ("--full",)):
+        out = cli(*flags, DATA / base, DATA / new, *full).out
+        assert cause in first_cause(out)
+        assert not re.search(GO, out)
+
+
+def test_the_report_of_node_opens_on_time(cli):
+    out = cli(DATA / "node/format/base", DATA / "node/format/new", "--full").out
+    assert 0 < out.index("   wall, in s/s") < out.index("   inuse_space, in ")
+
+
+def test_samples_without_names_are_counted_and_are_no_cause(cli):
+    out = cli(DATA / "cpp/base.folded", DATA / "cpp/new.folded", "--full").out
+    lines = (DATA / "cpp/new.folded").read_text().splitlines()
+    counts = [(int(line.rpartition(" ")[2]), "[unknown]" in line) for line in lines]
+    share = sum(n for n, nameless in counts if nameless) / sum(n for n, _ in counts)
+    assert f"{share:.0%} of new's samples have frames without names" in out
+    causes = out.partition("\nWhy")[2].partition("\n\nbase → new")[0]
+    assert "shop::Cart::total is new" in causes
+    assert "[unknown]" not in causes
+
+
+@pytest.mark.parametrize(
+    ("types", "name", "primary"),
+    [
+        ("samples/count CPU/nanoseconds", "cpu", 1),
+        ("cpu-samples/count cpu-time/ns wall-time/ns heap-space/bytes", "cpu", 1),
+        ("process_cpu:cpu:nanoseconds:cpu:nanoseconds/nanoseconds", "cpu", 0),
+        ("sample/count wall/nanoseconds inuse_space/bytes", "wall", 1),
+        ("WALL/microseconds", "wall", 0),
+        ("cycles:u_sample/count cycles:u_event/count", "samples", 1),
+        ("alloc_in_new_tlab_objects/count alloc_in_new_tlab_bytes/bytes", "heap", 1),
+        ("samples/count time/nanoseconds", "time", 1),
+        ("contentions/count delay/nanoseconds", "block", 1),
+        ("alloc_samples/count", "heap", 0),
+    ],
+)
+def test_sample_types_are_known_by_what_they_mean(types, name, primary):
+    kinds = [ValueType(*one.rsplit("/", 1)) for one in types.split()]
+    profile = replace(
+        read("base").data,
+        sample_types=tuple(kinds),
+        values=np.ones((len(read("base").data), len(kinds)), np.int64),
+    )
+    assert (kind_name(profile), primary_column(profile)) == (name, primary)
+
+
+def test_objects_of_java_follow_their_bytes(tmp_path):
+    kinds = ("alloc_in_new_tlab_objects", "alloc_in_new_tlab_bytes")
+    units = ("count", "bytes")
+    paths = []
+    for side in ("base", "new"):
+        profile = read(side).data
+        profile = replace(
+            profile,
+            sample_types=tuple(map(ValueType, kinds, units)),
+            period_type=None,
+            period=None,
+        )
+        paths.append(tmp_path / f"{side}.pb")
+        paths[-1].write_bytes(encode(profile))
+    profiles = pprofdiff.compare(*paths).data.profiles
+    assert [one.sample_type.type for one in profiles] == [*kinds[::-1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "own"),
+    [
+        ("page", "/srv/shop.js", True),
+        ("Module._compile", "node:internal/modules/cjs/loader", False),
+        ("start", "/srv/node_modules/@datadog/pprof/out/src/time-profiler.js", False),
+        ("Garbage Collection", "", False),
+        ("JSONEncoder.encode", "json/encoder.py", False),
+        ("price", "shop/json.py", True),
+        ("get", "/usr/lib/python3.11/site-packages/requests/api.py", False),
+        ("<module>", "shop.py", True),
+        ("core::hash::Hasher::write_u8", "/rustc/59807616e/library/core/src/hash.rs", False),
+        ("shop::sorted", "/srv/shop/src/main.rs", True),
+        ("std::vector<shop::Line>::push_back", "/usr/include/c++/12/bits/stl_vector.h", False),
+    ],
+)  # fmt: skip
+def test_a_file_shows_whose_code_a_function_is(name, file, own):
+    others = ["main", "/srv/main.c"]
+    mask = own_code([name, others[0]], [file, others[1]], of_go=False)
+    assert mask.tolist() == [own, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("shop::Cart::total", True),
+        ("<shop::Cart as core::fmt::Display>::fmt", True),
+        ("<core::hash::sip::Hasher<S> as core::hash::Hasher>::write_str", False),
+        ("std::__introsort_loop<unsigned long*>", False),
+        ("operator new", False), ("malloc", False), ("cfree@GLIBC_2.2.5", False),
+        ("__memcmp_evex_movbe", False), ("std_total", True), ("main", True),
+        ("java/util/HashMap.put", False), ("shop/Cart.total", True),
+        ("[unknown]", False), ("[libjvm.so]", False), ("0x7f00", False), ("", False),
+        ("<unknown>", False),
+    ],
+)  # fmt: skip
+def test_without_files_a_name_shows_whose_code_it_is(name, own):
+    assert own_code([name], [""], of_go=False).tolist() == [own]

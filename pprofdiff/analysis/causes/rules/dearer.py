@@ -14,7 +14,6 @@ from pprofdiff.analysis.causes.finding import Claim, Finding
 from pprofdiff.analysis.causes.one_sided import mostly
 from pprofdiff.analysis.causes.wording import joined, listed, times, times_the
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
-from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.policy import CLEARLY, COVERS, MAJOR, NAMED
 from pprofdiff.goruntime.names import package_of
@@ -56,7 +55,7 @@ def _next(cpu: CPUComparison, free: Claim) -> int | None:
     # Beyond what runs differ by, and beyond the load.
     beyond = np.isin(judged.mark, ("more", "less"))
     loud[at[beyond & ~cpu.relative.rows(table.runs("cum")).noise]] = True
-    loud &= owned(names)
+    loud &= cpu.diff.paired_functions.own
     # Of what is left: where one function takes much more, all others take less.
     rest = [float(total) for total in cpu.sums(free)]
     if min(rest) <= 0:

@@ -21,7 +21,6 @@ from pprofdiff.analysis.causes.wording import (
     percent,
     times,
 )
-from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.policy import CLEARLY, COVERS, MAJOR, MOST, NAMED
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.splits import Split
@@ -251,8 +250,7 @@ def covering(diff: ProfileDiff, kept: Claim | None = None) -> int | None:
         for side, values in enumerate(diff.values)
     ]
     whole = by.delta(*totals)
-    names = diff.paired_functions.names
-    covers = owned(names) & (delta * np.sign(whole) >= COVERS * abs(whole))
+    covers = diff.paired_functions.own & (delta * np.sign(whole) >= COVERS * abs(whole))
     covers &= (base > 0) & (new > 0)
     rows = np.flatnonzero(covers)
     if not whole or not len(rows):

@@ -1,0 +1,71 @@
+"""Which functions are the program's own code, in Go and in other languages.
+
+Go names a function's package, other producers its file: a file of the language's
+runtime, of its standard library or of an installed package is not the program's. Where
+there are no files, namespaces decide.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.ledger.codes import owned
+
+# Node.js, V8, CPython, cargo and rustc, system headers, and what glibc is built from.
+_LIBRARY_FILE = re.compile(
+    r"^(?:node:|<|\.{1,2}/(?:csu|elf|io|malloc|nptl|stdlib|string|sysdeps|time)/)"
+    r"|(?:^|/)(?:node_modules|site-packages|dist-packages|\.cargo/registry"
+    r"|\.rustup|rustc/[0-9a-f]{7,}|lib/python\d[.\d]*|usr/include|usr/lib\d*)/"
+    r"|(?:^|/)library/(?:std|core|alloc)/src/"
+)
+# Namespaces of Rust, C++ and Java; an implementation is that of its type.
+_LIBRARY_NAME = re.compile(
+    r"<*[&*]*(?:(?:std|core|alloc|hashbrown|backtrace|__gnu_cxx|abi)::"
+    r"|(?:java|javax|jdk|sun|com[./]sun|kotlin|scala)[./])"
+    r"|operator (?:new|delete)\b|_|[\w.]+@|\("
+    r"|(?:c?free|malloc|calloc|realloc|posix_memalign|mem(?:cpy|move|set|cmp|chr))$"
+)
+_NAMELESS = re.compile(
+    r"|\?+|0x[0-9a-f]+|<unknown>|unknown|\[unknown\w*\]|\[\S+\.so[.\d]*\]|\[[\w.-]+\]"
+)
+
+
+def named(names: Sequence[str]) -> NDArray[np.bool_]:
+    """Return a mask of the names that are a function's.
+
+    Others stand for an address without a symbol: `[unknown]`, or a binary's name.
+    """
+    return np.array([_NAMELESS.fullmatch(name) is None for name in names], np.bool_)
+
+
+def own_code(
+    names: Sequence[str], files: Sequence[str], *, of_go: bool
+) -> NDArray[np.bool_]:
+    """Return a mask of the functions that are the program's own code.
+
+    `files` has the file of each function, ``""`` if unknown; `of_go` says whether Go
+    wrote the profile.
+    """
+    if of_go:
+        return owned(list(names))
+    own = np.array([_LIBRARY_NAME.match(name) is None for name in names], np.bool_)
+    own &= named(names)
+    if not any(files):
+        return own
+    return own & np.array([_of_program(file) for file in files], np.bool_)
+
+
+def _of_program(file: str) -> bool:
+    """Return whether a file is the program's: false if it is unknown.
+
+    py-spy shortens names of files to what is imported, such as ``json/encoder.py``.
+    """
+    if not file or _LIBRARY_FILE.search(file):
+        return False
+    first = re.split(r"[/.]", file, maxsplit=1)[0]
+    return not (file.endswith(".py") and first in sys.stdlib_module_names)

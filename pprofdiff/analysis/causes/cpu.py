@@ -263,7 +263,12 @@ class CPUComparison:
 
     @cached_property
     def apart(self) -> list[str]:
-        """What a function's own cost leaves out; stack growth only where it matters."""
+        """What a function's own cost leaves out of a Go program's.
+
+        Stack growth is listed only where it matters.
+        """
+        if not self.of_go:
+            return []
         grown, totals = self.sums(self.of((_STACKS,))), self.diff.totals
         shares = (one / whole for one, whole in zip(grown, totals, strict=True))
         return ["GC", "allocation", *(["stack growth"] if max(shares) >= MINOR else [])]

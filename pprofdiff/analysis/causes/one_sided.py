@@ -14,6 +14,7 @@ from pprofdiff.analysis.causes.finding import Claim
 from pprofdiff.analysis.causes.inside import Inside, OneSidedWork, Root, inside_others
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.policy import MOST, NEARLY_ALL, NOTICED
+from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of
 from pprofdiff.identity.symbols import Symbols
 from pprofdiff.model.csr import (
@@ -125,9 +126,7 @@ def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
         for row in np.flatnonzero(significant).tolist():
             significant[row] = _significant(cpu, table.names[row])
     else:
-        # Which library functions the compiler inlines, and names, differs by build.
-        functions = cpu.diff.paired_functions
-        significant &= functions.own[functions.tabled]
+        significant &= named(table.names)
     cum = table.raw("cum")
     base, new = cum[0] / base_total, cum[1] / new_total
     at = cpu.diff.paired_functions.tabled

@@ -292,7 +292,7 @@ def _finding(
 ) -> Finding:
     first = movers[0]
     names = distinct_names(cpu.names[m.row] for m in movers[:NAMED])
-    apart = cpu.apart if cpu.diff.grouped else []
+    apart = cpu.apart
     if _one_sided(cpu, owners, movers):
         apart = [*apart, "what is gone or new"]
     which = f"lat with library code{f', without {listed(apart)}' if apart else ''}"

@@ -41,8 +41,11 @@ def functions(case: Case) -> Iterator[Finding]:
         else:
             side = 0 if before else 1
             yield _gone_or_new(case, cpu, changes[side], before or after)
+    own = cpu.diff.paired_functions.own
     for inside in alone.inside:
-        yield _inside(cpu, inside)
+        # Which library code C++ and Rust compilers inline differs by build.
+        if cpu.of_go or own[[root.row for root in inside.roots]].any():
+            yield _inside(cpu, inside)
 
 
 def _under_any(change: OneSidedWork, roots: list[Root]) -> Mask:
@@ -289,10 +292,12 @@ def below(case: Case) -> Iterator[Finding]:
     named = listed_functions([cpu.names[i] for i in movers if delta[i]])
     most = delta[movers].sum() > MOST * delta.sum()
     where = f"; most of it in {named}" if most else ""
+    apart = f", without {listed(cpu.apart)}" if cpu.apart else ""
+    many = "many" if cpu.noun == "samples" else "much"
     yield Finding(
         "dearer-below" if ratio > 1 else "cheaper-below",
-        f"{short(name)} and what it calls cost {times(ratio)} as much {cpu.noun}",
-        f"{cpu.words(base, new)}, without {listed(cpu.apart)}{where}.",
+        f"{short(name)} and what it calls cost {times(ratio)} as {many} {cpu.noun}",
+        f"{cpu.words(base, new)}{apart}{where}.",
         (cpu.fact(f"below {name}", base, new),),
         direction="worse" if ratio > 1 else "better",
         claim=claim,

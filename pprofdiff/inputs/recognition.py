@@ -101,10 +101,11 @@ _REFUSALS = {
     ),
     Foreign.PROGRAM: "program, not a profile; give the profile taken from it",
     Foreign.PERF_DATA: (
-        "output of perf record; convert it with perf_to_profile "
-        "(github.com/google/perf_data_converter)"
+        "output of perf record; fold it with perf script | stackcollapse-perf.pl"
     ),
-    Foreign.JAVA: "Java profile; pprofdiff reads those of Go programs",
+    Foreign.JAVA: (
+        "heap dump or flight recording of Java; give async-profiler's collapsed stacks"
+    ),
     Foreign.HTML: (
         "web page, not a profile; "
         "profiles are at addresses such as host:6060/debug/pprof/heap"

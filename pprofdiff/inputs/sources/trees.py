@@ -12,6 +12,8 @@ from typing import Protocol
 
 from pprofdiff.goruntime.names import package_of
 
+# The compiler numbers closures in the function that they end up in.
+_CLOSURE = re.compile(r"\.func\d+(\.\d+)*$")
 _MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
 _MOST_OF_MODULE = 1 << 16
 _DEEPEST = 64
@@ -126,13 +128,27 @@ def place_in(tree: Tree, function: str, file: str) -> str | None:
         package = "/".join(parts[:-1])
     if package == "command-line-arguments":
         package = "main"
-    tails = list(_of_modules(tree, package, parts[-1]))
-    tails += ["/".join(parts[start:]) for start in range(len(parts))]
+    suffixes = ["/".join(parts[start:]) for start in range(len(parts))]
+    if _CLOSURE.search(function):
+        for tail in suffixes:
+            if _is_near(tree, tail, package):
+                return tail
+    tails = [*_of_modules(tree, package, parts[-1]), *suffixes]
     tails.append(f"vendor/{package}/{parts[-1]}")
     for tail in tails:
         if tree.has(tail) and _is_of(tree, tail, package):
             return tail
     return None
+
+
+def _is_near(tree: Tree, path: str, package: str) -> bool:
+    """Return whether a file is in a folder of the module that a package is in.
+
+    A closure of a function inlined into another package has that package's name.
+    """
+    folder = posixpath.dirname(path)
+    found = _module_of(tree, folder) if folder and tree.has(path) else None
+    return found is not None and f"{package}/".startswith(f"{found[1]}/")
 
 
 def _of_modules(tree: Tree, package: str, name: str) -> Iterator[str]:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.wording import listed, listed_functions
+from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import line_words
 from pprofdiff.analysis.source.model import ChangedLines, RelatedLines, SourceOfFinding
-from pprofdiff.goruntime.names import package_of
+from pprofdiff.goruntime.names import package_of, strip_type_arguments
 from pprofdiff.goruntime.readable import short
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
@@ -104,7 +105,10 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     added = _added(source, finding.title)
     with_new = _with(added, (*source.lines, *source.near)[0].path) if added else ""
     for i, lines in enumerate(source.lines):
-        amount = line_words(report.profiles[source.diff], lines.base, lines.new)
+        diff = report.profiles[source.diff]
+        amount = ""
+        if not _exceeds(diff, lines):
+            amount = line_words(diff, lines.base, lines.new)
         kept = lines._replace(commits=lines.commits[:_COMMITS])
         others = ""
         if lines.function not in {one.function for one in source.lines[:i]}:
@@ -122,6 +126,19 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     if source.unchanged and (source.lines or source.near):
         named = listed_functions(source.unchanged)
         yield SourceNote(f"No line of {named} itself changed.")
+
+
+def _exceeds(diff: ProfileDiff, lines: ChangedLines) -> bool:
+    """Return whether lines cost more than their function, whose lines others have too.
+
+    Instances of a generic function have the same lines, and so do their closures.
+    """
+    functions = diff.paired_functions
+    if strip_type_arguments(lines.function) == lines.function:
+        return False
+    rows = [i for i, name in enumerate(functions.names) if name == lines.function]
+    base, new = (int(side[rows].sum()) for side in functions.raw("cum"))
+    return lines.base > base or lines.new > new
 
 
 def _related(related: Sequence[RelatedLines]) -> Iterator[SourceNote]:

@@ -33,6 +33,10 @@ CASES = [
     ("example.org/lib.F", "/b/shop/vendor/example.org/lib/a.go", "vendor/example.org/lib/a.go"),
     ("example.org/lib.F", "example.org/lib@v1.2.3/a.go", "vendor/example.org/lib/a.go"),
     ("example.com/tools/lint.F", "/b/shop/tools/lint/lint.go", "tools/lint/lint.go"),
+    # A closure of a function inlined into another package of its module.
+    ("example.com/shop/v2.(*S).Do.run.func1", "/b/shop/cmd/shop/main.go", "cmd/shop/main.go"),
+    ("example.com/other.(*S).Do.run.func1", "/b/shop/cmd/shop/main.go", None),
+    ("net/http.(*Server).Serve.func1", "/usr/local/go/src/net/http/server.go", None),
     # Files of the same name that are not of this tree.
     ("net/http.(*Server).Serve", "/usr/local/go/src/net/http/server.go", None),
     ("net/http.(*Server).Serve", "net/http/server.go", None),

@@ -368,11 +368,15 @@ def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
         anonymous=options.no_paths,
         within=options.within,
         # Removing paths needs the full trace; views of a state use none of the results
-        # that condensing precomputes.
+        # that condensing precomputes. What waits waited for is among those of a full
+        # report.
         condense="no"
         if options.no_paths or options.state
         else "full"
-        if options.outputs or options.full or options.github_summary
+        if options.outputs
+        or options.full
+        or options.github_summary
+        or options.view == "waits"
         else "short",
         # Messages name hosts and the location of copies.
         say=_silent if options.no_paths else screen.say,

@@ -21,11 +21,11 @@ from pprofdiff.analysis.traces.goroutines import (
     goroutine_chunks,
     root_name,
 )
-from pprofdiff.analysis.traces.interval_rows import ranges_of, row_at
+from pprofdiff.analysis.traces.interval_rows import owners_of, ranges_of, row_at
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.wait_chains import wakers
 from pprofdiff.errors import UsageError
-from pprofdiff.model.csr import distinct, row_of_item, slices
+from pprofdiff.model.csr import distinct, slices
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State, Trace
 from pprofdiff.report.model import ReportModel
@@ -219,16 +219,17 @@ def _arrows(pid: int, trace: Trace, threads: Column, until: int) -> Iterator[byt
     `threads` has the thread of each goroutine, -1 for none: then the arrow begins at
     the P on which it runs. Arrows after a time are left out.
     """
-    rows, waker = trace.intervals, wakers(trace)
-    owner = row_of_item(rows.offsets)
-    waits = np.flatnonzero((waker >= 0) & (threads[owner] >= 0))
-    waits = waits[rows.start_ns[waits + 1] < until]
-    at, woken = rows.start_ns[waits + 1], owner[waits]
-    does = row_at(rows.offsets, rows.start_ns, waker[waits], at)
+    rows = trace.intervals
+    waits, waker = wakers(trace)
+    woken = owners_of(rows.offsets, waits)
+    drawn = (threads[woken] >= 0) & (rows.start_ns[waits + 1] < until)
+    waits, waker, woken = waits[drawn].astype(np.int64), waker[drawn], woken[drawn]
+    at = rows.start_ns[waits + 1]
+    does = row_at(rows.offsets, rows.start_ns, waker, at)
     # What it does next may begin at the same time.
-    passed = (does > rows.offsets[:-1][waker[waits]]) & (rows.start_ns[does] == at)
+    passed = (does > rows.offsets[:-1][waker]) & (rows.start_ns[does] == at)
     does = np.where(passed & (rows.state[does] != State.RUNNING), does - 1, does)
-    thread = threads[waker[waits]]
+    thread = threads[waker]
     on = _busy(rows.state[does]) & (rows.processor[does] >= 0) & (does >= 0)
     thread = np.where(
         (thread < 0) & on, _FIRST_PROCESSOR + rows.processor[does], thread

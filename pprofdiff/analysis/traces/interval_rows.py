@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.model.csr import Offsets, expand, row_of_item
+from pprofdiff.model.csr import Offsets, expand, order_of
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.timeline import RangeKind, Ranges
 from pprofdiff.model.traces.trace import State, Trace
@@ -43,7 +43,7 @@ def lengths(trace: Trace, here: slice) -> Column:
     return lasts
 
 
-def owners_of(offsets: Offsets, rows: Column) -> Column:
+def owners_of(offsets: Offsets, rows: NDArray[np.integer]) -> Column:
     """Return the owners of sorted rows (int64).
 
     Rows ``offsets[i]:offsets[i+1]`` belong to owner i.
@@ -130,15 +130,16 @@ class RowFinder:
         rows = trace.intervals
         self._offsets, self._start = rows.offsets, trace.start_ns
         self._span = trace.end_ns - trace.start_ns + 1
-        owner = row_of_item(rows.offsets)
         # Goroutines one after the other, so that one search finds both.
-        self._keys = owner * np.int64(self._span) + (rows.start_ns - self._start)
+        shift = np.arange(len(rows.offsets) - 1) * self._span - self._start
+        self._keys = np.repeat(shift, np.diff(rows.offsets))
+        self._keys += rows.start_ns
 
     def at(self, owner: NDArray[np.integer], time_ns: Column) -> Column:
         """Return each goroutine's last row that begins at or before a time, or -1."""
         keys = owner * np.int64(self._span) + (time_ns - self._start)
         # In order, so that neighbors are found near each other: caches hold few rows.
-        order = np.argsort(keys)
+        order = order_of(keys)
         row = np.empty(len(keys), np.int64)
         row[order] = np.searchsorted(self._keys, keys[order], "right") - 1
         return np.where(row >= self._offsets[:-1][owner], row, -1)

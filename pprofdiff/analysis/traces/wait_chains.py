@@ -11,7 +11,7 @@ the wait in integers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
@@ -19,12 +19,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.traces.interval_rows import RowFinder, lengths, row_ends
-from pprofdiff.model.csr import expand, grouped, order_of, row_of_item, sums
+from pprofdiff.analysis.traces.interval_rows import RowFinder, owners_of, row_ends
+from pprofdiff.model.csr import distinct, expand, offsets_of, order_of, slices
 from pprofdiff.model.traces.trace import State, Trace
 
 Column = NDArray[np.int64]
-Places = NDArray[np.integer]
+Index = NDArray[np.integer]
 
 EndKind = Literal[
     "running", "processor", "syscall", "network", "timer", "gc", "blocked", "created"
@@ -61,28 +61,29 @@ TIMED = ("select", "chan receive")
 SEVERAL = -1
 """The place of nodes that stand for several."""
 
-# Bits of a place in a key of node and place.
-_PLACE_BITS = 32
+# Waits followed at a time: what is made of them fits into the CPU cache.
+_WAITS = 1 << 15
+# So many rows after another one are looked at before a search.
+_NEAR = 3
+# Stretches of the trace by which waits are ordered, which fit into 16 bits.
+_STRETCHES = 1 << 12
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WaitPaths:
     """What waits waited for, as a tree of places: each waits for what is below it.
 
-    A node has a `parent`, which comes before it, -1 for the first, and a `place`. Waits
-    at one place behind each other, as in a queue, are one node, and so are all that are
-    deeper than the tree: their place is `SEVERAL`. Chains end at rows of
-    `Trace.intervals`: the columns `node`, `row` and `ns` say where and for how long,
-    some pairs several times. A `row` past the last of the trace, by i, is that in which
-    a goroutine ended wait i of `WaitChains`, up to then. In `unborn_ns` of a node, a
-    goroutine that ended its waits had not been created. All are int64; the times add up
-    to the length of the waits.
+    A node has a `parent`, which comes before it, -1 for a node in which chains begin,
+    and a `place` (int64). Chains begin in the first nodes, in the order given. Waits at
+    one place behind each other, as in a queue, are one node, and so are all that are
+    deeper than the tree: their place is `SEVERAL`. `ns` (int64, nodes × ends) is how
+    long chains of a node ended at each end. In `unborn_ns` of a node (int64), a
+    goroutine that ended its waits had not been created. The times add up to the length
+    of the waits.
     """
 
     parent: Column
     place: Column
-    node: Column
-    row: Column
     ns: Column
     unborn_ns: Column
 
@@ -91,123 +92,227 @@ class WaitPaths:
 class WaitChains:
     """The waits of a trace that a goroutine ended, and what held them up.
 
-    `lengths` (int64 ns) is how long each row of `Trace.intervals` lasts, `wait_of`
-    (int64) its wait, -1 for none. `row` is the row of each wait, and `ended_in` that in
-    which the waker ended it. A piece is a time in which one goroutine of a chain
-    holds up a wait; the pieces of wait i are ``offsets[i]:offsets[i+1]``. All but the
-    first are behind the piece before them, and behind the wait in row `via`. In each,
-    all of the rows `first` to `last` (exclusive) count; `head` is the row that it
-    begins in and `tail` the one it ends in, -1 for none, with the time in them that
-    counts, `head_ns` and `tail_ns`; without a head, its goroutine had not been created
-    for `head_ns`. All are int64.
+    Waits are about in the order of time: what holds up some of them is at neighboring
+    rows. `wait_of` has the wait of each row of `Trace.intervals`, -1 for none, `row`
+    the row of each wait, `waker` the goroutine that ended it, and `last` what that did
+    in the nanosecond before.
+
+    A piece is a time in which one goroutine of a chain holds up a wait; the pieces of
+    wait i are ``offsets[i]:offsets[i+1]`` (int64). A piece ends the wait `ends`: the
+    first is by the waker of the wait itself, all others are behind a wait of the
+    goroutine before. It begins when the wait begins, `at` a row of its goroutine, -1 if
+    that had not been created. All but offsets are int32, or int64 if rows need it.
     """
 
-    lengths: Column
-    wait_of: Column
-    row: Column
-    ended_in: Column
+    trace: Trace
+    wait_of: Index
+    row: Index
+    waker: Index
+    last: Index
     offsets: Column
-    via: Column
-    first: Column
-    last: Column
-    head: Column
-    head_ns: Column
-    tail: Column
-    tail_ns: Column
+    ends: Index
+    at: Index
 
-    def paths(self, rows: Column, place: Places, begin: int, deepest: int) -> WaitPaths:
-        """Return what some waits waited for, by the places of the waits on the way.
+    def paths(
+        self, begun: Index, places: Sequence[int], row: Rows, deepest: int
+    ) -> WaitPaths:
+        """Return what waits waited for, by the places of the waits on the way.
 
         Parameters
         ----------
-        rows
-            Rows in which goroutines wait, each once.
-        place
-            The place of each row of `Trace.intervals` that is a wait.
-        begin
-            The place of `rows`, at which all chains begin, `SEVERAL` for many places.
+        begun
+            The begin of chains, an index of `places`, of each row of
+            `Trace.intervals`; -1 for rows that are not to be followed.
+        places
+            The place of each begin, `SEVERAL` for many places.
+        row
+            What all rows are.
         deepest
             How many nodes a chain may have below its first.
 
         """
-        nodes = _Nodes(begin, deepest)
-        ends: list[tuple[Column, Column, Column]] = []
-        unborn: list[tuple[Column, Column]] = []
-        size = len(self.lengths) + 1
-        at, many = rows, np.ones(len(rows), np.int64)
-        node = np.zeros(len(rows), np.int64)
-        behind = False
-        while len(at):
-            wait = self.wait_of[at]
-            chained = wait >= 0
-            own = at[~chained]
-            ends.append((node[~chained], own, many[~chained] * self.lengths[own]))
-            wait, many, node = wait[chained], many[chained], node[chained]
-            if behind:
-                node = nodes.below(node, place[at[chained]])
-            counts = np.diff(self.offsets)[wait]
-            piece = expand(self.offsets[:-1][wait], counts)
-            node = self._along(nodes, node, wait, place)
-            many = np.repeat(many, counts)
-            missing = np.flatnonzero(self.head[piece] < 0)
-            held = self.head_ns[piece[missing]]
-            unborn.append((node[missing], many[missing] * held))
-            # What each piece ends is the wait itself, or one that it is behind.
-            via = self.via[piece]
-            ended = np.where(via < 0, np.repeat(wait, counts), self.wait_of[via])
-            for row, part in ((self.head, self.head_ns), (self.tail, self.tail_ns)):
-                some = np.flatnonzero(row[piece] >= 0)
-                held, at_end = piece[some], ended[some]
-                last = row[held] == self.ended_in[at_end]
-                until = np.where(last, at_end + len(self.lengths), row[held])
-                ends.append((node[some], until, many[some] * part[held]))
-            # Each node counts its rows by itself.
-            shift = node * size
-            ranges = shift + self.first[piece], shift + self.last[piece]
-            key, many = _covered(*ranges, many)
-            node, at = np.divmod(key, size)
-            behind = True
-        parent, places = nodes.columns()
-        of, row, ns = _joined(ends, 3)
-        created, held = _joined(unborn, 2)
-        unborn_ns = sums(created, held, len(parent))
-        return WaitPaths(parent, places, of, row, ns, unborn_ns)
+        follow = _Following(self, _Nodes(places, row, deepest), row)
+        for here in slices(len(begun)):
+            rows = here.start + np.flatnonzero(
+                (begun[here] >= 0) & (self.wait_of[here] < 0)
+            )
+            owner = owners_of(self.trace.intervals.offsets, rows)
+            start = self.trace.intervals.start_ns[rows]
+            lasts = row_ends(self.trace, rows, owner) - start
+            follow.charge(begun[rows].astype(np.int64), rows, lasts)
+        none = np.zeros(0, np.int64)
+        held = none, none, none
+        for first in range(0, len(self.row), _WAITS):
+            wait = np.arange(first, min(first + _WAITS, len(self.row)))
+            node = begun[self.row[wait]]
+            some = np.flatnonzero(node >= 0)
+            # What is behind these waits is followed with those that come next.
+            mine = node[some].astype(np.int64), wait[some], np.ones(len(some), np.int64)
+            both = zip(mine, held, strict=True)
+            held = follow.one_further(*map(np.concatenate, both))
+        while len(held[0]):
+            held = follow.one_further(*held)
+        return follow.nodes.paths()
 
-    def _along(
-        self, nodes: _Nodes, node: Column, wait: Column, place: Places
-    ) -> Column:
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Rows:
+    """What rows of `Trace.intervals` are, as waits and as ends of chains.
+
+    `place` is the place of each row that is a wait, `end` the end that each row is, of
+    so many `ends`. `ended` is, for each wait of `WaitChains`, the end that the row is
+    in which a goroutine ended it, up to then.
+    """
+
+    place: Index
+    end: Index
+    ended: Index
+    ends: int
+
+
+class _Following:
+    """Follows chains from waits to what they waited for, and adds that up."""
+
+    def __init__(self, chains: WaitChains, nodes: _Nodes, row: Rows) -> None:
+        self.nodes = nodes
+        self._chains = chains
+        self._row = row
+        self._intervals = chains.trace.intervals
+        self._bits = len(self._intervals).bit_length()
+
+    def charge(self, node: Column, rows: Index, ns: Column) -> None:
+        """Count so many ns of nodes at the ends that rows are."""
+        self.nodes.charge(node, self._row.end[rows], ns)
+
+    def charge_ended(self, node: Column, wait: Index, ns: Column) -> None:
+        """Count so many ns of nodes at what goroutines did when they ended waits."""
+        self.nodes.charge(node, self._row.ended[wait], ns)
+
+    def one_further(
+        self, node: Column, wait: Column, many: Column
+    ) -> tuple[Column, Column, Column]:
+        """Count what waits of nodes, each of them so many times, waited for.
+
+        Returns the waits that they are behind, likewise.
+        """
+        chains, start_ns = self._chains, self._intervals.start_ns
+        begin = chains.offsets[wait]
+        counts = chains.offsets[wait + 1] - begin
+        piece = expand(begin, counts)
+        node = self._along(node, begin, counts)
+        many = np.repeat(many, counts)
+        since = np.repeat(start_ns[chains.row[wait]], counts)
+        ended = chains.ends[piece]
+        at, last = chains.at[piece], chains.last[ended]
+        until = start_ns[chains.row[ended] + 1]
+        first = at + 1
+        missing = np.flatnonzero(at < 0)
+        goroutine = chains.waker[ended[missing]]
+        first[missing] = self._intervals.offsets[goroutine]
+        # What its goroutine does at the end is cut off, unless it does so all along.
+        cut = np.flatnonzero(last >= first)
+        tail = last[cut]
+        held = many[cut] * (until[cut] - start_ns[tail])
+        self.charge_ended(node[cut], ended[cut], held)
+        until[cut] = start_ns[first[cut]]
+        # All but the last piece begin with a wait, behind which is the next piece.
+        final = np.cumsum(counts) - 1
+        held = many[final] * (until[final] - since[final])
+        born = at[final] >= 0
+        throughout = born & (at[final] == last[final])
+        some = final[throughout]
+        self.charge_ended(node[some], ended[some], held[throughout])
+        some = final[born & ~throughout]
+        self.charge(node[some], at[some], held[born & ~throughout])
+        self.nodes.charge_unborn(node[final[~born]], held[~born])
+        whole = cut[first[cut] < tail]
+        return self._rows(node[whole], first[whole], last[whole], many[whole])
+
+    def _along(self, node: Column, begin: Column, counts: Column) -> Column:
         """Return the node of each piece of some waits; `node` is that of the first."""
-        counts = np.diff(self.offsets)[wait]
+        chains = self._chains
         starts = np.cumsum(counts) - counts
         found = np.repeat(node, counts)
         behind, live = 1, np.flatnonzero(counts > 1)
         while len(live):
-            via = self.via[self.offsets[:-1][wait[live]] + behind]
+            via = chains.row[chains.ends[begin[live] + behind]]
             here = starts[live] + behind
-            found[here] = nodes.below(found[here - 1], place[via])
+            found[here] = self.nodes.below(found[here - 1], self._row.place[via])
             behind += 1
             live = live[counts[live] > behind]
         return found
 
+    def _rows(
+        self, node: Column, first: Index, last: Index, many: Column
+    ) -> tuple[Column, Column, Column]:
+        """Count rows ``first[i]:last[i]`` at their ends; return those that are waits.
+
+        No row is the last of its goroutine. Each node counts its rows by itself.
+        """
+        key = node << self._bits
+        key, sizes, many = _covered(key | first, key | last, many)
+        row = expand(key & ((1 << self._bits) - 1), sizes)
+        node, many = np.repeat(key >> self._bits, sizes), np.repeat(many, sizes)
+        wait = self._chains.wait_of[row]
+        own = np.flatnonzero(wait < 0)
+        held = row[own]
+        start_ns = self._intervals.start_ns
+        lasts = start_ns[held + 1] - start_ns[held]
+        self.charge(node[own], held, many[own] * lasts)
+        further = np.flatnonzero(wait >= 0)
+        place = self._row.place[row[further]]
+        node = self.nodes.below(node[further], place)
+        return node, wait[further].astype(np.int64), many[further]
+
 
 class _Nodes:
-    """The nodes of a tree while it grows, the one in which chains begin first."""
+    """The nodes of a tree while it grows, those in which chains begin first."""
 
-    def __init__(self, begin: int, deepest: int) -> None:
+    def __init__(self, places: Sequence[int], row: Rows, deepest: int) -> None:
         self._deepest = deepest
+        self._begins = len(places)
+        self._parent = [-1] * len(places)
+        self._depth = [0] * len(places)
+        self._place = list(places)
         self._known: dict[tuple[int, int], int] = {}
-        self._parent = [-1]
-        self._depth = [0]
-        self._place = [begin]
+        # One more than the node below each node at each place, 0 if not known yet.
+        self._below = np.zeros((0, int(row.place.max(initial=0)) + 1), np.int64)
+        # The last column is of goroutines that had not been created.
+        self._ns = np.zeros((0, row.ends + 1), np.int64)
+        self._grow()
 
-    def below(self, node: Column, place: Places) -> Column:
+    def _grow(self) -> None:
+        """Make room for twice the nodes; untouched pages take no memory."""
+        nodes = len(self._parent)
+        for name in ("_below", "_ns"):
+            old = getattr(self, name)
+            if len(old) < nodes:
+                grown = np.zeros((2 * nodes, old.shape[1]), np.int64)
+                grown[: len(old)] = old
+                setattr(self, name, grown)
+
+    def charge(self, node: Column, end: Index, ns: Column) -> None:
+        """Count so many ns of nodes at ends."""
+        np.add.at(self._ns.reshape(-1), node * self._ns.shape[1] + end, ns)
+
+    def charge_unborn(self, node: Column, ns: Column) -> None:
+        """Count ns of nodes in which a goroutine had not been created."""
+        np.add.at(self._ns[:, -1], node, ns)
+
+    def below(self, node: Column, place: Index) -> Column:
         """Return the nodes of places below others, which are made where missing."""
-        pairs, code = grouped(node << _PLACE_BITS | place)
-        found = [
-            self._child(pair >> _PLACE_BITS, pair & ((1 << _PLACE_BITS) - 1))
-            for pair in pairs.tolist()
-        ]
-        return np.array(found, np.int64)[code]
+        size = self._below.shape[1]
+        key = node * size + place
+        found: Column = self._below.reshape(-1)[key]
+        missing = np.flatnonzero(found == 0)
+        if len(missing):
+            pairs = distinct(key[missing]).tolist()
+            children = [1 + self._child(*divmod(pair, size)) for pair in pairs]
+            self._below.reshape(-1)[pairs] = children
+            found[missing] = self._below.reshape(-1)[key[missing]]
+            self._grow()
+        found -= 1
+        return found
 
     def _child(self, node: int, place: int) -> int:
         depth = self._depth[node]
@@ -221,99 +326,157 @@ class _Nodes:
             self._depth.append(depth + 1)
         return known
 
-    def columns(self) -> tuple[Column, Column]:
-        """Return each node's parent and place."""
-        return np.array(self._parent, np.int64), np.array(self._place, np.int64)
+    def paths(self) -> WaitPaths:
+        """Return the tree: by depth, then by parent, then by place."""
+        parent, place, depth = (
+            np.array(column, np.int64)
+            for column in (self._parent, self._place, self._depth)
+        )
+        rank = np.arange(len(parent))
+        size = self._begins
+        for below in range(1, int(depth.max(initial=0)) + 1):
+            here = np.flatnonzero(depth == below)
+            here = here[np.lexsort((place[here], rank[parent[here]]))]
+            rank[here] = size + np.arange(len(here))
+            size += len(here)
+        order = np.argsort(rank)
+        above = parent[order]
+        above = np.where(above < 0, -1, rank[above])
+        ns = self._ns[order]
+        return WaitPaths(above, place[order], ns[:, :-1], ns[:, -1])
 
 
-def _joined(parts: Sequence[tuple[Column, ...]], columns: int) -> list[Column]:
-    """Return so many columns, each of all parts together."""
-    none = [np.zeros(0, np.int64)] * columns
-    return [np.concatenate(one) for one in zip(*parts, strict=True)] or none
+def _covered(
+    first: Column, last: Column, many: Column
+) -> tuple[Column, Column, Column]:
+    """Return ranges that do not meet of the rows in ranges that count many times each.
 
-
-def _covered(first: Column, last: Column, many: Column) -> tuple[Column, Column]:
-    """Return the rows in ranges that count many times each, and how often in all."""
+    Returns their first rows, their sizes and how often they count in all.
+    """
     place = np.concatenate((first, last))
-    order = np.argsort(place, kind="stable")
+    order = order_of(place)
     place = place[order]
     depth = np.cumsum(np.concatenate((many, -many))[order])
-    deep = np.flatnonzero((depth[:-1] > 0) & (place[1:] > place[:-1]))
-    sizes = place[deep + 1] - place[deep]
-    return expand(place[deep], sizes), np.repeat(depth[deep], sizes)
+    sizes = np.diff(place)
+    deep = np.flatnonzero((depth[:-1] > 0) & (sizes > 0))
+    return place[deep], sizes[deep], depth[deep]
 
 
 def wait_chains(trace: Trace) -> WaitChains:
     """Return the waits of a trace that a goroutine ended, with their chains."""
-    rows = trace.intervals
-    waker = wakers(trace)
-    waits = np.flatnonzero(waker >= 0)
-    columns: list[tuple[Column, ...]] = []
+    rows, kind = trace.intervals, _kind(trace)
+    row, waker = _in_time(trace, *wakers(trace))
+    wait_of: Index = np.full(len(rows), -1, kind)
+    wait_of[row] = np.arange(len(row), dtype=kind)
     find = RowFinder(trace)
-    # One more row, that begins when the trace ends, stands for none.
-    starts, awaited = np.append(rows.start_ns, trace.end_ns), np.append(waker, -1)
-    wait = np.arange(len(waits))
-    chain = wait
-    start, stop = rows.start_ns[waits], rows.start_ns[waits + 1]
-    # What the waker does when it ends a wait, at whichever place of a chain that is.
-    last_of_wait = find.at(waker[waits], stop - 1)
-    wait_of = np.full(len(rows), -1, np.int64)
-    wait_of[waits] = wait
-    via = np.full(len(waits), -1, np.int64)
-    while len(wait):
-        goroutine = waker[waits[chain]]
-        at = find.at(goroutine, start)
-        there = at >= 0
-        first = np.where(there, at + 1, rows.offsets[:-1][goroutine])
-        until = np.where(
-            there, row_ends(trace, np.maximum(at, 0), goroutine), starts[first]
-        )
-        held = np.minimum(until, stop) - start
+    last: Index = np.empty(len(row), kind)
+    counts: list[Column] = [np.zeros(0, np.int64)]
+    pieces: list[tuple[Index, Index]] = []
+    for begin in range(0, len(row), _WAITS):
+        here = slice(begin, min(begin + _WAITS, len(row)))
+        until = rows.start_ns[row[here] + 1]
+        since = rows.start_ns[row[here]]
+        steps = [*_steps(trace, find, (wait_of, waker), here, since, until)]
+        _, _, found = steps[0]
+        last[here] = _last(trace, find, waker[here], found, until - 1)
+        count = np.zeros(len(since), np.int64)
+        for some, _, _ in steps:
+            count[some] += 1
+        counts.append(count)
+        starts = np.cumsum(count) - count
+        ends: Index = np.empty(int(count.sum()), kind)
+        at: Index = np.empty(len(ends), kind)
+        for behind, (some, ended, found) in enumerate(steps):
+            place = starts[some] + behind
+            ends[place], at[place] = ended, found
+        pieces.append((ends, at))
+    del find
+    offsets = offsets_of(np.concatenate(counts))
+    columns = [
+        np.concatenate([np.zeros(0, kind), *(piece[i] for piece in pieces)])
+        for i in (0, 1)
+    ]
+    return WaitChains(trace, wait_of, row, waker, last, offsets, *columns)
+
+
+def _kind(trace: Trace) -> type[np.int32 | np.int64]:
+    """Return an integer type in which rows of `Trace.intervals` fit."""
+    return np.int32 if len(trace.intervals) <= np.iinfo(np.int32).max else np.int64
+
+
+def _steps(
+    trace: Trace,
+    find: RowFinder,
+    waits: tuple[Index, Index],
+    here: slice,
+    since: Column,
+    until: Column,
+) -> Iterator[tuple[Column, Index, Column]]:
+    """Yield the pieces of waits `here`: the first of each, then those behind them.
+
+    They are indices of waits `here`, the waits that pieces end, and the rows that they
+    begin at. `waits` are the waits of all rows and the wakers of all waits; those here
+    last from `since` to `until` (ns).
+    """
+    wait_of, waker = waits
+    start_ns = trace.intervals.start_ns
+    some = np.arange(here.stop - here.start)
+    ended: Index = here.start + some
+    while len(some):
+        at = find.at(waker[ended], since)
+        yield some, ended, at
         # A wait of the waker itself holds up the wait above: it ends before that.
-        further = there & (awaited[at] >= 0) & (until < stop)
-        tail = last_of_wait[chain]
-        # What ends with the wait itself is not followed: chains end before.
-        whole = row_ends(trace, np.maximum(tail, 0), goroutine) < stop
-        some = tail >= first
-        cut = some & ~whole
-        head = np.where(there & ~further, at, -1)
-        columns.append(
-            (
-                wait,
-                via,
-                np.where(some, first, 0),
-                np.where(some, np.where(whole, tail + 1, tail), 0),
-                head,
-                np.where(further, 0, held),
-                np.where(cut, tail, -1),
-                np.where(cut, stop - starts[tail], 0),
-            )
-        )
-        wait, start, stop = wait[further], start[further], until[further]
-        via = at[further]
-        chain = wait_of[via]
-    none = (np.zeros(0, np.int64),) * 8
-    of_wait, *others = zip(*columns, strict=True) if columns else ((n,) for n in none)
-    columns.clear()
-    wait = np.concatenate(of_wait)
-    order = order_of(wait)
-    offsets = np.searchsorted(wait[order], np.arange(len(waits) + 1))
-    # One after the other: there are more pieces than waits.
-    pieces = [np.concatenate(others.pop(0))[order] for _ in range(len(others))]
-    lasts = lengths(trace, slice(0, len(rows)))
-    return WaitChains(lasts, wait_of, waits, last_of_wait, offsets, *pieces)
+        behind = np.flatnonzero((at >= 0) & (wait_of[at] >= 0))
+        held = start_ns[at[behind] + 1]
+        further = held < until[behind]
+        behind, until = behind[further], held[further]
+        some, since, ended = some[behind], since[behind], wait_of[at[behind]]
 
 
-def wakers(trace: Trace) -> Column:
-    """Return the goroutine that ended each row's wait, -1 where none did."""
+def _last(
+    trace: Trace, find: RowFinder, waker: Index, at: Column, time_ns: Column
+) -> Column:
+    """Return what goroutines do at times, as `RowFinder.at`, if they are `at` before.
+
+    Most wakers do little before they end a wait: few have to be searched for.
+    """
     rows = trace.intervals
-    owner = row_of_item(rows.offsets)
-    waker = np.full(len(rows), -1, np.int64)
+    last, until = at.copy(), rows.offsets[1:][waker] - 1
+    some = np.flatnonzero(at >= 0)
+    for _ in range(_NEAR):
+        some = some[last[some] < until[some]]
+        some = some[rows.start_ns[last[some] + 1] <= time_ns[some]]
+        last[some] += 1
+    far = np.concatenate((some, np.flatnonzero(at < 0)))
+    last[far] = find.at(waker[far], time_ns[far])
+    return last
+
+
+def _in_time(trace: Trace, row: Index, waker: Index) -> tuple[Index, Index]:
+    """Return waits about in the order in which they begin."""
+    lasts = trace.end_ns - trace.start_ns + 1
+    since = trace.intervals.start_ns[row] - trace.start_ns
+    since //= lasts // _STRETCHES + 1
+    order = np.argsort(since.astype(np.uint16), kind="stable")
+    return row[order], waker[order]
+
+
+def wakers(trace: Trace) -> tuple[Index, Index]:
+    """Return the rows with a wait that a goroutine ended, in order, and which did."""
+    rows, kind = trace.intervals, _kind(trace)
     ends = np.array([reason in ENDS for reason in trace.reasons], np.bool_)
-    waits = (rows.state[:-1] == State.WAITING) & (rows.state[1:] == State.RUNNABLE)
-    waits &= (owner[:-1] == owner[1:]) & ~ends[rows.reason[:-1]]
-    waits &= (rows.by[1:] >= 0) & (rows.by[1:] != owner[:-1])
-    waits &= rows.start_ns[1:] > rows.start_ns[:-1]
-    at = np.flatnonzero(waits)
-    waker[at] = rows.by[at + 1]
-    return waker
+    found: list[tuple[Index, Index]] = [(np.zeros(0, kind), rows.by[:0])]
+    for here in slices(len(rows) - 1):
+        after = slice(here.start + 1, here.stop + 1)
+        waits = (rows.state[here] == State.WAITING) & (rows.by[after] >= 0)
+        waits &= rows.state[after] == State.RUNNABLE
+        waits &= rows.start_ns[after] > rows.start_ns[here]
+        row = here.start + np.flatnonzero(waits)
+        row = row[~ends[rows.reason[row]]]
+        owner, waker = owners_of(rows.offsets, row), rows.by[row + 1]
+        other = (waker != owner) & (row + 1 < rows.offsets[owner + 1])
+        found.append((row[other].astype(kind), waker[other]))
+    return (
+        np.concatenate([row for row, _ in found]),
+        np.concatenate([waker for _, waker in found]),
+    )

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.traces.compare import TraceDiff
-from pprofdiff.analysis.traces.interval_rows import lengths
+from pprofdiff.analysis.traces.interval_rows import lengths, owners_of
 from pprofdiff.analysis.traces.movers import StackFrames
 from pprofdiff.analysis.traces.profiles import (
     informative_stacks,
@@ -25,6 +24,7 @@ from pprofdiff.analysis.traces.wait_chains import (
     SEVERAL,
     TIMED,
     EndKind,
+    Rows,
     WaitChains,
     WaitPaths,
     wait_chains,
@@ -33,12 +33,13 @@ from pprofdiff.analysis.traces.workers import worker_names
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.readable import short
 from pprofdiff.identity.model import SideKeys
-from pprofdiff.model.csr import grouped, row_of_item, slices, sums, unique_tuples
+from pprofdiff.model.csr import slices, sums, unique_tuples
 from pprofdiff.model.traces.trace import State, Trace
 
 T = TypeVar("T")
 Spelling = Callable[[str], str]
 Column = NDArray[np.int64]
+Index = NDArray[np.integer]
 S = State
 
 # So many places of waiting are shown by themselves, those with most time.
@@ -228,12 +229,12 @@ def spent_waiting(side: TraceSide) -> _Spent:
 
     Waits of the runtime's goroutines, and of those that write the trace, do not count.
     """
-    return side.trace.once("waited", lambda trace: _chains(trace, side))
+    return side.trace.once("waited", lambda trace: _off(trace, side))[0]
 
 
 def spent_in_calls(side: TraceSide) -> _Spent:
     """Return one trace's system calls as `spent_waiting` does waits; computed once."""
-    return side.trace.once("in calls", lambda trace: _calls(trace, side))
+    return side.trace.once("waited", lambda trace: _off(trace, side))[1]
 
 
 def _spent_off(side: TraceSide) -> _Spent:
@@ -248,88 +249,116 @@ def _spent_off(side: TraceSide) -> _Spent:
     return spent
 
 
-def _calls(trace: Trace, side: TraceSide) -> _Spent:
+def _off(trace: Trace, side: TraceSide) -> tuple[_Spent, _Spent]:
+    """Return the chains of waits, and the system calls, in ns."""
     groups, rows = side.groups, trace.intervals
-    owner = row_of_item(rows.offsets)
+    chains, naming = wait_chains(trace), _Naming(trace)
     program = ~(groups.system | groups.tracing)[groups.group_of]
-    calling = np.isin(rows.state, (S.SYSCALL, S.SYSCALL_BLOCKED)) & program[owner]
-    at = np.flatnonzero(calling)
-    calls: _Spent = Counter()
-    if not len(at):
-        return calls
-    ends, end = _Naming(trace, owner).ends(at)
-    root = groups.group_of[owner[at]].astype(np.int64)
-    first, code = unique_tuples([root, end])
-    spent = sums(code, lengths(trace, slice(0, len(rows)))[at], len(first))
-    for i, ns in zip(first.tolist(), spent.tolist(), strict=True):
-        one = ends[end[i]]
+    places, ends = _Coded[Wait](len(rows)), _Coded[End](len(rows))
+    begins = _Coded[tuple[int, int]](len(rows))
+    waited, called = _Sums(), _Sums()
+    for here in slices(len(rows)):
+        row = np.arange(here.start, here.stop)
+        owner = owners_of(rows.offsets, row)
+        state, lasts = rows.state[here], lengths(trace, here)
+        at = np.flatnonzero(state == S.WAITING)
+        named, code = naming.waits(row[at], owner[at])
+        places.put(row[at], [wait for wait, _ in named], code)
+        ends.put(row[at], [end for _, end in named], code)
+        at = at[program[owner[at]]]
+        root, place = groups.group_of[owner[at]], places.column[row[at]]
+        begins.put(row[at], *waited.add(root, place, lasts[at]))
+        at = np.flatnonzero(state == S.RUNNABLE)
+        ends.put(row[at], [_PROCESSOR], np.int64(0))
+        at = np.flatnonzero((state != S.WAITING) & (state != S.RUNNABLE))
+        ends.put(row[at], *naming.others(row[at], owner[at]))
+        calls = (state[at] == S.SYSCALL) | (state[at] == S.SYSCALL_BLOCKED)
+        at = at[calls & program[owner[at]]]
+        called.add(groups.group_of[owner[at]], ends.column[row[at]], lasts[at])
+    ended = _ended(chains, naming, ends)
+    end_of = [*ends.things]
+    calling: _Spent = Counter()
+    for (group, end), ns in called.ns.items():
+        one = end_of[end]
         wait = Wait(SYSTEM_CALL, one.function, one.call)
-        calls[Chain(groups.names[root[i]], (wait,), one)] += ns
-    return calls
+        calling[Chain(groups.names[group], (wait,), one)] += ns
+    order, begun = _begins(waited.ns, begins.column)
+    paths = chains.paths(
+        begun,
+        [SEVERAL if place is None else place for _, place in order],
+        Rows(places.column, ends.column, ended, len(end_of)),
+        _DEEPEST,
+    )
+    roots = [groups.names[group] for group, _ in order]
+    return _named(paths, roots, [*places.things], end_of), calling
 
 
-def _chains(trace: Trace, side: TraceSide) -> _Spent:
-    groups, rows = side.groups, trace.intervals
-    owner = row_of_item(rows.offsets)
-    program = ~(groups.system | groups.tracing)[groups.group_of]
-    waits = np.flatnonzero((rows.state == S.WAITING) & program[owner])
-    if not len(waits):
-        return Counter()
-    chains, naming = wait_chains(trace), _Naming(trace, owner)
-    followed = chains.wait_of >= 0
-    followed[waits] = True
-    places, place = _places(naming, np.flatnonzero(followed), len(rows))
-    root = groups.group_of[owner[waits]].astype(np.int64)
-    first, code = unique_tuples([root, place[waits]])
-    lasts = sums(code, chains.lengths[waits], len(first))
-    # A chain begins at a place, or at what is left of a root function's places.
-    few = np.argsort(lasts, kind="stable")[: -_PLACES or None]
-    single = np.arange(len(first))
-    single[few] = -1 - root[first[few]]
-    classes, code = grouped(single[code])
-    order = np.argsort(code, kind="stable")
-    bounds = np.searchsorted(code[order], np.arange(len(classes) + 1)).tolist()
-    ends = naming.all_ends(chains)
-    spent: _Spent = Counter()
-    for which, (start, stop) in zip(classes.tolist(), pairwise(bounds), strict=True):
-        some = order[start:stop]
-        begin = SEVERAL if which < 0 else int(place[waits[some[0]]])
-        paths = chains.paths(waits[some], place, begin, _DEEPEST)
-        spent.update(_named(paths, groups.names[root[some[0]]], places, ends))
-    return spent
+def _ended(chains: WaitChains, naming: _Naming, ends: _Coded[End]) -> Index:
+    """Return the end of each wait of chains: what its waker did up to the wake-up.
+
+    That is the end of the waker's row, one of `ends`, unless it runs.
+    """
+    rows = chains.trace.intervals
+    ended = _Coded(len(chains.row), ends.things)
+    for here in slices(len(chains.row)):
+        wait = here.start + np.flatnonzero(chains.last[here] >= 0)
+        last = chains.last[wait].astype(np.int64)
+        ended.column[wait] = ends.column[last]
+        runs = np.flatnonzero(rows.state[last] == S.RUNNING)
+        wait, last = wait[runs], last[runs]
+        woken = rows.stack[chains.row[wait] + 1]
+        ended.put(wait, *naming.wakers(last, chains.waker[wait], woken))
+    return ended.column
 
 
-def _places(
-    naming: _Naming, waits: Column, size: int
-) -> tuple[list[Wait], NDArray[np.int32]]:
-    """Return the distinct places of waits, and that of each of `size` rows."""
-    places, code = naming.waits(waits)
-    place = np.full(size, SEVERAL, np.int32)
-    place[waits] = code
-    return places, place
+def _begins(
+    waited: Mapping[tuple[int, int], int], pair: Index
+) -> tuple[list[tuple[int, int | None]], Index]:
+    """Return where chains begin: root functions with a place, or with many.
+
+    `waited` is the time by root function and place, `pair` that of each row, -1 for
+    none. Returns the beginning of each row likewise, as an index.
+    """
+    lasts = np.array([*waited.values()], np.int64)
+    few = {*np.argsort(lasts, kind="stable")[: -_PLACES or None].tolist()}
+    pairs: list[tuple[int, int | None]] = [
+        (group, None if i in few else place) for i, (group, place) in enumerate(waited)
+    ]
+    # What is left of a root function's places comes before single places.
+    many = sorted({one for one in pairs if one[1] is None}, reverse=True)
+    order = [*many, *(one for one in pairs if one[1] is not None)]
+    number = {one: i for i, one in enumerate(order)}
+    of = np.array([*(number[one] for one in pairs), -1], pair.dtype)
+    for here in slices(len(pair)):
+        pair[here] = of[pair[here]]
+    return order, pair
 
 
 def _named(
-    paths: WaitPaths,
-    root: str,
-    places: list[Wait],
-    named: tuple[list[End], NDArray[np.int32]],
+    paths: WaitPaths, roots: list[str], places: list[Wait], ends: list[End]
 ) -> _Spent:
-    """Return chains of one root function by name; `named` is as of `all_ends`."""
-    ends, end_of = named
-    pairs, code = grouped(paths.node * len(ends) + end_of[paths.row])
-    lasts = sums(code, paths.ns, len(pairs)).tolist()
+    """Return chains by name; `roots` are the root functions of the first nodes."""
     chains: list[tuple[Wait, ...]] = []
-    for above, place in zip(paths.parent.tolist(), paths.place.tolist(), strict=True):
+    root = [*roots]
+    by_root: dict[int, list[int]] = {}
+    begin = [*range(len(roots))]
+    for node, (above, place) in enumerate(
+        zip(paths.parent.tolist(), paths.place.tolist(), strict=True)
+    ):
         wait = _ELSEWHERE if place == SEVERAL else places[place]
         chains.append((*(chains[above] if above >= 0 else ()), wait))
+        if above >= 0:
+            begin.append(begin[above])
+        by_root.setdefault(begin[node], []).append(node)
     spent: _Spent = Counter()
-    for pair, ns in zip(pairs.tolist(), lasts, strict=True):
-        if ns:
-            node, end = divmod(pair, len(ends))
-            spent[Chain(root, chains[node], ends[end])] += ns
-    for node in np.flatnonzero(paths.unborn_ns).tolist():
-        spent[Chain(root, chains[node], _UNBORN)] += int(paths.unborn_ns[node])
+    for first, nodes in by_root.items():
+        ns = paths.ns[nodes]
+        for i, end in zip(*(axis.tolist() for axis in np.nonzero(ns)), strict=True):
+            spent[Chain(root[first], chains[nodes[i]], ends[end])] += int(ns[i, end])
+        for node in nodes:
+            if paths.unborn_ns[node]:
+                chain = Chain(root[first], chains[node], _UNBORN)
+                spent[chain] += int(paths.unborn_ns[node])
     return spent
 
 
@@ -380,143 +409,134 @@ def off_cpu_in_words(end: End) -> str:
     return words.get(end.kind, f"waiting for {end_in_words(end)}")
 
 
+def _blocked(reason: str, function: str, call: str, *, timed: bool = False) -> End:
+    """Return the end of a chain at a wait that no goroutine ended, or a timer did."""
+    if timed:
+        return End("timer", function, reason)
+    kind = ENDS.get(reason, "blocked")
+    if kind == "blocked":
+        return End(kind, function, reason)
+    return _COLLECTOR if kind == "gc" else End(kind, function, call or reason)
+
+
 class _Naming:
     """Names of what goroutines do in rows of a trace."""
 
-    def __init__(self, trace: Trace, owner: Column) -> None:
+    def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._owner = owner
         self._stacks = informative_stacks(trace)
 
-    def waits(self, rows: Column) -> tuple[list[Wait], Column]:
-        """Return the distinct places of rows in which goroutines wait, and each's."""
+    def waits(
+        self, rows: Column, owner: Column
+    ) -> tuple[list[tuple[Wait, End]], Column]:
+        """Return distinct waits, as places and as ends of chains, and that of each row.
+
+        Goroutines wait in the rows; `owner` are the goroutines.
+        """
         trace = self._trace
         reason = trace.intervals.reason[rows].astype(np.int64)
         stack = self._stacks[trace.intervals.stack[rows]]
-        first, code, names = self._distinct(rows, stack, reason)
-        places = [
-            Wait(trace.reasons[int(reason[i])], function, call)
-            for i, (function, call, _) in zip(first.tolist(), names, strict=True)
+        timed = self._timed(rows, owner)
+        first, code, names = self._distinct(owner, stack, reason << 1 | timed)
+        reasons = [trace.reasons[i] for i in reason[first].tolist()]
+        ends = zip(reasons, timed[first].tolist(), names, strict=True)
+        waits = [
+            (Wait(why, function, call), _blocked(why, function, call, timed=by_timer))
+            for why, by_timer, (function, call, _) in ends
         ]
-        return _merged(places, code)
+        return waits, code
 
-    def ends(
-        self, rows: Column, stops: Column | None = None
-    ) -> tuple[list[End], Column]:
-        """Return the distinct ends of chains that rows are, and each row's.
+    def others(self, rows: Column, owner: Column) -> tuple[list[End], Column]:
+        """Return the distinct ends that rows are, and each row's; they are not waits.
 
-        `stops` are stacks at which goroutines that run are looked at, not at the end of
-        their row.
+        Nor do goroutines want a processor in them; `owner` are the goroutines.
         """
-        held = self._trace.intervals
-        state, timed = held.state[rows], self._timed(rows)
-        kind = state * np.int64(len(self._trace.reasons) + 1) + held.reason[rows]
-        stack, start = self._stacks_of(rows, state), np.zeros(len(rows), np.int64)
+        state = self._trace.intervals.state[rows].astype(np.int64)
+        stack, start = self._stacks_of(rows, owner, state), np.zeros_like(rows)
         runs = np.flatnonzero(state == S.RUNNING)
-        start[runs] = self._stacks_before(rows[runs])
-        if stops is not None:
-            stack[runs] = stops[runs]
-        first, code, names = self._distinct(rows, stack, kind << 1 | timed, start)
-        ends = [
-            End("timer", name[0], self._reason(int(rows[i])))
-            if timed[i]
-            else self._end(State(int(state[i])), int(rows[i]), *name)
-            for i, name in zip(first.tolist(), names, strict=True)
-        ]
-        return _merged(ends, code)
+        start[runs] = self._stacks_before(rows[runs], owner[runs])
+        return self._ends(owner, state, stack, start)
 
-    def all_ends(self, chains: WaitChains) -> tuple[list[End], NDArray[np.int32]]:
-        """Return the distinct ends that chains can have, and those of `WaitPaths.row`.
+    def wakers(
+        self, rows: Column, owner: Index, woken: Index
+    ) -> tuple[list[End], Column]:
+        """Return as `others` what goroutines run in rows up to a wake-up.
 
-        Rows are named in parts, so that only their codes are in memory at once.
+        `woken` are their stacks at the wake-up.
         """
-        size = len(self._owner)
-        place: dict[End, int] = {}
-        codes = np.zeros(size + len(chains.row), np.int32)
-        woken = self._stacks[self._trace.intervals.stack[chains.row + 1]]
-        for first, rows, stops in (
-            (0, np.arange(size), None),
-            (size, np.maximum(chains.ended_in, 0), woken),
-        ):
-            for here in slices(len(rows)):
-                part = None if stops is None else stops[here]
-                ends, code = self.ends(rows[here], part)
-                of = [place.setdefault(end, len(place)) for end in ends]
-                at = slice(first + here.start, first + here.start + len(code))
-                codes[at] = np.array(of, np.int32)[code]
-        return list(place), codes
+        state = np.full(len(rows), S.RUNNING, np.int64)
+        start = self._stacks_before(rows, owner)
+        return self._ends(owner, state, self._stacks[woken], start)
 
-    def _end(
-        self, state: State, row: int, function: str, call: str, system_call: str
-    ) -> End:
-        if state == S.RUNNABLE:
-            return _PROCESSOR
-        if state == S.RUNNING:
-            root = self._root(row)
-            gc = is_runtime_like(root) and root.startswith("runtime.")
-            return _COLLECTOR if gc else End("running", function, "")
-        if state in (S.SYSCALL, S.SYSCALL_BLOCKED):
+    def _ends(
+        self, owner: Index, state: Column, stack: Column, start: Column
+    ) -> tuple[list[End], Column]:
+        first, code, names = self._distinct(owner, stack, state, start)
+        ends = [
+            self._end(State(int(state[i])), int(owner[i]), function, system_call)
+            for i, (function, _, system_call) in zip(first.tolist(), names, strict=True)
+        ]
+        return ends, code
+
+    def _end(self, state: State, owner: int, function: str, system_call: str) -> End:
+        if state == S.GONE:
+            return _blocked("", function, "")
+        if state != S.RUNNING:
             return End("syscall", function, system_call)
-        reason = self._reason(row)
-        kind = ENDS.get(reason, "blocked")
-        if kind == "blocked":
-            return End(kind, function, reason)
-        return _COLLECTOR if kind == "gc" else End(kind, function, call or reason)
+        root = self._root(owner)
+        gc = is_runtime_like(root) and root.startswith("runtime.")
+        return _COLLECTOR if gc else End("running", function, "")
 
-    def _timed(self, rows: Column) -> NDArray[np.bool_]:
-        """Return in which rows goroutines wait for what a timer sends."""
+    def _timed(self, rows: Column, owner: Column) -> NDArray[np.bool_]:
+        """Return in which of some waits goroutines wait for what a timer sends."""
         held = self._trace.intervals
         reasons = np.array([one in TIMED for one in self._trace.reasons], np.bool_)
-        after = np.minimum(rows + 1, len(held) - 1)
-        timed: NDArray[np.bool_] = reasons[held.reason[rows]] & (after > rows)
-        timed &= self._owner[after] == self._owner[rows]
-        timed &= held.state[rows] == S.WAITING
+        after = np.minimum(rows + 1, held.offsets[owner + 1] - 1)
+        timed: NDArray[np.bool_] = reasons[held.reason[rows]]
+        # The last row of a goroutine is followed by no row of it.
         timed &= (held.state[after] == S.RUNNABLE) & (held.by[after] < 0)
         return timed
 
-    def _reason(self, row: int) -> str:
-        return self._trace.reasons[int(self._trace.intervals.reason[row])]
+    def _root(self, owner: int) -> str:
+        return self._trace.strings[int(self._trace.goroutines.name[owner])]
 
-    def _root(self, row: int) -> str:
-        names = self._trace.goroutines.name
-        return self._trace.strings[int(names[self._owner[row]])]
-
-    def _stacks_of(self, rows: Column, state: NDArray[np.uint8]) -> Column:
+    def _stacks_of(self, rows: Column, owner: Column, state: Column) -> Column:
         """Return the stack that says what a goroutine does in a row, 0 if unknown.
 
         That of a running goroutine is where it stops: a trace does not say where it was
         before. A call that lost its processor is named in the row before.
         """
         held = self._trace.intervals
-        after = np.minimum(rows + 1, len(held) - 1)
-        stops = (self._owner[after] == self._owner[rows]) & (after > rows)
-        stops &= np.isin(held.state[after], (S.WAITING, S.SYSCALL, S.RUNNABLE))
+        after = np.minimum(rows + 1, held.offsets[owner + 1] - 1)
+        next_state = held.state[after]
+        stops = (next_state == S.WAITING) | (next_state == S.SYSCALL)
+        stops = (stops | (next_state == S.RUNNABLE)) & (after > rows)
         before = np.maximum(rows - 1, 0)
-        place = np.where(state == S.RUNNING, np.where(stops, after, -1), rows)
         lost = (state == S.SYSCALL_BLOCKED) & (held.state[before] == S.SYSCALL)
-        place = np.where(lost, before, place)
-        place = np.where(state == S.RUNNABLE, -1, place)
-        return np.where(place < 0, 0, self._stacks[held.stack[place]])
+        place = np.where(state == S.RUNNING, after, np.where(lost, before, rows))
+        stack = self._stacks[held.stack[place]]
+        return np.where((state == S.RUNNING) & ~stops, 0, stack)
 
-    def _stacks_before(self, rows: Column) -> Column:
+    def _stacks_before(self, rows: Column, owner: Index) -> Column:
         """Return the stack with which goroutines begin to run in rows, 0 if unknown.
 
         It is that of the wait or call before, or where a goroutine was stopped.
         """
-        held, owner = self._trace.intervals, self._owner[rows]
-        before, own = rows.copy(), np.zeros(len(rows), np.bool_)
+        held, found = self._trace.intervals, np.zeros_like(rows)
+        first = held.offsets[owner]
+        live, before = np.arange(len(rows)), rows
         for _ in range(_BEFORE):
-            further = ~own
-            before[further] = np.maximum(before[further] - 1, 0)
-            state, earlier = held.state[before], np.maximum(before - 1, 0)
+            more = np.flatnonzero(before > first[live])
+            live, before = live[more], before[more] - 1
+            state, earlier = held.state[before], np.maximum(before - 1, first[live])
             stopped = (state == S.RUNNABLE) & (held.state[earlier] == S.RUNNING)
-            stopped &= self._owner[earlier] == owner
-            own |= stopped | np.isin(state, (S.WAITING, S.SYSCALL))
-        own &= (self._owner[before] == owner) & (before < rows)
-        return np.where(own, self._stacks[held.stack[before]], 0)
+            own = stopped | (state == S.WAITING) | (state == S.SYSCALL)
+            found[live[own]] = self._stacks[held.stack[before[own]]]
+            live, before = live[~own], before[~own]
+        return found
 
     def _distinct(
-        self, rows: Column, stack: Column, kind: Column, start: Column | None = None
+        self, owner: Index, stack: Column, kind: Column, start: Column | None = None
     ) -> tuple[Column, Column, list[tuple[str, str, str]]]:
         """Return the first row of each combination, each row's, and their names.
 
@@ -525,13 +545,13 @@ class _Naming:
         without a stack is in its root function.
         """
         trace = self._trace
-        root = trace.goroutines.name[self._owner[rows]].astype(np.int64)
-        start = np.zeros(len(rows), np.int64) if start is None else start
+        root = trace.goroutines.name[owner].astype(np.int64)
+        start = np.zeros_like(stack) if start is None else start
         first, code = _combinations([kind, stack, root, start])
         none = np.zeros((len(first), 2), np.int64)
         shared = shared_frames(trace, start[first], stack[first])
-        owner = StackFrames.of(profile_of(trace, shared, none)).owner
-        began = np.where(owner < 0, 0, start[first])
+        program = StackFrames.of(profile_of(trace, shared, none)).owner
+        began = np.where(program < 0, 0, start[first])
         profile = profile_of(trace, shared_frames(trace, began, stack[first]), none)
         frames, words = StackFrames.of(profile), profile.strings
         columns = [
@@ -550,7 +570,7 @@ class _Naming:
 _FEW = 1 << 24
 
 
-def _combinations(columns: list[Column]) -> tuple[Column, Column]:
+def _combinations(columns: list[Index]) -> tuple[Column, Column]:
     """Return the first row of each combination, and the combination of each row.
 
     As `unique_tuples` does, but without sorting where few combinations are possible.
@@ -559,8 +579,17 @@ def _combinations(columns: list[Column]) -> tuple[Column, Column]:
     for column in columns:
         here = int(column.max(initial=0)) + 1
         if size * here > _FEW:
+            # Many that are possible do not occur.
+            first, key = _numbered(key, size)
+            size = len(first)
+        if size * here > _FEW:
             return unique_tuples(columns)
         key, size = key * here + column, size * here
+    return _numbered(key, size)
+
+
+def _numbered(key: Column, size: int) -> tuple[Column, Column]:
+    """Return the first row of each key below `size`, and each row's by appearance."""
     place = np.full(size, -1, np.int64)
     # Later rows first: what stays is the first row.
     place[key[::-1]] = np.arange(len(key) - 1, -1, -1)
@@ -569,7 +598,41 @@ def _combinations(columns: list[Column]) -> tuple[Column, Column]:
     return first, place[key]
 
 
-def _merged(items: list[T], code: Column) -> tuple[list[T], Column]:
-    """Return the distinct items, and each row's by its code among `items`."""
-    place = {item: i for i, item in enumerate(dict.fromkeys(items))}
-    return list(place), np.array([place[item] for item in items], np.int64)[code]
+class _Coded(Generic[T]):
+    """A code of each of so many rows, -1 for none: what it is, by first appearance.
+
+    `things` are those that have codes already, which are shared.
+    """
+
+    def __init__(self, size: int, things: dict[T, int] | None = None) -> None:
+        self.things = {} if things is None else things
+        self.column: Index = np.full(size, -1, np.int16)
+        self._widen()
+
+    def _widen(self) -> None:
+        if len(self.things) > np.iinfo(self.column.dtype).max:
+            self.column = self.column.astype(np.int32)
+
+    def put(self, rows: Column, things: list[T], code: Column | np.int64) -> None:
+        """Say what rows are, each by its code among `things`."""
+        place = self.things
+        of = np.array([place.setdefault(one, len(place)) for one in things], np.int64)
+        self._widen()
+        self.column[rows] = of[code]
+
+
+class _Sums:
+    """Sums of ns by root function and another code, by first appearance."""
+
+    def __init__(self) -> None:
+        self.ns: Counter[tuple[int, int]] = Counter()
+
+    def add(
+        self, root: Index, other: Index, ns: Column
+    ) -> tuple[list[tuple[int, int]], Column]:
+        """Add to the sums; return the pairs of codes that there are, and each row's."""
+        first, code = _combinations([root, other])
+        pairs = [*zip(root[first].tolist(), other[first].tolist(), strict=True)]
+        for pair, lasts in zip(pairs, sums(code, ns, len(first)).tolist(), strict=True):
+            self.ns[pair] += lasts
+        return pairs, code

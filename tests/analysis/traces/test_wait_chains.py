@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.traces.wait_chains import ENDS, SEVERAL, wait_chains
+from pprofdiff.analysis.traces.wait_chains import ENDS, SEVERAL, Rows, wait_chains
 from pprofdiff.model.traces.trace import State
 from tests.analysis.traces.built import REASONS, SOME, rows_of, traces
 
@@ -80,17 +80,19 @@ def test_each_nanosecond_is_at_the_end_of_its_chain(trace, data, deepest):
             if state == State.WAITING:
                 for time in range(start, end):
                     expected[chain(trace, g, row, time, place, deepest)] += 1
-    chains, found = wait_chains(trace), Counter()
-    for begin in range(3):
-        rows = waits[place[waits] == begin]
-        tree = chains.paths(rows, place, begin, deepest)
-        paths = paths_of(tree)
-        for node, row, ns in zip(tree.node, tree.row, tree.ns, strict=True):
-            ended = int(row) - len(held)
-            last = (int(row), -1)
-            if ended >= 0:
-                last = int(chains.ended_in[ended]), int(chains.row[ended])
-            found[(*paths[node], *last)] += int(ns)
-        for path, ns in zip(paths, tree.unborn_ns, strict=True):
-            found[(*path, UNBORN, -1)] += int(ns)
+    chains = wait_chains(trace)
+    begun = np.full(len(held), -1, np.int64)
+    begun[waits] = place[waits]
+    # Each row is an end of its own, and so is that in which a wait ends.
+    last = [(row, -1) for row in range(len(held))]
+    last += zip(chains.last.tolist(), chains.row.tolist(), strict=True)
+    end = np.arange(len(last))
+    row = Rows(place, end[: len(held)], end[len(held) :], len(last))
+    tree = chains.paths(begun, range(3), row, deepest)
+    paths, found = paths_of(tree), Counter()
+    assert paths[:3] == [(0,), (1,), (2,)]
+    for node, one in np.argwhere(tree.ns).tolist():
+        found[(*paths[node], *last[one])] += int(tree.ns[node, one])
+    for path, ns in zip(paths, tree.unborn_ns, strict=True):
+        found[(*path, UNBORN, -1)] += int(ns)
     assert +found == expected

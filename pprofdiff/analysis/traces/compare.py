@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from pprofdiff.identity.rows import pair_names
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.model.traces.trace import Trace
 
+T = TypeVar("T")
 Column = NDArray[np.int64]
 
 _Values = dict[Hashable, float]
@@ -175,6 +176,17 @@ class TraceDiff:
     def creations(self) -> tuple[GroupPair, ...]:
         """As `groups`, for the functions that create goroutines."""
         return self._paired(self.base.by_creation, self.new.by_creation)
+
+    def once(self, name: str, work: Callable[[TraceDiff], T]) -> T:
+        """Return `work` of the comparison, computed on first use, as `Trace.once`."""
+        if name not in self._made:
+            self._made[name] = work(self)
+        made: T = self._made[name]
+        return made
+
+    @cached_property
+    def _made(self) -> dict[str, Any]:
+        return {}
 
     @property
     def several(self) -> bool:

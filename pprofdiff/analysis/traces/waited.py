@@ -128,12 +128,12 @@ def chained(diff: TraceDiff) -> tuple[Chained, ...]:
     that they are blocked, exactly; functions are paired by the identity of the builds,
     and have new's names.
     """
-    return _added_up(diff, spent_waiting)
+    return diff.once("chained", lambda diff: _added_up(diff, spent_waiting))
 
 
 def waited(diff: TraceDiff) -> tuple[Waited, ...]:
     """Return `chained` by the place at which goroutines wait, and the end."""
-    return _by_place(diff, chained(diff))
+    return diff.once("waited", lambda diff: _by_place(diff, chained(diff)))
 
 
 def off_cpu(diff: TraceDiff) -> tuple[Waited, ...]:

@@ -19,7 +19,10 @@ from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
 
 # Report order: what readers look for first.
-_ORDER = ("cpu", "wall", "samples", "allocs", "heap", "block", "mutex", "goroutine")
+_ORDER = (
+    "cpu", "wall", "samples", "allocs", "heap", "block", "mutex",
+    "goroutineleak", "goroutine",
+)  # fmt: skip
 
 _Profiles = tuple[Capture[Profile], ...]
 

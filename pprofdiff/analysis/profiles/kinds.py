@@ -16,6 +16,7 @@ _LEADING = 200
 _IN_RUNTIME = methodcaller("startswith", "runtime.")
 _IN_JAVA = methodcaller("startswith", ("java/", "java.", "jdk/", "jdk."))
 _WORD = re.compile("[a-z]+")
+_SNAPSHOTS = ("goroutine", "goroutineleak", "threadcreate")
 _STATES = ("running", "runnable", "blocked", "syscall")
 
 
@@ -99,7 +100,7 @@ def is_heap(profile: Profile) -> bool:
 def is_snapshot(sample_type: ValueType) -> bool:
     """Return whether a sample type is a snapshot (live memory), not cumulative."""
     name = sample_type.type
-    return name.startswith("inuse_") or name in ("goroutine", "threadcreate")
+    return name.startswith("inuse_") or name in _SNAPSHOTS
 
 
 def counts_of(profile: Profile, sample_type: ValueType) -> Counts:

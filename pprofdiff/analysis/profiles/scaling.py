@@ -19,7 +19,11 @@ MODES: Final = {
 """What scaled numbers mean, by `Normalization.mode`."""
 
 # Plurals of sample types that name one item.
-_COUNTED = {"goroutine": "goroutines", "threadcreate": "threads"}
+_COUNTED = {
+    "goroutine": "goroutines",
+    "goroutineleak": "leaked goroutines",
+    "threadcreate": "threads",
+}
 _SUFFIXES = {"per_second": "/s", "per_work": "/op"}
 _NANOSECONDS = ("nanoseconds", "ns")
 

@@ -27,6 +27,7 @@ from pprofdiff.analysis.causes.rules import (
     goroutines,
     heap,
     inlining,
+    leaks,
     marking,
     runtime,
 )
@@ -102,6 +103,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         allocation.allocation,
         counted.allocated_by_benchmarks,
         heap.heap_growth,
+        leaks.leaked,
         goroutines.goroutine_growth,
         gc.limit,
         gc.frequency,
@@ -135,6 +137,7 @@ def _of_processes(case: Case) -> tuple[Rule, ...]:
         comparability.more_of_the_same,
         counted.allocated_by_benchmarks,
         heap.heap_growth,
+        leaks.leaked,
         goroutines.goroutine_growth,
         gc.limit,
         gc.pace,

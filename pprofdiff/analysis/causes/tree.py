@@ -53,6 +53,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "machine*": (*_WAITS, "gomaxprocs-over"),
     "gomaxprocs-over": ("gomaxprocs", *_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
     "gomaxprocs": (*_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
+    "goroutine-leak": ("heap-growth", "gc-cycle-cost", "scheduler", *_GC_WORK),
     "goroutine-growth": ("heap-growth", "gc-cycle-cost", "scheduler", *_GC_WORK),
     "heap-growth": ("gc-limit", "gc-cycle-cost", *_GC_WORK),
     "gc-pace": ("gc-cycle-cost", *_GC_WORK),
@@ -85,6 +86,8 @@ cause matters as much.
 _MEMORY = ("heap-growth", "goroutine-growth")
 # Caveats say how far to trust other numbers, and rank below all causes.
 _CAVEATS = ("machine-busy",)
+# Code that never ends is wrong whichever side is faster.
+_PROVEN = ("goroutine-leak",)
 
 
 @dataclass(eq=False)
@@ -282,6 +285,7 @@ def _importance(
         added = cpu.delta(_claim(cpu, node).without(covered))
         share = max(share, abs(added) / cpu.whole)
     explains = way is None or finding.direction in (way, "neutral")
+    explains = explains or finding.id in _PROVEN
     # Memory is not time, unless samples show what it costs.
     timed = finding.id not in _MEMORY or any(one.claim for one in node.family)
     matters = severity > 0

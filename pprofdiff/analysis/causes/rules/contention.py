@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from posixpath import basename
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import inferred_load
 from pprofdiff.analysis.causes.finding import Fact, Finding
+from pprofdiff.analysis.causes.parked import line_at
 from pprofdiff.analysis.causes.wording import arrow, fixed, listed, times
 from pprofdiff.analysis.judge.calibration import CONTENTION, CONTENTION_SURE, CROWD
 from pprofdiff.analysis.judge.judge import beyond_runs
@@ -28,7 +28,6 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import first_in_row
-from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Side
 
 Column = NDArray[np.int64]
@@ -97,18 +96,10 @@ def _codes(
         line[start:stop][some] = frames.line[caller[some]]
     rows, at = np.unique(line[line >= 0], return_inverse=True)
     rows_of = [
-        places.setdefault(_line(profile, row), len(places)) for row in rows.tolist()
+        places.setdefault(line_at(profile, row), len(places)) for row in rows.tolist()
     ]
     line[line >= 0] = np.array(rows_of, np.int64)[at]
     return waiter, lock, line
-
-
-def _line(profile: Profile, row: int) -> str:
-    """Return a row of the profile's lines as ``main.go:57``, "" if unknown."""
-    functions, locations = profile.functions, profile.locations
-    path = profile.strings[functions.filename[locations.line_function[row]]]
-    number = int(locations.line_number[row])
-    return f"{basename(path)}:{number}" if path and number > 0 else ""
 
 
 _SEND = "runtime.chansend"

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
+from pprofdiff.analysis.causes.parked import WAITS, stacks_of_both
 from pprofdiff.analysis.causes.sites import line_of
 from pprofdiff.analysis.causes.wording import count, counts, listed, times
 from pprofdiff.analysis.judge.calibration import GOROUTINES
@@ -18,7 +18,7 @@ from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.policy import MAJOR, MOST, NAMED, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.readable import short
-from pprofdiff.model.csr import first_in_row, grouped, sums
+from pprofdiff.model.csr import grouped, sums
 
 # The same where the total is within noise: over 32 snapshots of an unchanged server,
 # single places varied by up to 34% of all goroutines, and all of those were connections
@@ -27,29 +27,6 @@ _OWN_SHARE = 0.4
 # A goroutine takes 2 KiB of stack and some 400 bytes more: a thousand are 2.5 MB, and
 # GC scans each stack.
 _MANY = 1000
-
-# Why a goroutine waits, in the words of Go's goroutine dumps (waitReasonStrings in
-# runtime2.go), by the functions whose frames show it. The innermost one counts.
-_WAITS = {
-    "chan receive": ("runtime.chanrecv", "runtime.chanrecv1", "runtime.chanrecv2"),
-    "chan send": ("runtime.chansend", "runtime.chansend1"),
-    "select": ("runtime.selectgo", "reflect.rselect"),
-    "select (no cases)": ("runtime.block",),
-    "sleep": ("time.Sleep",),
-    "IO wait": ("internal/poll.runtime_pollWait",),
-    "sync.Mutex.Lock": ("sync.(*Mutex).Lock", "internal/sync.(*Mutex).Lock"),
-    "sync.RWMutex.Lock": ("sync.(*RWMutex).Lock",),
-    "sync.RWMutex.RLock": ("sync.(*RWMutex).RLock",),
-    "sync.WaitGroup.Wait": ("sync.(*WaitGroup).Wait",),
-    "sync.Cond.Wait": ("sync.(*Cond).Wait",),
-    "system call": (
-        "syscall.Syscall", "syscall.Syscall6", "syscall.RawSyscall6",
-        "syscall.syscall", "syscall.syscall6",
-    ),
-}  # fmt: skip
-_WORDS = ("", *_WAITS)
-
-Column = NDArray[np.int64]
 
 
 class _Place(NamedTuple):
@@ -84,16 +61,19 @@ def goroutine_growth(case: Case) -> Iterator[Finding]:
     diff = case.comparison.of_type("goroutine")
     if diff is None or diff.normalization.mode != "absolute":
         return
+    # That profile says which of them never end, and needs no second capture.
+    if case.comparison.of_type("goroutineleak") is not None:
+        return
     if min(diff.totals) <= 0:
         return
     everywhere = _places(diff)
-    pace = _pace(case)
-    all_moved = _differs(*diff.totals, pace)
+    pace = pace_of(case)
+    all_moved = counts_differ(*diff.totals, pace)
     total = diff.totals[1] - diff.totals[0]
     places = [
         place
         for place in everywhere
-        if _differs(place.base, place.new, pace)
+        if counts_differ(place.base, place.new, pace)
         and (place.delta > 0) == (total > 0)
         and abs(place.delta) >= MAJOR * max(diff.totals)
         and (all_moved or _stands_out(diff, place))
@@ -118,7 +98,7 @@ def goroutine_growth(case: Case) -> Iterator[Finding]:
     )
 
 
-def _differs(base: int, new: int, pace: float) -> bool:
+def counts_differ(base: int, new: int, pace: float) -> bool:
     """Return whether a count changed more than snapshots of one build differ.
 
     It must also do so relative to the work done: a count may just follow the load.
@@ -145,7 +125,7 @@ def _more(places: list[_Place]) -> int:
     return sum(place.delta for place in places)
 
 
-def _pace(case: Case) -> float:
+def pace_of(case: Case) -> float:
     """Return new ÷ base of operations per second, 1 if unknown.
 
     Requests in flight are those that start per second times how long each takes.
@@ -158,13 +138,11 @@ def _pace(case: Case) -> float:
 def _places(diff: ProfileDiff) -> list[_Place]:
     """Return the goroutines of both sides by place, largest change first."""
     names = diff.paired_functions.names
-    parts = [_keys(diff, side, names) for side in (0, 1)]
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    function, root, wait, base, new = columns
+    function, root, wait, _, base, new = stacks_of_both(diff)
     places, at = grouped(function << 32 | root)
     totals = [sums(at, column, len(places)) for column in (base, new)]
     # How many more wait for each reason at each place, one row per place.
-    count = len(_WORDS)
+    count = len(WAITS)
     by_wait = sums(at * count + wait, new - base, len(places) * count)
     sign = np.sign(totals[1] - totals[0])
     most = (by_wait.reshape(len(places), count) * sign[:, None]).argmax(axis=1)
@@ -176,42 +154,11 @@ def _places(diff: ProfileDiff) -> list[_Place]:
             names[int(places[i] & 0xFFFFFFFF)],
             int(totals[0][i]),
             int(totals[1][i]),
-            _WORDS[int(most[i])],
+            WAITS[int(most[i])],
             bool(own[places[i] >> 32]),
         )
         for i in order.tolist()
     ]
-
-
-def _keys(diff: ProfileDiff, side: int, names: list[str]) -> tuple[Column, ...]:
-    """Return columns by stack: function, root, wait, base count and new count.
-
-    Function and root are rows of the union, wait is a position in `_WORDS`.
-    """
-    own = owned(names)
-    words = {f: i for i, w in enumerate(_WORDS) if w for f in _WAITS[w]}
-    codes = np.array([words.get(name, 0) for name in names], np.int64)
-    parts: list[tuple[Column, ...]] = [(np.zeros(0, np.int64),) * 4]
-    for samples, ids, offsets in diff.walked(side):
-        filled = np.diff(offsets) > 0
-        padded = np.append(ids, 0)
-        root = padded[offsets[1:] - 1][filled]
-        owner = first_in_row(own[ids], offsets)[filled]
-        waits = first_in_row(codes[ids] > 0, offsets)[filled]
-        parts.append(
-            (
-                np.where(owner < 0, root, padded[owner]),
-                root,
-                np.where(waits < 0, 0, codes[padded[waits]]),
-                diff.values[side][samples][filled],
-            )
-        )
-    function, root, wait, values = (
-        np.concatenate(column) for column in zip(*parts, strict=True)
-    )
-    none = np.zeros_like(values)
-    counts = (values, none) if side == 0 else (none, values)
-    return function, root, wait, *counts
 
 
 def _alike(diff: ProfileDiff, everywhere: list[_Place], named: list[_Place]) -> bool:

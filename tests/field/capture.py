@@ -9,6 +9,8 @@ recipe in ``pair.toml`` has:
     The toolchain, such as ``1.23.12``; the default is the one on PATH.
 ``require``
     Modules and versions, ``{"github.com/tidwall/gjson" = "v1.14.0"}``.
+``experiment``
+    What ``GOEXPERIMENT`` is when the program is built.
 ``tags``
     Build tags, which choose between variants of a source file.
 ``forks``
@@ -110,6 +112,7 @@ def _environment(how: Recipe) -> dict[str, str]:
     """Return the environment of builds; that of the program is added when it runs."""
     env = dict(os.environ, GOFLAGS="-mod=mod", CGO_ENABLED="0", GOWORK="off")
     env["GOTOOLCHAIN"] = f"go{how['go']}" if "go" in how else "local"
+    env["GOEXPERIMENT"] = how.get("experiment", "")
     return env
 
 

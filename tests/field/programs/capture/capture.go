@@ -30,7 +30,7 @@ func Main(setup func() (Load, error)) {
 	seconds := flag.Float64("seconds", 8, "length of the CPU profile")
 	warmup := flag.Float64("warmup", 1, "load before the CPU profile starts")
 	traced := flag.Float64("traced", 0.25, "length of the trace")
-	files := flag.String("files", "cpu,allocs", "cpu, allocs, heap, goroutine, block, mutex, trace, bench")
+	files := flag.String("files", "cpu,allocs", "cpu, allocs, heap, goroutine, goroutineleak, block, mutex, trace, bench")
 	flag.Parse()
 	log.SetFlags(0)
 
@@ -73,7 +73,7 @@ func Main(setup func() (Load, error)) {
 		pprof.StopCPUProfile()
 		check(cpu.Close())
 	}
-	for _, name := range []string{"allocs", "heap", "block", "mutex", "goroutine"} {
+	for _, name := range []string{"allocs", "heap", "block", "mutex", "goroutine", "goroutineleak"} {
 		if wanted[name] {
 			if name == "heap" {
 				runtime.GC()

@@ -1,0 +1,5 @@
+//go:build new
+
+package main
+
+const room = 0

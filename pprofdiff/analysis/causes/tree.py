@@ -86,8 +86,8 @@ cause matters as much.
 _MEMORY = ("heap-growth", "goroutine-growth")
 # Caveats say how far to trust other numbers, and rank below all causes.
 _CAVEATS = ("machine-busy",)
-# Code that never ends is wrong whichever side is faster.
-_PROVEN = ("goroutine-leak",)
+# Goroutines that never end are a defect also where new is faster.
+_DEFECTS = ("goroutine-leak",)
 
 
 @dataclass(eq=False)
@@ -285,7 +285,7 @@ def _importance(
         added = cpu.delta(_claim(cpu, node).without(covered))
         share = max(share, abs(added) / cpu.whole)
     explains = way is None or finding.direction in (way, "neutral")
-    explains = explains or finding.id in _PROVEN
+    explains = explains or (finding.id in _DEFECTS and finding.direction == "worse")
     # Memory is not time, unless samples show what it costs.
     timed = finding.id not in _MEMORY or any(one.claim for one in node.family)
     matters = severity > 0

@@ -6,7 +6,9 @@ from collections import Counter
 
 import pytest
 
+from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.parked import WAITS, line_at, stacks_of_both
+from pprofdiff.analysis.causes.tree import tree
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import rated
 from tests.analysis.growing import comparison, findings, goroutines
@@ -80,6 +82,16 @@ def test_sides_that_leak_alike_are_no_finding(sides):
 
 def test_one_goroutine_is_a_proof_but_minor():
     assert leaked({}, {SEND: 1}).severity == "minor"
+
+
+def test_a_new_leak_stands_first_whichever_side_is_faster():
+    other = Finding("work-vanished", "", "", (), severity="major", direction="better")
+    other = other._replace(weight=0.9)
+    worse, better = leaked({}, {SEND: 3194}), leaked({SEND: 3194}, {})
+    for way in ("worse", "better", None):
+        assert tree(None, [other, worse], way)[0][0].id == "goroutine-leak"
+    slower = other._replace(direction="worse")
+    assert tree(None, [better, slower], "worse")[0][0].id == "work-vanished"
 
 
 def test_a_snapshot_is_not_divided_by_the_work():

@@ -468,7 +468,8 @@ def _finding(
     ]
     whole = []
     if behind:
-        whole.append(time_fact("all waits for the same end", *change.times_ns))
+        what = f"{words.fact}, in {off.wait[1]}, and all waits for the same end"
+        whole.append(time_fact(what, *change.times_ns))
     if change.alone:
         what = f"{words.fact}, in {off.wait[1]}, for the same end"
         whole.append(time_fact(what, *change.shown_ns))

@@ -8,7 +8,6 @@ from enum import StrEnum
 from pprofdiff.errors import FormatError
 from pprofdiff.inputs.wire import looks_encoded
 from pprofdiff.kinds import KINDS, KindId, resolve
-from pprofdiff.loaders.profiles.encodings import looks_folded
 from pprofdiff.units import printable
 
 
@@ -147,7 +146,12 @@ def binary_kind(start: bytes, *, whole: bool) -> KindId | Foreign | None:
 
 def looks_like_profile(start: bytes, *, whole: bool) -> bool:
     """Return whether `start` begins (`whole`: is) a profile in one of its encodings."""
-    return looks_encoded(start, whole=whole) or looks_folded(start, whole=whole)
+    if looks_encoded(start, whole=whole):
+        return True
+    # Most profiles are profile.proto: they are read without the loaders of texts.
+    from pprofdiff.loaders.profiles.encodings import looks_folded
+
+    return looks_folded(start, whole=whole)
 
 
 def _is_gperftools(start: bytes) -> bool:

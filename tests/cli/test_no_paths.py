@@ -194,7 +194,9 @@ def test_frames_of_a_trace_are_so_too(built_here):
 
     told = dict(frames(run.content))
     assert told["example.com/app/inner.Work"] == "example.com/app/inner/inner.go"
-    assert told["runtime.main"] == "runtime/proc.go"
+    of_go = {file for name, file in told.items() if name.startswith("runtime.")}
+    assert of_go
+    assert all(file.startswith("runtime/") for file in of_go)
     assert any(HIDDEN in file for _, file in frames(trace))
     assert not any(HIDDEN in file for _, file in frames(run.content))
     assert [name for name, _ in frames(trace)] == [

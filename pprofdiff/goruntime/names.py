@@ -34,6 +34,7 @@ _CLOSURE_SUFFIXES = (
     r"[.·](?:func|gowrap|deferwrap)\d+|[.·]dwrap[.·]\d+|-fm|-range\d+|\.\d+"
 )
 _CLOSURE = rf"(?:{_CLOSURE_SUFFIXES})+$"
+_FUNCTION_LITERAL = r"\.func\d+(?:\.\d+)*$"
 _CLOSURE_ENDS = (*"0123456789", "-fm")
 _CLOSURE_WORD = r"_$|(?:(?:func|gowrap|deferwrap|dwrap)?\d+$)"
 # A bracket, and the text up to the next one.
@@ -70,6 +71,11 @@ def strip_type_arguments(name: str) -> str:
 def is_made_up(name: str) -> bool:
     """Return whether the linker made up the symbol `name`, which has no package."""
     return name.startswith(_NO_PACKAGE) and not re.match(_HOST, name)
+
+
+def is_closure(name: str) -> bool:
+    """Return whether a function is a closure: a literal, or one inside of it."""
+    return re.search(_FUNCTION_LITERAL, name) is not None
 
 
 def package_end(name: str) -> int:

@@ -585,6 +585,8 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     """Return the changed sites that no place covers."""
     if view.sites is None:
         return []
+    if not any(is_large(view.totals, site) for site in view.sites.all):
+        return []
     # The other half of what moved may itself be too small to report.
     left = netted([s for s in without_moved(view.sites.all) if s.name not in named])
     large = [site for site in left if is_large(view.totals, site)]

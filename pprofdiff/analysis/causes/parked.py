@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import first_in_row
 from pprofdiff.model.profiles.profile import Profile
 
@@ -55,6 +56,11 @@ class Stacks(NamedTuple):
     line: Column
     base: Column
     new: Column
+
+
+def waiting_in(function: str, wait: str) -> str:
+    """Return a function, and why goroutines wait in it: ``server.Run (chan send)``."""
+    return f"{short(function)}{f' ({wait})' if wait else ''}"
 
 
 def stacks_of_both(diff: ProfileDiff) -> Stacks:

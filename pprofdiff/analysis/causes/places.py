@@ -8,7 +8,6 @@ set aside, and the search repeats on the rest.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -23,6 +22,7 @@ from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.policy import COVERS, MOST, MUCH, NAMED, NEARLY_ALL
 from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.goruntime.names import (
+    is_closure,
     is_standard_library,
     package_of,
     strip_type_arguments,
@@ -35,7 +35,6 @@ Column = NDArray[np.int64]
 # A function replaces its caller if it has this part of the caller's change: of 51
 # commits with known causes, 65% named the first cause in 44 (50% and 80% in fewer).
 _KEEPS = 0.65
-_CLOSURE = re.compile(r"\.func\d+(\.\d+)*$")
 # Further places are details of the first ones.
 _MOST = 4
 # Callees of a place that only one side has, of each side.
@@ -222,7 +221,8 @@ def taken_back(cpu: CPUComparison, place: Place) -> bool:
     """Return whether callees take back a good part of a function's own change."""
     if place.whole or place.others or not (place.base and place.new):
         return False
-    own, cum = _delta(cpu, place), _delta(cpu, _whole(cpu, place.row))
+    cum = cpu.scaled_delta(*(int(side[place.row]) for side in cpu.cum))
+    own = _delta(cpu, place)
     return own * cum <= 0 or abs(cum) < COVERS * abs(own)
 
 
@@ -418,7 +418,7 @@ def _caller(cpu: CPUComparison, program: Program, place: Place) -> Place | None:
     moved, change = _delta(cpu, whole), _delta(cpu, place)
     if moved * change > 0 and abs(moved) >= COVERS * abs(change):
         # A closure is code of the function that it is written in.
-        return whole if _CLOSURE.search(cpu.names[place.row]) else None
+        return whole if is_closure(cpu.names[place.row]) else None
     return whole
 
 

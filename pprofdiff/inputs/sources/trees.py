@@ -10,10 +10,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from functools import cache
 from typing import Protocol
 
-from pprofdiff.goruntime.names import package_of
+from pprofdiff.goruntime.names import is_closure, package_of
 
-# The compiler numbers closures in the function that they end up in.
-_CLOSURE = re.compile(r"\.func\d+(\.\d+)*$")
 _MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
 _MOST_OF_MODULE = 1 << 16
 _DEEPEST = 64
@@ -129,7 +127,7 @@ def place_in(tree: Tree, function: str, file: str) -> str | None:
     if package == "command-line-arguments":
         package = "main"
     suffixes = ["/".join(parts[start:]) for start in range(len(parts))]
-    if _CLOSURE.search(function):
+    if is_closure(function):
         for tail in suffixes:
             if _is_near(tree, tail, package):
                 return tail

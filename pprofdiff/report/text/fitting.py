@@ -131,6 +131,7 @@ def named_short(text: str, fits: Callable[[str], bool]) -> str:
 
     Different names stay different, and all have one length at most.
     """
+    parts = re.split(r"(\s+)", text)
     words = list(dict.fromkeys(text.split()))
     room = max(map(columns, words), default=0)
     shorter = text
@@ -138,9 +139,8 @@ def named_short(text: str, fits: Callable[[str], bool]) -> str:
         # Half of the excess at a time, so that no more is cut than necessary.
         room = max(_ENOUGH, room - max(1, (room - _ENOUGH) // 2))
         long = [word for word in words if columns(word) > room]
-        shorter = text
-        for word, cut in zip(long, distinct_within(long, room), strict=True):
-            shorter = shorter.replace(word, cut)
+        cut = dict(zip(long, distinct_within(long, room), strict=True))
+        shorter = "".join(cut.get(part, part) for part in parts)
     return shorter
 
 

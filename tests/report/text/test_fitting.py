@@ -95,6 +95,13 @@ def test_only_long_names_of_a_title_give_way():
     assert named_short("a b c", lambda _: False) == "a b c"
 
 
+def test_a_name_that_another_begins_with_is_cut_by_itself():
+    name = "catalogue.(*Index[int,string]).LookUpWithSeveralPrefixes"
+    first, _, second = named_short(f"{name} in {name}.func1", lambda _: False).split()
+    assert len(first) == len(second) == 30
+    assert first != second
+
+
 @pytest.mark.slow
 @given(
     st.lists(

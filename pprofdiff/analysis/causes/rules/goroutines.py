@@ -9,7 +9,7 @@ import numpy as np
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
-from pprofdiff.analysis.causes.parked import WAITS, stacks_of_both
+from pprofdiff.analysis.causes.parked import WAITS, stacks_of_both, waiting_in
 from pprofdiff.analysis.causes.sites import line_of
 from pprofdiff.analysis.causes.wording import count, counts, listed, times
 from pprofdiff.analysis.judge.calibration import GOROUTINES
@@ -53,7 +53,7 @@ class _Place(NamedTuple):
     @property
     def words(self) -> str:
         """The function, and why goroutines wait in it."""
-        return f"{short(self.function)}{f' ({self.wait})' if self.wait else ''}"
+        return waiting_in(self.function, self.wait)
 
 
 def goroutine_growth(case: Case) -> Iterator[Finding]:

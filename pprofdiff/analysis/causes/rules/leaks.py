@@ -20,6 +20,7 @@ from pprofdiff.analysis.causes.parked import (
     Stacks,
     line_at,
     stacks_of_both,
+    waiting_in,
 )
 from pprofdiff.analysis.causes.rules.goroutines import counts_differ, pace_of
 from pprofdiff.analysis.causes.wording import count, counts, joined, listed
@@ -69,7 +70,7 @@ class _Place(NamedTuple):
     @property
     def words(self) -> str:
         """The function, and why goroutines wait in it."""
-        return f"{short(self.function)}{f' ({self.wait})' if self.wait else ''}"
+        return waiting_in(self.function, self.wait)
 
     @property
     def sentence(self) -> str:

@@ -184,7 +184,7 @@ def _warn_of_rewritten(
     binaries: Mapping[SideName, Mapping[str, Binary]],
     warn: Callable[[str], None],
 ) -> None:
-    """Warn about benchmarks whose own code differs."""
+    """Warn about benchmarks whose code in test files differs."""
     functions: dict[str, dict[str, None]] = {}
     for leaf in leaves:
         name = f"Benchmark{leaf.name.partition('/')[0]}"

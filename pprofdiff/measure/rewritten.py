@@ -1,47 +1,67 @@
-"""Find benchmarks whose own code differs between the sides: they may do other work."""
+"""Find benchmarks whose code in test files differs between the sides.
+
+They may do other work.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from pprofdiff.analysis.source.extents import declared
+from pprofdiff.analysis.source.declarations import GoFile
 
 _MOST = 1 << 24
+_NAME = re.compile(r"\w+")
 
-_Files = dict[str, list[str]]
+_Code = dict[str, str]
 
 
 def rewritten(base: str, new: str, names: Iterable[str]) -> list[str]:
-    """Return which benchmarks' source text differs between two package folders.
+    """Return which benchmarks, or helpers in test files, differ between two folders.
 
-    Their callees are not compared. A benchmark whose source is not found is left out.
+    A folder is that of a package; comments and spaces do not count. A helper is named
+    with the first benchmark that calls it, directly or not. A benchmark that a side
+    lacks is left out.
     """
-    before, after = _tests(base), _tests(new)
-    rewritten_names = []
+    before, after = _declared(base), _declared(new)
+    found: dict[str, str] = {}
     for name in names:
-        texts = _text(before, name), _text(after, name)
-        if None not in texts and texts[0] != texts[1]:
-            rewritten_names.append(name)
-    return rewritten_names
+        if name not in before or name not in after:
+            continue
+        for one in dict.fromkeys((*_called(before, name), *_called(after, name))):
+            if before.get(one) != after.get(one):
+                found.setdefault(one, one if one == name else f"{one} (in {name})")
+    return list(found.values())
 
 
-def _tests(folder: str) -> _Files:
-    """Return the lines of a folder's test files, by file name."""
-    files: _Files = {}
+def _declared(folder: str) -> _Code:
+    """Return the code of the functions in a folder's test files, by name.
+
+    Methods of one name count as one function: calls do not show which one is called.
+    """
+    code: _Code = {}
     for file in sorted(os.listdir(folder)):
-        if file.endswith("_test.go"):
-            with suppress(OSError), open(os.path.join(folder, file), "rb") as source:
-                text = source.read(_MOST).decode("utf-8", "replace")
-                files[file] = text.splitlines()
-    return files
+        if not file.endswith("_test.go"):
+            continue
+        with suppress(OSError), open(os.path.join(folder, file), "rb") as source:
+            text = source.read(_MOST).decode("utf-8", "replace")
+            go = GoFile(text.replace("\r\n", "\n"))
+            for one in go.functions:
+                name = one.name.rpartition(".")[2]
+                words = go.code(one.start, one.end).split()
+                code[name] = " ".join([code.get(name, ""), *words])
+    return code
 
 
-def _text(files: _Files, name: str) -> Sequence[str] | None:
-    """Return a benchmark's lines, None if no file declares it."""
-    for file, lines in files.items():
-        extent = declared(lines, f"main.{name}", file)
-        if extent is not None:
-            return lines[extent.start - 1 : extent.end]
-    return None
+def _called(code: _Code, name: str) -> Iterator[str]:
+    """Yield a function and the functions of test files that its code names."""
+    seen, left = {name}, [name]
+    while left:
+        one = left.pop(0)
+        yield one
+        if one in code:
+            named = [other for other in _NAME.findall(code[one]) if other in code]
+            left += [other for other in dict.fromkeys(named) if other not in seen]
+            seen.update(named)

@@ -622,14 +622,17 @@ def _of_site(
     claim = explains = mark = None
     cpu = view.cpu
     if cpu is not None and taken is not None:
-        own = owned_by(cpu, cpu.rows_of(owners).tolist())
-        of_site = own.within(cpu.of_groups(*_COSTS_OF_ALLOCATION)).without(taken)
-        delta = cpu.delta(of_site)
-        marked = cpu.mark(of_site)
+        own = owned_by(cpu, cpu.rows_of(owners).tolist()).without(taken)
+        of_site, said = own.within(cpu.of_groups(*_COSTS_OF_ALLOCATION)), ""
+        if _row_changed(cpu, own):
+            # The reader sees that row: the cause has all of it.
+            said = f"Its CPU: {cpu.words(*cpu.sums(own))} flat with library code."
+            of_site = own if (cpu.delta(own) < 0) == fewer else of_site
+        delta, marked = cpu.delta(of_site), cpu.mark(of_site)
         # Allocations are counted, CPU is sampled: within noise, it is not claimed.
         if (delta < 0) == fewer and delta and marked != "noise":
             claim, explains, mark = of_site, delta, marked
-        text = f"{text} {_cpu_of(cpu, own.without(taken))}".strip()
+        text = f"{text} {said}".strip()
     part = part_of_all(view.totals, site)
     severity: Severity = "major" if part >= MUCH else "minor"
     facts = (
@@ -655,12 +658,10 @@ def _of_site(
     )
 
 
-def _cpu_of(cpu: CPUComparison, own: Claim) -> str:
-    """Return a function's own CPU as a sentence if its row in the tables is marked."""
+def _row_changed(cpu: CPUComparison, own: Claim) -> bool:
+    """Return whether a function's row in the tables is significant."""
     model = cpu.diff.model
-    if model is None or not replace(cpu, model=model).change(own).significant:
-        return ""
-    return f"Its CPU: {cpu.words(*cpu.sums(own))} flat with library code."
+    return model is not None and replace(cpu, model=model).change(own).significant
 
 
 def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:

@@ -133,8 +133,8 @@ def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
     gone, added = (np.zeros(len(cpu.names), np.bool_) for _ in range(2))
     gone[at[significant & (base >= NOTICED) & (new <= _LEFT * base)]] = True
     added[at[significant & (new >= NOTICED) & (base <= _LEFT * new)]] = True
-    renumbered = _renumbered(cpu)
-    gone[renumbered] = added[renumbered] = False
+    closures = renumbered(cpu)
+    gone[closures] = added[closures] = False
     # The other side does their work in the function that they are part of.
     parts = cpu.whole_of != np.arange(len(cpu.names))
     gone[parts] = added[parts] = False
@@ -146,7 +146,7 @@ def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
     return gone, added
 
 
-def _renumbered(cpu: CPUComparison) -> list[int]:
+def renumbered(cpu: CPUComparison) -> list[int]:
     """Return closures of one side that may be renumbered closures of the other.
 
     They have no pair, and their function has such closures on both sides.

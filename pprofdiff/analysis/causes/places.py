@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim
+from pprofdiff.analysis.causes.one_sided import renumbered
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.graph import flat_and_cum
 from pprofdiff.analysis.ledger.views import merged
@@ -123,8 +124,11 @@ def places(cpu: CPUComparison, program: Program) -> list[Place]:
             break
         found.append(place)
         left = left.without(place.claim)
-    found = _netted(cpu, program, found)
-    return [_with_callees(cpu, program, place) for place in _apart(cpu, found)]
+    closures = renumbered(cpu)
+    found = _netted(cpu, program, found, closures)
+    named = program.code.copy()
+    named[closures] = False
+    return [_with_callees(cpu, named, place) for place in _apart(cpu, found)]
 
 
 def _delta(cpu: CPUComparison, place: Place) -> float:
@@ -366,19 +370,24 @@ def _cum_by_run(cpu: CPUComparison, claim: Claim) -> Runs[Column]:
     return Runs(sides[0], sides[1])
 
 
-def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Place]:
+def _netted(
+    cpu: CPUComparison, program: Program, found: list[Place], closures: Sequence[int]
+) -> list[Place]:
     """Replace functions that only one side has by their caller if work moved.
 
     A function that is gone may have been replaced by a new one or by its caller's own
     code: what counts is the caller with its callees, on both sides.
     """
     kept: list[Place] = []
+    closures = renumbered(cpu)
     for place in found:
         caller = None
         if not (place.base and place.new):
             known = cpu.cum[0][place.row] > 0 and cpu.cum[1][place.row] > 0
             # Own samples on one side only: the function calls others on the other side.
             caller = _whole(cpu, place.row) if known else _caller(cpu, program, place)
+            if caller is None and place.row in closures:
+                continue
         kept.append(place if caller is None else caller)
     wholes = [place for place in kept if place.whole]
     unique: dict[int, Place] = {}
@@ -428,15 +437,15 @@ def _whole(cpu: CPUComparison, row: int) -> Place:
     return Place(row, claim, *cpu.sums(claim), whole=True)
 
 
-def _with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
-    """Return the place with its outermost callees that only one side has."""
+def _with_callees(cpu: CPUComparison, named: NDArray[np.bool_], place: Place) -> Place:
+    """Return the place with its outermost `named` callees that only one side has."""
     gone, added, left = list[int](), list[int](), place.claim
     absent = [_below(cpu, place, side) == 0 for side in (0, 1)]
     for _ in range(_CALLEES):
         taken = left
         for side, found in enumerate((gone, added)):
             below = _below(cpu, place._replace(claim=left), side)
-            alone = np.where(program.code & absent[1 - side], below, 0)
+            alone = np.where(named & absent[1 - side], below, 0)
             alone[place.row] = 0
             best = int(np.argmax(alone))
             claim = left.within(cpu.under(cpu.only(best)))

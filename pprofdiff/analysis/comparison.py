@@ -303,8 +303,8 @@ def _shared(units: Sequence[UnitOfWork]) -> Caveat:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return Caveat(
         "shared-units",
-        f"sub-benchmarks share the samples of their function, which count for their "
-        f"mix in base: {', '.join(names[:_NAMED])}{more}",
+        f"sub-benchmarks share the samples of their function, which count in the "
+        f"proportions of base: {', '.join(names[:_NAMED])}{more}",
     )
 
 

@@ -106,7 +106,7 @@ class _View(NamedTuple):
     mix: bool
 
     def of_all(self, counted: str) -> str:
-        """Return the bytes of an op of the mix, in words, after what a place allocates.
+        """Return the average bytes per op, in words, after what a place allocates.
 
         "" with one benchmark, and where a place has all of them.
         """

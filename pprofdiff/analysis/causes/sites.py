@@ -461,6 +461,7 @@ def share_of_change(
     changes = [(new - base, whole[1] - whole[0]) for _, whole, (base, new) in known]
     if not changes or not site.agrees:
         return ""
+    averaged = ", averaged over the benchmarks" if mix else ""
     largest = 1 + MINOR
     if any(not 0 <= part / change <= largest for part, change in changes if change):
         return ""
@@ -470,21 +471,19 @@ def share_of_change(
             for (count, _, _), (_, all_) in zip(known, changes, strict=True)
             if all_
         )
-        of = " of an op of the mix" if mix else ""
         if alone:
-            return f"That is the whole change in {counts}{of}."
-        return "An op is one of the mix." if mix else ""
+            return f"That is the whole change in {counts}{averaged}."
+        return f"{averaged[2:].capitalize()}." if mix else ""
     part, change = changes[0]
-    whose = "the mix's " if mix else ""
-    of_all = f"{whose}{amount(change, 'B', signed=True)}"
-    clauses = [f"{amount(part, 'B', signed=True)} of {of_all}/op"]
+    whole = f"{amount(change, 'B', signed=True)}/op"
+    clauses = [f"{amount(part, 'B', signed=True)} of {whole}"]
     if site.exact:
         clauses += [
             f"{_signed(a)} of {_signed(b)} allocs/op"
             for a, b in changes[1:]
             if _objects(abs(a)) != "0"
         ]
-    return f"That is {', '.join(clauses)}."
+    return f"That is {', '.join(clauses)}{averaged}."
 
 
 def _known(totals: Allocated | None, site: Site) -> Iterator[tuple[str, _Pair, _Pair]]:

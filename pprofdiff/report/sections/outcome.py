@@ -90,11 +90,17 @@ def _figures(outcome: Outcome, first: Measure) -> list[str]:
     if not first.of_turns:
         return [_with_interval(first), *map(_amount, _others(outcome, first))]
     others = (m for m in outcome.measures if m is not first)
+    # A mean of several benchmarks' costs is no benchmark's cost.
+    single = not outcome.units
     return [
-        _short(first, interval=True),
+        _short(first, interval=True, values=single),
         *(f"{_short(m)}{_chance(outcome, m)}" for m in others),
         # A count that is 0 on both sides is not shown.
-        *(_count(one) for one in outcome.counted if counts(one) not in _NONE),
+        *(
+            _count(one, values=single)
+            for one in outcome.counted
+            if counts(one) not in _NONE
+        ),
     ]
 
 
@@ -167,13 +173,13 @@ def _sentence(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
-def _short(measure: Measure, *, interval: bool = False) -> str:
+def _short(measure: Measure, *, interval: bool = False, values: bool = False) -> str:
     """Return a metric as ``time/op 71.1 → 14.2 ns, −80% (99% CI …)``."""
     noun = COSTS[measure.id].noun
-    values = ""
-    if measure.base is not None and measure.new is not None and interval:
-        values = f" {seconds(measure.base, measure.new)},"
-    text = f"{noun}{values} {change(measure.judged.ratio)}"
+    both = ""
+    if measure.base is not None and measure.new is not None and values:
+        both = f" {seconds(measure.base, measure.new)},"
+    text = f"{noun}{both} {change(measure.judged.ratio)}"
     if not interval:
         return text
     if not is_bounded(*measure.judged.bounds):
@@ -198,14 +204,16 @@ def _interval(measure: Measure) -> tuple[int, float, float]:
     return measure.confidence, *measure.judged.bounds
 
 
-def _count(counted: Counted) -> str:
-    """Return an exact count: ``B/op 9.14 → 7.27 KiB``, ``allocs/op 28 → 5``."""
+def _count(counted: Counted, *, values: bool) -> str:
+    """Return an exact count: ``B/op 9.14 → 7.27 KiB (−20%)``, ``allocs/op −82%``."""
     base, new = counted.base, counted.new
     alike = bool(new) and abs(base / new - 1) < ALIKE
     if base == new or (alike and number(counted, base) == number(counted, new)):
-        # A mean of several benchmarks' counts is nobody's count.
-        value = "" if base % 1 else f" {number(counted, base)}"
+        value = f" {number(counted, base)}" if values else ""
         return f"{counted.unit}{value} unchanged"
+    if not values and base and new:
+        chance = " (not significant)" if counted.noise else ""
+        return f"{counted.unit} {change(new / base)}{chance}"
     if counted.noise:
         return f"{counted.unit} {counts(counted)} (not significant)"
     return f"{counted.unit} {counts_and_change(counted)}"

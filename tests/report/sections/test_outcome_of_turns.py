@@ -64,7 +64,7 @@ def test_of_several_those_that_moved_are_named():
     assert headline.endswith("; 2 others unchanged.")
     # The geometric mean of 2, 1 and 1.
     (mean,) = below
-    start = "Geomean of all 3 benchmarks: time/op 6.12 → 7.71 ms, +26% (99% CI "
+    start = "Geomean of all 3 benchmarks: time/op +26% (99% CI "
     assert mean.startswith(start)
 
 
@@ -110,7 +110,7 @@ def test_all_figures_of_several_benchmarks_are_geometric_means():
     assert counted["B/op"] == pytest.approx((300, 600))
     assert counted["allocs/op"] == pytest.approx((4, 4))
     _, (mean,) = told(base, new)
-    assert mean.endswith("B/op 300 → 600 B (2.00×), allocs/op 4 unchanged.")
+    assert mean.endswith("B/op 2.00×, allocs/op unchanged.")
     none = [base[0]._replace(allocated={}), base[1]]
     assert of(none, new).outcome.counted == ()
 

@@ -131,9 +131,7 @@ def latency_in_words(diff: TraceDiff | Plottable[TraceDiff]) -> str:
 
 def _pauses(diff: GCDiff) -> _Sides:
     def of(side: GCSide) -> _Durations:
-        cycles = side.shown.summed
-        stops = cycles.sweep_termination_wall_us, cycles.mark_termination_wall_us
-        return _Durations(side.label, "pauses", np.sort(np.concatenate(stops)) * 1000)
+        return _Durations(side.label, "pauses", np.sort(side.shown.pauses_ns))
 
     return of(diff.base), of(diff.new)
 

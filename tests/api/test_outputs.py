@@ -55,7 +55,7 @@ def test_what_is_written_is_what_the_command_line_writes(
 
 
 def test_rules_from_python_are_those_of_the_command_line(cpu, cli, paths, tmp_path):
-    rules = ("group:gc:+2pp", "total:+5%", "pause:p99:+10%")
+    rules = ("group:gc:+2pp", "total:+5%", "figure:p99_pause_us:+10%")
     verdict = cpu.check(*rules)
     assert not verdict
     assert [rule.rule for rule in verdict.tripped] == ["group:gc:+2pp"]
@@ -70,7 +70,7 @@ def test_rules_from_python_are_those_of_the_command_line(cpu, cli, paths, tmp_pa
     assert cpu.check("total:+5%")
     assert cpu.check()
     # What cannot be judged is no failure, unless the gate is strict.
-    assert cpu.check("pause:p99:+10%").outcome == "none"
-    assert not cpu.check("pause:p99:+10%", strict=True)
+    assert cpu.check("figure:p99_pause_us:+10%").outcome == "none"
+    assert not cpu.check("figure:p99_pause_us:+10%", strict=True)
     with pytest.raises(pprofdiff.UsageError, match="there is no rule cpu"):
         cpu.check("cpu:+5%")

@@ -19,7 +19,7 @@ from tests.calibration.splits import Split
 
 __all__ = ["GATE", "TABLES", "Figure", "Marks", "Said", "said"]
 
-GATE = {"total": "total:+2%", "pause": "pause:p99:+10%"}
+GATE = {"total": "total:+2%", "pause": "figure:p99_pause_us:+10%"}
 _GATE = Gate.of(list(GATE.values()))
 TABLES = ("flat", "cum", "groups", "gc")
 

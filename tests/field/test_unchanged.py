@@ -33,7 +33,7 @@ RULES = (
     "package:.*:+5%",
     "bench:ns/op:+5%",
     "bench:allocs/op:+0%",
-    "pause:p99:+10%",
+    "figure:p99_pause_us:+10%",
     *(f"wait:{kind}:+10%" for kind in get_args(EndKind)),
     "finding:major",
     "finding:minor",

@@ -223,7 +223,7 @@ def test_what_fails_is_told_for_each(cli, data_folder, tmp_path):
         data_folder / "sync-pool-gctrace" / f"{n}-pool.log" for n in ("none", "sync")
     ]
     names = [tmp_path / f"x.{ending}" for ending in ("csv", "json", "pb.gz", "html")]
-    rule = "--fail-on=pause:p50:1us"
+    rule = "--fail-on=figure:p99_pause_us:1us"
     plainly = cli(*logs, rule)
     done = cli(*logs, rule, *(f"-o={name}" for name in names))
     assert (plainly.status, done.status, done.out) == (1, 2, plainly.out)

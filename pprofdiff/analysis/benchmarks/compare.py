@@ -22,7 +22,12 @@ from pprofdiff.analysis.judge.calibration import (
     SAMPLES_FOR_TEST,
 )
 from pprofdiff.analysis.judge.judgement import Change
-from pprofdiff.analysis.judge.samples import MedianModel, Summary, geomean, summarize
+from pprofdiff.analysis.judge.samples import (
+    Summary,
+    change_of_medians,
+    geomean,
+    summarize,
+)
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.model.benchmarks import Benchmarks, Result
 from pprofdiff.model.side import Side
@@ -330,7 +335,7 @@ def _row(base: _Results, new: _Results) -> BenchmarkRow | None:
     raw = tidied
     if len(units) == 1 and tidy(units[0]).factor != 1:
         raw = [summarize(s.raw) if s.raw else None for s in samples]
-    change = MedianModel().pair(first, second) if first and second else None
+    change = change_of_medians(first, second) if first and second else None
     shown = tidy(units[0]).unit
     _, first_of_all = (base or new)[0]
     return BenchmarkRow(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pprofdiff.analysis.causes.finding import Direction, Fact
 from pprofdiff.analysis.causes.wording import arrow
 from pprofdiff.analysis.judge.calibration import SHARE, Prior
-from pprofdiff.analysis.judge.judge import EventModel, PriorModel
+from pprofdiff.analysis.judge.judge import change_by_prior, enough_events
 from pprofdiff.analysis.judge.judgement import Observed
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def enough_cycles(diff: TraceDiff) -> bool:
     """Return whether traces hold enough GC cycles to say that GC changed."""
     base, new = (side.collections.begun for side in diff.sides)
-    return EventModel().pair(base, new).mark != "unknown"
+    return enough_events(base, new)
 
 
 def collecting(diff: TraceDiff) -> tuple[float, float] | None:
@@ -57,7 +57,7 @@ def beyond(
         Observed(figure, number, side.wall_ns)
         for figure, number, side in zip(figures, events, diff.sides, strict=True)
     )
-    return PriorModel(prior).pair(base, new).significant
+    return change_by_prior(prior, base, new).significant
 
 
 def mostly(figures: tuple[float, float], *, left: tuple[float, float]) -> bool:

@@ -27,7 +27,7 @@ from pprofdiff.analysis.gate.measures import (
 )
 from pprofdiff.analysis.judge.calibration import GOROUTINES
 from pprofdiff.analysis.judge.counts import CountModel
-from pprofdiff.analysis.judge.judge import PriorModel
+from pprofdiff.analysis.judge.judge import change_by_prior
 from pprofdiff.analysis.judge.judgement import Change, Observed, Runs
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
@@ -269,11 +269,10 @@ def _of_goroutines(diff: ProfileDiff, rows: _Rows, limit: Limit) -> _Chance:
 
     Go counts every goroutine and samples none. Their shares have no interval.
     """
-    judge = PriorModel(GOROUTINES)
 
     def change(row: int) -> Change:
-        sides = (Observed(float(side[row])) for side in rows.sums)
-        return judge.pair(*sides)
+        base, new = (Observed(float(side[row])) for side in rows.sums)
+        return change_by_prior(GOROUTINES, base, new)
 
     def bounds(row: int) -> tuple[float, float] | None:
         changed = change(row)

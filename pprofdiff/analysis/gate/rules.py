@@ -23,7 +23,6 @@ from pprofdiff.analysis.gate.measures import (
     Measured,
     parse_limit,
 )
-from pprofdiff.analysis.gate.pauses import PAUSE
 from pprofdiff.analysis.gate.profiles import CATEGORY, CUM, FLAT, GROUP, PACKAGE, TOTAL
 from pprofdiff.analysis.gate.waits import WAIT
 from pprofdiff.errors import UsageError
@@ -74,7 +73,6 @@ KINDS: dict[str, Kind] = {
     "total": TOTAL,
     "bench": BENCH,
     "unit": UNIT,
-    "pause": PAUSE,
     "figure": FIGURE,
     "wait": WAIT,
     "finding": _FINDING,

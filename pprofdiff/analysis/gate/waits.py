@@ -18,7 +18,7 @@ from pprofdiff.analysis.gate.measures import (
     Missing,
 )
 from pprofdiff.analysis.judge.calibration import WAITED
-from pprofdiff.analysis.judge.judge import RatioModel
+from pprofdiff.analysis.judge.judge import judged_ratios
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.policy import MINOR
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
@@ -100,7 +100,7 @@ def _figure(
     runs = Runs(each[0], each[1], diff.in_turns)
     noise, bounds = True, None
     if any(ns > least for side in each for ns in side):
-        change = RatioModel((WAITED,)).one(runs)
+        change = judged_ratios((WAITED,), runs).change()
         noise = change.noise is not False
         low, high = (
             max(base, least) * exp(part or 0.0) - base

@@ -15,7 +15,7 @@ from pprofdiff.analysis.figures.estimate import Estimate, of_ratio
 from pprofdiff.analysis.gclogs.catalogue import FIGURES, LogFigure
 from pprofdiff.analysis.gclogs.side import GCSide, LoggedRun, side_of, unusable
 from pprofdiff.analysis.judge.calibration import GC_WORK
-from pprofdiff.analysis.judge.judge import MeanModel, RatioModel
+from pprofdiff.analysis.judge.judge import change_of_means, judged_ratios
 from pprofdiff.analysis.judge.judgement import Change, Runs
 from pprofdiff.analysis.judge.totals import all_paired
 from pprofdiff.analysis.settings import Settings, Span
@@ -259,7 +259,7 @@ class GCDiff:
 
         Cycles count as independent draws; unknown if a side has fewer than six.
         """
-        return MeanModel().pair(_intervals_ms(self.base), _intervals_ms(self.new))
+        return change_of_means(_intervals_ms(self.base), _intervals_ms(self.new))
 
     @cached_property
     def cycle_cpu_change(self) -> Change:
@@ -267,7 +267,7 @@ class GCDiff:
 
         Cycles count as independent draws; unknown if a side has fewer than five.
         """
-        return MeanModel().pair(_cpu_us(self.base), _cpu_us(self.new))
+        return change_of_means(_cpu_us(self.base), _cpu_us(self.new))
 
     @cached_property
     def cadence_beyond_runs(self) -> bool:
@@ -280,8 +280,8 @@ class GCDiff:
             return True
         if self.factors is None or not self.per_work:
             return False
-        sides = np.ones(1), np.array([self.factors.cycles])
-        return RatioModel((GC_WORK,)).pair(*sides).significant
+        sides = Runs.single(np.ones(1), np.array([self.factors.cycles]))
+        return judged_ratios((GC_WORK,), sides).change().significant
 
     @property
     def cycle_cpu_beyond_runs(self) -> bool:
@@ -392,8 +392,8 @@ def _estimates(
     observation, or each pair of runs taken `in_turns`.
     """
     old, now = (tuple(map(_values_of, side.runs)) for side in (base, new))
-    model = RatioModel([f.spread for f in JUDGED if f.spread is not None])
-    judgement = model.rows(Runs(old, now, in_turns))
+    spreads = [f.spread for f in JUDGED if f.spread is not None]
+    judgement = judged_ratios(spreads, Runs(old, now, in_turns))
     changes = {one.key: judgement.change(row) for row, one in enumerate(JUDGED)}
     return {
         figure.key: of_ratio(

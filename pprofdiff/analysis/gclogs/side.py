@@ -119,7 +119,7 @@ class LoggedRun:
         """The cycles that `whole` sums."""
         return self.cycles if self.asked else self.run.cycles
 
-    @cached_property
+    @property
     def pauses_ns(self) -> NDArray[np.int64]:
         """Both stop-the-world phases of each cycle in `whole`, int64."""
         cycles = self.summed

@@ -44,9 +44,6 @@ SAMPLES_FOR_TEST = 4
 """The fewest values per side that can differ at `ALPHA`: 2 / C(8, 4) = 0.029, while 2 /
 C(6, 3) = 0.1."""
 
-CEILING = ALPHA / 2
-"""The level of one-sided tests on pauses: one tail of a 95% interval."""
-
 DRAWS = 1000
 """Number of bootstrap resamples: the 2.5% tails hold 25 each."""
 

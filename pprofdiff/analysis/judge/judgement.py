@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,29 +109,6 @@ class Judgement:
         """Return the number of rows."""
         return len(self.delta)
 
-    @classmethod
-    def of_one(
-        cls,
-        delta: float,
-        *,
-        interval: tuple[float, float] | None = None,
-        p: float | None = None,
-        noise: bool | None,
-    ) -> Judgement:
-        """Return the judgement of one figure; `noise` is None if unknown."""
-        low, high = (np.nan, np.nan) if interval is None else interval
-        chance = np.nan if p is None else p
-        return cls(
-            delta=np.array([delta], np.float64),
-            low=np.array([low], np.float64),
-            high=np.array([high], np.float64),
-            z=np.array([np.nan]),
-            p=np.array([chance], np.float64),
-            q=np.array([chance], np.float64),
-            noise=np.array([noise is not False]),
-            known=np.array([noise is not None]),
-        )
-
     @cached_property
     def mark(self) -> NDArray[np.str_]:
         """The `Mark` of each row."""
@@ -160,18 +137,3 @@ class Judgement:
         low, high, p = (None if np.isnan(value) else value for value in values)
         noise = bool(self.noise[row]) if self.known[row] else None
         return Change(float(self.delta[row]), low, high, p, noise)
-
-
-class Model(Protocol[V]):
-    """Judges one measure; `V` is the type of one run's value."""
-
-    def rows(self, runs: Runs[V]) -> Judgement:
-        """Return the judgement of all rows, judged together."""
-
-    def one(self, runs: Runs[V]) -> Change:
-        """Return the change of the first row, judged together with all others."""
-        return self.rows(runs).change()
-
-    def pair(self, base: V, new: V) -> Change:
-        """Return the change between one run of base and one of new."""
-        return self.one(Runs.single(base, new))

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import chain
-from math import ceil, comb, erfc, exp, floor, log, modf, nan, sqrt
+from math import ceil, comb, erfc, exp, floor, log, modf, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -23,7 +22,7 @@ from pprofdiff.analysis.judge.calibration import (
     CONFIDENCE,
     SAMPLES_FOR_TEST,
 )
-from pprofdiff.analysis.judge.judgement import Judgement, Model, Runs
+from pprofdiff.analysis.judge.judgement import Change
 
 Floats = NDArray[np.float64]
 
@@ -71,25 +70,18 @@ def _sign(value: float) -> int:
     return (value > 0) - (value < 0)
 
 
-class MedianModel(Model[Sequence[float]]):
-    """Whether two samples of a benchmark differ, by the Mann-Whitney U test."""
+def change_of_medians(base: Sequence[float], new: Sequence[float]) -> Change:
+    """Return the change of a benchmark's median, tested by the Mann-Whitney U test.
 
-    def rows(self, runs: Runs[Sequence[float]]) -> Judgement:
-        """Judge new's median minus base's; the values of all runs are pooled.
-
-        Returns one row without an interval: each median has its own (`Summary`). It is
-        unknown if a side has no values, or if p is too large and neither side has the
-        four values that a significant difference takes.
-        """
-        base, new = (list(chain.from_iterable(side)) for side in (runs.base, runs.new))
-        if not base or not new:
-            return Judgement.of_one(nan, noise=None)
-        p = mann_whitney(base, new)
-        # p is None if all values are equal.
-        p = 1.0 if p is None else p
-        few = p > ALPHA and max(len(base), len(new)) < SAMPLES_FOR_TEST
-        noise = None if few else p > ALPHA
-        return Judgement.of_one(median(new) - median(base), p=p, noise=noise)
+    It has no interval: each median has its own (`Summary`). It is unknown if p is too
+    large and neither side has the four values that a significant difference takes.
+    """
+    p = mann_whitney(base, new)
+    # p is None if all values are equal.
+    p = 1.0 if p is None else p
+    few = p > ALPHA and max(len(base), len(new)) < SAMPLES_FOR_TEST
+    noise = None if few else p > ALPHA
+    return Change(median(new) - median(base), None, None, p, noise)
 
 
 def summarize(values: Sequence[float]) -> Summary:

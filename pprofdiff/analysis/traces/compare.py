@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.figures.estimate import Estimate, of_ratio
-from pprofdiff.analysis.judge.durations import RANKS, BootstrapModel, Durations
-from pprofdiff.analysis.judge.judgement import Change, Runs
+from pprofdiff.analysis.judge.durations import RANKS, Durations, changes_of_quantiles
+from pprofdiff.analysis.judge.judgement import Change
 from pprofdiff.analysis.judge.scaling import Mode, Normalization
 from pprofdiff.analysis.judge.totals import all_paired
 from pprofdiff.analysis.settings import Settings
@@ -271,8 +271,8 @@ class TraceDiff:
         generations or GC cycles to resample; with several traces, runs are resampled.
         """
         base, new = (_in_blocks(side) for side in self.sides)
-        judged = BootstrapModel(tuple(RANKS.values())).rows(Runs.single(base, new))
-        return {name: judged.change(row) for row, name in enumerate(RANKS)}
+        changes = changes_of_quantiles(base, new, RANKS.values())
+        return dict(zip(RANKS, changes, strict=True))
 
     @cached_property
     def run_ratios(self) -> Mapping[str, Estimate[float]]:

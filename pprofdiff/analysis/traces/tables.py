@@ -2,7 +2,7 @@
 
 A row's figure is the sum over a side's traces. How much it varies between runs of one
 build shows in each trace's own rate: time per second of trace, or per op. Those are
-judged, one table together, as by `RatioModel`.
+judged, one table together, by `judged_ratios`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.judge.calibration import TRACED, TRACED_LEAST
-from pprofdiff.analysis.judge.judge import RatioModel
+from pprofdiff.analysis.judge.judge import judged_ratios
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.traces.catalogue import figures_of
 from pprofdiff.analysis.traces.side import TraceSide
@@ -66,7 +66,7 @@ def changes_of(
         tuple(np.array([run.get(key, nan) for key in keys], np.float64) for run in side)
         for side in (base, new)
     )
-    judged = RatioModel([TRACED] * len(keys)).rows(Runs(old, now, in_turns))
+    judged = judged_ratios([TRACED] * len(keys), Runs(old, now, in_turns))
     known = np.flatnonzero(judged.known)
     means = [np.nanmean(np.log(side)[:, known], axis=0) for side in (old, now)]
     logs = (*means, *(c[known] for c in (judged.delta, judged.low, judged.high)))

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.gate.forms import RULES
 from pprofdiff.analysis.gate.measures import Limit, parse_limit
-from pprofdiff.analysis.gate.pauses import PERCENTILES
 from pprofdiff.analysis.gate.rules import KINDS, parse_rule
 from pprofdiff.analysis.runs.declared import declared
 from pprofdiff.cli.arguments import help_text
@@ -67,12 +66,6 @@ TEXTS = {
         POINTS.filter(lambda x: x.relative),
     ),
     "unit": written("unit", PATTERNS, POINTS.filter(lambda x: x.relative)),
-    "pause": written(
-        "pause",
-        st.sampled_from(list(PERCENTILES)),
-        TIMES,
-        st.sampled_from(("gctrace", "trace")),
-    ),
     "figure": written(
         "figure",
         st.sampled_from([key for key, one in declared().items() if one.unit == "ns"]),
@@ -136,7 +129,7 @@ def test_the_example_of_each_kind_is_one(form):
 @hypothesis.given(
     text=st.one_of(
         st.text(max_size=30),
-        st.from_regex(r"(cum|pause|bench|group|total)[@:a-z/]{0,8}[:+%0-9p-]{0,8}"),
+        st.from_regex(r"(cum|figure|bench|group|total)[@:a-z/]{0,8}[:+%0-9p-]{0,8}"),
     )
 )
 def test_any_text_is_a_rule_or_one_line_with_what_to_type(text):
@@ -183,9 +176,6 @@ WRONG = {
     "bench:allocs/op:-5%": ("less allocs/op is better", "bench:allocs/op:+5%"),
     "bench:MB/s:+5%": ("more MB/s is better", "bench:MB/s:-5%"),
     "bench:ns/op:+50ns": ("a percentage, or a number of ns/op", "bench:ns/op:+5%"),
-    "pause:p95:+10%": ("there is no percentile p95; there are: p50", "p99"),
-    "pause:p99:+2MB": ("pauses are times", "+10%, +100us or 1ms"),
-    "pause@cpu:p99:+10%": ("pauses are in gctrace or trace", "pause@trace:p99:+10%"),
     "wait:fdatasync:+2pp": ("waits are times", "+10% or +50us"),
     "wait@trace:fdatasync:+10%": ("wait takes no @", "wait:fdatasync:+10%"),
     "finding:huge": ("there is no severity huge; there are: minor, major", "major"),

@@ -5,21 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pprofdiff.analysis.judge.durations import BootstrapModel, Durations, nearest
-from pprofdiff.analysis.judge.judgement import Runs
+from pprofdiff.analysis.judge.durations import (
+    Durations,
+    changes_of_quantiles,
+    nearest,
+)
 
 
-def intervals(base, new, ranks, seed=0):
+def intervals(base, new, ranks):
     """Return the intervals of new's quantiles minus base's, None where unknown."""
-    runs = Runs.single(Durations(*base), Durations(*new))
-    judged = BootstrapModel(tuple(ranks), seed).rows(runs)
-    columns = judged.low.tolist(), judged.high.tolist(), judged.known.tolist()
-    return [(a, b) if known else None for a, b, known in zip(*columns, strict=True)]
+    changes = changes_of_quantiles(Durations(*base), Durations(*new), ranks)
+    return [None if one.noise is None else (one.low, one.high) for one in changes]
 
 
-def resampled(values, block, rank, seed, other):
+def resampled(values, block, rank, other):
     """Return the bootstrap interval by drawing and sorting, one draw after another."""
-    rng, drawn = np.random.default_rng(seed), []
+    rng, drawn = np.random.default_rng(0), []
     for side in (values, block), other:
         groups = [
             v
@@ -45,11 +46,10 @@ def test_the_interval_is_that_of_redrawn_blocks(rank):
     more, blocks = values * 2 + 3, rng.integers(0, 20, 80)
     blocks[blocks == 4] = 5  # a block without durations
     base, new = (values.tolist(), block.tolist()), (more.tolist(), blocks.tolist())
-    difference = intervals((values, block), (more, blocks), [rank], seed=7)
-    assert difference == [resampled(*base, rank, 7, new)]
-    assert difference == intervals((values, block), (more, blocks), [rank], seed=7)
+    difference = intervals((values, block), (more, blocks), [rank])
+    assert difference == [resampled(*base, rank, new)]
     # What was asked before makes no difference.
-    several = intervals((values, block), (more, blocks), [10, 999, rank], seed=7)
+    several = intervals((values, block), (more, blocks), [10, 999, rank])
     assert several[2:] == difference
 
 
@@ -59,7 +59,8 @@ def test_four_blocks_are_too_few():
     assert None not in intervals(enough, enough, [500])
     for sides in ((few, few), (few, enough), (enough, few)):
         assert intervals(*sides, [500, 900]) == [None, None]
-    assert intervals((values[:0], values[:0]), enough, [500]) == [None]
+    none = values[:0], values[:0]
+    assert intervals(none, enough, [500]) == intervals(none, none, [500]) == [None]
 
 
 def test_many_blocks_are_drawn_with_their_neighbours():
@@ -67,4 +68,4 @@ def test_many_blocks_are_drawn_with_their_neighbours():
     block = np.arange(5000) // 5
     joined = np.arange(1000) * 64 // 1000
     alone, together = (values, block), (values, joined[block])
-    assert intervals(alone, alone, [900], 3) == intervals(together, together, [900], 3)
+    assert intervals(alone, alone, [900]) == intervals(together, together, [900])

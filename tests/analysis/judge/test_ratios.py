@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pprofdiff.analysis.judge.calibration import TOTAL_FREEDOM, Spread
-from pprofdiff.analysis.judge.judge import LevelModel, RatioModel
+from pprofdiff.analysis.judge.judge import judged_ratios
 from pprofdiff.analysis.judge.judgement import Runs
 
 SPREAD = Spread(0.5, 0.01)
@@ -25,11 +25,7 @@ def runs(base, new):
 
 
 def told(base, new, spread=SPREAD):
-    return RatioModel((spread,)).one(runs(base, new))
-
-
-def above(base, new, limit, spread=SPREAD):
-    return LevelModel(spread, limit).one(runs(base, new))
+    return judged_ratios((spread,), runs(base, new)).change()
 
 
 @given(sides, sides)
@@ -73,23 +69,13 @@ def test_runs_are_never_surer_than_the_log_is_exact():
     assert not told([1.0] * 3, [1.2] * 3, coarse).significant
 
 
-@given(sides, sides, values)
-def test_a_level_is_news_against_the_limit(base, new, limit):
-    change = above(base, new, limit)
-    mean = sum(map(log, new)) / len(new)
-    assert change.delta == pytest.approx(mean - log(limit), abs=1e-9)
-    assert change.low < change.delta < change.high
-    wide = told(base, new)
-    assert change.high - change.low < wide.high - wide.low
-
-
 def test_a_run_that_does_not_tell_is_left_out():
     nan = float("nan")
     assert told([1.0, nan], [2.0]) == told([1.0], [2.0])
     unknown = told([nan], [2.0])
     assert unknown.mark == "unknown"
     column = np.array([nan, 1.0]), np.array([1.0, 9.0])
-    marks = RatioModel((SPREAD, SPREAD)).rows(Runs.single(*column)).mark
+    marks = judged_ratios((SPREAD, SPREAD), Runs.single(*column)).mark
     assert marks.tolist() == ["unknown", "more"]
 
 
@@ -98,7 +84,7 @@ def test_intervals_cover_where_runs_differ_as_the_spread_says(number):
     """95 % of 2000: fewer than 1870 have p = 1e-3 (three runs and more are exact)."""
     rng = np.random.default_rng(number)
     draws = np.exp(0.5 * rng.standard_normal((2, number, 2000)))
-    judged = RatioModel((SPREAD,) * 2000).rows(Runs(*map(tuple, draws)))
+    judged = judged_ratios((SPREAD,) * 2000, Runs(*map(tuple, draws)))
     inside = int(((judged.low <= 0) & (judged.high >= 0)).sum())
     assert inside >= stats.binom.ppf(0.001, 2000, 0.95)
     assert judged.noise.sum() >= 1990

@@ -11,14 +11,14 @@ from tests.report.golden import check
 CASES = {
     "gate.fail": (
         "syncpool/{}/cpu.pb.gz",
-        ["group:gc:+2pp", "total:+5%", "category:gc.mark.assist:+1pp", r"cum:ingest\.:+5%", "finding:minor", "pause:p99:+10%"],
+        ["group:gc:+2pp", "total:+5%", "category:gc.mark.assist:+1pp", r"cum:ingest\.:+5%", "finding:minor", "figure:p99_pause_us:+10%"],
     ),
     "gate.pass": ("syncpool/{}/cpu.pb.gz", ["group:alloc:+4pp", "group:alloc:+60%"]),
     "gate.cannot-tell": ("syncpool/{}/cpu.pb.gz", ["group:alloc:+5%", "cum:ingest:+5%", "group:alloc:+60%"]),
     "gate.no-data": ("syncpool/{}/block.pb.gz", ["cum:http:+5%", "cum:nosuch:+5%", "bench:ns/op:+5%"]),
     "gate.benchmarks": ("zstd/{}/bench.txt", ["bench:allocs/op:+0%", "bench:ns/op:Old:+5%", "bench:MB/s:-5%"]),
-    "gate.pauses": ("pauses/{}", ["pause:p99:+10%", "pause:p99:20ms", "pause:p50:+1000000%"]),
-    "gate.one-run": ("syncpool/{}/gctrace.log", ["pause:p99:+10%", "pause:p99:1ms", "pause:p50:+0%"]),
+    "gate.pauses": ("pauses/{}", ["figure:p99_pause_us:+10%", "figure:p99_pause_us:20ms", "figure:worst_pause_us:+1000000%"]),
+    "gate.one-run": ("syncpool/{}/gctrace.log", ["figure:p99_pause_us:+10%", "figure:p99_pause_us:1ms", "figure:worst_pause_us:+0%"]),
 }  # fmt: skip
 
 

@@ -27,10 +27,6 @@ from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.analysis.profiles.compare import place_in_report
 from pprofdiff.analysis.profiles.diff import ProfileDiff, cpu_of, of_type
 from pprofdiff.analysis.profiles.labels import ByLabel, by_label
-from pprofdiff.analysis.profiles.mark_by_allocation import (
-    MarkByAllocation,
-    apportion_mark,
-)
 from pprofdiff.analysis.run_order import hosts_of_both, taken_in_turns
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.analysis.side import (
@@ -179,11 +175,6 @@ class Comparison:
     def benchmarks(self) -> BenchmarkDiff | None:
         """The comparison of benchmarks, None if a side has none."""
         return self.results.get("benchmark")
-
-    @cached_property
-    def modelled(self) -> MarkByAllocation | None:
-        """Background marking by call site; None without CPU and allocs profiles."""
-        return apportion_mark(self.cpu, self.of_type("alloc_space"))
 
     def caveats(self) -> Iterator[Caveat]:
         """Yield what to know before trusting the results, kind by kind."""

@@ -46,7 +46,7 @@ def gc_account(comparison: Comparison) -> GCAccount | None:
 
     None if CPU or bytes per op are unknown, or if a side has next to no GC.
     """
-    if too_little_gc(comparison):
+    if _too_little_gc(comparison):
         return None
     cpu, gc, case = comparison.cpu, comparison.gc, Case(comparison)
     logged = None if gc is None else _logged(case, gc)
@@ -74,7 +74,7 @@ def gc_account(comparison: Comparison) -> GCAccount | None:
     return None
 
 
-def too_little_gc(comparison: Comparison) -> bool:
+def _too_little_gc(comparison: Comparison) -> bool:
     """Return whether interleaved benchmarks have too little GC to split.
 
     If ops allocate nothing, only the harness does, and a few GC samples over a few

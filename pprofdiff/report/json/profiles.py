@@ -11,7 +11,6 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.judgement import Judgement
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import paid_by_site
-from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.tables import STATUSES, Status, Table
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.identity.model import Identity, PairedBy
@@ -19,12 +18,12 @@ from pprofdiff.identity.model import Identity, PairedBy
 Row = dict[str, Any]
 
 
-def profile_rows(diffs: Iterable[ProfileDiff], comparison: Comparison) -> list[Row]:
+def profile_rows(diffs: Iterable[ProfileDiff], _comparison: Comparison) -> list[Row]:
     """Return the comparisons of profiles as entries of ``comparisons``."""
-    return [_profile_row(diff, comparison.modelled) for diff in diffs]
+    return [_profile_row(diff) for diff in diffs]
 
 
-def _profile_row(diff: ProfileDiff, modelled: MarkByAllocation | None) -> Row:
+def _profile_row(diff: ProfileDiff) -> Row:
     """Return one comparison of profiles: raw integers, and how they are scaled."""
     by = diff.normalization
     return {
@@ -45,7 +44,6 @@ def _profile_row(diff: ProfileDiff, modelled: MarkByAllocation | None) -> Row:
         "leaf_kinds": _leaf_kinds(diff) if diff.classified else [],
         "functions": _functions(diff),
         "blame": _blame(diff) if diff.classified else [],
-        "blame_modelled": _modelled(modelled) if diff.classified else [],
     }
 
 
@@ -168,23 +166,4 @@ def _blame(diff: ProfileDiff) -> list[Row]:
             **_raw(columns[3][i], columns[4][i]),
         }
         for i in order
-    ]
-
-
-def _modelled(modelled: MarkByAllocation | None) -> list[Row]:
-    if modelled is None:
-        return []
-    return [
-        {
-            "category": "gc.mark",
-            "function": name,
-            **_raw(base, new),
-            "model": "share of allocated bytes",
-        }
-        for name, base, new in zip(
-            modelled.functions,
-            modelled.base.tolist(),
-            modelled.new.tolist(),
-            strict=True,
-        )
     ]

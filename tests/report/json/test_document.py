@@ -283,7 +283,6 @@ def test_every_comparison(whole):
                 "leaf_kinds",
                 "functions",
                 "blame",
-                "blame_modelled",
             ),
         )
         assert entry["kind"] == "profile"
@@ -321,8 +320,6 @@ def test_every_comparison(whole):
                 row,
                 {"category": TEXT, "function": TEXT, "caller": "text?", **AMOUNTS},
             )
-        for row in entry["blame_modelled"]:
-            check(row, {"category": TEXT, "function": TEXT, "model": TEXT, **AMOUNTS})
 
 
 def test_no_number_is_text_and_no_text_is_a_number(whole):
@@ -371,7 +368,6 @@ def test_sums_add_up(whole, load_capture, load_story):
             *entry["categories"],
             *entry["leaf_kinds"],
             *entry["blame"],
-            *entry["blame_modelled"],
             total,
         ):
             assert row["delta"] == row["new"] - row["base"]
@@ -417,15 +413,6 @@ def test_groups_are_the_sums_of_their_categories(whole):
                 sum(b[side] for b in cpu["blame"] if b["category"] == category)
                 <= amounts[category][side]
             )
-
-
-def test_the_modelled_mark_is_the_background_mark(whole):
-    cpu = profiles(whole)[0]
-    marks = ("gc.mark.dedicated", "gc.mark.fractional", "gc.mark.idle", "gc.mark.bg")
-    for side in ("base", "new"):
-        measured = sum(c[side] for c in cpu["categories"] if c["id"] in marks)
-        assert sum(row[side] for row in cpu["blame_modelled"]) == measured > 0
-    assert all(c["blame_modelled"] == [] for c in profiles(whole)[1:])
 
 
 @pytest.mark.slow

@@ -16,18 +16,14 @@ from pprofdiff.analysis.profiles.groups import (
     judged_groups,
     judged_sums,
 )
-from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
-from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.report.rows import Cell, Column, Row, RowRole, Table, name_column, sides
-from pprofdiff.report.sections.named import call_site_cells, called_by, function_cells
+from pprofdiff.report.rows import Cell, Column, Row, RowRole, Table, name_column
+from pprofdiff.report.sections.named import call_site_cells, called_by
 from pprofdiff.report.sections.profiles.cells import (
     compared,
     compared_columns,
     noise_of,
-    ratio_cell,
     share_cell,
-    value_cells,
 )
 
 # A category gets its own row from this share of either total on.
@@ -38,8 +34,6 @@ _WORTH_ONE_OF_FEW = 0.03
 _REST = ("other groups", "groups within noise")
 _PAID = ("gc", "gc_tax", "alloc")
 _ROWS = 8
-# Maximum functions that background marking is spread over.
-_MODELLED = 5
 
 
 def group_table(
@@ -149,17 +143,10 @@ def _row(diff: ProfileDiff, judged: JudgedSum, role: RowRole, name: Cell) -> Row
     return Row(key, role, cells, level=int(role == "category"))
 
 
-def payer_tables(
-    diff: ProfileDiff,
-    labels: tuple[str, str],
-    modelled: MarkByAllocation | None,
-    rows: int | None = None,
+def payer_table(
+    diff: ProfileDiff, labels: tuple[str, str], rows: int | None = None
 ) -> Iterator[Table]:
-    """Yield who pays for GC and allocation: up to `rows` call sites of user code.
-
-    With `modelled`, a second table spreads background marking over the functions that
-    allocate.
-    """
+    """Yield who pays for GC and allocation: up to `rows` call sites of user code."""
     shown = _payers(diff, _ROWS if rows is None else rows)
     if shown:
         columns = (
@@ -175,10 +162,6 @@ def payer_tables(
             code=True,
             one_unit=True,
         )
-    if modelled is not None and len(modelled.functions):
-        table = _modelled(diff, labels, modelled)
-        if table.rows:
-            yield table
 
 
 def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
@@ -230,35 +213,3 @@ def _site(names: list[str], sites: View, row: int) -> tuple[str, ...]:
     """Return a call site, and its caller in the program if it is a library's."""
     site, owner = int(sites["site"][row]), int(sites["owner"][row])
     return (names[site],) if owner in (site, -1) else (names[site], names[owner])
-
-
-def _modelled(
-    diff: ProfileDiff, labels: tuple[str, str], modelled: MarkByAllocation
-) -> Table:
-    """Return background marking by allocating function."""
-    size = np.maximum(*diff.normalization.scaled(modelled.base, modelled.new))
-    number = scale_of(diff).number
-    order = [
-        i
-        for i in np.argsort(-size, kind="stable")[:_MODELLED].tolist()
-        if number(float(size[i])).strip("0.")
-    ]
-    rows = []
-    names = [modelled.functions[i] for i in order]
-    for i, name, cell in zip(order, names, function_cells(names), strict=True):
-        old, now = int(modelled.base[i]), int(modelled.new[i])
-        cells = *value_cells(diff, old, now), ratio_cell(diff, old, now), cell
-        rows.append(Row(name, "function", cells))
-    return Table(
-        "payers.modelled",
-        (
-            *sides(labels, scale_of(diff).unit),
-            Column("ratio", "ratio"),
-            name_column("allocates in"),
-        ),
-        tuple(rows),
-        title="Background mark by who allocates (modelled: by share of allocated "
-        "bytes, not measured)",
-        code=True,
-        one_unit=True,
-    )

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from pprofdiff.analysis.account.gc import too_little_gc
 from pprofdiff.analysis.causes.sites import Sites
 from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.outcome.by_unit import counts_alike
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import groups_moved
 from pprofdiff.analysis.profiles.kinds import is_heap
-from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.scaling import mode_in_words, scale_of
 from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import (
@@ -38,7 +36,7 @@ from pprofdiff.report.sections.profiles.functions import (
 )
 from pprofdiff.report.sections.profiles.headline import headline
 from pprofdiff.report.sections.profiles.noise import noise_sentence
-from pprofdiff.report.sections.profiles.owners import group_table, payer_tables
+from pprofdiff.report.sections.profiles.owners import group_table, payer_table
 
 # The size of a benchmark's own tables, of which there may be several.
 _CATEGORIES_OF_UNIT, _ROWS_OF_UNIT = 4, 6
@@ -84,13 +82,6 @@ def profile_sections(
             tops=_tops(diff),
             short_parts=partial(_short_parts, report, diff, scope),
         )
-
-
-def _modelled(report: ReportModel, diff: ProfileDiff) -> MarkByAllocation | None:
-    """Return background marking by allocating function, if it is worth showing."""
-    if not diff.is_cpu or too_little_gc(report.comparison):
-        return None
-    return report.comparison.modelled
 
 
 def _counted(report: ReportModel, diff: ProfileDiff) -> tuple[float, ...] | None:
@@ -179,8 +170,7 @@ def _parts(
         yield from _of_fleet(report, diff)
         yield from _of_units(report, diff)
         if diff.grouped:
-            modelled = _modelled(report, diff)
-            yield from payer_tables(diff, labels, modelled, rows)
+            yield from payer_table(diff, labels, rows)
             if diff is report.comparison.cpu:
                 yield from gc_price_parts(report)
         if diff.is_cpu and diff.grouped:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pprofdiff.analysis.judge.totals import InTurns
 from pprofdiff.errors import UsageError
@@ -17,9 +17,7 @@ _WHOLE = 1e5
 
 
 Pair = tuple[float, float]
-_NONE: Mapping[int, float] = MappingProxyType({})
-_NO_TURNS: Mapping[str, InTurns] = MappingProxyType({})
-_NO_PAIRS: Mapping[str, Pair] = MappingProxyType({})
+_NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
 class Work(NamedTuple):
@@ -47,11 +45,11 @@ class Work(NamedTuple):
     ages: tuple[float | None, float | None] = (None, None)
     counted: tuple[float | None, float | None] = (None, None)
     allocation: Pair | None = None
-    allocated: Mapping[str, Pair] = _NO_PAIRS
+    allocated: Mapping[str, Pair] = _NONE
     holds: Pair | None = None
     whole: bool = False
     throughout: bool = True
-    turns: Mapping[str, InTurns] = _NO_TURNS
+    turns: Mapping[str, InTurns] = _NONE
 
     @property
     def is_whole(self) -> bool:

@@ -54,14 +54,10 @@ def _intervals(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[Bounds 
     judged = diff.judge_runs(runs) if several else None
     if judged is None:
         return [None] * len(runs.base[0])
-    changes = (judged.change(row) for row in range(len(judged)))
-    return [
-        None if low is None or high is None else (low, high)
-        for _, low, high, *_ in changes
-    ]
+    return list(zip(judged.low.tolist(), judged.high.tolist(), strict=True))
 
 
-_TRACE, _PROFILE = "trace", "CPU profile"
+_TRACE, _CPU = "trace", "CPU profile"
 _UNKNOWN = "before the trace shows a state"
 # CPU that the runtime spends outside user goroutines: background workers, scheduling.
 _OUTSIDE_GROUPS = {"sched"}
@@ -82,18 +78,12 @@ def _of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
     roots = worker_rows(trace)
     if roots is None:
         return None
-    times, by = trace.time.by_state(roots), [Fraction(f) for f in trace.factors]
-
-    def scaled(base: int, new: int) -> Amount:
-        return Amount(by[0] * base, by[1] * new)
+    times, scaled = trace.time.by_state(roots), _scaled_by(*trace.factors)
 
     def amount(state: str) -> Amount:
         view = times.get(state)
-        return (
-            scaled(0, 0)
-            if view is None
-            else scaled(int(view.base[0]), int(view.new[0]))
-        )
+        sides = (0, 0) if view is None else (int(view.base[0]), int(view.new[0]))
+        return scaled(*sides)
 
     running = amount("running")
     parts, outside, gaps = _running(comparison.cpu, running)
@@ -163,7 +153,7 @@ def _running(
     if diff is None or diff.normalization.mode != "per_work":
         gap = "without CPU per op, running is not split into on and off a CPU"
         return whole, [], [gap]
-    by = [Fraction(factor) for factor in diff.normalization.factors]
+    scaled = _scaled_by(*diff.normalization.factors)
     split = [
         (
             group,
@@ -185,10 +175,10 @@ def _running(
     for (group, outside, _), old, now, bounds in zip(
         split, base, new, _intervals(diff, runs), strict=True
     ):
-        amount = Amount(old * by[0], now * by[1])
+        amount = scaled(old, now)
         if any(amount):
             prefix = "beside.cpu" if outside else "cpu"
-            part = Part(f"{prefix}.{group.id}", group.label, amount, _PROFILE, bounds)
+            part = Part(f"{prefix}.{group.id}", group.label, amount, _CPU, bounds)
             (others if outside else inside).append(part)
     off = running.less(Amount.sum(part.amount for part in inside))
     reach = _reach(diff, running)
@@ -221,7 +211,6 @@ def _reach(diff: ProfileDiff, running: Amount) -> tuple[float, float]:
     return base, new
 
 
-_CPU = "CPU profile"
 _NO_TRACE = "waiting was not measured: a trace of each side shows it by reason"
 _NO_WORK = "the work is not known: these are shares, not costs"
 # Root functions of goroutines that run a benchmark's operations.
@@ -239,12 +228,12 @@ def account(comparison: Comparison) -> Account | None:
         return None
     mode = diff.normalization.mode
     if mode == "composition":
-        by = tuple(Fraction(100, total) for total in diff.totals)
-        parts = _groups(diff, lambda base, new: Amount(base * by[0], new * by[1]))
+        shares = (Fraction(100, total) for total in diff.totals)
+        parts = _groups(diff, _scaled_by(*shares))
         return Account("shares of CPU", "%", parts, gaps=(_NO_WORK,))
     if mode not in ("per_work", "about"):
         return None
-    scaled, about = _scaling(diff), mode == "about"
+    scaled, about = _scaled_by(*diff.normalization.factors), mode == "about"
     benchmarks = timed(comparison)
     alone = all(map(of_benchmarks, (comparison.base, comparison.new)))
     if (
@@ -263,10 +252,10 @@ def account(comparison: Comparison) -> Account | None:
     return Account(of, "ns", _groups(diff, scaled), gaps=gaps)
 
 
-def _scaling(diff: ProfileDiff) -> _Scaled:
+def _scaled_by(base_factor: float | Fraction, new_factor: float | Fraction) -> _Scaled:
     """Return a function that scales raw values to exact amounts."""
-    base_by, new_by = (Fraction(factor) for factor in diff.normalization.factors)
-    return lambda base, new: Amount(base * base_by, new * new_by)
+    by = Fraction(base_factor), Fraction(new_factor)
+    return lambda base, new: Amount(base * by[0], new * by[1])
 
 
 def _groups(

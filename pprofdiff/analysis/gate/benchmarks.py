@@ -7,6 +7,7 @@ from typing import NamedTuple
 from pprofdiff.analysis.benchmarks.compare import BenchmarkRow
 from pprofdiff.analysis.benchmarks.units import THROUGHPUT, better, tidy
 from pprofdiff.analysis.busy import clock_sigma
+from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.figures.costs import COSTS, TIME
 from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.gate.measures import (
@@ -36,19 +37,15 @@ def _benchmarks(asked: Asked, judged: Judged) -> Measured:
     compared = judged.comparison.benchmarks
     if compared is None:
         return Missing("no benchmark output is compared")
-    wanted = tidy(unit)
-    rows = [row for row in compared.rows if tidy(row.unit).unit == wanted.unit]
+    wanted = tidy(unit).unit
+    rows = [row for row in compared.rows if tidy(row.unit).unit == wanted]
     if not rows:
         units = ", ".join(dict.fromkeys(row.unit for row in compared.rows))
         return Missing(f"no benchmark reports {unit}; there are: {units}")
     named = [row for row in rows if matches(row.full_name)]
-    known = _Known(
-        judged.comparison.pairs,
-        clock_sigma(judged.comparison),
-        machine_moved_time(judged.comparison),
-    )
+    machine = wanted in _TIMES and machine_moved_time(judged.comparison)
     figures = [
-        _figure(row, unit, wanted.factor, asked.limit, known)
+        _figure(row, unit, asked.limit, judged.comparison, machine=machine)
         for row in named
         if row.tidy_base is not None and row.tidy_new is not None
     ]
@@ -88,28 +85,32 @@ def _check(asked: Asked) -> None:
 
 
 def _figure(
-    row: BenchmarkRow, unit: str, factor: float, limit: Limit, known: _Known
+    row: BenchmarkRow,
+    unit: str,
+    limit: Limit,
+    comparison: Comparison,
+    *,
+    machine: bool,
 ) -> Figure:
     """Return a row's figures in the rule's unit, and the interval of their change.
 
     Figures are medians, or the means and interval over rounds if base and new
-    alternated. Times have the interval of their ratio over runs, as in the outcome;
-    `known` has the paired runs, and how far runs vary if they are too few to show it.
-    Other units have the interval of the U test, a point if all values of each side are
-    equal.
+    alternated. Times have the interval of their ratio over runs, as in the outcome, and
+    none if they reflect a busy `machine` rather than the build. Other units have the
+    interval of the U test, a point if all values of each side are equal.
     """
     base, new = row.tidy_base, row.tidy_new
     if base is None or new is None:
         raise ValueError(row.full_name)
-    medians = base.median, new.median
-    chance = _chance(row, medians, relative=limit.relative, known=known)
-    sides = [side / factor for side in chance.sides]
+    medians, factor = (base.median, new.median), tidy(unit).factor
+    chance = _chance(row, medians, comparison, relative=limit.relative)
+    sides = [side / factor for side in medians]
     bounds, noise = chance.bounds, None if row.change is None else row.change.noise
     unsure = (
         f"{min(base.n, new.n)} samples per side are too few for a test: "
         f"-count={SAMPLES_FOR_TEST} or more"
     )
-    if known.machine and tidy(row.unit).unit in _TIMES:
+    if machine:
         bounds = noise = None
         unsure = "the machine was busy, and CPU/op did not change"
     return Figure(
@@ -127,28 +128,20 @@ def _figure(
     )
 
 
-class _Known(NamedTuple):
-    """The number of paired runs, and the run-to-run deviation of time.
-
-    `machine` is true if times reflect a busy machine rather than the build.
-    """
-
-    pairs: int
-    sigma: float
-    machine: bool
-
-
 class _Chance(NamedTuple):
-    """A row's figures in its tidy unit, the interval of their change, and its runs."""
+    """The interval of a row's change in its tidy unit, and its runs."""
 
-    sides: tuple[float, float]
     bounds: tuple[float, float] | None
     by_ratio: bool = False
     runs: int = 0
 
 
 def _chance(
-    row: BenchmarkRow, medians: tuple[float, float], *, relative: bool, known: _Known
+    row: BenchmarkRow,
+    medians: tuple[float, float],
+    comparison: Comparison,
+    *,
+    relative: bool,
 ) -> _Chance:
     """Return the interval of a row's change; a limit may be `relative` to base."""
     base, new = ([value for run in side for value in run] for side in row.runs)
@@ -157,21 +150,22 @@ def _chance(
     if turns is not None and turns.bounds is not None:
         low, high = turns.bounds
         bounds = old * (low - 1), old * (high - 1)
-        return _Chance(medians, bounds, by_ratio=True, runs=len(base))
+        return _Chance(bounds, by_ratio=True, runs=len(base))
     # Counts over rounds are exact unless they vary from round to round.
     if constant(base, new) or (turns is not None and row.significant):
-        return _Chance(medians, (now - old, now - old))
+        return _Chance((now - old, now - old))
     positive = min(*base, *new) > 0
     if positive and tidy(row.unit).unit in _TIMES:
-        in_turns = all_paired(*row.runs, known.pairs)
-        ratio = ratio_of_medians(*row.runs, known.sigma, in_turns=in_turns)
+        in_turns = all_paired(*row.runs, comparison.pairs)
+        sigma = clock_sigma(comparison)
+        ratio = ratio_of_medians(*row.runs, sigma, in_turns=in_turns)
         bounds = old * (ratio.low - 1), old * (ratio.high - 1)
-        return _Chance(medians, bounds, by_ratio=True, runs=min(map(len, row.runs)))
+        return _Chance(bounds, by_ratio=True, runs=min(map(len, row.runs)))
     relative = relative and positive
     between = shift_bounds(base, new, ratio=relative)
     if between is not None and relative:
         between = old * (between[0] - 1), old * (between[1] - 1)
-    return _Chance(medians, between, runs=min(len(base), len(new)))
+    return _Chance(between, runs=min(len(base), len(new)))
 
 
 def _scale(least: float, unit: str) -> Scale:
@@ -224,8 +218,8 @@ def _one(decided: Outcome) -> tuple[Unit, ...]:
     if first is None or first.id != "time" or first.base is None or first.new is None:
         return ()
     by, name = first.judged, first.source.removeprefix("Benchmark")
-    cost = Estimate(first.base, first.new, by.ratio, *by.bounds)
-    return (Unit.of(name, "time", cost, "unknown"),)
+    cost = Estimate(first.base, first.new, by.ratio, *by.bounds, "noise")
+    return (Unit(name, "time", cost, "unknown"),)
 
 
 def _figure_of_unit(unit: Unit, decided: Outcome) -> Figure:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import NamedTuple
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +26,8 @@ from pprofdiff.analysis.gate.measures import (
 from pprofdiff.analysis.judge.calibration import GOROUTINES
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judge import change_by_prior
-from pprofdiff.analysis.judge.judgement import Change, Observed, Runs
+from pprofdiff.analysis.judge.judgement import Observed, Runs
+from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.profiles.rows import Granularity, first_lines
@@ -39,22 +38,10 @@ from pprofdiff.goruntime.rules import rules
 from pprofdiff.units import Scale
 
 Column = NDArray[np.int64]
+Bounds = tuple[float, float]
 
 # Modes in which both totals are the same number, regardless of what was measured.
 _SHARES = "composition", "share"
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Rows that are judged together: names, and raw int64 columns by run."""
-
-    names: Sequence[str]
-    runs: Runs[Column]
-
-    @cached_property
-    def sums(self) -> tuple[Column, Column]:
-        """Raw values of base and new over all runs."""
-        return np.sum(self.runs.base, axis=0), np.sum(self.runs.new, axis=0)
 
 
 def _total(asked: Asked, judged: Judged) -> Measured:
@@ -62,9 +49,7 @@ def _total(asked: Asked, judged: Judged) -> Measured:
     diff = _profile(asked, judged)
     if isinstance(diff, Missing):
         return diff
-    base, new = (np.array([side], np.int64) for side in diff.totals)
-    rows = _Rows((f"all of {diff.name}",), Runs.single(base, new))
-    figures = _figures(asked, diff, rows, [0])
+    figures = _figures(asked, diff, [f"all of {diff.name}"], diff.whole, [0])
     if isinstance(figures, Missing):
         return figures
     if diff.normalization.mode in _SHARES:
@@ -107,7 +92,7 @@ def _named(
     if not matching:
         noun = granularity.removesuffix("s")
         return Missing(f"no {noun} on either side of {diff.name} matches")
-    figures = _figures(asked, diff, _Rows(table.names, table.runs(column)), matching)
+    figures = _figures(asked, diff, table.names, table.runs(column), matching)
     if isinstance(figures, Missing):
         return figures
     if diff.is_cpu and scheduling_alone(judged.comparison):
@@ -137,8 +122,8 @@ def _of_runtime(asked: Asked, judged: Judged) -> Measured:
     if not diff.classified:
         return Missing(f"{diff.name} has no runtime {asked.kind}: that takes CPU time")
     ids = _ids(asked)
-    rows = _Rows(ids, diff.ledger.every(asked.kind).runs)
-    figures = _figures(asked, diff, rows, [ids.index(asked.subject)])
+    runs = diff.ledger.every(asked.kind).runs
+    figures = _figures(asked, diff, ids, runs, [ids.index(asked.subject)])
     if (
         isinstance(figures, Missing)
         or asked.subject.partition(".")[0] not in SCHEDULING
@@ -173,10 +158,14 @@ def _profile(asked: Asked, judged: Judged) -> ProfileDiff | Missing:
 
 
 def _figures(
-    asked: Asked, diff: ProfileDiff, rows: _Rows, chosen: list[int]
+    asked: Asked,
+    diff: ProfileDiff,
+    names: Sequence[str],
+    runs: Runs[Column],
+    chosen: list[int],
 ) -> Measured:
     """Return the chosen rows in the limit's unit; all rows are judged together."""
-    names, (base, new) = rows.names, rows.sums
+    base, new = merged(runs)
     if 0 in diff.totals:
         label = diff.base.label if diff.totals[0] == 0 else diff.new.label
         return Missing(f"{label} has no samples of {diff.name}")
@@ -195,7 +184,7 @@ def _figures(
             if not asked.limit.relative:
                 return _only_shares(diff)
             unit = "%"
-    chance = _chance(diff, model, rows, asked.limit)
+    chances = _chances(diff, model, names, runs, asked.limit)
     scaled = [by.scaled(int(base[i]), int(new[i])) for i in chosen]
     return [
         Figure(
@@ -204,9 +193,9 @@ def _figures(
             new=sides[1],
             unit=unit,
             scale=scale,
-            noise=chance.noise(i),
-            bounds=chance.bounds(i),
-            runs=chance.runs,
+            noise=chances[i][0],
+            bounds=chances[i][1],
+            runs=0 if model is None else min(model.spread.runs),
             assumed=model is not None and model.spread.assumed,
             unsure="the sample count does not show how far "
             f"{diff.sample_type.type} moves by chance",
@@ -221,68 +210,47 @@ def _only_shares(diff: ProfileDiff) -> Missing:
     return Missing(f"only shares of {diff.name} are compared ({reason})")
 
 
-class _Chance(NamedTuple):
-    """Noise and intervals of rows that are judged together.
-
-    `noise` returns whether a row's change is within noise, None if unknown; `bounds`
-    returns the interval of its change, None if no model has one; `runs` is that of the
-    side with fewer, 0 if more would not narrow it.
-    """
-
-    noise: Callable[[int], bool | None]
-    bounds: Callable[[int], tuple[float, float] | None]
-    runs: int = 0
+_Chance = tuple[bool | None, Bounds | None]
 
 
-def _chance(
-    diff: ProfileDiff, model: CountModel | None, rows: _Rows, limit: Limit
-) -> _Chance:
-    """Return the noise and intervals of rows held against a limit.
+def _chances(
+    diff: ProfileDiff,
+    model: CountModel | None,
+    names: Sequence[str],
+    runs: Runs[Column],
+    limit: Limit,
+) -> list[_Chance]:
+    """Return each row's noise, and the interval of its change for a limit.
 
     Samples of goroutines stopped by a preemption signal show how busy the machine is:
     as in the tables, they are noise. For values that are not samples, such as time
     waited for locks, no model says how far runs vary: noise and interval are unknown.
     """
     if model is not None:
-        judged = model.rows(rows.runs)
         low, high = (
-            model.against(rows.runs, share=float(limit.amount / 100))
+            model.against(runs, share=float(limit.amount / 100))
             if limit.relative
-            else model.against(rows.runs, amount=limit.allowed(0.0, diff.unit))
+            else model.against(runs, amount=limit.allowed(0.0, diff.unit))
         )
-        return _Chance(
-            lambda row: rows.names[row] == STOPPED or judged.change(row).noise,
-            lambda row: (
-                None
-                if rows.names[row] == STOPPED
-                else (float(low[row]), float(high[row]))
-            ),
-            min(model.spread.runs),
+        rows = zip(
+            names, model.rows(runs).chance, low.tolist(), high.tolist(), strict=True
         )
-    if diff.sample_type.type == "goroutine":
-        return _of_goroutines(diff, rows, limit)
-    return _Chance(lambda _row: None, lambda _row: None)
-
-
-def _of_goroutines(diff: ProfileDiff, rows: _Rows, limit: Limit) -> _Chance:
-    """Return the noise and interval of goroutine counts, which vary by the instant.
-
-    Go counts every goroutine and samples none. Their shares have no interval.
-    """
-
-    def change(row: int) -> Change:
-        base, new = (Observed(float(side[row])) for side in rows.sums)
-        return change_by_prior(GOROUTINES, base, new)
-
-    def bounds(row: int) -> tuple[float, float] | None:
-        changed = change(row)
-        if limit.unit == "pp" or diff.normalization.mode != "absolute":
-            return None
-        if changed.low is None or changed.high is None:
-            return None
-        return changed.low, changed.high
-
-    return _Chance(lambda row: not change(row).significant, bounds)
+        return [
+            (True, None) if name == STOPPED else (noise, (below, above))
+            for name, noise, below, above in rows
+        ]
+    if diff.sample_type.type != "goroutine":
+        return [(None, None)] * len(names)
+    # Go counts every goroutine and samples none; their shares have no interval.
+    counted = limit.unit != "pp" and diff.normalization.mode == "absolute"
+    chances: list[_Chance] = []
+    for base, new in zip(*(side.tolist() for side in merged(runs)), strict=True):
+        change = change_by_prior(GOROUTINES, Observed(base), Observed(new))
+        bounds = None
+        if counted and change.low is not None and change.high is not None:
+            bounds = change.low, change.high
+        chances.append((not change.significant, bounds))
+    return chances
 
 
 def _example(diff: ProfileDiff) -> str:

@@ -48,7 +48,6 @@ from pprofdiff.analysis.outcome.model import (
     Unit,
     beyond_turns,
     off_cpu,
-    verdict_between,
 )
 from pprofdiff.analysis.side import measure
 from pprofdiff.model.profiles.operations import operations_of
@@ -161,11 +160,9 @@ def units_of(
         base, new = values[i]
         ratio = judged[i].widened_to(new / base)
         low, high = min(bounds[i][0], ratio.ratio), max(bounds[i][1], ratio.ratio)
-        verdict = verdict_between(
-            ratio.ratio, (low, high), ratio.narrow, comparison.same_within
-        )
         cost, of_cpu = Estimate(base, new, ratio.ratio, low, high), cpu.get(name)
-        unit = Unit.of(shown, figures[i], cost, verdict)._replace(
+        unit = Unit.of(shown, figures[i], cost, ratio.narrow, comparison.same_within)
+        unit = unit._replace(
             counted=counted.get(name, ()),
             cpu_seconds=of_cpu and (median(of_cpu[0]), median(of_cpu[1])),
             key=name,
@@ -235,10 +232,7 @@ def units_in_turns(turns: Turns, figure: str, same_within: float) -> tuple[Unit,
         )
         cost, alone = judged[i]
         time = times[i].alone
-        verdict = verdict_between(
-            cost.ratio, (cost.low, cost.high), alone.narrow, same_within
-        )
-        unit = Unit.of(name, figure, cost, verdict)._replace(
+        unit = Unit.of(name, figure, cost, alone.narrow, same_within)._replace(
             counted=tuple(counted),
             key=turns.names[i],
             off_cpu=cpu is not None
@@ -315,13 +309,12 @@ def units_by_label(comparison: Comparison) -> LabelUnits | None:
             max(1 + float(bound[i]) * second / base, 0.0)
             for bound in (labelled.judged.low, labelled.judged.high)
         )
-        verdict = verdict_between(
-            new / base, (low, high), (low, high), comparison.same_within
-        )
-        if labelled.judged.noise[i] and verdict in ("slower", "faster"):
-            verdict = "unknown"
         cost = Estimate(base, new, new / base, low, high)
-        units.append(Unit.of(value, "cpu", cost, verdict))
+        by_value = Unit.of(value, "cpu", cost, (low, high), comparison.same_within)
+        if labelled.judged.noise[i] and by_value.moved:
+            cost = cost._replace(mark="noise")
+            by_value = by_value._replace(verdict="unknown", cost=cost)
+        units.append(by_value)
     return LabelUnits(labelled.key, tuple(units)) if units else None
 
 
@@ -341,11 +334,10 @@ def _units(comparison: Comparison, kind: _Named) -> LabelUnits | None:
     units = []
     for task, reach in zip(tasks, bounds, strict=True):
         ratio = task.mean.ratio
-        verdict = verdict_between(
-            ratio.ratio, reach, ratio.narrow, comparison.same_within
-        )
         cost = Estimate(*task.mean.means, ratio.ratio, *reach)
-        units.append(Unit.of(task.name, "time", cost, verdict))
+        units.append(
+            Unit.of(task.name, "time", cost, ratio.narrow, comparison.same_within)
+        )
     return LabelUnits(kind, tuple(units))
 
 

@@ -210,9 +210,16 @@ class Unit(NamedTuple):
 
     @classmethod
     def of(
-        cls, name: str, figure: str, cost: Estimate[float], verdict: Verdict
+        cls,
+        name: str,
+        figure: str,
+        cost: Estimate[float],
+        narrow: tuple[float, float],
+        same_within: float,
     ) -> Unit:
-        """Return a unit whose cost has the mark of its verdict."""
+        """Return a unit with the verdict on its cost; `narrow` is its 90% interval."""
+        bounds = cost.low, cost.high
+        verdict = verdict_between(cost.ratio, bounds, narrow, same_within)
         mark = _MARKS.get(verdict, "noise")
         return cls(name, figure, cost._replace(mark=mark), verdict)
 

@@ -129,26 +129,6 @@ def _versions(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
         "runtime functions were renamed and split; trust the categories, not single "
         "runtime functions",
     )
-    if is_cpu(new.profile) and _crosses(spans, (1, 18)):
-        yield Caveat(
-            "sampler-1.18",
-            "Linux CPU profiles before Go 1.18 use one timer for the process and miss "
-            "bursts on many cores (golang/go#35057): shares across 1.17/1.18 are not "
-            "comparable",
-        )
-    if kind_name(new.profile) == "mutex" and _crosses(spans, (1, 22)):
-        yield Caveat(
-            "mutex-1.22",
-            "from Go 1.22 mutex profiles include locks inside the runtime: "
-            "new entries there are no regression",
-        )
-
-
-def _crosses(spans: tuple[Span, Span], version: tuple[int, int]) -> bool:
-    """Return whether `version` lies between the two spans."""
-    ends = [s[1] is not None and number(s[1]) < version for s in spans]
-    begins = [s[0] is not None and number(s[0]) >= version for s in spans]
-    return (ends[0] and begins[1]) or (ends[1] and begins[0])
 
 
 def _sampling(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:

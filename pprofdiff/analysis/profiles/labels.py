@@ -13,7 +13,7 @@ from pprofdiff.analysis.ledger.views import merged, sums_by_run
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.errors import UsageError
-from pprofdiff.model.csr import distinct, sums, unique_tuples
+from pprofdiff.model.csr import distinct, unique_tuples
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.units import printable
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Column = NDArray[np.int64]
-_Sums = dict[tuple[str, str], Column]
 
 
 def labels_frame(diff: ProfileDiff) -> pd.DataFrame:
@@ -30,39 +29,30 @@ def labels_frame(diff: ProfileDiff) -> pd.DataFrame:
     Columns: key, value, base, new, delta (int64), status (categorical both, new, gone),
     base_scaled, new_scaled, delta_scaled (float64), plus z and noise if there is a
     noise model. The value of a numeric label is its number and unit. Value ``""`` is
-    for samples without the key, so that a key's rows add up to the totals unless a
-    sample has two values of it.
+    for samples without the key, so that a key's rows add up to the totals. Keys with
+    two values on one sample, or more than 10,000 values, are left out.
     """
     import pandas as pd
 
+    labels = few_valued(diff, _MOST_ASKED)
+    each = [sums_by_run(diff.run_values, one.sides, len(one.values)) for one in labels]
+    none = np.zeros(0, np.int64)
     base, new = (
-        _sums(side.profile, values)
-        for side, values in zip((diff.base, diff.new), diff.run_values, strict=True)
+        tuple(np.concatenate([none, *runs]) for runs in zip(*side, strict=True))
+        or (none,)
+        for side in ([one.base for one in each], [one.new for one in each])
     )
-    totals = [values.sum(axis=0) for values in diff.run_values]
-    # If a side lacks a key, none of its samples have it.
-    for own, other, total in (
-        (base, new, totals[0]),
-        (new, base, totals[1]),
-    ):
-        for key in {key for key, _ in other} - {key for key, _ in own}:
-            own[key, ""] = total
-    rows = [
-        row
-        for row in sorted({*base, *new})
-        if any(row in side and side[row].sum() for side in (base, new))
-    ]
-    base_runs, new_runs = (
-        _by_run([side.get(row, np.zeros_like(total)) for row in rows], len(total))
-        for side, total in zip((base, new), totals, strict=True)
-    )
-    runs = Runs(base_runs, new_runs)
-    old, now = merged(runs)
+    old, now = merged(Runs(base, new))
+    valued = np.flatnonzero((old != 0) | (now != 0))
+    runs = Runs(base, new).map(lambda run: run[valued])
+    old, now = old[valued], now[valued]
+    names = [(one.key, value) for one in labels for value in one.values]
+    chosen = [names[row] for row in valued.tolist()]
     status = np.where((old != 0) & (now != 0), 0, np.where(now != 0, 1, 2))
     scaled = diff.normalization.scaled(old, now)
     columns: dict[str, object] = {
-        "key": pd.Series([key for key, _ in rows], dtype="str"),
-        "value": pd.Series([value for _, value in rows], dtype="str"),
+        "key": pd.Series([key for key, _ in chosen], dtype="str"),
+        "value": pd.Series([value for _, value in chosen], dtype="str"),
         "base": old,
         "new": now,
         "delta": now - old,
@@ -77,11 +67,6 @@ def labels_frame(diff: ProfileDiff) -> pd.DataFrame:
     # Rows are sorted by name.
     order = np.argsort(-np.abs(scaled[1] - scaled[0]), kind="stable")
     return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
-
-
-def _by_run(rows: list[Column], runs: int) -> tuple[Column, ...]:
-    """Return rows of one value per run as one column per run."""
-    return tuple(np.array([row[run] for row in rows], np.int64) for run in range(runs))
 
 
 class _Labelled(NamedTuple):
@@ -171,36 +156,6 @@ def _texts(profile: Profile) -> tuple[Column, list[tuple[str, str]], Column]:
         word = text or f"{int(labels.number[row])} {strings[labels.unit[row]]}".rstrip()
         texts.append((strings[labels.key[row]], word))
     return known, texts, group
-
-
-def _sums(profile: Profile, values: Column) -> _Sums:
-    """Return the sums per run of samples with a label, by key and value.
-
-    `values` is int64 of shape (samples, runs).
-    """
-    strings, labels = profile.strings, profile.labels
-    known, texts, group = _texts(profile)
-    sample = labels.sample[known]
-    by_label: _Sums = {}
-    amounts = _once(sample, group, values, len(texts))
-    for label, amount in zip(texts, amounts, strict=True):
-        by_label[label] = by_label.get(label, 0) + amount
-    first, group = unique_tuples((labels.key[known],))
-    amounts = _once(sample, group, values, len(first))
-    total = values.sum(axis=0)
-    for row, amount in zip(known[first].tolist(), amounts, strict=True):
-        by_label[strings[labels.key[row]], ""] = total - amount
-    return by_label
-
-
-def _once(sample: Column, group: Column, values: Column, size: int) -> Column:
-    """Return each group's sums of values, of shape (size, runs).
-
-    A sample that is in a group twice counts once.
-    """
-    first, _ = unique_tuples((sample, group))
-    chosen, rows = sample[first], group[first]
-    return np.stack([sums(rows, run[chosen], size) for run in values.T], axis=1)
 
 
 # Label keys that servers and workers commonly use for the kind of work.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,6 @@ from pprofdiff.errors import UsageError
 from pprofdiff.model.csr import unique_tuples
 from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import Profile
-
-NodeGranularity = Literal["functions", "filefunctions", "files", "lines", "addresses"]
 
 # Parts of a frame that each granularity keeps: function, file, line, address/column.
 GRANULARITIES: dict[str, tuple[bool, bool, bool, bool]] = {

@@ -195,28 +195,19 @@ def heaviest_paths(
             at_leaf = arrived.ends(side)
             ended[i][arrived.stack] = at_leaf
             fronts[i] = arrived.take(~at_leaf).next(side)
-    return Paths(*_columns(met, callees), _marked(best, stop), reached, ended)
-
-
-def _columns(
-    met: list[_Level], callees: list[Column]
-) -> tuple[Column, Column, Column, NDArray[np.float64], Column]:
-    """Return parent, depth, function, weight and callees of all paths."""
-    sizes = [len(level.parent) for level in met]
-    return (
-        np.concatenate([level.parent for level in met]),
-        np.repeat(np.arange(-1, len(met) - 1), sizes),
-        np.concatenate([level.function for level in met]),
-        np.concatenate([level.weight for level in met]),
-        np.concatenate(callees),
-    )
-
-
-def _marked(best: Column, paths: int) -> NDArray[np.bool_]:
-    """Return which paths are kept: the empty one and the best."""
-    kept = np.zeros(paths, np.bool_)
+    kept = np.zeros(stop, np.bool_)
     kept[0] = kept[best] = True
-    return kept
+    sizes = [len(level.parent) for level in met]
+    return Paths(
+        parent=np.concatenate([level.parent for level in met]),
+        depth=np.repeat(np.arange(-1, len(met) - 1), sizes),
+        function=np.concatenate([level.function for level in met]),
+        weight=np.concatenate([level.weight for level in met]),
+        callees=np.concatenate(callees),
+        kept=kept,
+        reached=reached,
+        ended=ended,
+    )
 
 
 def _callees(

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.benchmarks.times import source_of, times_by_run, written
+from pprofdiff.analysis.benchmarks.times import source_of, times_by_run
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.control.totals import costs_by_run
@@ -149,10 +149,7 @@ def _times(comparison: Comparison) -> RunValues | None:
     )
     if not base or not new:
         return None
-    source = f"Benchmark{written(names[0])}"
-    if len(names) > 1:
-        source = f"the geometric mean of {len(names)} benchmarks"
-    return RunValues("time", source, base, new)
+    return RunValues("time", source_of(names), base, new)
 
 
 def _cpu(comparison: Comparison) -> RunValues | None:

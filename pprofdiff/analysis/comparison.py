@@ -246,21 +246,6 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         pairs=pairs,
         same_hosts=settings.same_hosts or hosts > 0,
     )
-    compared = Comparison(
-        base,
-        new,
-        {},
-        _lonely(base, new),
-        settings.work,
-        identity,
-        settings.same_within,
-        pairs,
-        hosts,
-        turns,
-        apart,
-        settings.by,
-        own,
-    )
     both = [
         kind
         for kind in KINDS.values()
@@ -271,12 +256,28 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         for kind in both
         if (result := resolve(kind.compare)(base, new, settings)) is not None
     }
+    lonely = _lonely(base, new)
     if not results:
-        raise UsageError(_nothing(compared, [kind.id for kind in both]))
-    if not as_asked and not compared.of_fleets and "profile" in results:
+        raise UsageError(_nothing(base, new, lonely, [kind.id for kind in both]))
+    of_fleets = base.fleet is not None and new.fleet is not None
+    if not as_asked and not of_fleets and "profile" in results:
         # Each host serves a different mix of work.
         results["profile"] = at_about_equal_work(results["profile"], base, new)
-    compared = replace(compared, results=results)
+    compared = Comparison(
+        base,
+        new,
+        results,
+        lonely,
+        settings.work,
+        identity,
+        settings.same_within,
+        pairs,
+        hosts,
+        turns,
+        apart,
+        settings.by,
+        own,
+    )
     if settings.by and compared.by_label is None:
         raise UsageError(
             f"--by {printable(settings.by)}: it is a label of CPU samples, and there "
@@ -305,20 +306,22 @@ def _without_logs(side: Side) -> Side:
     return replace(side, captures=kept)
 
 
-def _nothing(compared: Comparison, both: list[KindId]) -> str:
+def _nothing(
+    base: Side, new: Side, lonely: Sequence[tuple[str, str]], both: list[KindId]
+) -> str:
     """Return why nothing is compared."""
     refused = [
         caveat.text
         for kind in both
         if KINDS[kind].caveats
-        for caveat in resolve(KINDS[kind].caveats)(compared.base, compared.new, None)
+        for caveat in resolve(KINDS[kind].caveats)(base, new, None)
     ]
     if refused:
         return "; ".join(refused)
     alone = "; ".join(
         f"{label} has {listed}"
-        for label in (compared.base.label, compared.new.label)
-        if (listed := ", ".join(what for what, own in compared.lonely if own == label))
+        for label in (base.label, new.label)
+        if (listed := ", ".join(what for what, own in lonely if own == label))
     )
     return f"nothing to compare: {alone or 'no profiles were given'}"
 

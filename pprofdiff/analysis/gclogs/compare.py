@@ -239,14 +239,24 @@ class GCDiff:
         )
         return base, new
 
-    def caveats(self) -> list[Caveat]:
-        """Return caveats about the logs: damaged lines, further processes."""
-        return [*self.base.caveats(), *self.new.caveats()]
-
     @cached_property
     def estimates(self) -> Mapping[str, Estimate[float | None]]:
-        """Each figure of both sides, by its key, all judged as one table."""
-        return _estimates(self.base, self.new, in_turns=self.in_turns)
+        """Each figure of both sides, by its key, all judged as one table.
+
+        Ratios and their 95% intervals are of geometric means over runs; each run is one
+        observation, or each pair of runs taken in turns.
+        """
+        sides = self.base, self.new
+        old, now = (tuple(map(_values_of, side.runs)) for side in sides)
+        spreads = [figure.spread for figure in JUDGED if figure.spread is not None]
+        judged = judged_ratios(spreads, Runs(old, now, self.in_turns))
+        changes = {one.key: judged.change(row) for row, one in enumerate(JUDGED)}
+        return {
+            one.key: of_ratio(
+                one.of_side(self.base), one.of_side(self.new), changes.get(one.key)
+            )
+            for one in FIGURES
+        }
 
     @property
     def several_runs(self) -> bool:
@@ -325,7 +335,8 @@ def compare_sides(base: Side, new: Side, settings: Settings) -> GCDiff | None:
 def caveats(base: Side, new: Side, result: GCDiff | None) -> Iterator[Caveat]:
     """Yield caveats about logs that are compared, and about those that are not."""
     if result is not None:
-        yield from result.caveats()
+        yield from result.base.caveats()
+        yield from result.new.caveats()
     for side in (base, new):
         yield from unusable(side.of("gctrace"))
 
@@ -381,23 +392,3 @@ def _values_of(run: LoggedRun) -> NDArray[np.float64]:
     values = [figure.of(run) for figure in JUDGED]
     column = np.array([np.nan if v is None else v for v in values], np.float64)
     return np.maximum(column, [figure.least for figure in JUDGED])
-
-
-def _estimates(
-    base: GCSide, new: GCSide, *, in_turns: bool = False
-) -> Mapping[str, Estimate[float | None]]:
-    """Return each figure of both sides, by its key.
-
-    Ratios and their 95% intervals are of geometric means over runs; each run is one
-    observation, or each pair of runs taken `in_turns`.
-    """
-    old, now = (tuple(map(_values_of, side.runs)) for side in (base, new))
-    spreads = [f.spread for f in JUDGED if f.spread is not None]
-    judgement = judged_ratios(spreads, Runs(old, now, in_turns))
-    changes = {one.key: judgement.change(row) for row, one in enumerate(JUDGED)}
-    return {
-        figure.key: of_ratio(
-            figure.of_side(base), figure.of_side(new), changes.get(figure.key)
-        )
-        for figure in FIGURES
-    }

@@ -96,7 +96,12 @@ def _in_one_mix(side: Side, units: Sequence[UnitOfWork]) -> Side:
     for own in by_run.values():
         # A benchmark that only one side has is in no common mix.
         kept = [part for part in own if part.unit in mix or part.unit == REST]
-        factors = {part.unit: _factor(part, mix, times) for part in kept}
+        factors = {
+            part.unit: times * mix.get(part.unit, 0.0) / count
+            if (count := _count(part))
+            else 0.0
+            for part in kept
+        }
         weights = {
             part.unit: space.get(part.unit, 0.0) * _count(part)
             if space
@@ -114,12 +119,6 @@ def _in_one_mix(side: Side, units: Sequence[UnitOfWork]) -> Side:
                 profile = with_operations(profile, Operations(number, part.unit))
             captures.append(replace(part, content=profile))
     return replace(side, captures=tuple(captures))
-
-
-def _factor(part: Capture[Profile], mix: Mapping[str, float], times: float) -> float:
-    """Return the factor to scale a unit's values by."""
-    count = _count(part)
-    return times * mix.get(part.unit, 0.0) / count if count else 0.0
 
 
 def _count(part: Capture[Profile]) -> int:

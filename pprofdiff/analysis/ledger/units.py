@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -185,7 +186,7 @@ def by_unit(base: Side, new: Side) -> Apart | None:
     done = [[_done(run, units, prices) for run in side] for side in runs]
     if not all(count > 0 for side in done for run in side for count in run.values()):
         return None
-    means = [{u.name: _mean(s, u.name) for u in units} for s in done]
+    means = [{u.name: fmean(run[u.name] for run in s) for u in units} for s in done]
     units = [
         unit._replace(operations=min(side[unit.name] for side in means))
         for unit in units
@@ -422,10 +423,6 @@ def _done(
                 worth *= min(more, (ran + printed) / ran)
         done[unit.name] = worth
     return done
-
-
-def _mean(runs: Sequence[Mapping[str, float]], name: str) -> float:
-    return sum(run[name] for run in runs) / len(runs)
 
 
 def _split_side(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from pprofdiff.analysis.benchmarks.times import BenchmarkKey, results_of, writte
 from pprofdiff.analysis.benchmarks.units import tidy
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.control.totals import costs_by_run
-from pprofdiff.analysis.gclogs.figures import GCFigures, figures
+from pprofdiff.analysis.gclogs.figures import figures
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.run_order import starts_of
@@ -238,7 +238,15 @@ def _of_logs(side: Side) -> Iterator[_Value]:
         if before is None or log.longest.lines_seen > before.longest.lines_seen:
             logs[capture.run] = log
     for run, log in logs.items():
-        for figure, unit, value in _of_cycles(figures(log.longest.cycles)):
+        of = figures(log.longest.cycles)
+        for figure, unit, value in (
+            ("cycles", "count", of.cycles),
+            ("cycles_per_second", "1/s", of.cycles_per_second),
+            ("cpu", "us", of.times.gc_cpu_us),
+            ("cpu_share", "share", of.gc_cpu_share),
+            ("pause.p99", "us", of.p99_pause_us),
+            ("pause.longest", "us", of.worst_pause_us),
+        ):
             if value is not None:
                 yield _Value(run, f"gc.{figure}", unit, value)
 
@@ -253,17 +261,6 @@ def _of_traces(comparison: Comparison, number: int) -> Iterator[_Value]:
             value = figure.of_run(trace)
             if value is not None:
                 yield _Value(run, f"trace.{figure.key}", figure.unit, value)
-
-
-def _of_cycles(of: GCFigures) -> list[tuple[str, str, Any]]:
-    return [
-        ("cycles", "count", of.cycles),
-        ("cycles_per_second", "1/s", of.cycles_per_second),
-        ("cpu", "us", of.times.gc_cpu_us),
-        ("cpu_share", "share", of.gc_cpu_share),
-        ("pause.p99", "us", of.p99_pause_us),
-        ("pause.longest", "us", of.worst_pause_us),
-    ]
 
 
 def runs_frame(rows: Sequence[RunFigure]) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from pprofdiff.analysis.judge.student import false_discovery_rates
 from pprofdiff.analysis.profiles.tables import STOPPED
 from pprofdiff.analysis.series.changes import (
     ALARMS,
+    ALONE,
     Change,
     Moderation,
     Proposed,
@@ -137,21 +138,17 @@ class JudgedSeries:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Rows processed together: their names, sums, and shares."""
+    """Rows processed together: their names, sums, shares and possible changes.
+
+    `moderated` is how much units vary, by all blocks of the kind of profile.
+    """
 
     sort: CurveSort
     names: list[tuple[str, str]]
     raw: NDArray[np.int64]
     shares: Shares
-
-
-@dataclass(frozen=True, eq=False)
-class _Tried:
-    """A block, the possible changes of its rows, and how much units vary."""
-
-    block: _Block
-    proposals: list[Proposed]
-    moderated: Moderation
+    proposals: Sequence[Proposed] = ()
+    moderated: Moderation = ALONE
 
 
 def judge_series(series: Series) -> JudgedSeries:
@@ -173,16 +170,17 @@ def judge_series(series: Series) -> JudgedSeries:
     )
 
 
-def _tried(blocks: list[_Block]) -> list[_Tried]:
+def _tried(blocks: list[_Block]) -> list[_Block]:
     """Return the possible changes of one kind's rows."""
     functions = [block.shares for block in blocks if block.sort == "function"]
     moderated = moderation(functions)
     return [
-        _Tried(block, proposed(block.shares, moderated), moderated) for block in blocks
+        replace(block, proposals=proposed(block.shares, moderated), moderated=moderated)
+        for block in blocks
     ]
 
 
-def _rates(blocks: Sequence[Sequence[_Tried]], sort: CurveSort) -> list[float]:
+def _rates(blocks: Sequence[Sequence[_Block]], sort: CurveSort) -> list[float]:
     """Return the false discovery rate of each proposed step.
 
     Groups, categories and functions get a third of the alarms each: a few groups need
@@ -192,9 +190,9 @@ def _rates(blocks: Sequence[Sequence[_Tried]], sort: CurveSort) -> list[float]:
     proposals = [
         proposal
         for own in blocks
-        for tried in own
-        if tried.block.sort == sort
-        for proposal in tried.proposals
+        for block in own
+        if block.sort == sort
+        for proposal in block.proposals
     ]
     chances = [p for one in proposals for p in one.p or (1.0,)]
     rates = false_discovery_rates(np.array(chances, np.float64)) * len(_SORTS)
@@ -203,14 +201,13 @@ def _rates(blocks: Sequence[Sequence[_Tried]], sort: CurveSort) -> list[float]:
 
 def _kind(
     measured: Measured,
-    blocks: Sequence[_Tried],
+    blocks: Sequence[_Block],
     rates: Mapping[CurveSort, Iterator[float]],
 ) -> KindCurves:
     """Return the curves of one kind; consumes the rates of its rows."""
     curves: dict[CurveSort, list[Curve]] = {"group": [], "category": [], "function": []}
-    for tried in blocks:
-        sort = tried.block.sort
-        curves[sort] += _curves(measured, tried, rates[sort])
+    for block in blocks:
+        curves[block.sort] += _curves(measured, block, rates[block.sort])
     functions = _undiluted(curves["function"])
     functions.sort(key=lambda curve: (-abs(curve.largest), -curve.span, curve.key))
     return KindCurves(
@@ -264,13 +261,12 @@ def _around(curve: Curve, place: int, others: Sequence[Floats]) -> tuple[float, 
 
 
 def _curves(
-    measured: Measured, tried: _Tried, rates: Iterator[float]
+    measured: Measured, block: _Block, rates: Iterator[float]
 ) -> Iterator[Curve]:
-    block = tried.block
     present = _present(measured)
     count = measured.totals.shape[1]
     for row, ((key, label), proposal) in enumerate(
-        zip(block.names, tried.proposals, strict=True)
+        zip(block.names, block.proposals, strict=True)
     ):
         own = [next(rates) for _ in proposal.p or (1.0,)]
         kept = [
@@ -283,7 +279,7 @@ def _curves(
             row,
             [step for step, _ in kept],
             [rate for _, rate in kept],
-            tried.moderated,
+            block.moderated,
         )
         whole = np.full((2, count), np.nan)
         whole[0, present] = block.shares.shares[row]

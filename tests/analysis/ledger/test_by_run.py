@@ -23,7 +23,7 @@ from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.side import Capture
 from pprofdiff.report.json.outcome import account_row
 from pprofdiff.report.sections.profiles.call_sites import call_sites
-from pprofdiff.report.sections.profiles.owners import payer_tables
+from pprofdiff.report.sections.profiles.owners import payer_table
 from tests.analysis.building import given, profiles
 from tests.analysis.outcome.evidence import told
 from tests.building import CPU, MS, Sample, built, cpu, parsed
@@ -177,7 +177,7 @@ def test_call_sites_are_judged_by_their_own_runs():
 
 def test_who_pays_is_judged_by_its_own_runs():
     diff = swinging("main;a.Wild;runtime.mallocgc", "main;a.Calm;runtime.mallocgc")
-    (table,) = payer_tables(diff, ("base", "new"), None)
+    (table,) = payer_table(diff, ("base", "new"))
     assert marks(table) == {"a.Wild": "noise", "a.Calm": "more"}
 
 

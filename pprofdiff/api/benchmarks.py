@@ -10,7 +10,6 @@ from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, compare_sides
 from pprofdiff.analysis.derived import pair_by_suffix
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.api.loaded import LoadedInput, side_of
-from pprofdiff.api.of_data import OfData
 from pprofdiff.api.reported import KindDiff
 from pprofdiff.kinds import KindId
 from pprofdiff.model import benchmarks as columns
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Benchmarks(LoadedInput[columns.Benchmarks]):
-    """Output of ``go test -bench``: its results and its source.
+    """Output of ``go test -bench``: `data` has its results, also as ``to_frame()``.
 
     ``new - base`` is ``diff(base, new)``.
     """
@@ -31,15 +30,10 @@ class Benchmarks(LoadedInput[columns.Benchmarks]):
 
     path: str = "benchmarks"
 
-    results = OfData[tuple[columns.Result, ...]](
-        "One benchmark and unit each; see `model.benchmarks.Result`."
-    )
-    torn = OfData[int]("How many lines name a benchmark but have no readable values.")
-
     def __repr__(self) -> str:
         """Return one line: source, benchmarks and measurements."""
-        names = {(result.name, result.procs) for result in self.results}
-        count = sum(len(result.values) for result in self.results)
+        names = {(result.name, result.procs) for result in self.data.results}
+        count = sum(len(result.values) for result in self.data.results)
         return (
             f"<Benchmarks {self.path!r}: {len(names)} benchmarks, {count} measurements>"
         )
@@ -63,10 +57,6 @@ class Benchmarks(LoadedInput[columns.Benchmarks]):
         return subtracted(
             [Benchmarks(base, path=self.path)], [Benchmarks(new, path=self.path)]
         )
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per measurement: name, procs, unit, run, value, iterations."""
-        return self.data.to_frame()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,7 +113,7 @@ class BenchmarksDiff(KindDiff[BenchmarkDiff]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LoadSummary(LoadedInput[columns.LoadSummary]):
-    """The final summary of a load generator, hey or wrk."""
+    """The final summary of a load generator, hey or wrk; `data` has its figures."""
 
     kind: ClassVar[KindId] = "load"
 
@@ -132,15 +122,9 @@ class LoadSummary(LoadedInput[columns.LoadSummary]):
     def __repr__(self) -> str:
         """Return one line: source and requests per second."""
         return (
-            f"<LoadSummary {self.path!r}: {self.tool}, "
-            f"{rounded(self.per_second)} requests a second>"
+            f"<LoadSummary {self.path!r}: {self.data.tool}, "
+            f"{rounded(self.data.per_second)} requests a second>"
         )
-
-    tool = OfData[str]("The load generator's name.")
-    seconds = OfData[float]("How long it ran, in seconds.")
-    requests = OfData[int | None]("The number of responses, None if not reported.")
-    failed = OfData[int | None]("The number of failed requests, None if not reported.")
-    per_second = OfData[float]("Requests per second, as printed.")
 
 
 def subtracted(

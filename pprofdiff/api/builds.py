@@ -55,7 +55,7 @@ class Builds(Shown):
             twice = next(name for name in names if names.count(name) > 1)
             raise UsageError(f"load_many: two builds are called {twice!r}")
         every = tuple(profile for _, profile in profiles)
-        kind = every[-1].sample_types[every[-1].sample_index()]
+        kind = every[-1].data.sample_types[every[-1].data.sample_index()]
         return cls(tuple(names), every, kind, "absolute", (1.0,) * len(every)).by()
 
     def by(
@@ -70,11 +70,13 @@ class Builds(Shown):
         """
         kind = self.sample_type
         if sample_type is not None:
-            last = self.profiles[-1]
+            last = self.profiles[-1].data
             kind = last.sample_types[last.sample_index(sample_type)]
         for name, profile in zip(self.names, self.profiles, strict=True):
-            if kind not in profile.sample_types:
-                there = ", ".join(f"{t.type}/{t.unit}" for t in profile.sample_types)
+            if kind not in profile.data.sample_types:
+                there = ", ".join(
+                    f"{t.type}/{t.unit}" for t in profile.data.sample_types
+                )
                 raise IncompatibleProfilesError(
                     f"{name} has no {kind.type}/{kind.unit}; it has: {there}"
                 )
@@ -218,12 +220,12 @@ def _factors(
         return "per_work", tuple(1 / done for done in work)
     counts = {counts_of(profile.data, kind) for profile in profiles}
     totals = [
-        int(profile.values[:, profile.sample_types.index(kind)].sum())
+        int(profile.data.values[:, profile.data.sample_types.index(kind)].sum())
         for profile in profiles
     ]
     if counts == {"cost"} and min(totals) > 0:
         return "composition", tuple(100 / total for total in totals)
-    seconds = [profile.duration_ns or 0 for profile in profiles]
+    seconds = [profile.data.duration_ns or 0 for profile in profiles]
     if all(seconds) and "moment" not in counts:
         return "per_second", tuple(1e9 / ns for ns in seconds)
     return "absolute", (1.0,) * len(profiles)

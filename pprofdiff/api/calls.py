@@ -287,7 +287,7 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     >>> both = compare("syncpool/base", "syncpool/new")
     >>> both
     <Comparison 'base' → 'new': cpu, allocs, ...
-    >>> both["cpu"].name
+    >>> both["cpu"].data.name
     'cpu'
     >>> both.findings["id"][0]
     'gc-frequency'

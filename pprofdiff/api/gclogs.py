@@ -8,15 +8,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from pprofdiff.analysis.gclogs.catalogue import FIGURES
-from pprofdiff.analysis.gclogs.compare import Factors, GCDiff, Restored, compare_sides
+from pprofdiff.analysis.gclogs.compare import GCDiff, compare_sides
 from pprofdiff.analysis.gclogs.side import GCSide, unusable
 from pprofdiff.analysis.gclogs.side import side_of as gc_side_of
 from pprofdiff.analysis.judge.judgement import Mark
 from pprofdiff.analysis.settings import DEFAULTS, Settings, Span
 from pprofdiff.analysis.work import rated
 from pprofdiff.api.loaded import LoadedInput, side_of
-from pprofdiff.api.of_data import OfData
-from pprofdiff.api.plotted import PlottedLogs
+from pprofdiff.api.plotted import plotted
 from pprofdiff.api.reported import KindDiff
 from pprofdiff.errors import FormatError
 from pprofdiff.kinds import KindId
@@ -29,10 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GCLog(LoadedInput[columns.GCLog]):
-    """A GC log (``GODEBUG=gctrace=1``): its runs and its source.
+    """A GC log (``GODEBUG=gctrace=1``): `data` has the GC cycles of its processes.
 
-    `cycles` is a DataFrame of the longest run, one row per GC cycle. ``new - base`` is
-    ``diff(base, new)``.
+    ``new - base`` is ``diff(base, new)``.
     """
 
     kind: ClassVar[KindId] = "gctrace"
@@ -41,11 +39,11 @@ class GCLog(LoadedInput[columns.GCLog]):
 
     def __repr__(self) -> str:
         """Return one line: source, GC cycles and duration."""
-        if not self.runs or not self.longest.lines_seen:
+        if not self.data.runs or not self.data.longest.lines_seen:
             return f"<GCLog {self.path!r}: no whole line>"
-        run = self.longest
+        run = self.data.longest
         seconds = int(run.cycles.start_ms[-1]) / 1000
-        more = f", {len(self.runs)} processes" if len(self.runs) > 1 else ""
+        more = f", {len(self.data.runs)} processes" if len(self.data.runs) > 1 else ""
         return (
             f"<GCLog {self.path!r}: {run.lines_seen} of {run.lines_expected} cycles in "
             f"{seconds:.1f} s{more}>"
@@ -55,15 +53,10 @@ class GCLog(LoadedInput[columns.GCLog]):
         """Return what changed from base to this log."""
         return subtracted([base], [self])
 
-    runs = OfData[tuple[columns.GCRun, ...]](
-        "The GC cycles of each process in the log, in the order they start."
-    )
-    longest = OfData[columns.GCRun](
-        "The run with the most GC cycles, the first if they tie."
-    )
-    cycles = OfData["pd.DataFrame"](
-        "The GC cycles of the longest run; see `model.gclogs.Cycles.to_frame`."
-    )
+    @property
+    def cycles(self) -> pd.DataFrame:
+        """The longest run, one row per GC cycle; see `model.gclogs.Cycles.to_frame`."""
+        return self.data.cycles
 
     @cached_property
     def side(self) -> GCSide:
@@ -74,8 +67,7 @@ class GCLog(LoadedInput[columns.GCLog]):
         return side
 
     @property
-    def drawable(self) -> GCSide:
-        """What `pprofdiff.plots` draws."""
+    def _analysed(self) -> GCSide:
         return self.side
 
     @property
@@ -100,36 +92,25 @@ class GCLog(LoadedInput[columns.GCLog]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
+class GCLogDiff(KindDiff[GCDiff]):
     """What changed between two GC logs.
 
-    `factors` splits the change of GC CPU into its factors, `restored` is the GOGC or
-    GOMEMLIMIT that restores base's GC frequency; `figures` and `cycles` are DataFrames.
+    ``data.factors`` splits the change of GC CPU into its factors, ``data.restored`` is
+    the GOGC or GOMEMLIMIT that restores base's GC frequency; `figures` and `cycles` are
+    DataFrames.
     """
 
     kind: ClassVar[KindId] = "gctrace"
 
     def __repr__(self) -> str:
         """Return one line: GC cycles and GC CPU of both sides."""
-        sides = (self.base.whole, self.new.whole)
+        sides = (self.data.base.whole, self.data.new.whole)
         cycles = " → ".join(f"{whole.cycles}" for whole in sides)
         cpu = " → ".join(f"{whole.times.gc_cpu_us / 1e6:.3g}" for whole in sides)
         return (
-            f"<GCLogDiff {self.base.label!r} → {self.new.label!r}: {cycles} cycles, "
-            f"GC CPU {cpu} s>"
+            f"<GCLogDiff {self.data.base.label!r} → {self.data.new.label!r}: {cycles} "
+            f"cycles, GC CPU {cpu} s>"
         )
-
-    base = OfData[GCSide]("Base's GC cycles: the run that is compared, and its window.")
-    new = OfData[GCSide]("New's GC cycles: the run that is compared, and its window.")
-    rates = OfData[tuple[float, float] | None](
-        "Operations per second of (base, new), None if unknown."
-    )
-    factors = OfData[Factors | None](
-        "The factors of the change in GC CPU, None if a side has no rate."
-    )
-    restored = OfData[Restored | None](
-        "The GOGC and heap that restore base's GC frequency, None if unknown."
-    )
 
     @property
     def figures(self) -> pd.DataFrame:
@@ -151,7 +132,7 @@ class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
         import pandas as pd
 
         frame = _figures()
-        base, new = (_values(side, frame) for side in (self.base, self.new))
+        base, new = (_values(side, frame) for side in (self.data.base, self.data.new))
         estimates = pd.DataFrame(self.data.estimates.values(), frame.index)
         ratio = new / base.where(base != 0)
         values: dict[str, Any]
@@ -179,7 +160,7 @@ class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
         import pandas as pd
 
         parts = []
-        for name, side in (("base", self.base), ("new", self.new)):
+        for name, side in (("base", self.data.base), ("new", self.data.new)):
             part = side.shown.run.cycles.to_frame().reset_index()
             part.insert(0, "side", name)
             rows = pd.RangeIndex(len(part))
@@ -189,6 +170,8 @@ class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
         frame = pd.concat(parts, ignore_index=True)
         frame["side"] = pd.Categorical(frame["side"], ["base", "new"])
         return frame
+
+    plot_pauses = plotted("pauses", "the distribution of pauses")
 
     def window(
         self,
@@ -205,7 +188,7 @@ class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
         """
         span = Span(start, end)
         spans = span, span if new is None else Span(*new)
-        work = None if self.rates is None else rated(self.rates)
+        work = None if self.data.rates is None else rated(self.data.rates)
         return _compared(*self.sides, Settings(work=work, spans=spans))
 
 

@@ -38,8 +38,8 @@ class LoadedInput(Shown, Generic[Data]):
         return Capture(self.path, self.kind, self.data)
 
     @property
-    def drawable(self) -> object:
-        """What `pprofdiff.plots` draws."""
+    def _analysed(self) -> object:
+        """What the card shows."""
         return self.data
 
     @classmethod
@@ -56,7 +56,7 @@ class LoadedInput(Shown, Generic[Data]):
         kind = KINDS[self.kind]
         if not kind.card:
             raise UsageError(f"unknown table {kind.noun}")
-        card: Card = resolve(kind.card)(self.drawable, self.label or self.path)
+        card: Card = resolve(kind.card)(self._analysed, self.label or self.path)
         return card
 
 

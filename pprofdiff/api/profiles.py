@@ -9,26 +9,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.control.about_work import at_about_equal_work, shows_work
-from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.profiles.filters import Filters, filtered
 from pprofdiff.analysis.profiles.frames import blame_frame, categories_frame
 from pprofdiff.analysis.profiles.kinds import kind_name
 from pprofdiff.analysis.profiles.labels import labels_frame
 from pprofdiff.analysis.profiles.rows import Granularity
-from pprofdiff.analysis.profiles.side import ProfileSide, side
+from pprofdiff.analysis.profiles.side import side
 from pprofdiff.analysis.profiles.single import profile_sums, stacks_frame
-from pprofdiff.analysis.profiles.tables import VALUE_COLUMNS, Table, ValueColumn
+from pprofdiff.analysis.profiles.tables import VALUE_COLUMNS, ValueColumn
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.analysis.work import counted
 from pprofdiff.api.loaded import LoadedInput, side_of
-from pprofdiff.api.of_data import OfData
-from pprofdiff.api.plotted import PlottedProfiles
+from pprofdiff.api.plotted import plotted
 from pprofdiff.api.reported import KindDiff, Path, delivered
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.kinds import KindId
@@ -41,6 +35,8 @@ from pprofdiff.units import printable
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from pprofdiff.notebook.flames import FlameGraph
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,35 +82,6 @@ class Profile(LoadedInput[columns.Profile]):
         """Return what changed from base to this profile."""
         return subtracted([base], [self])
 
-    sample_types = OfData[tuple[columns.ValueType, ...]](
-        "The type and unit of each column of `values`."
-    )
-    values = OfData[NDArray[np.int64]](
-        "One row per sample, one column per sample type."
-    )
-    strings = OfData[tuple[str, ...]](
-        "The string table; the first entry is the empty string."
-    )
-    default_sample_type = OfData[str | None]("The sample type shown by default.")
-    period = OfData[int | None]("The sampling period, in units of `period_type`.")
-    period_type = OfData[columns.ValueType | None]("The type and unit of `period`.")
-    time_ns = OfData[int | None](
-        "Start time in Unix nanoseconds, None if not recorded."
-    )
-    duration_ns = OfData[int | None]("Duration in nanoseconds, None if not recorded.")
-    comments = OfData[tuple[str, ...]]("The profile's comments.")
-
-    def sample_index(self, name: str | int | None = None) -> int:
-        """Return the column of `values` for a sample type, as pprof resolves it.
-
-        None means the default type. Raises UsageError for an unknown type.
-        """
-        return self.data.sample_index(name)
-
-    def function_names(self) -> list[str]:
-        """Return the names of all functions."""
-        return self.data.function_names()
-
     def top(self, n: int | None = 20, by: ValueColumn = "flat") -> pd.DataFrame:
         """Return the top `n` functions by ``flat`` or ``cum``; None for all.
 
@@ -149,13 +116,9 @@ class Profile(LoadedInput[columns.Profile]):
     def stacks(self) -> pd.DataFrame:
         """One row per distinct stack, root first; one int64 column per sample type.
 
-        `to_frame` has one row per sample, with its labels.
+        ``data.to_frame()`` has one row per sample, with its labels.
         """
         return stacks_frame(self.data)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per sample; see `model.profiles.profile.Profile.to_frame`."""
-        return self.data.to_frame()
 
     def filter(self, **patterns: str) -> Profile:
         """Return the profile with patterns applied, as on the command line.
@@ -186,30 +149,23 @@ class Summary:
     warnings: tuple[str, ...]
 
 
-class _OfTable(OfData["pd.DataFrame"]):
-    """The table of the same name as a DataFrame."""
-
-    def of(self, data: ProfileDiff) -> pd.DataFrame:
-        """Return it; see `analysis.profiles.tables.Table.to_frame`."""
-        return data.table(self.name).to_frame()
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Diff(KindDiff[ProfileDiff], PlottedProfiles):
+class Diff(KindDiff[ProfileDiff]):
     """What changed between two profiles, in one sample type.
 
     `functions`, `lines`, `files`, `packages`, `stacks`, `categories` and `blame` are
     DataFrames (see `analysis.profiles.tables.Table.to_frame`), built on demand; raw
-    numbers are int64 in `unit`.
+    numbers are int64. `data` has the rest: totals, sample type, normalization, warnings
+    and both sides' profiles.
     """
 
     kind: ClassVar[KindId] = "profile"
 
     def __repr__(self) -> str:
         """Return one line: sample type, totals and delta."""
-        base, new = self.totals
+        base, new = self.data.totals
         return (
-            f"<Diff {self.sample_type.type}/{self.unit}: "
+            f"<Diff {self.data.sample_type.type}/{self.data.unit}: "
             f"base {base}, new {new}, delta {new - base:+d}>"
         )
 
@@ -217,37 +173,33 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
     def _results(self) -> tuple[ProfileDiff, ...]:
         return (self.data,)
 
-    base = OfData[ProfileSide]("Base's runs, and their merged profile.")
-    new = OfData[ProfileSide]("New's runs, and their merged profile.")
-    name = OfData[str](
-        "What Go calls this kind of profile, such as cpu, allocs or mutex."
-    )
-    sample_type = OfData[columns.ValueType]("The sample type that is compared.")
-    unit = OfData[str]("The unit of raw values.")
-    totals = OfData[tuple[int, int]]("The raw totals, base and new.")
-    normalization = OfData[Normalization](
-        "The factors for raw values, and the reason for them."
-    )
-    warnings = OfData[tuple[Caveat, ...]](
-        "What makes the two profiles less comparable."
-    )
-    is_cpu = OfData[bool]("Whether samples are CPU time.")
+    @property
+    def functions(self) -> pd.DataFrame:
+        """One row per function."""
+        return self._table("functions")
 
-    def table(
-        self, granularity: Granularity | Literal["stacks"] = "functions"
-    ) -> Table:
-        """Return the rows for functions, lines, files, packages or stacks, in numpy."""
-        return self.data.table(granularity)
+    @property
+    def lines(self) -> pd.DataFrame:
+        """One row per source line, named ``function file:line``."""
+        return self._table("lines")
 
-    functions = _OfTable(
-        "One row per function; see `analysis.profiles.tables.Table.to_frame`."
-    )
-    lines = _OfTable("One row per source line, named ``function file:line``.")
-    files = _OfTable("One row per source file.")
-    packages = _OfTable("One row per Go package.")
-    stacks = _OfTable(
-        "One row per stack, function names joined with ``;``, root first."
-    )
+    @property
+    def files(self) -> pd.DataFrame:
+        """One row per source file."""
+        return self._table("files")
+
+    @property
+    def packages(self) -> pd.DataFrame:
+        """One row per Go package."""
+        return self._table("packages")
+
+    @property
+    def stacks(self) -> pd.DataFrame:
+        """One row per stack, function names joined with ``;``, root first."""
+        return self._table("stacks")
+
+    def _table(self, granularity: Granularity | Literal["stacks"]) -> pd.DataFrame:
+        return self.data.table(granularity).to_frame()
 
     @property
     def categories(self) -> pd.DataFrame:
@@ -262,13 +214,13 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
     @property
     def summary(self) -> Summary:
         """Totals, mode, and how many functions are new or gone."""
-        base, new = self.totals
-        by = self.normalization
-        status = self.table("functions").status()
+        base, new = self.data.totals
+        by = self.data.normalization
+        status = self.data.table("functions").status()
         return Summary(
-            name=self.name,
-            sample_type=self.sample_type.type,
-            unit=self.unit,
+            name=self.data.name,
+            sample_type=self.data.sample_type.type,
+            unit=self.data.unit,
             mode=by.mode,
             base=base,
             new=new,
@@ -276,12 +228,12 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
             ratio=by.ratio(base, new),
             functions_new=int((status == 1).sum()),
             functions_gone=int((status == 2).sum()),
-            warnings=tuple(caveat.text for caveat in self.warnings),
+            warnings=tuple(caveat.text for caveat in self.data.warnings),
         )
 
     def top(self, n: int = 20, by: ValueColumn = "flat") -> pd.DataFrame:
         """Return the `n` functions whose ``flat`` or ``cum`` changed most."""
-        table = self.table("functions")
+        table = self.data.table("functions")
         order = table.order(_flat_or_cum(by))[:n]
         return table.to_frame().loc[[table.names[i] for i in order.tolist()]]
 
@@ -290,14 +242,14 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
         filters = filters_of(patterns)
         base, new = (
             side(one.label, [_filtered(run, filters) for run in one.runs])
-            for one in (self.base, self.new)
+            for one in (self.data.base, self.data.new)
         )
-        mode = self.normalization.mode
+        mode = self.data.normalization.mode
         if mode != "composition" and not (mode == "about" and shows_work(self.data)):
             return diff_of(replace(self.data, base=base, new=new))
         # Shares refer to the filtered total, and so does the code that estimates the
         # work.
-        kind, identity = self.sample_type.type, self.data.identity
+        kind, identity = self.data.sample_type.type, self.data.identity
         diff = compare(base, new, sample_type=kind, identity=identity)
         return diff_of(at_about_equal_work((diff,), *self.sides)[0])
 
@@ -305,9 +257,9 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
         """Return the diff per op of (base, new), or with new scaled to base's total."""
         return diff_of(
             compare(
-                self.base,
-                self.new,
-                sample_type=self.sample_type.type,
+                self.data.base,
+                self.data.new,
+                sample_type=self.data.sample_type.type,
                 normalize=work is None,
                 work=None if work is None else counted(work),
                 identity=self.data.identity,
@@ -334,6 +286,21 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
         ============== ============================================= ============
         """
         return labels_frame(self.data)
+
+    plot_top = plotted("movers", "the functions that changed most")
+    plot_waterfall = plotted("waterfall", "how base's total becomes new's")
+    plot_flamegraph = plotted("flamegraph", "both sides' stacks as one flame graph")
+
+    def flamegraph(self, height: int = 560, *, budget: int = 1_500) -> FlameGraph:
+        """Return the interactive flame graph for Jupyter, `height` CSS pixels high.
+
+        Where frames are not supported, as on GitHub, a picture is shown instead. The
+        graph has at most the `budget` heaviest functions of the call tree: fewer make a
+        smaller notebook.
+        """
+        from pprofdiff.notebook.flames import FlameGraph
+
+        return FlameGraph(self.data, height, budget)
 
     def to_csv(self, path: Path | None = None) -> str | None:
         """Return all functions as CSV, or write it to `path`."""

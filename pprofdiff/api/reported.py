@@ -209,11 +209,6 @@ class KindDiff(Reported, Generic[Result]):
         return Comparison(*self.sides, {self.kind: self._results}, turns=turns)
 
     @property
-    def drawable(self) -> Result:
-        """What `pprofdiff.plots` draws."""
-        return self.data
-
-    @property
     def _results(self) -> object:
         """The results of this kind in a `Comparison`."""
         return self.data

@@ -49,11 +49,6 @@ class FleetSeries(Shown):
         """Return the number of steps."""
         return len(self.data.series.steps)
 
-    @property
-    def drawable(self) -> JudgedSeries:
-        """What `pprofdiff.plots.curves` draws."""
-        return self.data
-
     @cached_property
     def steps(self) -> pd.DataFrame:
         """The data in each step: one row per step, in order.

@@ -32,8 +32,7 @@ from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.states import StateName, named_for_state
 from pprofdiff.analysis.traces.tasks import cpu_profile, regions, tasks
 from pprofdiff.api.loaded import LoadedInput, side_of
-from pprofdiff.api.of_data import OfData
-from pprofdiff.api.plotted import PlottedTraces
+from pprofdiff.api.plotted import plotted
 from pprofdiff.api.profiles import Profile
 from pprofdiff.api.reported import KindDiff
 from pprofdiff.kinds import KindId
@@ -43,6 +42,8 @@ from pprofdiff.units import scaled
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from pprofdiff.notebook.flames import FlameGraph
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,8 +66,7 @@ class Trace(LoadedInput[columns.Trace]):
         return subtracted([base], [self])
 
     @property
-    def drawable(self) -> TraceSide:
-        """What `pprofdiff.plots` draws."""
+    def _analysed(self) -> TraceSide:
         return self.side
 
     @cached_property
@@ -268,12 +268,12 @@ class Trace(LoadedInput[columns.Trace]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
+class TraceDiff(KindDiff[compare.TraceDiff]):
     """What changed between two execution traces.
 
     Raw times are int64 nanoseconds; ``…_scaled`` are nanoseconds per second of wall
-    time, or per op if `work` or `rps` were given: see `mode`. `data` is the underlying
-    `analysis.traces.compare.TraceDiff`.
+    time, or per op if `work` or `rps` were given: see
+    ``data.mode``.
     """
 
     kind: ClassVar[KindId] = "trace"
@@ -290,10 +290,6 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
             f"<TraceDiff {base.label!r} → {new.label!r}: {wall}, p99 wait for a "
             f"processor {p99}>"
         )
-
-    mode = OfData[str](
-        "The unit of scaled times: ``per_second`` of wall time, or ``per_work``."
-    )
 
     @property
     def states(self) -> pd.DataFrame:
@@ -451,6 +447,22 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
         unit (ns, bytes, share or count). Times are sums over the whole traces.
         """
         return figures_frame(self.data)
+
+    plot_latency = plotted("latency", "the distribution of scheduling latency")
+    plot_mmu = plotted("mmu", "the minimum mutator utilization")
+    plot_waits = plotted("waits", "what goroutines waited for in the end")
+    plot_wait_chains = plotted("flamegraph", "who waited for whom as one flame graph")
+    plot_states = plotted("states", "goroutine time by state and root function")
+
+    def wait_chains(self, height: int = 340, *, budget: int = 1_500) -> FlameGraph:
+        """Return who waited for whom for Jupyter, `height` CSS pixels high.
+
+        Each place waits for what is below it; the last is what was done in the
+        meantime. Where frames are not supported, a picture is shown instead.
+        """
+        from pprofdiff.notebook.flames import FlameGraph
+
+        return FlameGraph(self.data, height, budget)
 
 
 def subtracted(

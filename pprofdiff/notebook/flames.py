@@ -30,7 +30,7 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.notebook import cut, environment, wanted
 from pprofdiff.palette import FILLS, colour
-from pprofdiff.plots.flames import flame_rows
+from pprofdiff.plots.flames import flame_rows, flamegraph_in_words
 
 # The picture: width, height of a row, height above the rows, maximum rows.
 _WIDE, _ROW, _ABOVE, _ROWS = 900, 15, 40, 26
@@ -69,7 +69,7 @@ class FlameGraph:
     @property
     def words(self) -> str:
         """What the graph shows, in a sentence."""
-        return plots.flamegraph_in_words(self.diff)
+        return flamegraph_in_words(self.diff)
 
     def _repr_mimebundle_(
         self,

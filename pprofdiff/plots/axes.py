@@ -34,10 +34,10 @@ _OF_FIGURE = 0.85
 
 
 class Plottable(Protocol[Data_co]):
-    """A public API object that wraps what is plotted, such as `Trace`."""
+    """A public API object whose `data` is plotted, such as `TraceDiff`."""
 
     @property
-    def drawable(self) -> Data_co:
+    def data(self) -> Data_co:
         """The data to plot."""
 
 
@@ -55,7 +55,7 @@ def data_of(subject: Plottable[Data]) -> Data: ...
 def data_of(subject: Data) -> Data: ...
 def data_of(subject: object) -> object:
     """Return the data of a `Plottable`; anything else is returned unchanged."""
-    return getattr(subject, "drawable", subject)
+    return getattr(subject, "data", subject)
 
 
 def comparison_of(compared: Comparison | HasComparison) -> Comparison:

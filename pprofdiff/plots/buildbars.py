@@ -22,7 +22,6 @@ from pprofdiff.plots.axes import (
     set_ticks,
     shortened,
     themed,
-    value_words,
 )
 from pprofdiff.plots.fitting import room, text_size
 from pprofdiff.units import Scale
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-
-_TOLD = 3
 
 
 class Many(Protocol):
@@ -126,21 +123,6 @@ def stack_bars(
     ax.set_ylim(0, top * 1.08)
     set_ticks(ax, "x", places.tolist(), names)
     mark_axis(ax, "y", (0.0, top), scale)
-
-
-def builds_in_words(many: Many) -> str:
-    """Return the first and last totals, and the three groups that changed most."""
-    groups, scale = _groups(many, "light"), scale_of_builds(many)
-    totals = np.sum([one.values for one in groups], axis=0)
-    moved = [(one.label, float(one.values[-1] - one.values[0])) for one in groups]
-    moved.sort(key=lambda row: -abs(row[1]))
-    deltas = [
-        f"{name} {value_words(scale, by, signed=True)}" for name, by in moved[:_TOLD]
-    ]
-    ends = f"{shortened(many.names[0])} {value_words(scale, float(totals[0]))}"
-    if len(many.names) > 1:
-        ends += f", {shortened(many.names[-1])} {value_words(scale, float(totals[-1]))}"
-    return f"{many.kind} of {len(many.names)} builds. {ends}; {'; '.join(deltas)}."
 
 
 def scale_of_builds(many: Many) -> Scale:

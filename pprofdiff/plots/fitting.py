@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pprofdiff.units import printable
 
@@ -22,24 +22,6 @@ _LEFT = (0.95, 0.85)
 # Parts of a legend entry, in font sizes: handle, gap, space between entries.
 _HANDLE, _GAP, _BETWEEN = 1.4, 0.8, 1.4
 _LINE = 1.25
-
-
-class Box(NamedTuple):
-    """A rectangle, in points."""
-
-    left: float
-    bottom: float
-    width: float
-    height: float
-
-    def overlaps(self, other: Box) -> bool:
-        """Return whether two rectangles share more than an edge."""
-        return (
-            self.left < other.left + other.width
-            and other.left < self.left + self.width
-            and self.bottom < other.bottom + other.height
-            and other.bottom < self.bottom + self.height
-        )
 
 
 def text_size(words: str, size: str = "small") -> tuple[float, float]:

@@ -68,23 +68,21 @@ def states(
     ax: Axes | None = None,
     *,
     n: int = 8,
-    blocked: bool = True,
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.barh takes
 ) -> Axes:
     """Draw goroutine time by state, two stacked bars per root function.
 
-    The `n` root functions that changed most are drawn; `blocked` includes blocked time,
-    most of the time of long-lived goroutines. Each bar starts in its side's colour and
-    is followed by the side's label and sum. Goroutines that exist only
+    The `n` root functions that changed most are drawn. Each bar starts in its side's
+    colour and is followed by the side's label and sum. Goroutines that exist only
     because of the trace are left out. x is goroutine time in ns, per second of wall
     time or per op; y counts root functions from the top, base above new in each;
     `kwargs` go to `Axes.barh`.
     """
     diff = data_of(diff)
     ax = themed(ax, theme, "x")
-    roots, drawn = _roots(diff, n, blocked=blocked), _states(blocked=blocked)
-    handles = _add_bars(ax, roots, drawn, theme, kwargs)
+    roots = _roots(diff, n)
+    handles = _add_bars(ax, roots, theme, kwargs)
     top = max((float(root.times.sum(axis=1).max()) for root in roots), default=0.0) or 1
     labels = [shortened(side.label, 16) for side in diff.sides]
     wide = _add_sums(ax, roots, labels, theme)
@@ -92,24 +90,20 @@ def states(
     ax.set_xlim(0, end)
     mark_sizes(ax, "x", end, "ns")
     name_rows(ax, [root.name for root in roots])
-    add_legend(ax, handles, [BY_KEY[state].title for state in drawn])
+    add_legend(ax, handles, [BY_KEY[state].title for state in _COLOURS])
     title = f"Goroutine time {per(diff)} by root function, {_sides(diff)}"
     add_title(ax, title, theme)
     return ax
 
 
-def states_in_words(
-    diff: TraceDiff | Plottable[TraceDiff], *, n: int = _TOLD, blocked: bool = True
-) -> str:
+def states_in_words(diff: TraceDiff | Plottable[TraceDiff], *, n: int = _TOLD) -> str:
     """Return the times of the `n` root functions that changed most, in a sentence."""
     diff = data_of(diff)
     roots = []
-    for root in _roots(diff, n, blocked=blocked):
+    for root in _roots(diff, n):
         times = [
             f"{BY_KEY[state].title} {scaled(base, 'ns')} → {scaled(new, 'ns')}"
-            for state, (base, new) in zip(
-                _states(blocked=blocked), root.times.T.tolist(), strict=True
-            )
+            for state, (base, new) in zip(_COLOURS, root.times.T.tolist(), strict=True)
             if base or new
         ]
         roots.append(f"{root.name}: {', '.join(times)}")
@@ -121,10 +115,6 @@ def _sides(diff: TraceDiff) -> str:
     return f"{base} above {new}"
 
 
-def _states(*, blocked: bool) -> Sequence[str]:
-    return [state for state in _COLOURS if blocked or state != "blocked"]
-
-
 def _ns(groups: Groups, row: int, state: str) -> int:
     """Return the raw ns of a root function in a state."""
     if state == "blocked":
@@ -132,14 +122,14 @@ def _ns(groups: Groups, row: int, state: str) -> int:
     return int(getattr(groups, STATE_TIMES[state])[row])
 
 
-def _roots(diff: TraceDiff, n: int, *, blocked: bool) -> list[_Root]:
+def _roots(diff: TraceDiff, n: int) -> list[_Root]:
     """Return the root functions that changed most, in report order."""
     roots: list[_Root] = []
     for pair in diff.groups:
         if len(roots) == n:
             break
         if not of_tracer(diff, pair):
-            times = _times(diff, pair, _states(blocked=blocked))
+            times = _times(diff, pair)
             if times.any():
                 roots.append(_Root(pair.name, times))
     names = distinct_names(root.name for root in roots)
@@ -149,29 +139,29 @@ def _roots(diff: TraceDiff, n: int, *, blocked: bool) -> list[_Root]:
     ]
 
 
-def _times(diff: TraceDiff, pair: GroupPair, drawn: Sequence[str]) -> Floats:
+def _times(diff: TraceDiff, pair: GroupPair) -> Floats:
     """Return scaled ns by side and state, zeros if a side lacks the function."""
     times = [
-        [_ns(side.groups, row, state) * factor if row >= 0 else 0.0 for state in drawn]
+        [
+            _ns(side.groups, row, state) * factor if row >= 0 else 0.0
+            for state in _COLOURS
+        ]
         for (side, row), factor in zip(sides_of(diff, pair), diff.factors, strict=True)
     ]
     return np.array(times, np.float64)
 
 
 def _add_bars(
-    ax: Axes,
-    roots: Sequence[_Root],
-    drawn: Sequence[str],
-    theme: Theme,
-    kwargs: dict[str, Any],
+    ax: Axes, roots: Sequence[_Root], theme: Theme, kwargs: dict[str, Any]
 ) -> list[Artist]:
     """Draw the bars; return a swatch for each state."""
     from matplotlib.patches import Patch
 
-    times = np.array([root.times for root in roots]).reshape(len(roots), 2, len(drawn))
+    shape = len(roots), 2, len(_COLOURS)
+    times = np.array([root.times for root in roots]).reshape(shape)
     handles: list[Artist] = []
-    for i, state in enumerate(drawn):
-        shade = colour(_COLOURS[state], theme)
+    for i, name in enumerate(_COLOURS.values()):
+        shade = colour(name, theme)
         plain = {"height": _HEIGHT, "linewidth": 0, "color": shade}
         style = artist_style(plain, kwargs, "bar")
         for side, shift in enumerate(_SHIFTS):
@@ -183,11 +173,10 @@ def _add_bars(
 
 
 def _words(times: Floats) -> str:
-    """Return the sum of a bar, with blocked time listed separately if it is drawn."""
-    states = len(_states(blocked=False))
-    awake, blocked = float(times[:states].sum()), times[states:].sum()
-    words = scaled(awake, "ns") if awake else "0"
-    return f"{words}, {scaled(float(blocked), 'ns')} blocked" if blocked else words
+    """Return the sum of a bar, with blocked time, which comes last, on its own."""
+    *awake, blocked = times.tolist()
+    words = scaled(sum(awake), "ns") if any(awake) else "0"
+    return f"{words}, {scaled(blocked, 'ns')} blocked" if blocked else words
 
 
 def _add_sums(

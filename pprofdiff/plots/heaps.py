@@ -23,10 +23,8 @@ from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
     SIDES,
     Plottable,
-    add_legend,
     add_note,
     add_title,
-    artist_style,
     data_of,
     mark_sizes,
     shortened,
@@ -114,39 +112,6 @@ class _Heap:
         """The largest size on any line."""
         lines = [self.size, *(line for _, line in self.named())]
         return max(float(line.size.max(initial=0)) for line in lines)
-
-
-def heap(
-    data: Diff | ProfileSide | Plottable[Diff | ProfileSide],
-    ax: Axes | None = None,
-    *,
-    theme: Theme = "light",
-    **kwargs: Any,  # noqa: ANN401 - whatever Axes.plot takes
-) -> Axes:
-    """Draw the heap over time, with its goal and, from GC logs, the live heap.
-
-    Both sides of a comparison are on the same Axes (`heaps_of` draws them side by
-    side); a single log or trace is drawn alone. Above 150 GC cycles, draw the band that
-    the heap covers, and medians of goal and live heap. x is ns since the start of the
-    log or trace, y is bytes. `kwargs` go to `Axes.plot` for the heap itself, if it is
-    drawn as a line; ``color`` applies to everything of a side except its goal.
-    """
-    data = data_of(data)
-    ax = themed(ax, theme)
-    compared = isinstance(data, GCDiff | TraceDiff)
-    sides = (data.base, data.new) if isinstance(data, GCDiff | TraceDiff) else (data,)
-    heaps = [_heap(side) for side in sides]
-    _set_limits(ax, heaps)
-    handles = []
-    for one, name in zip(heaps, SIDES if compared else SIDES[1:], strict=True):
-        style = artist_style({"color": colour(name, theme)}, kwargs)
-        handles.append(_add_heap(ax, one, style, theme))
-    if compared:
-        add_legend(ax, handles, [one.summary for one in heaps])
-    _add_names(ax, heaps, theme)
-    title = "Heap over time" if compared else f"Heap, {heaps[0].summary}"
-    add_title(ax, title, theme)
-    return ax
 
 
 def heaps_of(

@@ -7,11 +7,10 @@ pauses, Ps, and the goroutines involved. Both moments start at 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.moments import (
     PROCESSORS,
     WINDOW_NS,
@@ -20,19 +19,14 @@ from pprofdiff.analysis.traces.moments import (
     Moment,
     MomentId,
     MomentPair,
-    moment_pair,
     thinned,
 )
-from pprofdiff.errors import UsageError
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
     SIDES,
-    Plottable,
     add_legend,
     add_title,
-    artist_style,
-    data_of,
     literal,
     mark_axis,
     points_wide,
@@ -105,42 +99,14 @@ class _Row:
     name: str
 
 
-def moment(
-    diff: TraceDiff | Plottable[TraceDiff],
-    ax: Axes | None = None,
-    *,
-    which: MomentId = "wait",
-    theme: Theme = "light",
-    **kwargs: Any,  # noqa: ANN401 - whatever PathPatch takes
-) -> Axes:
+def moment(pair: MomentPair, ax: Axes, theme: Theme = "light") -> Axes:
     """Draw what Ps and goroutines did around the worst moment of each side.
 
-    `which` is ``wait``, the longest scheduling latency (wait for a P), ``stop``, the
-    longest stop-the-world pause, or ``mutator``, the 10 ms with the least mutator
-    utilization; anything else raises UsageError. Lighter slices stand for many that are
-    too short to draw. Time outside a trace is left empty. x is time in ns from the
-    start of each side's moment; y is lanes, base above new; `kwargs` go to the patches
-    of all slices.
+    Lighter slices stand for many that are too short to draw. Time outside a trace is
+    left empty. x is time in ns from the start of each side's moment; y is lanes, base
+    above new.
     """
-    if which not in TITLES:
-        raise UsageError(f"which={which!r}: there are {', '.join(TITLES)}")
-    return moment_of(moment_pair(data_of(diff), which), which, ax, theme, kwargs)
-
-
-def moment_of(
-    pair: MomentPair | None,
-    which: MomentId,
-    ax: Axes | None,
-    theme: Theme,
-    style: dict[str, Any],
-) -> Axes:
-    """Draw a pair of moments, or a note that there is none; see `moment`."""
     ax = themed(ax, theme, "")
-    if pair is None:
-        set_ticks(ax, "x", [], [])
-        set_ticks(ax, "y", [], [])
-        add_title(ax, f"{TITLES[which]}: none in either trace", theme)
-        return ax
     rows, end = _rows(pair)
     ax.set_xlim(pair.low_ns, pair.high_ns)
     ax.set_ylim(end, 0)
@@ -148,11 +114,11 @@ def moment_of(
     mark_axis(ax, "x", (pair.low_ns, pair.high_ns), scale)
     set_ticks(ax, "y", [row.y for row in rows], [row.lane.label for row in rows])
     _add_sides(ax, pair, rows, theme)
-    seen = _add_slices(ax, rows, pair, theme, style)
+    seen = _add_slices(ax, rows, pair, theme)
     looks = [look for look in seen if _STYLES[look].words]
     handles = [_swatch(look, theme) for look in looks]
     add_legend(ax, handles, [_STYLES[look].words for look in looks])
-    add_title(ax, TITLES[which], theme)
+    add_title(ax, TITLES[pair.id], theme)
     return ax
 
 
@@ -161,13 +127,8 @@ def lanes_height(pair: MomentPair) -> float:
     return _rows(pair)[1] + _AROUND
 
 
-def moment_in_words(
-    diff: TraceDiff | Plottable[TraceDiff] | MomentPair, *, which: MomentId = "wait"
-) -> str:
+def moment_in_words(pair: MomentPair) -> str:
     """Return what `moment` shows, in a sentence or two."""
-    pair = diff if isinstance(diff, MomentPair) else moment_pair(data_of(diff), which)
-    if pair is None:
-        return f"{TITLES[which]}: none in either trace."
     parts = [_words(pair, side) for side in pair.sides if side is not None]
     words = f"{TITLES[pair.id]}: {'; '.join(parts)}."
     left = [
@@ -285,7 +246,7 @@ def _write(ax: Axes, x: float, y: float, words: str, shade: str) -> None:
 
 
 def _add_slices(
-    ax: Axes, rows: list[_Row], pair: MomentPair, theme: Theme, style: dict[str, Any]
+    ax: Axes, rows: list[_Row], pair: MomentPair, theme: Theme
 ) -> list[Look]:
     """Draw all slices, one path per lane and look."""
     from matplotlib.patches import PathPatch
@@ -316,13 +277,9 @@ def _add_slices(
                 one = [Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY]
                 path = Path(corners.reshape(-1, 2), one * len(start))
                 shade = colour(known.colour or SIDES[row.side], theme)
-                plain = {
-                    "clip_on": False,
-                    "facecolor": shade,
-                    "linewidth": 0,
-                    "alpha": _LIGHTER if several else None,
-                }
-                drawn = PathPatch(path, **artist_style(plain, style, "bar"))
+                alpha = _LIGHTER if several else None
+                drawn = PathPatch(path, facecolor=shade, linewidth=0, alpha=alpha)
+                drawn.set_clip_on(False)
                 ax.add_patch(drawn)
     return [look for look in _STYLES if look in seen]
 

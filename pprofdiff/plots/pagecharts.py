@@ -18,9 +18,9 @@ from pprofdiff.plots.heaps import heap_in_words, heaps_of
 from pprofdiff.plots.lanes import (
     TITLES,
     lanes_height,
+    moment,
     moment_in_short,
     moment_in_words,
-    moment_of,
 )
 from pprofdiff.plots.mutators import mmu, mmu_in_words
 from pprofdiff.plots.runplot import runs_in_words, runs_of
@@ -79,7 +79,7 @@ def charts(diff: GCDiff | TraceDiff, prefix: str) -> tuple[Chart, ...]:
     drawn = tuple(_chart(kind, diff, prefix) for kind in chart_kinds(diff))
     if isinstance(diff, GCDiff):
         return drawn
-    pairs = (moment_pair(diff, moment) for moment in MOMENTS)
+    pairs = (moment_pair(diff, which) for which in MOMENTS)
     return (*drawn, *(_moment_chart(p, prefix) for p in pairs if p is not None))
 
 
@@ -87,7 +87,7 @@ def _moment_chart(pair: MomentPair, prefix: str) -> Chart:
     """Return the lanes of one moment, as high as the lanes need."""
 
     def draw(figure: Figure) -> None:
-        moment_of(pair, pair.id, figure.subplots(), "light", {})
+        moment(pair, figure.subplots())
 
     title, words, high = TITLES[pair.id], moment_in_words(pair), lanes_height(pair)
     chart = _drawn(pair.id, title, words, draw, f"{prefix}-{pair.id}", high)

@@ -42,7 +42,6 @@ Floats = NDArray[np.float64]
 By = Literal["flat", "cum"]
 
 _NAMED = 8
-_TOLD = 5
 _MARKS = ("", " (new)", " (gone)")
 
 
@@ -147,15 +146,6 @@ def waterfall_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
     diff = data_of(diff)
     deltas = _deltas(_parts(diff), scale_of(diff))
     return f"{diff.name} by {_parts_are(diff)}. {totals_in_words(diff)}; {deltas}."
-
-
-def movers_in_words(
-    diff: ProfileDiff | Plottable[ProfileDiff], *, n: int = 12, by: By = "cum"
-) -> str:
-    """Return the first five of the `n` bars of `movers`, in a sentence."""
-    diff = data_of(diff)
-    rows = _moved(diff, min(n, _TOLD), by)
-    return f"{diff.name}: what changed most, {by}. {_deltas(rows, scale_of(diff))}."
 
 
 def totals_in_words(diff: ProfileDiff) -> str:

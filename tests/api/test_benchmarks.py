@@ -24,7 +24,7 @@ def test_a_pair_is_the_command_s(cli, tmp_path):
 
 def test_a_pair_s_rows_are_the_medians_by_name():
     loaded = pprofdiff.load(BENCH)
-    medians = loaded.to_frame().groupby(["unit", "name"])["value"].median()
+    medians = loaded.data.to_frame().groupby(["unit", "name"])["value"].median()
     rows = loaded.pair("Old").rows
     assert set(rows["unit"]) == set(medians.index.get_level_values("unit"))
     for row in rows.itertuples():

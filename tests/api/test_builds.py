@@ -43,7 +43,7 @@ def test_categories_and_groups_add_up_to_totals(builds):
     assert builds.groups.sum(axis=1).equals(totals)
     assert builds.functions.sum().tolist() == totals.tolist()
     for profile, total in zip(builds.profiles, totals, strict=True):
-        assert profile.values[:, 1].sum() == total
+        assert profile.data.values[:, 1].sum() == total
     assert (builds.categories.dtypes == "int64").all()
     assert (builds.groups_scaled.dtypes == "float64").all()
     group = {c: g.id for g in rules().groups for c in g.categories}
@@ -91,7 +91,7 @@ def test_modes(builds):
     assert worked.totals["scaled"].tolist() == pytest.approx(wanted.tolist())
     assert many("allocs").mode == "composition"
     assert builds.by("samples").totals["total"].sum() == sum(
-        profile.values[:, 0].sum() for profile in builds.profiles
+        profile.data.values[:, 0].sum() for profile in builds.profiles
     )
 
 

@@ -70,7 +70,7 @@ def test_names_stand_for_the_same_whichever_is_asked_for_first(first, paths):
     program = (
         f"import sys, pprofdiff\n{first}\nfrom pprofdiff import diff\n"
         "assert diff is pprofdiff.diff is pprofdiff.api.diff\n"
-        "print(diff(*sys.argv[1:]).totals, pprofdiff.load(sys.argv[1]))"
+        "print(diff(*sys.argv[1:]).data.totals, pprofdiff.load(sys.argv[1]))"
     )
     settings = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     done = subprocess.run(
@@ -91,8 +91,8 @@ def test_a_profile_from_wherever_it_is(paths):
         sources = [str(paths[0]), data, io.BytesIO(data), file, f"main={paths[0]}"]
         for source in sources:
             found = pprofdiff.load(source)
-            assert found.strings == wanted.strings
-            assert (found.values == wanted.values).all()
+            assert found.data.strings == wanted.data.strings
+            assert (found.data.values == wanted.data.values).all()
     assert pprofdiff.load(f"main={paths[0]}").label == "main"
     assert pprofdiff.load(paths[0], label="x").label == "x"
     assert (
@@ -110,11 +110,11 @@ def test_ways_to_say_new_minus_base(paths, cpu):
         pprofdiff.diff([base], [new]),
         pprofdiff.diff(str(paths[0]), paths[1].read_bytes()),
     ):
-        assert same.totals == cpu.totals
+        assert same.data.totals == cpu.data.totals
         pd.testing.assert_frame_equal(same.functions, cpu.functions)
-    assert (base - new).totals == cpu.totals[::-1]
+    assert (base - new).data.totals == cpu.data.totals[::-1]
     twice = pprofdiff.diff([base, base], new)
-    assert twice.totals == (2 * cpu.totals[0], cpu.totals[1])
+    assert twice.data.totals == (2 * cpu.data.totals[0], cpu.data.totals[1])
 
 
 @pytest.mark.parametrize("name", ["functions", "lines", "files", "packages", "stacks"])
@@ -128,7 +128,7 @@ def test_frames_of_values(cpu, name):
     assert all(type(label) is str for label in frame.index)
     assert frame["ratio_flat"].isna().equals(frame["base_flat"] == 0)
     assert frame["noise_flat"].dtype == bool
-    by = cpu.normalization
+    by = cpu.data.normalization
     for column in ("flat", "cum"):
         base, new = (frame[f"{s}_{column}_scaled"] for s in ("base", "new"))
         assert base.equals(frame[f"base_{column}"] * by.base_factor)
@@ -142,7 +142,10 @@ def test_frames_of_values(cpu, name):
 
 def test_frames_of_the_runtime(cpu):
     categories, blame = cpu.categories, cpu.blame
-    assert (int(categories["base"].sum()), int(categories["new"].sum())) == cpu.totals
+    assert (
+        int(categories["base"].sum()),
+        int(categories["new"].sum()),
+    ) == cpu.data.totals
     assert categories["base_share"].sum() == pytest.approx(1)
     assert set(categories["group"]) <= {g.id for g in rules().groups}
     assert set(blame["category"]) <= set(categories.index)
@@ -151,7 +154,7 @@ def test_frames_of_the_runtime(cpu):
     heap = pprofdiff.diff(
         *(
             p.with_name("heap.pb.gz")
-            for p in map(Path, (cpu.base.runs[0].path, cpu.new.runs[0].path))
+            for p in map(Path, (cpu.data.base.runs[0].path, cpu.data.new.runs[0].path))
         )
     )
     assert len(heap.categories) == len(heap.blame) == 0
@@ -165,9 +168,12 @@ def test_summary(paths, cpu):
         "nanoseconds",
         "about",
     )
-    assert (s.base, s.new, s.delta) == (*cpu.totals, cpu.totals[1] - cpu.totals[0])
+    assert (s.base, s.new, s.delta) == (
+        *cpu.data.totals,
+        cpu.data.totals[1] - cpu.data.totals[0],
+    )
     # It is what about equal work costs; by operation what an operation costs.
-    inferred = cpu.normalization.inferred
+    inferred = cpu.data.normalization.inferred
     assert s.ratio == pytest.approx(s.new / s.base / inferred.ratio, rel=1e-12)
     known = cpu.normalize(work=(2, 3)).summary
     assert known.ratio == pytest.approx(s.new / 3 / (s.base / 2))
@@ -198,8 +204,8 @@ def test_filter_is_the_same_before_and_after(paths, cpu):
         late = cpu.filter(**patterns)
         early = pprofdiff.diff(*paths, **patterns)
         mine = pprofdiff.diff(*(pprofdiff.load(p).filter(**patterns) for p in paths))
-        assert late.totals == early.totals == mine.totals
-        assert late.totals[0] <= cpu.totals[0]
+        assert late.data.totals == early.data.totals == mine.data.totals
+        assert late.data.totals[0] <= cpu.data.totals[0]
         pd.testing.assert_frame_equal(late.functions, early.functions)
         pd.testing.assert_frame_equal(late.functions, mine.functions)
         pd.testing.assert_frame_equal(late.categories, early.categories)
@@ -208,52 +214,53 @@ def test_filter_is_the_same_before_and_after(paths, cpu):
 def test_a_filter_keeps_what_was_chosen_before(paths, syncpool):
     chosen = pprofdiff.diff(*paths, sample_type="samples", work=syncpool.work)
     late = chosen.filter(focus="mallocgc")
-    assert late.sample_type == chosen.sample_type
-    assert late.normalization == chosen.normalization
+    assert late.data.sample_type == chosen.data.sample_type
+    assert late.data.normalization == chosen.data.normalization
     share = pprofdiff.diff(*paths, normalize=True)
     early = pprofdiff.diff(*paths, normalize=True, focus="mallocgc")
     assert (
-        share.filter(focus="mallocgc").normalization.mode
-        == early.normalization.mode
+        share.filter(focus="mallocgc").data.normalization.mode
+        == early.data.normalization.mode
         == "share"
     )
 
 
 def test_normalize(cpu, syncpool):
     share = cpu.normalize()
-    assert share.normalization.mode == "share"
+    assert share.data.normalization.mode == "share"
     assert share.summary.ratio == pytest.approx(1)
     work = cpu.normalize(work=syncpool.work)
-    assert work.normalization.mode == "per_work"
-    assert cpu.normalization.mode == "about"  # nothing is changed in place
+    assert work.data.normalization.mode == "per_work"
+    assert cpu.data.normalization.mode == "about"  # nothing is changed in place
 
 
 def test_a_profile_written_and_read_again(paths):
     base = pprofdiff.load(paths[0])
     again = pprofdiff.load(base.to_pprof())
-    assert (again.values == base.values).all()
-    assert again.function_names() == base.function_names()
+    assert (again.data.values == base.data.values).all()
+    assert again.data.function_names() == base.data.function_names()
     assert (
-        pprofdiff.diff(base, again).totals[0] == pprofdiff.diff(base, again).totals[1]
+        pprofdiff.diff(base, again).data.totals[0]
+        == pprofdiff.diff(base, again).data.totals[1]
     )
 
 
 def test_profiles_and_diffs_go_to_other_processes(cpu, paths):
     again = pickle.loads(pickle.dumps(cpu))  # noqa: S301 - made right here
-    assert again.totals == cpu.totals
-    assert pickle.loads(pickle.dumps(pprofdiff.load(paths[0]))).values.shape[1] == 2  # noqa: S301
+    assert again.data.totals == cpu.data.totals
+    assert pickle.loads(pickle.dumps(pprofdiff.load(paths[0]))).data.values.shape[1] == 2  # noqa: S301
 
 
 def test_nothing_can_be_changed_in_place(cpu):
     with pytest.raises(AttributeError):
-        cpu.base = None
+        cpu.data = None
     with pytest.raises(AttributeError):
-        cpu.base.profile.values = None
+        cpu.data.base.profile.values = None
 
 
 def test_repr_is_one_line(cpu):
     assert "\n" not in repr(cpu)
-    assert f"delta {cpu.totals[1] - cpu.totals[0]:+d}" in repr(cpu)
+    assert f"delta {cpu.data.totals[1] - cpu.data.totals[0]:+d}" in repr(cpu)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_it_is_the_command_s_report(story, cli, tmp_path):
 def test_each_kind_is_an_object_of_its_own():
     both = pprofdiff.compare(DATA / "zstd/base", DATA / "zstd/new")
     held = both.comparison
-    assert [d.totals for d in both.profiles.values()] == [
+    assert [d.data.totals for d in both.profiles.values()] == [
         d.totals for d in held.profiles
     ]
     assert isinstance(both["cpu"], pprofdiff.Diff)
@@ -37,7 +37,7 @@ def test_each_kind_is_an_object_of_its_own():
         s.base_ns for s in held.trace.states
     ]
     assert len(both.benchmarks.rows) == len(held.benchmarks.rows)
-    assert both["allocs/alloc_objects"].sample_type.type == "alloc_objects"
+    assert both["allocs/alloc_objects"].data.sample_type.type == "alloc_objects"
     for one in (both["cpu"], both.gc, both.trace, both.benchmarks):
         assert one.report().labels == ("base", "new")
 
@@ -45,9 +45,9 @@ def test_each_kind_is_an_object_of_its_own():
 def test_options_are_as_for_diff():
     paths = DATA / "syncpool/base", DATA / "syncpool/new"
     both = pprofdiff.compare(*paths, rps=(800, 700), window=(5, 10))
-    assert both["cpu"].normalization.mode == "per_work"
-    assert both.gc.base.shown.asked
-    assert both.gc.rates == (800, 700)
+    assert both["cpu"].data.normalization.mode == "per_work"
+    assert both.gc.data.base.shown.asked
+    assert both.gc.data.rates == (800, 700)
     logs = pprofdiff.compare([paths[0] / "gctrace.log"], [paths[1] / "gctrace.log"])
     assert logs.profiles == {}
     with pytest.raises(pprofdiff.UsageError, match="no 'cpu' on both sides"):

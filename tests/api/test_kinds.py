@@ -150,6 +150,6 @@ def test_rates_make_values_by_operation(kind):
 
 def test_operations_of_a_trace_were_done_while_it_ran():
     d = pprofdiff.diff(*paths("TraceDiff"), work=(500, 1000))
-    assert d.mode == "per_work"
+    assert d.data.mode == "per_work"
     seconds = [side.wall_ns / 1e9 for side in d.data.sides]
     assert d.data.rates == pytest.approx((500 / seconds[0], 1000 / seconds[1]))

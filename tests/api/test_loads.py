@@ -25,7 +25,7 @@ def test_a_folder_is_merged(syncpool, tmp_path):
         )
     one = pprofdiff.load(syncpool.base / "cpu.pb.gz")
     both = pprofdiff.load(tmp_path)
-    assert (both.values.sum(axis=0) == 2 * one.values.sum(axis=0)).all()
+    assert (both.data.values.sum(axis=0) == 2 * one.data.values.sum(axis=0)).all()
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def test_logs_load_as_what_they_are(data_folder, path, kind, rows):
     for log in loaded:
         assert type(log).__name__ == kind
         counted = {
-            "GCLog": lambda held: len(held.cycles),
-            "Benchmarks": lambda held: len(held.to_frame()),
-            "LoadSummary": lambda held: held.requests,
+            "GCLog": lambda held: len(held.data.cycles),
+            "Benchmarks": lambda held: len(held.data.to_frame()),
+            "LoadSummary": lambda held: held.data.requests,
         }[kind]
         assert counted(log) == rows

@@ -70,12 +70,12 @@ def test_cycles_of_both_sides(logs):
     assert (counts["base"], counts["new"]) == (38, 64)
     for name, path in (("base", BASE), ("new", NEW)):
         own = frame[frame["side"] == name]
-        whole = pprofdiff.load(path).cycles
+        whole = pprofdiff.load(path).data.cycles
         assert own["number"].tolist() == whole.index.tolist()
         assert own["assist_cpu_us"].tolist() == whole["assist_cpu_us"].tolist()
         assert own["assist_cpu_us"].dtype == "int64"
     held = frame[frame["in_window"]]
-    assert len(held) == logs.base.steady.cycles + logs.new.steady.cycles
+    assert len(held) == logs.data.base.steady.cycles + logs.data.new.steady.cycles
 
 
 def test_a_window_is_as_on_the_command_line(logs, cli):
@@ -94,7 +94,7 @@ def test_a_window_is_as_on_the_command_line(logs, cli):
     assert not each.figures.equals(windowed.figures)
     text = cli(BASE, NEW, "--window", "10:30").out
     assert "sums of the windows" in text
-    assert f"{windowed.base.whole.cycles}" in text
+    assert f"{windowed.data.base.whole.cycles}" in text
 
 
 def test_a_log_without_a_whole_line(tmp_path):

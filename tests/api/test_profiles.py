@@ -30,13 +30,13 @@ def test_a_profile_by_itself_is_a_diff_s_side(path):
     assert (np.diff(top["flat"]) <= 0).all()
     assert (np.diff(profile.top(9, "cum")["cum"]) <= 0).all()
     assert len(profile.top(3)) == 3
-    if both.is_cpu:
+    if both.data.is_cpu:
         wanted = both.categories["base"].to_dict()
         assert profile.categories["value"].to_dict() == wanted
     else:
         assert profile.categories.empty
-    kind = both.sample_type.type
-    assert profile.stacks[kind].sum() == both.totals[0]
+    kind = both.data.sample_type.type
+    assert profile.stacks[kind].sum() == both.data.totals[0]
     wanted = both.stacks["base_flat"]
     own = profile.stacks[kind]
     assert (
@@ -73,19 +73,19 @@ def labelled():
 def test_labels_add_up(labelled):
     frame = labelled.labels
     assert frame.groupby("key")[["base", "new"]].sum().loc["handler"].tolist() == list(
-        labelled.totals
+        labelled.data.totals
     )
     assert set(frame["value"]) == {"", "query", "write"}
     assert frame["base"].dtype == "int64"
     assert (frame["delta"] == frame["new"] - frame["base"]).all()
-    by = labelled.normalization
+    by = labelled.data.normalization
     assert frame["new_scaled"].tolist() == (frame["new"] * by.new_factor).tolist()
     assert frame["status"].tolist() == ["both"] * 3
 
 
 def test_a_label_s_sum_is_that_of_its_samples(labelled):
     frame = labelled.labels.set_index("value")
-    for side, held in (("base", labelled.base), ("new", labelled.new)):
+    for side, held in (("base", labelled.data.base), ("new", labelled.data.new)):
         rows = held.profile.to_frame()
         by_value = rows.groupby(rows["label:handler"].fillna(""))["cpu"].sum()
         assert frame[side].to_dict() == by_value.to_dict()
@@ -94,7 +94,7 @@ def test_a_label_s_sum_is_that_of_its_samples(labelled):
 @pytest.mark.go
 def test_labels_are_those_of_go_tool_pprof(labelled):
     done = subprocess.run(
-        [shutil.which("go"), "tool", "pprof", "-tags", "-unit=ms", labelled.new.runs[0].path],
+        [shutil.which("go"), "tool", "pprof", "-tags", "-unit=ms", labelled.data.new.runs[0].path],
         check=True, capture_output=True, text=True,
     ).stdout  # fmt: skip
     frame = labelled.labels.set_index("value")
@@ -115,9 +115,9 @@ def test_a_side_without_the_key():
         replace(base, data=replace(base.data, labels=Labels.none())), new
     )
     frame = d.labels.set_index("value")
-    assert frame.loc["", "base"] == d.totals[0]
-    assert frame["base"].sum() == d.totals[0]
-    assert frame["new"].sum() == d.totals[1]
+    assert frame.loc["", "base"] == d.data.totals[0]
+    assert frame["base"].sum() == d.data.totals[0]
+    assert frame["new"].sum() == d.data.totals[1]
     assert frame.loc["write", "status"] == "new"
     none = pprofdiff.diff(DATA / "zstd/base/cpu.pb.gz", DATA / "zstd/new/cpu.pb.gz")
     assert none.labels.empty

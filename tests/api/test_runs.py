@@ -50,16 +50,16 @@ def test_it_is_tidy(both):
 def test_runs_add_up_to_the_totals(both):
     frame = both.runs
     sums = frame[frame["figure"] == "cpu"].groupby("side", observed=True)["value"].sum()
-    assert tuple(sums[["base", "new"]]) == both["cpu"].totals
+    assert tuple(sums[["base", "new"]]) == both["cpu"].data.totals
     groups = frame[frame["figure"].str.startswith("cpu.group.")]
-    assert groups["value"].sum() == sum(both["cpu"].totals)
+    assert groups["value"].sum() == sum(both["cpu"].data.totals)
     assert set(groups["unit"]) == {"nanoseconds"}
 
 
 def test_they_began_when_the_profile_says(both, folders):
     start = both.runs.query("side == 'base' and run == 10")["start"].unique()
     profile = pprofdiff.load(folders[0] / "10/cpu.pb.gz")
-    assert start.tolist() == [pd.Timestamp(profile.time_ns, tz="UTC")]
+    assert start.tolist() == [pd.Timestamp(profile.data.time_ns, tz="UTC")]
 
 
 def test_json_has_them_where_there_are_several(both):
@@ -88,7 +88,7 @@ def test_several_inputs_of_one_kind_are_several_runs():
     assert frame.groupby("side", observed=True)["run"].nunique().to_dict() == {
         "base": 3, "new": 5,
     }  # fmt: skip
-    assert frame[frame["figure"] == "cpu"]["value"].sum() == sum(diff.totals)
+    assert frame[frame["figure"] == "cpu"]["value"].sum() == sum(diff.data.totals)
 
 
 def test_several_outputs_of_benchmarks_are_several_runs(tmp_path):

@@ -135,10 +135,10 @@ def test_states_are_the_goroutines_time_interval_by_interval(story):
     assert (states["end_ns"][same] == states["start_ns"].shift(-1)[same]).all()
     assert states["goroutine"].nunique() == trace.goroutines["count"].sum()
     for state, column in (("running", 1), ("runnable", 1)):
-        assert trace.profile(state).values[:, column].sum() == spent[state]
-    assert trace.profile("blocked").values[:, 1].sum() == spent["waiting"]
+        assert trace.profile(state).data.values[:, column].sum() == spent[state]
+    assert trace.profile("blocked").data.values[:, 1].sum() == spent["waiting"]
     calls = spent.get("syscall", 0) + spent.get("syscall_blocked", 0)
-    assert trace.profile("syscall").values[:, 1].sum() == calls
+    assert trace.profile("syscall").data.values[:, 1].sum() == calls
     assert trace.processors.goroutine_ns == spent["running"]
     assert trace.latency["duration_ns"].sum() == spent["runnable"]
     assert entry(story)["base"]["goroutine_ns"] == spent["running"]
@@ -198,7 +198,7 @@ def test_concurrency_is_how_many_goroutines_run_and_wait(story):
         assert frame[name].max() == told[f"{name}_at_once"]["most"]
         # The time under the curve is the time that goroutines spent so.
         spent = (frame[name].to_numpy() * np.diff(lasts)).sum()
-        assert spent == trace.profile(name).values[:, 1].sum()
+        assert spent == trace.profile(name).data.values[:, 1].sum()
     rows = frame[["running", "runnable"]]
     assert (rows != rows.shift(1)).any(axis=1).all()
 
@@ -263,27 +263,29 @@ def test_tasks_regions_and_samples_of_go():
     assert set(trace.regions["name"]) > {"check", "stock", "price", "whole order"}
     assert trace.cpu() is None
     sampled = pprofdiff.load(make.trace("samples", "1.26.8"))
-    assert sampled.cpu().values[:, 0].sum() == len(sampled.data.samples) > 0
+    assert sampled.cpu().data.values[:, 0].sum() == len(sampled.data.samples) > 0
 
 
 def test_samples_stand_for_ten_milliseconds_each():
     none = np.full(3, -1, np.int32)
     samples = CPUSamples(np.arange(3) + START, none, none, none, none + 1)
     profile = Trace(empty(samples=samples)).cpu()
-    assert profile.values.tolist() == [[3, 30_000_000]]
-    assert profile.duration_ns == END - START
+    assert profile.data.values.tolist() == [[3, 30_000_000]]
+    assert profile.data.duration_ns == END - START
 
 
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_exports_are_profiles_of_waits(story):
     trace = loaded(story)
     for kind in ("net", "sync", "syscall", "sched"):
-        types = [t.type for t in trace.export(kind).sample_types]
+        types = [t.type for t in trace.export(kind).data.sample_types]
         assert types == ["contentions", "delay"]
     # Go leaves some waits out of its exports, and adds none.
-    whole = {state: int(trace.profile(state).values[:, 1].sum()) for state in STATES}
+    whole = {
+        state: int(trace.profile(state).data.values[:, 1].sum()) for state in STATES
+    }
     exported = {
-        k: int(trace.export(k).values[:, 1].sum())
+        k: int(trace.export(k).data.values[:, 1].sum())
         for k in ("net", "sync", "syscall", "sched")
     }
     assert exported["net"] + exported["sync"] <= whole["blocked"]

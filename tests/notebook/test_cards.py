@@ -166,7 +166,7 @@ def test_hostile_functions_are_text(hostile):
         return tuple(hostile if s == name else s for s in strings)
 
     spoilt = [
-        replace(p, data=replace(p.data, strings=renamed(p.strings)))
+        replace(p, data=replace(p.data, strings=renamed(p.data.strings)))
         for p in (base, new)
     ]
     found = Parsed(pprofdiff.diff(*spoilt)._repr_mimebundle_()["text/html"])

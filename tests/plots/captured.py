@@ -127,16 +127,13 @@ def _output(value):
 
 
 PLOTS = {
-    "heap": pools,
     "pauses": pools,
     "latency": partial(trace_diff, "health-check"),
     "mmu": partial(trace_diff, "health-check"),
-    "moment": partial(trace_diff, "health-check"),
     "states": partial(trace_diff, "health-check"),
     "waits": partial(trace_diff, "health-check"),
     "waterfall": partial(profile_diff, "syncpool", "cpu"),
     "movers": partial(profile_diff, "syncpool", "cpu"),
-    "scatter": partial(profile_diff, "syncpool", "cpu"),
     "flamegraph": partial(profile_diff, "zstd", "cpu"),
     "builds": some_builds,
     "curves": a_fleet,

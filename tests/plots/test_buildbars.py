@@ -54,9 +54,3 @@ def test_hostile_names(label):
     path = DATA / "versions/go1.20/cpu.pb.gz"
     many = pprofdiff.load_many({label: path, "x": path})
     assert plots.image(lambda f: many.plot(f.subplots()), "svg").startswith(b"<svg")
-    assert plots.builds_in_words(many).isprintable()
-
-
-def test_words_tell_the_ends():
-    words = plots.builds_in_words(builds())
-    assert words.startswith("cpu of 9 builds. go1.19 100.00%, go1.27 100.00%;")

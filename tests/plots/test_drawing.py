@@ -15,7 +15,8 @@ from PIL import Image
 
 from pprofdiff import palette, plots
 from pprofdiff.plots.compact import path_data
-from pprofdiff.plots.drawing import CLASSES, SIZE
+from pprofdiff.plots.drawing import CLASSES, SIZE, chart_css
+from pprofdiff.plots.pagecharts import charts
 from tests.examples import daily
 from tests.plots.captured import (
     HOSTILE,
@@ -38,7 +39,7 @@ def charts_of(*stories):
     return [
         chart
         for number, diff in enumerate(diffs)
-        for chart in plots.charts(diff, f"chart{number}")
+        for chart in charts(diff, f"chart{number}")
     ]
 
 
@@ -105,7 +106,7 @@ def test_nothing_in_a_chart_that_a_strict_policy_forbids(page):
 
 
 def test_colours_of_charts_are_classes_that_the_css_has(page):
-    css = plots.chart_css()
+    css = chart_css()
     for chart in page:
         for element in everything(chart.svg):
             for name in ("fill", "stroke"):
@@ -118,7 +119,7 @@ def test_colours_of_charts_are_classes_that_the_css_has(page):
 
 def test_css_takes_its_colours_from_the_palette_alone():
     rules = re.findall(
-        r"\.([cs])-(\w+)\{(fill|stroke):var\((--[\w-]+)\)\}", plots.chart_css()
+        r"\.([cs])-(\w+)\{(fill|stroke):var\((--[\w-]+)\)\}", chart_css()
     )
     assert len(rules) == 2 * len(CLASSES)
     for letter, name, what, variable in rules:
@@ -164,10 +165,10 @@ def test_the_words_of_a_chart_are_its_text_alternative(page):
 @pytest.mark.slow
 def test_charts_are_the_same_bytes_twice_whatever_the_settings(page):
     diff = pools()
-    plain = plots.charts(diff, "chart0")
+    plain = charts(diff, "chart0")
     with mpl.rc_context({"font.size": 30, "svg.fonttype": "path", "axes.grid": True}):
         mpl.rcParams["lines.linewidth"] = 9
-        again = plots.charts(diff, "chart0")
+        again = charts(diff, "chart0")
         assert mpl.rcParams["font.size"] == 30
         assert mpl.rcParams["lines.linewidth"] == 9
     assert again == plain == tuple(page[: len(plain)])
@@ -176,7 +177,7 @@ def test_charts_are_the_same_bytes_twice_whatever_the_settings(page):
 @pytest.mark.slow
 def test_drawing_leaves_no_figure_behind():
     before, known = plt.get_fignums(), dict(mpl.rcParams)
-    plots.charts(pools(), "x")
+    charts(pools(), "x")
     assert plt.get_fignums() == before
     assert dict(mpl.rcParams) == known
 
@@ -186,7 +187,7 @@ def test_drawing_leaves_no_figure_behind():
 def test_hostile_labels_are_text(label):
     shown = "a\\u202eb\\x00\\n" if "\x00" in label else label
     for diff in (pools((label, label)), trace_diff("zstd", (label, label))):
-        for chart in plots.charts(diff, label):
+        for chart in charts(diff, label):
             assert sum(shown in text for text in text_of(chart.svg)) > 2
             assert "<b>" not in chart.svg
             assert "</script" not in chart.svg

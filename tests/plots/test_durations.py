@@ -16,8 +16,9 @@ from matplotlib.text import Text
 from pprofdiff import palette, plots
 from pprofdiff.analysis.traces.quantiles import nearest
 from pprofdiff.model.gclogs import GCLog, GCRun
-from pprofdiff.plots.durations import survival
+from pprofdiff.plots.durations import latency_in_words, survival
 from pprofdiff.plots.layout import RoundedLayout
+from pprofdiff.plots.pagecharts import charts
 from tests.analysis.gclogs.cycles import cycles_of
 from tests.examples import daily
 from tests.plots.captured import STORIES, Capture, compare_logs, pools, trace_diff
@@ -81,7 +82,7 @@ def test_latencies_are_those_of_the_trace(story, name):
     assert len(whole.get_xdata()) <= 600
     told = waits.quantiles()
     assert [x for x, _ in dots] == [told.max_ns, told.p50_ns, told.p99_ns]
-    words = plots.latency_in_words(diff)
+    words = latency_in_words(diff)
     assert f"{told.count:,} waits" in words
 
 
@@ -96,7 +97,7 @@ def log_of(stops):
 @pytest.mark.parametrize("stops", [[0], [0, 0, 0], [7], [10**9, 1], [5] * 500])
 def test_few_equal_and_empty_pauses_are_drawn(stops):
     diff = compare_logs((("a", log_of(stops)), ("b", log_of([0]))))
-    for chart in plots.charts(diff, "x"):
+    for chart in charts(diff, "x"):
         assert "NaN" not in chart.svg
         assert "inf" not in chart.svg
         assert chart.svg.count("<path") > 4
@@ -105,12 +106,12 @@ def test_few_equal_and_empty_pauses_are_drawn(stops):
 @pytest.mark.slow
 def test_without_any_wait_there_is_no_chart():
     diff = trace_diff("zstd")
-    assert "latency" in {chart.id for chart in plots.charts(diff, "x")}
+    assert "latency" in {chart.id for chart in charts(diff, "x")}
     none = replace(diff, base=Waitless(diff.base), new=Waitless(diff.new))
-    assert "latency" not in {chart.id for chart in plots.charts(none, "x")}
+    assert "latency" not in {chart.id for chart in charts(none, "x")}
     ax = plots.latency(none, Figure().subplots())
     assert ax.get_legend().get_texts()[0].get_text() == "main: no waits"
-    assert plots.latency_in_words(none).endswith("main: 0 waits; pr: 0 waits.")
+    assert latency_in_words(none).endswith("main: 0 waits; pr: 0 waits.")
 
 
 class Waitless:

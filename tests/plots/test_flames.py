@@ -17,7 +17,7 @@ from pprofdiff.analysis.call_tree import call_tree, inclusive, noise_limit
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.plots.flamenames import FrameName, fitted, spellings
-from pprofdiff.plots.flames import flame_rows
+from pprofdiff.plots.flames import flame_rows, flamegraph_in_words
 from tests.examples import daily
 from tests.plots.captured import HOSTILE, STORIES, profile_diff
 
@@ -183,7 +183,7 @@ def test_hostile_names_are_drawn(label):
     diff = profile_diff("zstd", "cpu", (label, "pr"))
     data = plots.image(lambda figure: plots.flamegraph(diff, figure.subplots()), "svg")
     assert data.startswith(b"<svg")
-    assert plots.flamegraph_in_words(diff).isprintable()
+    assert flamegraph_in_words(diff).isprintable()
 
 
 def test_rows_are_as_deep_as_asked():

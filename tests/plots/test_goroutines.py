@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from pprofdiff import plots
 from pprofdiff.goruntime.readable import distinct_names
+from pprofdiff.plots.goroutines import states_in_words
 from tests.examples import daily
 from tests.plots.captured import STORIES, trace_diff
 
@@ -15,10 +16,9 @@ COLUMNS = ("exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
-@pytest.mark.parametrize("blocked", [False, True])
-def test_bars_are_the_times_of_the_first_pairs(story, blocked):
+def test_bars_are_the_times_of_the_first_pairs(story):
     diff = trace_diff(story)
-    ax = plots.states(diff, Figure().subplots(), n=5, blocked=blocked)
+    ax = plots.states(diff, Figure().subplots(), n=5)
     shown = [text.get_text() for text in ax.get_yticklabels()]
     drawn = {}
     for bar in ax.patches:
@@ -43,13 +43,12 @@ def test_bars_are_the_times_of_the_first_pairs(story, blocked):
             times = [
                 0 if place < 0 else int(getattr(groups, c)[place]) for c in COLUMNS
             ]
-            if blocked:
-                times.append(0 if place < 0 else int(groups.block_ns[place].sum()))
+            times.append(0 if place < 0 else int(groups.block_ns[place].sum()))
             wanted = [ns * diff.factors[i] for ns in times]
             assert drawn[row, bool(i)] == pytest.approx(wanted, rel=1e-12, abs=1e-6)
 
 
 def test_words_tell_the_first():
-    words = plots.states_in_words(trace_diff("node-pool"), n=1)
+    words = states_in_words(trace_diff("node-pool"), n=1)
     assert words.startswith("Goroutine time per second, main above pr. ")
     assert "runtime.gcBgMarkWorker: running 121 ms → 2.04 ms" in words

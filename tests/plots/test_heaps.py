@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 
 from pprofdiff import palette, plots
 from pprofdiff.model.gclogs import GCLog, GCRun
-from pprofdiff.plots.heaps import heaps_of
+from pprofdiff.plots.heaps import heap_in_words
+from pprofdiff.plots.pagecharts import charts
 from pprofdiff.plots.thinning import banded, thinned
 from tests.analysis.gclogs.cycles import cycles_of
 from tests.plots.captured import Capture, compare_logs, pools, story_logs, trace_diff
@@ -18,17 +19,24 @@ from tests.plots.captured import Capture, compare_logs, pools, story_logs, trace
 MIB = 1 << 20
 
 
-def lines(ax, name="new"):
+def heaps(diff):
+    """Return the Axes of base's and of new's heap."""
+    figure = Figure()
+    plots.heaps_of(diff, figure)
+    return figure.axes
+
+
+def lines(ax, name):
     """Return the lines in a side's colour: the heap, then live; and the goal."""
     own = [line for line in ax.lines if line.get_color() == palette.colour(name)]
     goal = [line for line in ax.lines if line.get_color() == palette.colour("text")]
     return own, goal
 
 
-@pytest.mark.parametrize("side", ["base", "new"])
-def test_a_log_s_cycles_are_drawn_one_by_one(side):
+@pytest.mark.parametrize(("at", "side"), [(0, "base"), (1, "new")])
+def test_a_log_s_cycles_are_drawn_one_by_one(at, side):
     log = getattr(pools(), side)
-    (whole, live), (goal,) = lines(plots.heap(log, Figure().subplots()))
+    (whole, live), (goal,) = lines(heaps(pools())[at], side)
     cycles = log.shown.run.cycles
     assert np.array_equal(live.get_ydata(), cycles.heap_live_mb * MIB)
     assert np.array_equal(goal.get_ydata(), cycles.goal_mb * MIB)
@@ -48,47 +56,38 @@ def test_a_log_s_cycles_are_drawn_one_by_one(side):
 
 
 def test_a_crowd_is_drawn_as_what_it_covers():
-    side = story_logs("zstd").base
+    diff = story_logs("zstd")
+    side = diff.base
     assert len(side.shown.run.cycles) > 400
-    ax = plots.heap(side, Figure().subplots())
+    ax = heaps(diff)[0]
     _, band = ax.collections
     corners = np.concatenate([path.vertices for path in band.get_paths()])
     cycles = side.shown.run.cycles
     low = min(cycles.heap_live_mb.min(), cycles.heap_start_mb.min())
     assert corners[:, 1].min() == low * MIB
     assert corners[:, 1].max() == cycles.heap_end_mb.max() * MIB
-    (live,), (goal,) = lines(ax)
+    (live,), (goal,) = lines(ax, "base")
     assert set(live.get_ydata() / MIB) <= set(cycles.heap_live_mb.tolist())
     assert set(goal.get_ydata() / MIB) <= set(cycles.goal_mb.tolist())
     assert len(live.get_xdata()) <= 100
 
 
 def test_base_and_new_share_their_scale():
-    figure = Figure()
-    heaps_of(pools(), figure)
-    left, right = figure.axes
+    left, right = heaps(pools())
     assert left.get_xlim() == right.get_xlim()
     assert left.get_ylim() == right.get_ylim()
-    assert [ax.get_title("left") for ax in figure.axes] == [
+    assert [ax.get_title("left") for ax in (left, right)] == [
         "Heap, main: 64 GC cycles in 44.8 s",
         "Heap, pr: 38 GC cycles in 35.2 s",
     ]
     assert left.get_yticklabels()[1].get_text() == "2.5 GiB"
 
 
-def test_both_sides_go_on_one_axes():
-    ax = plots.heap(pools(), Figure().subplots())
-    for name, side in (("base", pools().base), ("new", pools().new)):
-        (_, live), _ = lines(ax, name)
-        assert np.array_equal(
-            live.get_ydata(), side.shown.run.cycles.heap_live_mb * MIB
-        )
-
-
-@pytest.mark.parametrize("side", ["base", "new"])
-def test_a_trace_s_goal_holds_until_the_next(side):
-    traced = getattr(trace_diff("health-check"), side)
-    (whole,), (goal,) = lines(plots.heap(traced, Figure().subplots()))
+@pytest.mark.parametrize(("at", "side"), [(0, "base"), (1, "new")])
+def test_a_trace_s_goal_holds_until_the_next(at, side):
+    diff = trace_diff("health-check")
+    traced = getattr(diff, side)
+    (whole,), (goal,) = lines(heaps(diff)[at], side)
     told = traced.trace.heap_goal_bytes
     assert goal.get_drawstyle() == "steps-post"
     assert goal.get_ydata().tolist() == [*told.value.tolist(), told.value[-1]]
@@ -102,12 +101,12 @@ def test_a_trace_s_goal_holds_until_the_next(side):
 
 def test_words_tell_the_report_s_means():
     diff = pools()
-    words = plots.heap_in_words(diff)
+    words = heap_in_words(diff)
     live = diff.base.steady.heap.mean_live / 1024
     assert f"main: 64 GC cycles in 44.8 s, mean live {live:.2f} GiB" in words
     trace = trace_diff("health-check")
     top = trace.new.trace.heap_goal_bytes.value.max() / MIB
-    assert f"goal at most {top:.1f} MiB." in plots.heap_in_words(trace)
+    assert f"goal at most {top:.1f} MiB." in heap_in_words(trace)
 
 
 values = st.floats(-1e6, 1e6, width=32)
@@ -154,4 +153,4 @@ def test_the_worst_log_makes_a_small_chart(count):
     diff = compare_logs(
         (("a", [Capture("a", "gctrace", log)]), ("b", [Capture("b", "gctrace", log)]))
     )
-    assert max(len(chart.svg) for chart in plots.charts(diff, "x")) <= 20_000
+    assert max(len(chart.svg) for chart in charts(diff, "x")) <= 20_000

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from pprofdiff import palette, plots
+from pprofdiff import palette
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.moments import MOMENTS, moment_pair
 from pprofdiff.analysis.traces.side import TraceSide
-from pprofdiff.errors import UsageError
 from pprofdiff.model.csr import offsets_of
 from pprofdiff.model.traces.timeline import Series
 from pprofdiff.model.traces.trace import Goroutines, Intervals, State
-from pprofdiff.plots.lanes import lanes_height
+from pprofdiff.plots.lanes import lanes_height, moment, moment_in_words
 from pprofdiff.plots.layout import RoundedLayout
+from pprofdiff.plots.pagecharts import charts
 from pprofdiff.report.sections.traces.section import trace_parts
 from pprofdiff.units import percent, scaled
 from tests.analysis.traces.built import empty
@@ -32,9 +32,10 @@ SOME = daily(CASES, [case for case in CASES if case[0] in STORIES[1:3]])
 
 def on_the_page(diff, which):
     """Return Axes drawn as those of the page, in their figure."""
-    height = lanes_height(moment_pair(diff, which))
+    pair = moment_pair(diff, which)
+    height = lanes_height(pair)
     figure = Figure((270 / 72, height / 72), dpi=72, layout=RoundedLayout())
-    return plots.moment(diff, figure.subplots(), which=which)
+    return moment(pair, figure.subplots())
 
 
 def crowded(processors=80, slices=2_000):
@@ -104,24 +105,23 @@ def test_words_have_the_numbers_of_the_tables(story):
         for part in trace_parts(diff)
         for row in getattr(part, "rows", ())
     }
-    words = plots.moment_in_words(diff, which="wait")
+    words = moment_in_words(moment_pair(diff, "wait"))
     for label, value in zip(("main", "pr"), rows["wait.longest"][1:3], strict=True):
         assert f"{label} {scaled(value, 'ns')} (" in words
-    words = plots.moment_in_words(diff, which="mutator")
+    words = moment_in_words(moment_pair(diff, "mutator"))
     for label, value in zip(("main", "pr"), rows["mmu.10000000"][1:3], strict=True):
         assert f"{label} {percent(value, 1)} of 10.0 ms" in words
-    for side in moment_pair(diff, "stop").sides:
+    stop = moment_pair(diff, "stop")
+    for side in stop.sides:
         assert side.name in rows
-        assert scaled(side.duration_ns, "ns") in plots.moment_in_words(
-            diff, which="stop"
-        )
+        assert scaled(side.duration_ns, "ns") in moment_in_words(stop)
 
 
 @pytest.mark.slow
 def test_a_crowd_is_bounded_and_says_what_is_left_out():
     trace = crowded()
     diff = TraceDiff(*(TraceSide(x, x, trace) for x in ("main", "pr")), None)
-    (chart,) = [chart for chart in plots.charts(diff, "x") if chart.id == "wait"]
+    (chart,) = [chart for chart in charts(diff, "x") if chart.id == "wait"]
     assert len(chart.svg) <= 30_000
     assert len(set(re.findall(r">(P\d+)<", chart.svg))) == 12
     assert len(set(re.findall(r">(G\d+)<", chart.svg))) <= 4
@@ -131,17 +131,6 @@ def test_a_crowd_is_bounded_and_says_what_is_left_out():
     )
 
 
-def test_a_trace_without_any_says_so():
+def test_a_trace_without_any_has_no_chart():
     diff = TraceDiff(*(TraceSide(x, x, empty()) for x in ("main", "pr")), None)
-    assert all(chart.id not in MOMENTS for chart in plots.charts(diff, "x"))
-    for which in MOMENTS:
-        ax = plots.moment(diff, Figure().subplots(), which=which)
-        title = " ".join(ax.get_title("left").split())
-        assert title.endswith("none in either trace")
-        words = plots.moment_in_words(diff, which=which)
-        assert words.endswith(": none in either trace.")
-
-
-def test_any_other_moment_is_named():
-    with pytest.raises(UsageError, match="'gc': there are wait, stop, mutator"):
-        plots.moment(trace_diff("zstd"), Figure().subplots(), which="gc")
+    assert all(chart.id not in MOMENTS for chart in charts(diff, "x"))

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from pprofdiff import palette, plots
 from pprofdiff.analysis.traces.catalogue import MMU
 from pprofdiff.analysis.traces.mutators import mmu
-from pprofdiff.plots.mutators import windows
+from pprofdiff.plots.mutators import mmu_in_words, windows
 from tests.examples import daily
 from tests.plots.captured import STORIES, trace_diff
 
@@ -30,7 +30,7 @@ def test_the_curve_is_the_mmu_of_each_window(story):
 
 
 def test_words_tell_every_dot():
-    words = plots.mmu_in_words(trace_diff("health-check"))
+    words = mmu_in_words(trace_diff("health-check"))
     assert words.endswith(
         "1 ms: main 0%, pr 0%; 10 ms: main 48.3%, pr 20.1%; 100 ms: main 86.8%, pr 88.0%."
     )

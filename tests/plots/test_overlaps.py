@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 from pprofdiff import plots
-from pprofdiff.plots.fitting import Box
 from pprofdiff.plots.layout import RoundedLayout
 from tests.examples import daily
 from tests.plots.captured import (
@@ -35,21 +34,13 @@ SIZES = ((680, 250), (460, 345), (1000, 230))
 def subjects():
     """Yield (plot, id, what makes its subject, options) of all captures."""
     for story in STORIES:
-        for name in ("waterfall", "movers", "scatter", "flamegraph"):
+        for name in ("waterfall", "movers", "flamegraph"):
             for kind in PROFILES:
                 yield name, f"{story}-{kind}", partial(profile_diff, story, kind), {}
         for name in ("latency", "mmu", "states", "waits", "flamegraph"):
             yield name, story, partial(trace_diff, story), {}
-        yield (
-            "states",
-            f"{story}-running",
-            partial(trace_diff, story),
-            {"blocked": False},
-        )
-        for name in ("pauses", "heap"):
-            yield name, story, partial(story_logs, story), {}
-    for name in ("pauses", "heap"):
-        yield name, "pools", pools, {}
+        yield "pauses", story, partial(story_logs, story), {}
+    yield "pauses", "pools", pools, {}
     yield "builds", "releases", some_builds, {}
     yield "curves", "functions", PLOTS["curves"], {}
     yield "curves", "groups", PLOTS["curves"], {"which": "groups"}
@@ -72,7 +63,7 @@ def boxes(figure):
         if text.get_clip_on() and text.axes is not None:
             box = Bbox.intersection(box, text.axes.bbox)
         if box is not None and box.width and box.height:
-            drawn.append((text.get_text(), Box(box.x0, box.y0, box.width, box.height)))
+            drawn.append((text.get_text(), box))
     return drawn
 
 
@@ -81,7 +72,7 @@ def overlapping(figure):
     return [
         (one, other)
         for (one, here), (other, there) in combinations(boxes(figure), 2)
-        if here.overlaps(there)
+        if here.fully_overlaps(there)
     ]
 
 

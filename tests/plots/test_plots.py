@@ -108,12 +108,14 @@ def test_labels_are_shown_as_they_are(name, label, figure):
             assert not text.get_usetex()
 
 
-@every
+@pytest.mark.parametrize("name", LABELLED)
 def test_words_tell_the_labels_and_numbers(name):
-    words = getattr(plots, f"{name}_in_words")(PLOTS[name](("main", "pr")))
+    module = sys.modules[getattr(plots, name).__module__]
+    words = getattr(module, f"{name}_in_words")(PLOTS[name](("main", "pr")))
     assert words.endswith(".")
     assert any(c.isdigit() for c in words)
-    assert name == "movers" or ("main" in words and "pr" in words)
+    assert "main" in words
+    assert "pr" in words
 
 
 def test_a_caller_s_looks_win(figure):
@@ -125,7 +127,7 @@ def test_a_caller_s_looks_win(figure):
 def test_importing_plots_imports_nothing_heavy():
     code = (
         "import json, sys, pprofdiff.plots as p\n"
-        "assert 'heap' in dir(p)\n"
+        "assert 'mmu' in dir(p)\n"
         "print(json.dumps(sorted(sys.modules)))"
     )
     done = subprocess.run(

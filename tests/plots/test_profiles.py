@@ -93,33 +93,10 @@ def test_movers_are_those_of_the_table_with_their_chance(by):
     assert all(name in rows for name, rows in zip(drawn, told, strict=True))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("by", ["flat", "cum"])
-def test_dots_are_every_function_once(by):
-    diff = profile_diff("rss-search", "cpu")
-    ax = plots.scatter(diff, Figure().subplots(), by=by)
-    base, new = diff.table("functions").scaled(by)
-    some = (base > 0) | (new > 0)
-    drawn = [
-        place
-        for line in ax.lines
-        if line.get_linestyle() == "None"
-        for place in zip(line.get_xdata(), line.get_ydata(), strict=True)
-    ]
-    floor = min(base[base > 0].min(), new[new > 0].min()) / 2
-    wanted = zip(
-        np.maximum(base[some], floor), np.maximum(new[some], floor), strict=True
-    )
-    assert sorted(drawn) == sorted(wanted)
-    counts = [text.get_text().split(": ")[1] for text in ax.get_legend().get_texts()]
-    assert sum(int(count.replace(",", "")) for count in counts) == some.sum()
-
-
 def test_a_diff_of_nothing_is_drawn():
     base = load(DATA / "syncpool" / "base" / "cpu.pb.gz", label="main")
     same = base - base
-    for name in ("waterfall", "movers", "scatter"):
+    for name in ("waterfall", "movers"):
         ax = getattr(plots, name)(same, Figure().subplots())
         assert all(width == 0 for _, width in bars(ax))
         ax.figure.canvas.draw()
-    assert plots.movers_in_words(same).endswith("nothing changed.")

@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 from pprofdiff import palette, plots
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.errors import UsageError
+from pprofdiff.plots.pagecharts import run_charts
+from pprofdiff.plots.runplot import runs_in_words
 from tests.plots.captured import measured_runs
 
 BASE, NEW = (100, 104, 98, 170), (121, 118)
@@ -68,7 +70,7 @@ def test_means_and_who_stands_apart_are_written(compared):
 
 
 def test_words_are_its_alternative(compared):
-    assert plots.runs_in_words(compared).startswith(
+    assert runs_in_words(compared).startswith(
         "Time per op, run by run (each a dot). main: 4 runs, 98 ns to 170 ns, "
         "mean 115 ns (run 4 apart); pr: 2 runs, 118 ns to 121 ns, mean 119 ns; by the "
         "95% interval of the ratio, new is at "
@@ -76,7 +78,7 @@ def test_words_are_its_alternative(compared):
 
 
 def test_the_page_s_chart_is_named_and_described(compared):
-    (chart,) = plots.run_charts(compared)
+    (chart,) = run_charts(compared)
     top = fromstring(chart.svg)  # noqa: S314 - our own
     title, description = list(top)[:2]
     assert top.get("role") == "img"
@@ -87,7 +89,7 @@ def test_the_page_s_chart_is_named_and_described(compared):
 
 def test_one_run_a_side_has_no_dots():
     one = measured_runs(base=(100,), new=(120,))
-    assert plots.run_charts(one) == ()
+    assert run_charts(one) == ()
     with pytest.raises(UsageError, match="per op of several runs"):
         plots.runs(one, Figure().subplots())
     with pytest.raises(UsageError, match="no cpu per op"):

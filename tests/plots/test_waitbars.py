@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from pprofdiff import palette, plots
 from pprofdiff.analysis.traces.waited import by_end, waited
+from pprofdiff.plots.waitbars import END_STYLES
 from tests.traces.captured import PAIRS, trace_pair
 
 
@@ -21,7 +22,7 @@ def test_bars_are_the_times_of_ends(name, theme):
     ax = plots.waits(diff, Figure().subplots(), theme=theme)
     meant, drawn, others = defaultdict(float), defaultdict(float), 0.0
     for end, times in by_end(waited(diff)).items():
-        fill = palette.group(plots.END_STYLES[end.kind].group, theme)
+        fill = palette.group(END_STYLES[end.kind].group, theme)
         for side, time in enumerate(diff.normalization.scaled(*times)):
             meant[side, fill] += time
     rest = palette.colour("neutral", theme)

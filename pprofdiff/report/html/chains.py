@@ -10,7 +10,7 @@ from pprofdiff.analysis.causes.traces import per
 from pprofdiff.analysis.chain_tree import KINDS, chain_tree
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.model.csr import distinct
-from pprofdiff.plots import END_STYLES
+from pprofdiff.plots.waitbars import END_STYLES
 from pprofdiff.report.html.packing import Category, Drawn, document, quantum_of
 from pprofdiff.units import scale_for
 

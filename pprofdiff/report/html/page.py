@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from pprofdiff.analysis.profiles.scaling import in_words
 from pprofdiff.errors import UsageError
-from pprofdiff.plots import Chart, run_charts
+from pprofdiff.plots.pagecharts import Chart, run_charts
 from pprofdiff.report.html.account import account_steps
 from pprofdiff.report.html.asked import asked
 from pprofdiff.report.html.chains import packed_chains

@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from pprofdiff._version import __version__
 from pprofdiff.palette import css_variables
-from pprofdiff.plots import chart_css
+from pprofdiff.plots.drawing import chart_css
 
 _ASSETS = "assets"
 _WORD = re.compile(r"[\w$]")

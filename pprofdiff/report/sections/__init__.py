@@ -12,7 +12,7 @@ from pprofdiff.report.model import SCREEN, ReportModel, Scope
 from pprofdiff.report.rows import Section, Tile
 
 if TYPE_CHECKING:
-    from pprofdiff.plots import Chart
+    from pprofdiff.plots.pagecharts import Chart
 
 __all__ = ["charts", "json_rows", "sections", "tiles"]
 

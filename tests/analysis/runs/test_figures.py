@@ -16,7 +16,7 @@ from pprofdiff.analysis.settings import Settings
 from pprofdiff.inputs.sides import load_sides
 from pprofdiff.loaders.gclogs import parse as parse_log
 from pprofdiff.model.side import Capture, Side
-from pprofdiff.plots import run_charts
+from pprofdiff.plots.pagecharts import run_charts
 from pprofdiff.report.json.document import render
 from pprofdiff.report.model import report_of
 from tests.analysis.building import groups_of

@@ -274,12 +274,8 @@ def times(ratio: float, *, significant: int | None = None) -> str:
     It has two decimals, fewer from 10 on, two significant digits below 0.1, and is a
     fraction below `SMALL`.
 
-    Parameters
-    ----------
-    ratio
-        New ÷ base, 0 or more.
-    significant
-        Number of significant digits, for ratios that are multiplied.
+    `ratio`: new ÷ base, 0 or more. `significant`: number of significant digits, for
+    ratios that are multiplied.
     """
     if ratio == 0:
         return "0×"

@@ -58,19 +58,10 @@ def host_rule(
 ) -> HostRule:
     """Return the rule for identifying hosts.
 
-    Parameters
-    ----------
-    by
-        A key, or a pattern with a group; None for a usual key that every path has.
-    paths
-        The paths of all objects.
-    flag
-        The flag that set `by`.
+    `by`: a key, or a pattern with a group; None for a usual key that every path has.
+    `paths`: the paths of all objects. `flag`: the flag that set `by`.
 
-    Raises
-    ------
-    UsageError
-        `by` is neither, or it is None and a path names no host.
+    Raises UsageError: `by` is neither, or it is None and a path names no host.
     """
     if by is None:
         rule = HostRule(_KEYS)

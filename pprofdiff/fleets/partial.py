@@ -105,12 +105,7 @@ class _Left(Exception):  # noqa: N818 - leaving an object out is not an error
 class LeftOut:
     """Counts the objects that are left out.
 
-    Attributes
-    ----------
-    skipped
-        Number of objects by reason.
-    first
-        The first object for each reason.
+    `skipped`: number of objects by reason. `first`: the first object for each reason.
     """
 
     def __init__(self) -> None:

@@ -82,15 +82,10 @@ def load_fleets(
 
     `Side.fleet` counts their profiles and hosts.
 
-    Raises
-    ------
-    FetchError, UsageError
-        As `sources.source_of` and `hosts.host_rule` do; or no group is found.
-    FormatError
-        More than `options.max_skipped` of a side's objects are not readable profiles,
-        or all are not.
-    ClusterError
-        As `engine.parts_of` does.
+    Raises FetchError, UsageError: as `sources.source_of` and `hosts.host_rule` do; or
+    no group is found. Raises FormatError: more than `options.max_skipped` of a side's
+    objects are not readable profiles, or all are not. Raises ClusterError: as
+    `engine.parts_of` does.
     """
     options.progress("listing objects")
     read_once((*base, *new))

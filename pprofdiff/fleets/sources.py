@@ -63,12 +63,8 @@ def source_of(arguments: tuple[str, ...], word: str) -> Source:
     folder (everything in it), ``@FILE``, whose lines are names, or ``@-``, names on
     standard input; each may follow ``label=``. `word` names the side in errors.
 
-    Raises
-    ------
-    FetchError
-        Nothing is found, or the store cannot be listed.
-    UsageError
-        A store's library is not installed, or the scheme is unknown.
+    Raises FetchError: nothing is found, or the store cannot be listed. Raises
+    UsageError: a store's library is not installed, or the scheme is unknown.
     """
     labels: list[str] = []
     places: list[str] = []

@@ -63,17 +63,10 @@ class StepRule:
 def step_rule(over: str, every: float | None) -> StepRule:
     """Return the rule for finding steps.
 
-    Parameters
-    ----------
-    over
-        ``time``, or a key or pattern as for hosts.
-    every
-        A window's width in seconds, None to choose one.
+    `over`: ``time``, or a key or pattern as for hosts. `every`: a window's width in
+    seconds, None to choose one.
 
-    Raises
-    ------
-    UsageError
-        `over` is neither, or `every` is not a valid width.
+    Raises UsageError: `over` is neither, or `every` is not a valid width.
     """
     if over == "time":
         if every is None:

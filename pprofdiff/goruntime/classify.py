@@ -105,16 +105,11 @@ def classify(
     A stack without frames, or with only dropped ones, gets rule ``rt.other``; a stack
     with only meaningless names gets rule ``user``.
 
-    Parameters
-    ----------
-    traits
-        What the rules say about the function names.
-    stack_offsets
-        int64 of length S + 1: stack i is rows ``stack_offsets[i]:stack_offsets[i+1]``
-        of `frame_functions`.
-    frame_functions
-        The function of each frame, leaf first, inlined functions included: positions in
-        the names that `traits` was made from, -1 for a frame without a name.
+    `traits`: what the rules say about the function names. `stack_offsets`: int64 of
+    length S + 1: stack i is rows ``stack_offsets[i]:stack_offsets[i+1]`` of
+    `frame_functions`. `frame_functions`: the function of each frame, leaf first,
+    inlined functions included: positions in the names that `traits` was made from, -1
+    for a frame without a name.
     """
     arrays = _RuleArrays.of(rules())
     traits = _with_unknown(traits)

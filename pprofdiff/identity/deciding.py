@@ -564,14 +564,9 @@ def _versions(files: Iterable[str]) -> set[str]:
 class _Shifts:
     """By how many lines the source of files common to both builds moved.
 
-    Parameters
-    ----------
-    sides
-        What the stacks of base and new show.
-    partner
-        The new row of each of base's functions, -1 if unpaired (int64).
-    symbols
-        Base's functions; only those that are not closures are used.
+    `sides`: what the stacks of base and new show. `partner`: the new row of each of
+    base's functions, -1 if unpaired (int64). `symbols`: base's functions; only those
+    that are not closures are used.
     """
 
     def __init__(

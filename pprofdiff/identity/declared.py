@@ -64,16 +64,11 @@ _NONE: Mapping[Key, Sequence[Declared]] = MappingProxyType({})
 class Tree:
     """The declarations in one side's tree.
 
-    Attributes
-    ----------
-    places
-        Where each function of the side's profiles is declared. None if the tree does
-        not show it: it is in another module, generated, or built from other source.
-    folders
-        Which package folders of both sides' profiles exist on this side.
-    declared
-        The functions in folders that differ. Files for several systems may declare a
-        function more than once.
+    `places`: where each function of the side's profiles is declared. None if the tree
+    does not show it: it is in another module, generated, or built from other source.
+    `folders`: which package folders of both sides' profiles exist on this side.
+    `declared`: the functions in folders that differ. Files for several systems may
+    declare a function more than once.
     """
 
     places: Sequence[Place | None]

@@ -131,12 +131,8 @@ class Entries:
 class Shown(NamedTuple):
     """What the samples show of some functions.
 
-    Attributes
-    ----------
-    entries
-        Their calls and lines.
-    samples
-        Number of samples that contain each function (int64), 0 if it was not requested.
+    `entries`: their calls and lines. `samples`: number of samples that contain each
+    function (int64), 0 if it was not requested.
     """
 
     entries: Entries
@@ -146,14 +142,8 @@ class Shown(NamedTuple):
 class SideEvidence:
     """The functions in one side's captures.
 
-    Attributes
-    ----------
-    names
-        The distinct symbols.
-    files
-        The source file of each, `""` if unknown.
-    start
-        The line on which each begins (int64), 0 if unknown.
+    `names`: the distinct symbols. `files`: the source file of each, `""` if unknown.
+    `start`: the line on which each begins (int64), 0 if unknown.
     """
 
     def __init__(self, captures: Sequence[Profile | Stacks]) -> None:

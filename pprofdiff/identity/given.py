@@ -17,17 +17,10 @@ def given_pairs(
     A name is a symbol, or its short form in reports if that is unambiguous. With a `*`
     on both sides a rule covers all functions whose names differ accordingly.
 
-    Parameters
-    ----------
-    rules
-        (base, new) names, with one `*` each or none.
-    base, new
-        The symbols of each side.
+    `rules`: (base, new) names, with one `*` each or none. `base`, `new`: the symbols of
+    each side.
 
-    Raises
-    ------
-    UsageError
-        A rule names no function, or is ambiguous.
+    Raises UsageError: a rule names no function, or is ambiguous.
     """
     pairs: dict[str, str] = {}
     for old, now in rules:

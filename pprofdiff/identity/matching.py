@@ -118,14 +118,9 @@ class Candidates:
 class Matched(NamedTuple):
     """The result of `match`.
 
-    Attributes
-    ----------
-    pairs
-        (base row, new row, probability) of matched functions.
-    choices
-        For unmatched rows of base, the several rows of new that they may be.
-    parted
-        Pairs of functions with equal names without evidence against them.
+    `pairs`: (base row, new row, probability) of matched functions. `choices`: for
+    unmatched rows of base, the several rows of new that they may be. `parted`: pairs of
+    functions with equal names without evidence against them.
     """
 
     pairs: list[tuple[int, int, float]]
@@ -335,15 +330,10 @@ def match(
 ) -> Matched:
     """Pair the functions that two sides have left.
 
-    Parameters
-    ----------
-    sides, symbols, partner, lone
-        As for `Matcher`.
-    parted
-        (base row, new row) of unpaired functions with equal names, to be judged too.
-    spelled
-        (base row, new row) of unpaired functions that share a name with no others,
-        apart from case: paired unless samples contradict it.
+    `sides`, `symbols`, `partner`, `lone`: as for `Matcher`. `parted`: (base row, new
+    row) of unpaired functions with equal names, to be judged too. `spelled`: (base row,
+    new row) of unpaired functions that share a name with no others, apart from case:
+    paired unless samples contradict it.
     """
     matcher = Matcher(sides, symbols, partner, lone)
     pairs: list[tuple[int, int, float]] = []

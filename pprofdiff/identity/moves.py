@@ -88,10 +88,8 @@ def package_moves(base: Mapping[str, str], new: Mapping[str, str]) -> Moves:
     The standard library's packages copy functions from each other (`strings` and
     `bytes`), and the runtime is paired by aliases: nothing moves within it.
 
-    Parameters
-    ----------
-    base, new
-        The source file of each symbol, spelled as Go's linker does; `""` if unknown.
+    `base`, `new`: the source file of each symbol, spelled as Go's linker does; `""` if
+    unknown.
     """
     both = base.keys() & new.keys()
     if len(both) == len(base) or len(both) == len(new):

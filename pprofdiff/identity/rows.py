@@ -71,14 +71,10 @@ def pair_names(
 ) -> Pairing:
     """Pair two lists of distinct names: equal names first, then by looser keys.
 
-    Parameters
-    ----------
-    base, new
-        The names of each side, without duplicates.
-    keys
-        (base key, new key) functions, tried in order. Each maps the position of a name
-        to a key, or to None. Unpaired names with the same key are paired in order if
-        both sides have the same number of them.
+    `base`, `new`: the names of each side, without duplicates. `keys`: (base key, new
+    key) functions, tried in order. Each maps the position of a name to a key, or to
+    None. Unpaired names with the same key are paired in order if both sides have the
+    same number of them.
     """
     place = {name: i for i, name in enumerate(base)}
     partner = [place.get(name, -1) for name in new]

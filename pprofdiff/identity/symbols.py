@@ -56,12 +56,7 @@ class Symbol(NamedTuple):
 class Symbols:
     """The symbols of a side's functions, parsed on demand.
 
-    Parameters
-    ----------
-    names
-        The symbols.
-    packages
-        The present path of packages that moved.
+    `names`: the symbols. `packages`: the present path of packages that moved.
     """
 
     def __init__(self, names: Sequence[str], packages: Mapping[str, str]) -> None:

@@ -112,12 +112,8 @@ def renamed(
 ) -> dict[Key, tuple[Key, float]]:
     """Return what functions of base's tree became in new's, and their similarity.
 
-    Parameters
-    ----------
-    gone, added
-        The functions that only base's tree has, and only new's.
-    sampled
-        Those in each side's profiles; others are not needed.
+    `gone`, `added`: the functions that only base's tree has, and only new's. `sampled`:
+    those in each side's profiles; others are not needed.
     """
     found = dict(_moved(gone, added))
     taken = {now for now, _ in found.values()}

@@ -28,12 +28,8 @@ _REPLY = 4096
 def download(request: Request, max_size: int) -> bytes:
     """Return the body of the response to `request`.
 
-    Raises
-    ------
-    FetchError
-        No connection, a status other than 200, a truncated body, or one of more than
-        `max_size` bytes; the message includes the server's own words.
-
+    Raises FetchError: no connection, a status other than 200, a truncated body, or one
+    of more than `max_size` bytes; the message includes the server's own words.
     """
     message = urllib.request.Request(  # noqa: S310 - the opener knows only http(s)
         request.url, headers={"User-Agent": f"pprofdiff/{__version__}"}

@@ -33,11 +33,7 @@ def fetch_all(requests: Sequence[Request], options: ReadOptions) -> list[Fetched
     After a failure, the others are still awaited and saved: what they measured cannot
     be measured again. No fetch outlives its timeout, however slow the server.
 
-    Raises
-    ------
-    FetchError
-        The first request, in order, that failed.
-
+    Raises FetchError: the first request, in order, that failed.
     """
     answers: queue.SimpleQueue[tuple[int, bytes | BaseException]] = queue.SimpleQueue()
     for index, request in enumerate(requests):

@@ -29,13 +29,8 @@ def decompress(data: bytes, name: str, max_size: int = DEFAULT_MAX_SIZE) -> byte
     data is rejected while inflating: memory then stays below `max_size` plus 16 MiB,
     and below twice the result otherwise.
 
-    Raises
-    ------
-    DamagedError
-        The stream is truncated or damaged, or other data follows it.
-    FormatError
-        The result exceeds `max_size` bytes.
-
+    Raises DamagedError: the stream is truncated or damaged, or other data follows it.
+    Raises FormatError: the result exceeds `max_size` bytes.
     """
     if not data.startswith(GZIP_MAGIC):
         if len(data) > max_size:

@@ -52,15 +52,9 @@ def take(file: BinaryIO, name: str, max_size: int) -> Intake:
 
     For an unsupported kind, only the beginning is read.
 
-    Raises
-    ------
-    DamagedError
-        The gzip stream is damaged within its first 64 KiB, or anywhere for a text.
-    FormatError
-        The input exceeds `max_size` bytes, compressed or gunzipped.
-    OSError
-        The input cannot be read.
-
+    Raises DamagedError: the gzip stream is damaged within its first 64 KiB, or anywhere
+    for a text. Raises FormatError: the input exceeds `max_size` bytes, compressed or
+    gunzipped. Raises OSError: the input cannot be read.
     """
     begun = _begin(file, name, max_size)
     if begun.kind is None:
@@ -88,11 +82,8 @@ def recognise(
     The first 64 KiB decide, except for text, which is searched whole for GC lines,
     benchmark results and load generator reports.
 
-    Raises
-    ------
-    FormatError
-        The gzip stream is damaged; or it is a text's, and truncated or over `max_size`.
-
+    Raises FormatError: the gzip stream is damaged; or it is a text's, and truncated or
+    over `max_size`.
     """
     return take_bytes(data, name, max_size).kinds
 

@@ -87,11 +87,7 @@ class SideInputs(NamedTuple):
 class ReadOptions:
     """How to read: limits on URLs and sizes, and where messages go.
 
-    Raises
-    ------
-    UsageError
-        A limit is not positive.
-
+    Raises UsageError: a limit is not positive.
     """
 
     seconds: int | None = None

@@ -50,13 +50,8 @@ class Place(NamedTuple):
 def locate(argument: str) -> Place:
     """Resolve `argument`: an existing path wins, then `label=`, then a URL.
 
-    Raises
-    ------
-    FetchError
-        It names nothing that exists; the message suggests the nearest name.
-    UsageError
-        It is empty, or a URL that is neither http nor https.
-
+    Raises FetchError: it names nothing that exists; the message suggests the nearest
+    name. Raises UsageError: it is empty, or a URL that is neither http nor https.
     """
     if not argument:
         msg = "an input's name is empty; give a file, a folder, a URL or -"

@@ -45,15 +45,10 @@ def read_sides(
     are unsupported, damaged or unreadable are listed in `SideInputs.skipped`; an
     argument that cannot be used is an error.
 
-    Raises
-    ------
-    FetchError
-        A file, folder or URL does not exist or cannot be read.
-    FormatError
-        An input is of an unsupported kind, is damaged, or exceeds `options.max_size`.
-    UsageError
-        A side has no input or two labels, or standard input is given twice.
-
+    Raises FetchError: a file, folder or URL does not exist or cannot be read. Raises
+    FormatError: an input is of an unsupported kind, is damaged, or exceeds
+    `options.max_size`. Raises UsageError: a side has no input or two labels, or
+    standard input is given twice.
     """
     base_inputs, new_inputs = _read_all((base, new), options)
     return base_inputs, new_inputs

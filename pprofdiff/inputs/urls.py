@@ -40,11 +40,7 @@ class Request(NamedTuple):
 def request_for(url: str, options: ReadOptions) -> Request:
     """Return how to fetch `url`: default path, `seconds`, timeout, credentials.
 
-    Raises
-    ------
-    FetchError
-        The URL cannot be parsed.
-
+    Raises FetchError: the URL cannot be parsed.
     """
     parts, problem = _split(url)
     if parts is None:

@@ -98,16 +98,10 @@ def measured(
     All files are removed when the block ends, except `request.keep`. `judge` returns
     the outcome of the captures in a folder so far, given both sides' sources.
 
-    Raises
-    ------
-    UsageError
-        There is no repository, ref, Go or benchmark; or `keep` is not empty.
-    MeasureError
-        A side does not compile, or what it runs fails.
-    FetchError
-        A folder cannot be written to.
-    KeyboardInterrupt
-        The user interrupted before the first round was complete.
+    Raises UsageError: there is no repository, ref, Go or benchmark; or `keep` is not
+    empty. Raises MeasureError: a side does not compile, or what it runs fails. Raises
+    FetchError: a folder cannot be written to. Raises KeyboardInterrupt: the user
+    interrupted before the first round was complete.
     """
     start = time.monotonic()
     variables = environment()

@@ -248,7 +248,8 @@ def test_a_profile_written_and_read_again(paths):
 def test_profiles_and_diffs_go_to_other_processes(cpu, paths):
     again = pickle.loads(pickle.dumps(cpu))  # noqa: S301 - made right here
     assert again.data.totals == cpu.data.totals
-    assert pickle.loads(pickle.dumps(pprofdiff.load(paths[0]))).data.values.shape[1] == 2  # noqa: S301
+    loaded = pickle.loads(pickle.dumps(pprofdiff.load(paths[0])))  # noqa: S301
+    assert loaded.data.values.shape[1] == 2
 
 
 def test_nothing_can_be_changed_in_place(cpu):

@@ -46,11 +46,7 @@ _MOST_OTHER_KEYS = 64
 def parse(data: bytes, name: str) -> Benchmarks:
     """Return the benchmark results in `data`; `name` is used in error messages.
 
-    Raises
-    ------
-    FormatError
-        `data` has no results.
-
+    Raises FormatError: `data` has no results.
     """
     scanner = BenchmarkScanner()
     scanner.feed(data)

@@ -39,12 +39,8 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
     only a name. An empty frame is a frame without a function; a line without a stack is
     a sample without frames.
 
-    Raises
-    ------
-    DamagedError
-        A line has no count, or a count over 63 bits: one line that names the file, the
-        line and the remedy.
-
+    Raises DamagedError: a line has no count, or a count over 63 bits: one line that
+    names the file, the line and the remedy.
     """
     text = np.frombuffer(data.removeprefix(_BOM) + b"\n", np.uint8)
     lines = _Lines(text, name)

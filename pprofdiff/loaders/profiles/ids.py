@@ -14,20 +14,10 @@ from pprofdiff.model.csr import distinct
 class Ids:
     """The ids that one table of profile.proto defines, and the row of each.
 
-    Parameters
-    ----------
-    ids
-        The id of each row.
-    noun
-        The word for a row in errors: mapping, function or location.
-    fault
-        Makes the error for an inconsistent file.
+    `ids`: the id of each row. `noun`: the word for a row in errors: mapping, function
+    or location. `fault`: makes the error for an inconsistent file.
 
-    Raises
-    ------
-    DamagedError
-        An id is 0, or defined twice.
-
+    Raises DamagedError: an id is 0, or defined twice.
     """
 
     def __init__(

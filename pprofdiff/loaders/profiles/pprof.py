@@ -57,19 +57,10 @@ _FUNCTION = _Shape({1: 0, 2: 0, 3: 0, 4: 0, 5: 0}, 0, {})
 def decode(data: bytes, name: str = "profile") -> Profile:
     """Return the profile encoded in uncompressed profile.proto bytes.
 
-    Parameters
-    ----------
-    data
-        The bytes, not gzipped.
-    name
-        The file name to use in errors.
+    `data`: the bytes, not gzipped. `name`: the file name to use in errors.
 
-    Raises
-    ------
-    DamagedError
-        The bytes are not a profile, or inconsistent: one line that names the file, the
-        problem and the remedy.
-
+    Raises DamagedError: the bytes are not a profile, or inconsistent: one line that
+    names the file, the problem and the remedy.
     """
     from google.protobuf.message import DecodeError
 

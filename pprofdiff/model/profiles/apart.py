@@ -46,17 +46,10 @@ class Span(NamedTuple):
 class Apart:
     """The sum of profiles with the same sample types, in total and by unit.
 
-    Attributes
-    ----------
-    profile
-        The sum over all units.
-    spans
-        The measurement metadata of each unit, by name.
-    sample, unit, values
-        The nonzero sums by unit, one entry each: values (int64, one per sample type) of
-        a sample of `profile` (int32 index) in a unit (int32 index into `spans`). No
-        pair of sample and unit occurs twice.
-
+    `profile`: the sum over all units. `spans`: the measurement metadata of each unit,
+    by name. `sample`, `unit`, `values`: the nonzero sums by unit, one entry each:
+    values (int64, one per sample type) of a sample of `profile` (int32 index) in a unit
+    (int32 index into `spans`). No pair of sample and unit occurs twice.
     """
 
     profile: Profile

@@ -36,13 +36,8 @@ BASE_LABEL = "pprof::base"
 def merge(profiles: Sequence[Profile]) -> Profile:
     """Return the sum of the profiles; for a single one, drop repeated sample types.
 
-    Raises
-    ------
-    UsageError
-        There is no profile.
-    IncompatibleProfilesError
-        The sample types or period types cannot be compared.
-
+    Raises UsageError: there is no profile. Raises IncompatibleProfilesError: the sample
+    types or period types cannot be compared.
     """
     alike = _alike(profiles)
     if len(alike) == 1:
@@ -126,20 +121,12 @@ def _alike(profiles: Sequence[Profile]) -> list[Profile]:
 def subtract(new: Profile, base: Profile, *, label: bool) -> Profile:
     """Return new minus base.
 
-    Parameters
-    ----------
-    new, base
-        Profiles of one kind.
-    label
-        Whether the base's samples get the label ``pprof::base`` = ``true``, which keeps
-        them separate from new's, as with pprof's ``-diff_base``. Without it equal
-        stacks cancel, as with ``-base``.
+    `new`, `base`: profiles of one kind. `label`: whether the base's samples get the
+    label ``pprof::base`` = ``true``, which keeps them separate from new's, as with
+    pprof's ``-diff_base``. Without it equal stacks cancel, as with ``-base``.
 
-    Raises
-    ------
-    IncompatibleProfilesError
-        The sample types or period types cannot be compared.
-
+    Raises IncompatibleProfilesError: the sample types or period types cannot be
+    compared.
     """
     negated = base.with_values(-base.values)
     return merge([new, _labelled(negated) if label else negated])
@@ -150,11 +137,8 @@ def normalized(new: Profile, base: Profile) -> Profile:
 
     Values are rounded half away from zero; a type with total 0 becomes 0.
 
-    Raises
-    ------
-    IncompatibleProfilesError
-        The two profiles do not have the same sample types, period types and units.
-
+    Raises IncompatibleProfilesError: the two profiles do not have the same sample
+    types, period types and units.
     """
     if (new.sample_types, new.period_type) != (base.sample_types, base.period_type):
         raise IncompatibleProfilesError(

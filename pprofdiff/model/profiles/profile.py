@@ -183,18 +183,12 @@ class Profile:
     def sample_index(self, name: str | int | None = None) -> int:
         """Return the column of `values` for a sample type.
 
-        Parameters
-        ----------
-        name
-            As in ``go tool pprof -sample_index``: a type's name, with or without a
-            leading ``inuse_``; or a position, as an int or in decimal digits. None and
-            ``""`` mean the profile's default type, or the last if it has none.
+        `name`: as in ``go tool pprof -sample_index``: a type's name, with or without a
+        leading ``inuse_``; or a position, as an int or in decimal digits. None and
+        ``""`` mean the profile's default type, or the last if it has none.
 
-        Raises
-        ------
-        UsageError
-            The profile has no sample type, or none with this name or position.
-
+        Raises UsageError: the profile has no sample type, or none with this name or
+        position.
         """
         names = [t.type for t in self.sample_types]
         if not names:

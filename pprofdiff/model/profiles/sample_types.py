@@ -24,11 +24,8 @@ def with_common_types(profiles: Sequence[Profile]) -> list[Profile]:
     Types are matched by name and keep the first profile's order. Values and periods are
     scaled to the finest unit that any profile uses for them.
 
-    Raises
-    ------
-    IncompatibleProfilesError
-        No sample type is common to all, or units or period types cannot be compared.
-
+    Raises IncompatibleProfilesError: no sample type is common to all, or units or
+    period types cannot be compared.
     """
     names = _common_names(profiles)
     if not names:

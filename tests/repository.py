@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-# Profiles of `planted`: of `SLOWER`, and of `TWO_LINES` in a folder there.
+# Profiles of `planted`.
 KEPT = Path(__file__).parent / "data" / "planted"
 SETTINGS = {
     "GIT_AUTHOR_NAME": "A",
@@ -84,13 +84,6 @@ SLOWER = STORE.replace(
     "	return price\n",
     "	for i := range 5_000 * Rounds {\n		price = price*13 + uint64(i)\n	}\n	return price\n",
 )
-
-TWO_LINES = STORE.replace("1_250", "4_000").replace(
-    "price*17 + uint64(i)", "price*17 + price/7 + uint64(i)"
-)
-
-
-_CHANGES = {SLOWER: KEPT, TWO_LINES: KEPT / "two-lines"}
 
 
 class Repo(NamedTuple):
@@ -175,35 +168,28 @@ class Planted(NamedTuple):
         return [str(self.base), str(self.new), f"--git={span}", "--work=40000:40000"]
 
 
-def planted(folder, slower=SLOWER):
+def planted(folder):
     """Return a history of 24 commits, of which the 14th makes store.Price slower.
 
     Its profiles are kept: `captured` makes them.
     """
-    history = History(folder / "repo", slower)
-    kept = _CHANGES[slower]
+    history = History(folder / "repo")
     names = "base.pb", "new.pb", "faster.pb"
-    return history.with_profiles(*(kept / name for name in names))
-
-
-def planted_and_measured(folder, slower):
-    """Return such a history with another change, and profiles made of it now."""
-    history = History(folder / "repo", slower)
-    return history.with_profiles(*history.measure(folder))
+    refs = history.first, history.last
+    profiles = (KEPT / name for name in names)
+    return Planted(history.repo, *profiles, refs, history.culprit)
 
 
 def captured():
     """Make the profiles again that `planted` has."""
-    for slower, kept in _CHANGES.items():
-        kept.mkdir(exist_ok=True)
-        with tempfile.TemporaryDirectory() as folder:
-            History(Path(folder) / "repo", slower).measure(Path(folder), kept)
+    with tempfile.TemporaryDirectory() as folder:
+        History(Path(folder) / "repo").measure(Path(folder), KEPT)
 
 
 class History:
     """24 commits, of which the 14th changes store.Price."""
 
-    def __init__(self, folder, slower):
+    def __init__(self, folder):
         """Make the repository."""
         self.repo = repo = repository(folder)
         files = {"go.mod": "module example.com/shop\n\ngo 1.24\n", "main.go": MAIN}
@@ -211,7 +197,7 @@ class History:
         text = STORE
         for number in range(2, 25):
             if number == 14:
-                text = slower
+                text = SLOWER
                 self.culprit = repo.commit(
                     "store: price twice, to be sure", {"store/price.go": text}
                 )
@@ -224,12 +210,12 @@ class History:
                 repo.commit(f"docs: page {number}", {f"docs/{number}.md": "words\n"})
         self.last = repo.run("rev-parse", "HEAD").strip()
 
-    def measure(self, folder, out=None):
-        """Run the first and the last commit; return base, new and new with less input.
+    def measure(self, folder, out):
+        """Run the first and the last commit, the last with less input as well, into `out`.
 
         No profile names a folder of this machine.
         """
-        paths = [(out or folder) / f"{name}.pb" for name in ("base", "new", "faster")]
+        paths = [out / f"{name}.pb" for name in ("base", "new", "faster")]
         for commit, program in ((self.first, "base"), (self.last, "new")):
             self.repo.run("checkout", "-q", commit)
             built(self.repo.folder, folder / program, ".", "-trimpath")
@@ -237,12 +223,6 @@ class History:
         measured(folder / "base", paths[0])
         measured(folder / "new", paths[1])
         measured(folder / "new", paths[2], "less")
-        return paths
-
-    def with_profiles(self, base, new, faster):
-        """Return the history with profiles of it."""
-        refs = self.first, self.last
-        return Planted(self.repo, base, new, faster, refs, self.culprit)
 
 
 def go_env(name):

@@ -523,9 +523,7 @@ class _Decision:
             if (other := self.sides[1].rows.get(name, -1)) >= 0
             and self.partner[row] != other
         )
-        return Identity(
-            pairs, apart_names, self.choices, self.moves, self.sides[0].rows
-        )
+        return Identity(pairs, apart_names, self.choices, self.moves)
 
 
 def _files(side: SideEvidence) -> dict[str, str]:

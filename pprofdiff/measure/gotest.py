@@ -17,8 +17,7 @@ from pprofdiff.measure.children import Ended
 from pprofdiff.measure.iterations import Counts, operations_in, raised
 from pprofdiff.measure.leaves import Leaf, folders_of
 from pprofdiff.measure.processes import Processes, without_forced
-from pprofdiff.measure.sides import SIDES, SideName
-from pprofdiff.measure.turns import order
+from pprofdiff.measure.sides import SIDES, SideName, order
 from pprofdiff.measure.workload import Begun
 from pprofdiff.model.profiles.operations import Operations
 from pprofdiff.units import printable

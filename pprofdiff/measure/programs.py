@@ -22,8 +22,7 @@ from pprofdiff.measure.failures import without_gctrace
 from pprofdiff.measure.gobuild import Link, Tree, linked, program_files
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.layouts import can_vary, order_of
-from pprofdiff.measure.sides import SideName
-from pprofdiff.measure.turns import order
+from pprofdiff.measure.sides import SideName, order
 from pprofdiff.measure.workload import Begun
 from pprofdiff.units import printable
 

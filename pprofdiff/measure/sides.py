@@ -40,6 +40,15 @@ class Checkout(NamedTuple):
         return f"{self.side} ({ref}, {short})"
 
 
+def order(number: int) -> tuple[SideName, SideName]:
+    """Return which side runs first in a turn, counted from 0.
+
+    The order is the Thue-Morse sequence, so a drift that is linear or quadratic in time
+    affects both sides alike (golang/go#63233).
+    """
+    return ("new", "base") if number.bit_count() % 2 else ("base", "new")
+
+
 def checkouts(
     repository: Repository, base: str, new: str
 ) -> tuple[tuple[Checkout, Checkout], tuple[str, ...]]:

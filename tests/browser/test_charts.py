@@ -106,14 +106,6 @@ def test_references_of_a_page_resolve(opened, written, story):
 
 
 @pytest.mark.whole
-def test_references_of_a_picture_resolve(opened, picture):
-    with opened(picture[0], width=1000, height=2200) as page:
-        there = page.evaluate(REFERENCES)
-    assert len(there["ids"]) == len(set(there["ids"]))
-    assert set(there["referred"]) <= set(there["ids"])
-
-
-@pytest.mark.whole
 def test_the_swatch_of_what_is_gone_is_hatched(opened, picture):
     path, theme = picture
     with opened(path, width=1000, height=2200, device_scale_factor=3) as page:

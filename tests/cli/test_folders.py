@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_whole import command, complaint
+from tests.cli.test_whole import complaint
 
 LOGS = ("none-pool.log", "sync-pool.log")
 
@@ -200,57 +200,11 @@ def test_an_output_of_another_kind_is_one_line_beside_the_report(
     assert (plainly.status, done.out) == (0, plainly.out)
 
 
-@pytest.mark.slow
-def test_a_log_comes_as_a_stream_or_packed_as_well(cli, here):
-    report, out = written(cli, "base=none-pool.log", "new=sync-pool.log")
-    packed, told = written(cli, "base=none-pool.log.gz", "new=sync-pool.log")
-    plain = Path("none-pool.log").read_bytes()
-    for content in (plain, gzip.compress(plain)):
-        done = command("base=-", "new=sync-pool.log", input=content)
-        assert (done.returncode, done.stderr) == (0, b"")
-        # All but the inputs, which name the stream.
-        bodies = {
-            text.partition("\nWhy\n")[2].partition("\nbase  ")[0]
-            for text in (done.stdout.decode(), out, told)
-        }
-        assert len(bodies) == 1
-        assert bodies != {""}
-    paths = [gctrace(r)["base"].pop("path") for r in (report, packed)]
-    assert paths == ["none-pool.log", "none-pool.log.gz"]
-    assert gctrace(report) == gctrace(packed)
-
-
-def test_a_log_between_other_lines_is_found(cli, here):
-    lines = Path("none-pool.log").read_text().splitlines(keepends=True)
-    noisy = "".join(f"12:00 GET /{i} 200\n{line}" for i, line in enumerate(lines))
-    Path("noisy.log").write_text(noisy)
-    one, other = (
-        gctrace(written(cli, name, "sync-pool.log")[0])["base"]
-        for name in ("noisy.log", "none-pool.log")
-    )
-    assert {**one, "path": ""} == {**other, "path": ""}
-
-
 def test_of_several_processes_the_longest_is_compared_and_that_is_said(cli, here):
     report, out = written(cli, "both.log", "none-pool.log")
     assert gctrace(report)["base"]["cycles"] == 64
     assert "! base: 2 processes in the GC logs; compared is the one with most" in out
     assert [w["id"] for w in report["warnings"]] == ["gctrace-runs"]
-
-
-def test_lines_amiss_do_not_make_two_processes_and_are_said(cli, here):
-    lines = Path("sync-pool.log").read_bytes().splitlines(keepends=True)
-    amiss = [*lines[:9], lines[8], *lines[9:30], lines[31], lines[30], *lines[32:]]
-    Path("amiss.log").write_bytes(b"".join(amiss))
-    (want, _), (report, out) = (
-        written(cli, name, "none-pool.log") for name in ("sync-pool.log", "amiss.log")
-    )
-    ids = [w["id"] for w in report["warnings"]]
-    assert ids == ["gctrace-repeated", "gctrace-order"]
-    assert "! amiss.log: repeated GC lines: 1; each collection counts once" in out
-    assert "! amiss.log: GC lines in the wrong order: 1; read in the order" in out
-    got, whole = gctrace(report), gctrace(want)
-    assert {**got, "base": {**got["base"], "path": "sync-pool.log"}} == whole
 
 
 def test_several_files_of_a_side(cli, here):

@@ -6,20 +6,15 @@ Every run writes every kind of report, so that no writer meets what the others d
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import re
 import subprocess
 from itertools import product
 from random import Random
 
-import numpy as np
 import pytest
 
-from pprofdiff.api import load
-from pprofdiff.loaders.profiles.encode import encode
-from pprofdiff.model.profiles.tables import pruned
-from tests.examples import daily, examples
+from tests.examples import daily
 from tests.loaders.profiles.spelling import CANONICAL
 
 pytestmark = pytest.mark.slow
@@ -94,59 +89,6 @@ def attempt(cli, tmp_path):
         return done.err
 
     return run
-
-
-@pytest.fixture(scope="module")
-def small(data_folder):
-    """Return a real CPU capture, cut down to its first samples, as gzip bytes."""
-    whole = load(data_folder / "syncpool" / "base" / "cpu.pb.gz").data
-    return gzip.compress(encode(pruned(whole.take(np.arange(12)))), 1)
-
-
-def test_the_capture_itself_is_fine(attempt, small):
-    assert attempt(small, small) is None
-
-
-@pytest.mark.whole
-def test_a_capture_cut_off_anywhere(attempt, small):
-    plain = gzip.decompress(small)
-    for whole in (small, plain):
-        assert all(attempt(whole[:i], small) for i in range(0, len(small), 50))
-
-
-@pytest.mark.whole
-def test_a_capture_with_flipped_bits(attempt, small):
-    random = Random(7)
-    plain = gzip.decompress(small)
-    said = set()
-    for _ in range(examples(250)):
-        damaged = bytearray(plain)
-        for _ in range(random.choice((1, 1, 2, 8))):
-            damaged[random.randrange(len(damaged))] ^= 1 << random.randrange(8)
-        said.add(attempt(bytes(damaged), small) is None)
-    assert said == {True, False}
-
-
-def test_a_gzip_stream_with_flipped_bits(attempt, small):
-    random = Random(8)
-    for _ in range(examples(80)):
-        damaged = bytearray(small)
-        damaged[random.randrange(len(damaged))] ^= 1 << random.randrange(8)
-        attempt(bytes(damaged), small)
-
-
-def test_the_new_side_is_looked_at_as_hard(attempt, small):
-    assert "new.pb.gz" in attempt(small, small[:100])
-
-
-def test_a_bomb_stops_at_the_limit(attempt):
-    packed = io.BytesIO()
-    with gzip.open(packed, "wb", 1) as bomb:
-        bomb.write(gzip.decompress(SOUND))
-        for _ in range(64):
-            bomb.write(b"\x9a\x06\x80\x80\x40" + bytes(1 << 20))  # an unknown field
-    assert "--max-size" in attempt(packed.getvalue(), SOUND, "--max-size=20MB")
-    assert attempt(packed.getvalue(), SOUND, "--max-size=100MB") is None
 
 
 REFERENCES = {

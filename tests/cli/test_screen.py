@@ -5,13 +5,11 @@ from __future__ import annotations
 import io
 import os
 import pty
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from pprofdiff.cli.screen import Screen
-from pprofdiff.errors import FetchError
 
 GOLDEN = Path(__file__).parents[1] / "report" / "golden"
 
@@ -63,33 +61,6 @@ def test_what_is_said_is_there_at_once(tmp_path):
     with (tmp_path / "messages").open("w") as messages:
         Screen(io.StringIO(), messages).say("Fetching x")
         assert (tmp_path / "messages").read_text() == "Fetching x\n"
-
-
-def refusal(stream, method, data):
-    """Return what a stream that takes nothing makes of data."""
-    try:
-        with pytest.raises((FetchError, OSError)) as caught:
-            getattr(Screen(stream, stream), method)(data)
-    finally:
-        # What it holds still cannot be written, and Python says so once more.
-        with suppress(OSError):
-            stream.close()
-    return caught.value
-
-
-@pytest.mark.parametrize(("method", "data"), [("write", "x"), ("write_bytes", b"x")])
-def test_a_full_device_is_one_line(method, data):
-    error = refusal(Path("/dev/full").open("w"), method, data)  # noqa: SIM115
-    assert type(error) is FetchError
-    said = "standard output: cannot be written: No space left on device"
-    assert str(error) == said
-
-
-@pytest.mark.parametrize(("method", "data"), [("write", "x"), ("write_bytes", b"x")])
-def test_a_reader_that_left_is_no_fault_of_the_data(method, data):
-    reader, writer = os.pipe()
-    os.close(reader)
-    assert type(refusal(os.fdopen(writer, "w"), method, data)) is BrokenPipeError
 
 
 @pytest.mark.parametrize(

@@ -16,15 +16,11 @@ from pprofdiff.cli.run import run
 from pprofdiff.cli.screen import Screen
 from pprofdiff.inputs.sources.git import Repository
 from pprofdiff.inputs.sources.lookup import sources_at
-from tests.examples import whole
 from tests.repository import (
-    TWO_LINES,
     Repo,
     built,
     git,
     measured,
-    planted,
-    planted_and_measured,
     repository,
 )
 
@@ -101,26 +97,6 @@ def test_the_page_names_lines_and_commit(cli, words, planted_repo, tmp_path):
     answer = re.sub("<[^>]*>", "", answer[: answer.index("</div>")])
     assert f"store.Price ({PLACE}, {planted_repo.culprit[:9]}) uses " in answer
     assert "Changed: 17-19" in answer
-
-
-def test_a_change_of_two_lines_is_named_everywhere(cli, tmp_path, monkeypatch):
-    make = planted_and_measured if whole() else planted
-    made = make(tmp_path, TWO_LINES)
-    monkeypatch.chdir(made.repo.folder)
-    told = [tmp_path / f"x.{kind}" for kind in ("md", "html", "json")]
-    done = cli(*made.words, *(f"-o={path}" for path in told))
-    assert (done.status, done.err) == (0, "")
-    text = " ".join(done.out.split())
-    first = text[text.index(" 1. ") : text.index("The rest of the ")]
-    assert first.startswith(" 1. store.Price (store/price.go:14-15, ")
-    comment, page, report = (path.read_text("utf-8") for path in told)
-    for written in (first, comment, page):
-        assert re.search(r"store/price\.go:14-15\b", written)
-        assert made.culprit[:9] in written
-    finding, *_ = json.loads(report)["findings"]
-    (lines,) = finding["source"]["lines"]
-    assert (lines["start"], lines["end"]) == (14, 15)
-    assert [commit["id"] for commit in lines["commits"]] == [made.culprit]
 
 
 def test_a_listing_marks_what_changed_and_folds_the_rest(cli, words):

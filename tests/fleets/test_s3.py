@@ -105,15 +105,6 @@ def test_builds_in_it_are_those_of_the_files(bucket):
     assert sums(from_store) == sums(from_files)
 
 
-def test_a_list_of_objects_of_which_one_has_vanished(bucket, tmp_path):
-    names = [f"s3://fleet/{p.relative_to(bucket)}" for p in bucket.glob("build=1/*/*")]
-    (tmp_path / "names.txt").write_text("\n".join([*names, "s3://fleet/host=a/no"]))
-    how = FleetOptions(max_skipped=0.1)
-    loaded = load_fleets([f"@{tmp_path}/names.txt"], ["s3://fleet/build=2"], how)
-    assert loaded.base.fleet.skipped == {"vanished": 1}
-    assert sum(s.profiles for s in loaded.base.fleet.hosts.values()) == 36
-
-
 def test_what_vanishes_between_listing_and_reading(bucket):
     (objects,) = source_of(("s3://fleet/build=1/host=h00000/*",), "base").objects
     task = Task(objects.store, objects.paths, HostRule(("host",)), False, 1 << 30)

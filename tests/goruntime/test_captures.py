@@ -6,7 +6,6 @@ each without idle time (golang/go#19497).
 """
 
 import gzip
-import json
 from functools import cache
 from pathlib import Path
 
@@ -34,40 +33,6 @@ def _load(path):
     values = profile.values[:, profile.sample_index("cpu")]
     found = classify(compile_traits(names), frames.offsets, functions)
     return names, frames.offsets, functions, values, found
-
-
-def _shares(path):
-    *_, values, found = _load(path)
-    table = rules()
-    sums = np.bincount(found.category, values, len(table.categories))
-    assert sums.sum() == values.sum()
-    return dict(zip(table.categories, sums / values.sum(), strict=True))
-
-
-@pytest.mark.parametrize(
-    "path", PROFILES, ids=lambda p: str(p.parent.relative_to(DATA))
-)
-def test_at_most_one_percent_is_unknown(path):
-    shares = _shares(path)
-    assert shares["rt.other"] + shares["gc.unknown"] <= 0.01
-
-
-def _metric(metrics, name):
-    return metrics["delta"][f"/cpu/classes/{name}:cpu-seconds"]
-
-
-@pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
-def test_gc_share_agrees_with_the_runtime(capture):
-    metrics = json.loads((capture / "metrics.json").read_text("utf-8"))
-    if _metric(metrics, "total") is None:
-        pytest.skip("runtime/metrics has no CPU classes before Go 1.20")
-    shares = _shares(capture / "cpu.pb.gz")
-    found = sum(shares[c] for c in rules().groups[0].categories if c != "gc.mark.idle")
-    busy = _metric(metrics, "total") - _metric(metrics, "idle")
-    stated = _metric(metrics, "gc/total") - _metric(metrics, "gc/mark/idle")
-    samples = _load(capture / "cpu.pb.gz")[3].sum() / 10_000_000
-    noise = 3 * np.sqrt(found * (1 - found) / samples)
-    assert abs(found - stated / busy) <= max(0.015, noise)
 
 
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)

@@ -121,12 +121,6 @@ def test_what_is_refused(here, argument, message):
         locate(argument)
 
 
-def test_control_characters_do_not_reach_the_message(here):
-    with pytest.raises(FetchError) as caught:
-        locate("\x1b[31mred\nline")
-    assert str(caught.value).startswith(r"\x1b[31mred\nline: no such file")
-
-
 @given(st.text(st.sampled_from("ab=:/.?#-[]@1\\\0\n\ud800 é"), max_size=12))
 def test_any_argument_is_a_place_or_one_line(argument):
     found = outcome(argument)

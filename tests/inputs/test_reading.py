@@ -154,36 +154,6 @@ def test_a_file_that_fails_while_it_is_read_is_named():
         read(["/proc/self/mem"])
 
 
-def run_read(arguments, **how):
-    """Read in a process of its own, which prints what it found."""
-    code = (
-        "import sys; from pprofdiff.inputs import read; "
-        "print([(s.path, str(s.kind), len(s.data)) for s in read(sys.argv[1:]).inputs])"
-    )
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        check=False,
-        capture_output=True,
-        text=False,
-        env={**os.environ, "PYTHONPATH": ROOT},
-        **how,
-    )
-
-
-def test_standard_input():
-    found = run_read(["-"], input=PROFILE)
-    assert found.stdout.decode() == f"[('standard input', 'profile', {len(PROFILE)})]\n"
-
-
-def test_empty_standard_input():
-    found = run_read(["-"], input=b"")
-    assert (
-        found.stderr.decode()
-        .splitlines()[-1]
-        .endswith("standard input: empty; nothing was written to it")
-    )
-
-
 def test_a_profile_through_a_named_pipe_is_handed_on_as_it_is(here):
     data = gzip.compress(PROFILE) + bytes(300_000)
     os.mkfifo(here / "pipe")

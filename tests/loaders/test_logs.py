@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import random
 import tracemalloc
 from itertools import pairwise
 from pathlib import Path
@@ -148,21 +146,3 @@ def test_memory_stays_in_proportion_to_the_result():
         tracemalloc.stop()
     assert log["benchmark"] is not None
     assert peak < 40 * MIB
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_any_bytes(seed):
-    noise = random.Random(seed).randbytes(3 * MIB)
-    log = read(noise, gzip.compress(BENCH), BENCH)
-    assert [r.name for r in log["benchmark"].results[::4]] == [
-        "Compress",
-        "CompressOld",
-    ]
-
-
-@pytest.mark.slow
-def test_every_truncation():
-    data = GC[:1500] + BENCH[:600] + LOAD
-    for size in range(0, len(data), 3):
-        log = read(data[:size])
-        assert "gctrace" not in log or log["gctrace"].longest.lines_seen <= 14

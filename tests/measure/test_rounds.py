@@ -12,7 +12,7 @@ import pytest
 from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.errors import FetchError, MeasureError
 from pprofdiff.measure.rounds import Limits, take_turns
-from pprofdiff.measure.turns import order
+from pprofdiff.measure.sides import order
 from tests.measure.test_stopping import outcome_of
 
 

@@ -10,7 +10,6 @@ import matplotlib as mpl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
 from PIL import Image
 
 from pprofdiff import palette, plots
@@ -172,14 +171,6 @@ def test_charts_are_the_same_bytes_twice_whatever_the_settings(page):
         assert mpl.rcParams["font.size"] == 30
         assert mpl.rcParams["lines.linewidth"] == 9
     assert again == plain == tuple(page[: len(plain)])
-
-
-@pytest.mark.slow
-def test_drawing_leaves_no_figure_behind():
-    before, known = plt.get_fignums(), dict(mpl.rcParams)
-    charts(pools(), "x")
-    assert plt.get_fignums() == before
-    assert dict(mpl.rcParams) == known
 
 
 @pytest.mark.slow

@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 
 from pprofdiff import palette, plots
 from pprofdiff.model.gclogs import GCLog, GCRun
-from pprofdiff.plots.heaps import heap_in_words
+from pprofdiff.plots.heaps import banded, heap_in_words, thinned
 from pprofdiff.plots.pagecharts import charts
-from pprofdiff.plots.thinning import banded, thinned
 from tests.analysis.gclogs.cycles import cycles_of
 from tests.plots.captured import Capture, compare_logs, pools, story_logs, trace_diff
 

@@ -8,7 +8,6 @@ import pytest
 
 import pprofdiff
 from pprofdiff import plots
-from tests.examples import daily
 from tests.plots.captured import DATA, HOSTILE
 
 KINDS = {
@@ -47,20 +46,6 @@ def test_what_there_is_is_in_it(kind):
     for title in KINDS[kind][1]:
         assert title in words
     assert top.find("{*}title").text.startswith("base → new. It is the answer.")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("form", "theme"), daily((("svg", "light"), ("png", "dark")), [("svg", "light")])
-)
-def test_the_same_bytes_every_time(form, theme):
-    diff = compared("cpu")
-    first, second = (
-        plots.picture(compared, form, answer="x", theme=theme)
-        for compared in (diff, diff.report())
-    )
-    assert first == second
-    assert len(first) < 600_000
 
 
 @pytest.mark.whole

@@ -42,18 +42,11 @@ def texts(figure):
 @pytest.mark.matrix
 @pytest.mark.slow
 @every
-def test_the_axes_given_come_back(name, figure):
+def test_the_axes_given_come_back_and_nothing_global_changes(name, figure):
+    before, open_before = dict(mpl.rcParams), plt.get_fignums()
     ax = figure.subplots()
     assert getattr(plots, name)(PLOTS[name](("main", "pr")), ax) is ax
     assert figure.axes == [ax]
-
-
-@pytest.mark.matrix
-@pytest.mark.slow
-@every
-def test_nothing_global_changes(name, figure):
-    before, open_before = dict(mpl.rcParams), plt.get_fignums()
-    getattr(plots, name)(PLOTS[name](("main", "pr")), figure.subplots())
     assert dict(mpl.rcParams) == before
     assert plt.get_fignums() == open_before
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import bisect
 import gzip
 import json
 import re
 import subprocess
-from collections import Counter, defaultdict
+from collections import Counter
 
 import pytest
 
@@ -98,139 +97,6 @@ def known(rows):
 def statuses(rows):
     """Count first statuses without their times: of v1, Go gives them in a random order."""
     return Counter(row[1:] for row in rows if row[3] == "Undetermined")
-
-
-def test_ordered_events_have_times_of_their_own(moves, summary):
-    times = [m["time_ns"] for m in moves] + [s["time_ns"] for s in summary["syncs"]]
-    assert len(set(times)) == len(times)
-    assert times[: len(moves)] == sorted(times[: len(moves)])
-
-
-def test_goroutine_sums_follow_from_transitions(summary, moves):
-    """By the definitions of internal/trace/summary.go, but for its syscalls."""
-    syncs = [s["time_ns"] for s in summary["syncs"]]
-    total = defaultdict(Counter)  # by goroutine: ns by (state, reason of a block)
-    now = {}
-    for move in moves:
-        if move["scope"] != "goroutine" or move["from"] == move["to"]:
-            continue
-        g, time = move["id"], move["time_ns"]
-        state = move["to"], move["reason"] if move["to"] == "Waiting" else ""
-        if g in now:
-            last, since = now[g]
-            total[g][last] += time - since
-        elif move["from"] == "Undetermined":
-            total[g][state] += time - syncs[bisect.bisect(syncs, time) - 1]
-        now[g] = state, time
-        if state[0] == "NotExist" or state == ("Waiting", "forever"):
-            del now[g]
-    for g, (state, time) in now.items():
-        total[g][state] += summary["last_ns"] - time
-    for row in summary["goroutines"]:
-        spent = total[row["id"]]
-        waits = {
-            reason: ns for (name, reason), ns in spent.items() if name == "Waiting"
-        }
-        assert row["exec_ns"] == spent["Running", ""]
-        assert Counter(row["block_ns"]) == Counter(waits)
-        # A blocked syscall at the end counts as waiting, too: Go's own double count.
-        twice = now.get(row["id"], (("", ""), 0))[0][0] == "Syscall"
-        assert row["sched_wait_ns"] == spent["Runnable", ""] or twice
-
-
-def test_times_of_a_goroutine_do_not_exceed_its_life(summary):
-    for row in summary["goroutines"]:
-        states = ("exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns")
-        known = sum(row[s] for s in states) + sum(row["block_ns"].values())
-        assert row["unknown_ns"] == max(0, row["total_ns"] - known)
-        end = summary["last_ns"] if row["end_ns"] is None else row["end_ns"]
-        assert row["total_ns"] == end - row["creation_ns"]
-
-
-def test_a_processor_is_always_in_one_state(summary, moves):
-    seen = {}
-    syncs = [s["time_ns"] for s in summary["syncs"]]
-    for move in moves:
-        if move["scope"] != "proc" or move["from"] == move["to"]:
-            continue
-        since = move["time_ns"]
-        if move["from"] == "Undetermined":
-            since = syncs[bisect.bisect(syncs, since) - 1]
-        seen.setdefault(move["id"], since)
-    assert {int(p): sum(states.values()) for p, states in summary["procs"].items()} == {
-        p: summary["last_ns"] - first for p, first in seen.items()
-    }
-
-
-@pytest.mark.matrix
-@pytest.mark.parametrize("kind", oracle.PROFILES)
-def test_profiles_are_of_the_same_transitions(trace, summary, moves, kind):
-    told = decode(gzip.decompress(oracle.profile(trace, kind)))
-    address, at = told.locations.address.tolist(), told.stack_offsets.tolist()
-    items = told.stack_locations.tolist()
-    by_stack = Counter()
-    for i, (count, delay) in enumerate(told.values.tolist()):
-        pcs = key(address[j] for j in items[at[i] : at[i + 1]])
-        by_stack[pcs, "count"] += count
-        by_stack[pcs, "delay"] += delay
-    stacks = oracle.transitions(trace)["stacks"]
-    expected = Counter()
-    for number, duration in delays(kind, moves, summary):
-        pcs = key(frame["pc"] for frame in stacks[number])
-        expected[pcs, "count"] += 1
-        expected[pcs, "delay"] += duration
-    assert by_stack == expected
-
-
-def key(pcs):
-    """Return what Go merges stacks by: 128 PCs, 0 where there are fewer frames."""
-    found = list(pcs)
-    while found and found[-1] == 0:
-        found.pop()
-    return tuple(found)
-
-
-def delays(kind, moves, summary):
-    """Yield (stack, ns) of what a profile counts, by cmd/trace/pprof.go."""
-    state = {"sched": "Runnable", "syscall": "Syscall"}.get(kind, "Waiting")
-    words = {"net": ("network",), "sync": ("chan", "sync", "select")}.get(kind, ("",))
-    lives = {
-        g["id"]: (g["start_ns"] or 0, g["end_ns"] or summary["last_ns"])
-        for g in summary["goroutines"]
-    }
-    begun = {}
-    for move in moves:
-        tracked = move["id"] in begun
-        if move["scope"] != "goroutine" or (tracked and move["to"] == state):
-            continue
-        if tracked:
-            since = begun.pop(move["id"])
-            start, end = lives[move["id"]]
-            spent = min(end, move["time_ns"]) - max(start, since["time_ns"])
-            if spent > 0:
-                yield since["stack"], spent
-        elif move["to"] == state and any(w in move["reason"] for w in words):
-            begun[move["id"]] = move
-
-
-def test_waits_are_what_the_scheduler_latency_is_made_of(summary):
-    ran = {g["id"]: g for g in summary["goroutines"]}
-    total = Counter()
-    for wait in summary["sched_waits"]:
-        assert wait["start_ns"] < wait["end_ns"]
-        total[wait["goroutine"]] += wait["end_ns"] - wait["start_ns"]
-    for g, waited in total.items():
-        assert waited <= ran[g]["sched_wait_ns"]
-
-
-def test_ranges_begin_before_they_end(summary):
-    counts = Counter()
-    for r in summary["ranges"]:
-        counts[r["name"]] += 1
-        assert r["end_ns"] is None or r["start_ns"] < r["end_ns"]
-        stop = r["last_stop_ns"]
-        assert stop is None or r["start_ns"] < stop <= (r["end_ns"] or stop)
-    assert counts == summary["range_counts"]
 
 
 def test_without_workers_the_corrected_utilization_is_go_s(trace):

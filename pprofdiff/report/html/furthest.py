@@ -1,12 +1,18 @@
-"""One row that summarizes a folded table: the largest, or the one that changed most."""
+"""Tables in a line: the row that changed most, or the largest, and a link."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
 from pprofdiff.plots.axes import shortened
-from pprofdiff.report.rows import Row, Table
+from pprofdiff.report.rows import Row, Section, Table
+from pprofdiff.report.sections import tiles
 
 # A line has room for this much of a name next to two values.
 _NAME = 60
+# Who pays for the runtime's work, and whose goroutines wait for a P.
+_TABLES = ("payers", "goroutines.runnable")
 
 
 def moved_furthest(table: Table) -> str:
@@ -58,3 +64,49 @@ def _factor(ratio: float | None) -> float:
     if ratio is None:
         return 0.0
     return max(ratio, 1 / ratio) if ratio > 0 else float("inf")
+
+
+class Asked(NamedTuple):
+    """A table's title, its place on the page, and what it shows in one line.
+
+    `lead` states the section's totals; `anchor` is the table's id. `names` names rows,
+    which are looked up first in the flame graph whose address begins with `view`.
+    """
+
+    lead: str
+    title: str
+    anchor: str
+    names: str
+    view: str
+
+
+def asked(sections: Sequence[Section], anchors: Iterable[str]) -> Iterator[Asked]:
+    """Yield who pays for GC and who waits for a P, from sections with such tables.
+
+    `anchors` are the ids of the sections' places.
+    """
+    for section, anchor in zip(sections, anchors, strict=True):
+        for table in section.tables:
+            if table.key in _TABLES and table.rows:
+                most, furthest = largest(table), moved_furthest(table)
+                yield Asked(
+                    lead=_totals(section) if section.diff is None else "",
+                    title=table.heading,
+                    anchor=f"{anchor}-{table.key}",
+                    names=_names(most, furthest),
+                    view="" if section.diff is None else section.diff.name,
+                )
+
+
+def _names(most: str, furthest: str) -> str:
+    if most == furthest:
+        return f"largest, and changed most: {most}"
+    return f"largest: {most}" + (f"; changed most: {furthest}" if furthest else "")
+
+
+def _totals(section: Section) -> str:
+    """Return a section's totals as sentences: name, base → new, change."""
+    sentences = (
+        f"{one.name} {one.values} ({one.change.signed})." for one in tiles(section)
+    )
+    return " ".join(f"{text[:1].upper()}{text[1:]}" for text in sentences)

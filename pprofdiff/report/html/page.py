@@ -11,10 +11,9 @@ from pprofdiff.analysis.profiles.scaling import in_words
 from pprofdiff.errors import UsageError
 from pprofdiff.plots.pagecharts import Chart, run_charts
 from pprofdiff.report.html.account import account_steps
-from pprofdiff.report.html.asked import asked
 from pprofdiff.report.html.chains import packed_chains
 from pprofdiff.report.html.flame import address, budgets, packed
-from pprofdiff.report.html.furthest import has_moved, moved_furthest
+from pprofdiff.report.html.furthest import asked, has_moved, moved_furthest
 from pprofdiff.report.html.packing import embedded
 from pprofdiff.report.html.parts import Chunk, drawn, reason_text, split, view_of
 from pprofdiff.report.html.room import WAITS, heights, opened, text_height

@@ -15,9 +15,13 @@ from pprofdiff.analysis.runs.figures import count_runs, run_figures
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.json.findings import changed_rows, finding_rows, unexplained_row
 from pprofdiff.report.json.fleets import fleet_row
-from pprofdiff.report.json.gc_price import gc_row
-from pprofdiff.report.json.outcome import account_row, outcome_row, unit_rows
-from pprofdiff.report.json.verdict import verdict_row
+from pprofdiff.report.json.outcome import (
+    account_row,
+    gc_row,
+    outcome_row,
+    unit_rows,
+    verdict_row,
+)
 from pprofdiff.report.model import Input, ReportModel
 from pprofdiff.report.sections import json_rows
 

@@ -1,13 +1,22 @@
-"""The outcome and the account in the JSON report."""
+"""The outcome, the account, GC per op and the gate's verdict in the JSON report."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from pprofdiff.analysis.account.gc import GCAccount
 from pprofdiff.analysis.account.model import Account, Amount, Part
+from pprofdiff.analysis.gate.model import Ruling, Verdict
+from pprofdiff.analysis.ledger.gc_price import FACTORS, Factor
 from pprofdiff.analysis.outcome.model import Measure, Outcome, Unit, is_bounded
 
 Row = dict[str, Any]
+
+# Fields that JSON names as rulings do.
+_OF_RULING = (
+    *("rule", "outcome", "what", "figure", "limit", "unit", "noise"),
+    *("matched", "tripped"),
+)
 
 
 def outcome_row(outcome: Outcome) -> Row:
@@ -116,4 +125,67 @@ def _amount(amount: Amount) -> Row:
         "base": float(amount.base),
         "new": float(amount.new),
         "delta": float(amount.delta),
+    }
+
+
+def gc_row(account: GCAccount | None) -> Row | None:
+    """Return what changed GC CPU per op, None if unknown.
+
+    ``part`` is in ns/op. The parts of ``allocated`` and ``price`` add up to ``delta``,
+    those of ``places`` to ``allocated``'s, those of ``factors`` to ``price``'s.
+    """
+    if account is None:
+        return None
+    split = account.split
+    base, new = split.cpu
+    return {
+        "unit": "ns/op",
+        "base": base,
+        "new": new,
+        "delta": split.delta,
+        "sources": {"cpu": account.source[0], "allocated": account.source[1]},
+        "allocated": _factor(split.allocated),
+        "price": _factor(split.price),
+        "factors": [_factor(factor) for factor in split.factors],
+        "places": [
+            {"function": place.id, **_values(place), "unit": "bytes/op"}
+            for place in sorted(split.places, key=lambda one: -abs(one.part))
+        ],
+    }
+
+
+def _factor(factor: Factor) -> Row:
+    return {"id": factor.id, **_values(factor), "unit": FACTORS[factor.id].unit}
+
+
+def _values(factor: Factor) -> Row:
+    return {"base": factor.base, "new": factor.new, "part": factor.part}
+
+
+def verdict_row(verdict: Verdict) -> Row:
+    """Return the verdict as JSON; `figure`, `limit` and `needs` are for people.
+
+    `low_scaled` and `high_scaled` bound `delta_scaled`; `limit_scaled` is how much
+    worse new may be.
+    """
+    return {
+        "outcome": verdict.outcome,
+        "rules": [_rule_row(rule) for rule in verdict.rules],
+    }
+
+
+def _rule_row(ruling: Ruling) -> Row:
+    row = {name: getattr(ruling, name) for name in _OF_RULING}
+    base, new = ruling.base, ruling.new
+    row |= {name: row[name] or None for name in ("what", "limit", "unit")}
+    delta = None if base is None or new is None else new - base
+    return {
+        **row,
+        "base_scaled": base,
+        "new_scaled": new,
+        "delta_scaled": delta,
+        "low_scaled": ruling.low,
+        "high_scaled": ruling.high,
+        "limit_scaled": ruling.allowed,
+        "needs": ruling.needs or None,
     }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from pprofdiff.analysis.gate.model import Outcome
@@ -102,14 +104,17 @@ def short_parts(
     page = page or PAGE
     shown = list(sections(report, scope, whole=False))
     # A report of interleaved benchmarks is short: nothing in it needs to be cut.
-    room = _FIRST._replace(numbers=_IN_FULL) if report.comparison.measured else _FIRST
-    parts = list(_parts(report, shown, room, page))
-    for less in _LESS:
-        if sum(1 for _ in lines(laid_out(parts), page)) <= MOST:
-            break
-        room = room._replace(**less)
-        parts = list(_parts(report, shown, room, page))
-    return parts
+    most = _FIRST._replace(numbers=_IN_FULL) if report.comparison.measured else _FIRST
+    rooms = [*accumulate(_LESS, lambda room, less: room._replace(**less), initial=most)]
+
+    def parts(room: _Room) -> list[Part | Block]:
+        return list(_parts(report, shown, room, page))
+
+    def spare(room: _Room) -> int:
+        return MOST - sum(1 for _ in lines(laid_out(parts(room)), page))
+
+    # Each room leaves at least as many lines as the one before: few have to be tried.
+    return parts(rooms[min(bisect_left(rooms, 0, key=spare), len(_LESS))])
 
 
 def _parts(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pprofdiff.analysis.judge.totals import InTurns
-from pprofdiff.measure.turns import order
+from pprofdiff.measure.sides import order
 
 TRIES = 1500
 values = st.floats(1e-9, 1e9)

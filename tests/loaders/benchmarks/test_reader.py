@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import re
 import subprocess
 from pathlib import Path
@@ -13,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pprofdiff.errors import FormatError
 from pprofdiff.loaders.benchmarks.reader import BenchmarkScanner, parse
 
 from .benchtext import TOO_LONG, found, go_line, outputs, runs, strange
@@ -285,35 +283,6 @@ def test_blocks_may_end_at_any_line(text, lines, draw):
 def test_long_lines_take_no_longer(piece):
     data = piece * ((1 << 22) // len(piece))
     assert parse(b"BenchmarkX-8 \t" + data + b"\nBenchmarkY 1 2 x\n", "x").torn == 1
-
-
-@pytest.mark.slow
-def test_every_truncation_is_read():
-    data = (
-        CAPTURES[0].read_bytes()[:3000] + b"BenchmarkX-2 \tlog\nx\n     100\t 5 ns/op\n"
-    )
-    for size in range(len(data)):
-        benchmarks = scanned(data[:size])
-        assert benchmarks is None or len(benchmarks.results) <= 9
-    with pytest.raises(
-        FormatError, match=r"^x\.txt: there is no benchmark result in it"
-    ):
-        parse(data[:100], "x.txt")
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_damaged_output_is_read(seed):
-    noise = random.Random(seed)
-    whole = CAPTURES[0].read_bytes()
-    names = {r.name for r in parse(whole, "x").results}
-    for _ in range(50):
-        data = bytearray(whole)
-        for _ in range(9):
-            data[noise.randrange(len(data))] = noise.choice(b"\n\t B0:e\xff\x00")
-        benchmarks = scanned(bytes(data))
-        values = sum(len(r.values) for r in benchmarks.results)
-        assert 80 - 9 * 2 * 4 <= values <= 80
-        assert names <= {r.name for r in benchmarks.results}
 
 
 @pytest.mark.slow

@@ -123,38 +123,6 @@ def test_random_bytes_inside_a_message(lead):
             assert plain(decode(data, NAME)) == expected
 
 
-@pytest.mark.parametrize("index", [4, 1 << 31, 1 << 32, (1 << 63) - 1, -1, -(1 << 63)])
-@pytest.mark.parametrize(
-    "field",
-    [
-        (1, 1), (1, 2), (2, 3, 1), (2, 3, 2), (2, 3, 4), (3, 5), (3, 6), (5, 2), (5, 3),
-        (5, 4), (7,), (8,), (11, 1), (11, 2), (13,), (14,), (15,),
-    ],
-)  # fmt: skip
-def test_a_string_that_is_not_there(field, index):
-    body: object = index
-    for number in reversed(field):
-        body = [(number, body)]
-    if field[0] == 2:
-        body[0][1].extend([(1, (1,)), (2, (1,))])
-    if field[0] in (3, 5):
-        body[0][1].append((1, 7))
-    kinds = [] if field[0] == 1 else [CPU]
-    data = CANONICAL.write([*kinds, PLACE, FUNCTION, *body, *STRINGS], SEED)
-    with pytest.raises(Refused):
-        read(data)
-    assert "string" in complaint(data)
-
-
-@pytest.mark.parametrize("wanted", [0, 2, 1025, 1 << 31, 1 << 32, (1 << 64) - 1])
-@pytest.mark.parametrize("defined", [1, 1 << 40])
-def test_a_location_that_is_not_there(wanted, defined):
-    place = (4, [(1, defined), (4, [(1, 1)])])
-    sample = (2, [(1, (defined, wanted)), (2, (1,))])
-    said = complaint(CANONICAL.write([CPU, sample, place, FUNCTION, *STRINGS], SEED))
-    assert f"location {wanted}" in said
-
-
 @pytest.mark.parametrize("values", [0, 2, 3])
 def test_a_sample_with_too_few_or_too_many_values(values):
     sample = (2, [(1, (1,)), (2, (5,) * values)])

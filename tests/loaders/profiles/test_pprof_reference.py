@@ -72,62 +72,6 @@ def test_the_slow_reader_reads_what_was_written():
     assert found["functions"] == [(3, 0, 0, 0), (4, 0, 0, 0)]
 
 
-@pytest.mark.matrix
-@pytest.mark.slow
-@pytest.mark.parametrize("wire", [0, 1, 2, 3, 5])
-@pytest.mark.parametrize("last", [0x00, 0x7F, 0x80, 0xFF])
-@pytest.mark.parametrize(
-    "level",
-    [
-        "profile",
-        "sample_type",
-        "sample",
-        "label",
-        "mapping",
-        "location",
-        "line",
-        "function",
-    ],
-)
-def test_an_unknown_field_is_skipped(level, wire, last):
-    field = {
-        0: b"\x81\x01",
-        1: bytes([9, 8, 7, 6, 5, 4, 3, last]),
-        2: bytes([3, 1, 2, last]),
-        3: b"\x38\x01\xa4\x06",
-        5: bytes([1, 2, 3, last]),
-    }[wire]
-    unknown = bytes([100 << 3 & 0x7F | wire | 0x80, 100 >> 4]) + field
-    for after in (True, False):
-        data = _with(unknown, level, after=after)
-        assert same(data)
-        assert plain(decode(data)) == plain(decode(CANONICAL.write(SMALL, SEED)))
-
-
-def _with(unknown: bytes, level: str, *, after: bool) -> bytes:
-    """Return SMALL with a field put into every message of one level."""
-    number = {"sample_type": 1, "sample": 2, "label": 2, "mapping": 3, "location": 4,
-              "line": 4, "function": 5}.get(level)  # fmt: skip
-    inner = {"label": 3, "line": 4}.get(level)
-
-    def put(body: bytes) -> bytes:
-        return body + unknown if after else unknown + body
-
-    def write(fields, where, change):
-        return CANONICAL.write(
-            [(n, change(v) if n == where else v) for n, v in fields], SEED
-        )
-
-    def here(value):
-        return put(CANONICAL.write(value, SEED)) if isinstance(value, list) else value
-
-    def there(value):
-        return write(value, inner, here)
-
-    out = write(SMALL, number, there if inner else here)
-    return out if number else put(out)
-
-
 @pytest.mark.parametrize("table", ["mapping", "function", "location"])
 @pytest.mark.parametrize("spelled", [True, False], ids=["0", "absent"])
 def test_the_id_0_defines_nothing(table, spelled):

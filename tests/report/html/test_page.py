@@ -73,13 +73,6 @@ def test_what_every_page_has_is_small(page):
     assert len(tables.encode()) <= SHELL
 
 
-@pytest.mark.whole
-@pytest.mark.slow
-def test_the_same_input_gives_the_same_bytes(page):
-    words = "syncpool/base", "syncpool/new"
-    assert page(*words) == page(*words)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search",)))
 def test_nothing_but_our_own_can_run_or_load(page, story):

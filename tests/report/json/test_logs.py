@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from math import ceil
-from statistics import fmean, median
 
 import pytest
 
@@ -137,38 +136,6 @@ def test_sums_are_those_of_the_log(written, logs, name):
         assert told["allocated_mb"] == sum(
             b["heap_start_mb"] - a["heap_live_mb"] for a, b in pairwise(rows)
         ) + sum(row["heap_end_mb"] - row["heap_start_mb"] for row in rows)
-
-
-@pytest.mark.parametrize("name", ["published", "syncpool", "zstd"])
-def test_rates_are_those_of_the_window(written, logs, name):
-    paths = logs(name)
-    gc = of_kind(written(*paths), "gctrace")
-    for path, side in zip(paths, ("base", "new"), strict=True):
-        told, window = gc[side], gc[side]["window"]
-        first, last = window["first_cycle"], window["last_cycle"]
-        rows = [
-            row
-            for row in reference(path.read_bytes())
-            if first <= row["number"] <= last
-        ]
-        assert window["start_s"] == rows[0]["start_ms"] / 1000
-        assert window["end_s"] == rows[-1]["start_ms"] / 1000
-        seconds = window["end_s"] - window["start_s"]
-        assert told["cycles_per_second"] == pytest.approx((last - first) / seconds)
-        assert told["median_live_mb"] == median(row["heap_live_mb"] for row in rows)
-        assert told["median_goal_mb"] == median(row["goal_mb"] for row in rows)
-        for name_, column in (
-            ("mean_trigger_mb", "heap_start_mb"),
-            ("mean_peak_mb", "heap_end_mb"),
-            ("mean_live_mb", "heap_live_mb"),
-            ("mean_goal_mb", "goal_mb"),
-            ("gomaxprocs", "procs"),
-        ):
-            assert window[name_] == pytest.approx(fmean(row[column] for row in rows))
-        share = (
-            window["gc_cpu_ms_per_cycle"] / 1000 * told["cycles_per_second"]
-        ) / window["gomaxprocs"]
-        assert told["gc_cpu_share"] == pytest.approx(share)
 
 
 def test_one_cycle_has_no_rate_and_that_is_null(written, logs, tmp_path):

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import math
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from pprofdiff.analysis.traces.compare import compare_traces
-from pprofdiff.analysis.traces.goroutines import stats
 from pprofdiff.analysis.traces.waited import chained, waited
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.side import Capture
@@ -161,62 +159,6 @@ def test_a_side_is_what_was_read(entry, story):
         mean = side["running_at_once"]["mean"]
         assert mean == pytest.approx(ran / side["wall_ns"], rel=1e-9)
         assert 0 < side["running_at_once"]["most"] <= side["gomaxprocs"]
-
-
-@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
-@pytest.mark.parametrize("table", ["goroutines", "created_by"])
-def test_groups_add_up_to_the_goroutines(entry, story, table):
-    for word, trace, found in both(story, entry):
-        held = stats(trace)
-        rows = [row[word] for row in found[table] if row[word]]
-        names = [row["name"] for row in found[table]]
-        assert len(set(names)) == len(names)
-        assert sum(row["count"] for row in rows) == len(held)
-        for field in SUMS:
-            assert sum(row[field] for row in rows) == getattr(held, field).sum()
-        for field, keys in (("block_ns", "reasons"), ("range_ns", "range_names")):
-            values = getattr(held, field).sum(axis=0).tolist()
-            wanted = dict(zip(getattr(held, keys), values, strict=True))
-            for name, value in wanted.items():
-                assert sum(row[field].get(name, 0) for row in rows) == value
-        for row in rows:
-            assert row["capacity_share"] == row["exec_ns"] / found[word]["capacity_ns"]
-            if row["total_ns"]:
-                share = row["life_share"]["runnable"]
-                assert share == row["sched_wait_ns"] / row["total_ns"]
-        latency = found["latency"][word]
-        for field in ("count", "total_ns"):
-            assert sum(row["latency"][field] for row in rows) == latency[field]
-            causes = latency["by_cause"].values()
-            assert sum(cause[field] for cause in causes) == latency[field]
-        worst = [row["latency"]["max_ns"] for row in rows]
-        assert max(ns for ns in worst if ns is not None) == latency["max_ns"]
-
-
-@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
-def test_states_are_those_of_the_programs_own_groups(entry, story):
-    columns = dict(zip(LIFE, ("exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns", "unknown_ns"), strict=False))  # fmt: skip
-    for word, _, found in both(story, entry):
-        rows = [row[word] for row in found["goroutines"] if row[word]]
-        own = [row for row in rows if not (row["system"] or row["tracing"])]
-        for state in found["states"]:
-            if state["state"] == "blocked":
-                wanted = sum(row["block_ns"].get(state["reason"], 0) for row in own)
-            else:
-                wanted = sum(row[columns[state["state"]]] for row in own)
-            assert state[f"{word}_ns"] == wanted
-
-
-@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
-def test_longer_windows_leave_no_less(entry, story):
-    found = entry(story)
-    windows = [row["window_ns"] for row in found["mmu"]]
-    assert windows == sorted(windows)
-    assert windows[-1] <= min(found[word]["wall_ns"] for word in ("base", "new"))
-    for word in ("base", "new"):
-        # A window ten times as long is ten of the shorter ones.
-        shares = [0.0, *(row[word] for row in found["mmu"]), 1.0]
-        assert all(b >= a - 1e-9 for a, b in pairwise(shares))
 
 
 @pytest.mark.go

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -401,30 +398,6 @@ def test_copies_on_this_machine_are_not_named():
     page = render(report(["main.f"], words, saved=("/home/me/x", "/home/me/y")))
     assert "http://host/x" in page
     assert "/home/me" not in page
-
-
-@pytest.mark.whole
-@pytest.mark.slow
-def test_the_same_input_makes_the_same_bytes(data_folder, tmp_path):
-    made = []
-    for seed in ("1", "2"):
-        target = tmp_path / f"{seed}.md"
-        subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "pprofdiff",
-                "-q",
-                "-o",
-                target,
-                *CASES["syncpool.work"],
-            ],
-            cwd=data_folder,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            check=True,
-        )
-        made.append(target.read_bytes())
-    assert made[0] == made[1]
 
 
 def test_the_summary_of_a_step_is_added_to(comment, cli, monkeypatch, tmp_path):

@@ -204,25 +204,6 @@ def test_what_is_missing_is_said():
     assert "No benchmark was measured on both sides." in nothing
 
 
-def test_rows_for_json_hold_raw_figures():
-    rows = benchmark_rows(compared(ODD))
-    by_name = {(row["name"], row["unit"]): row for row in rows}
-    fresh = by_name["Fresh", "ns/op"]
-    assert {k: fresh[k] for k in ("procs", "n_base", "n_new", "worse", "better")} == {
-        "procs": 4, "n_base": 8, "n_new": 7, "worse": True, "better": "lower",
-    }  # fmt: skip
-    assert fresh["base"] == pytest.approx(3.45)
-    assert fresh["delta"] == fresh["new"] - fresh["base"]
-    assert fresh["ratio"] == pytest.approx(fresh["new"] / fresh["base"])
-    assert fresh["base_low"] <= fresh["base"] <= fresh["base_high"]
-    assert by_name["Fresh", "B/op"]["ratio"] is None
-    gone = by_name["Gone", "ns/op"]
-    assert [gone[k] for k in ("new", "delta", "ratio", "p", "significant")] == [
-        None
-    ] * 5
-    assert (gone["base"], gone["base_low"], gone["n_new"]) == (7, None, 0)
-
-
 def many(count, side, units=("ns/op",), packages=("x",)):
     """Return an output of `count` benchmarks a package; every hundredth is slower in new."""
     lines = []

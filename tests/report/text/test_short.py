@@ -314,16 +314,6 @@ def test_the_demo_says_nothing_of_its_own_files_and_where_they_are(cli):
 
 
 @pytest.mark.slow
-def test_the_report_in_python_is_the_same(cli):
-    import pprofdiff
-
-    paths = "syncpool/base/cpu.pb.gz", "syncpool/new/cpu.pb.gz"
-    both = pprofdiff.compare(*paths)
-    assert both.to_text() == cli(*paths).out
-    assert both.to_text(full=True) == cli(*paths, "--full").out
-
-
-@pytest.mark.slow
 def test_full_is_of_the_report_alone(cli):
     done = cli("-top", "--full", "syncpool/base/cpu.pb.gz")
     assert done.status == 2

@@ -116,22 +116,6 @@ def test_at_80_columns_as_it_was_last_looked_at(monkeypatch, story):
     check(f"trace.{story}.80", text)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
-@pytest.mark.parametrize("columns", [80, 120])
-def test_nothing_but_names_is_cut(monkeypatch, cli, story, columns):
-    monkeypatch.chdir(DATA / story)
-    words = ["base/trace.out", "new/trace.out", "--full"]
-    _, _, whole = cli(*words).out.partition("\ngoroutine time")
-    _, _, cut = drawn(words, columns).partition("\ngoroutine time")
-    numbers = r"(?<![^ \n])[+−<]?[\d.,]+[%×]?(?= |$)"
-    tables = [text.partition("\n!")[0].partition("\nnext")[0] for text in (whole, cut)]
-    found = [re.findall(numbers, table, re.MULTILINE) for table in tables]
-    assert found[0] == found[1]
-    assert len(found[0]) > 200
-    assert len(re.findall("…", tables[1])) <= 20
-
-
 def tell(tables):
     """Check that every row of some tables tells something."""
     for line in tables.splitlines():

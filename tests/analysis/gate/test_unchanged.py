@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from pprofdiff.analysis.causes.table import changed, find
+from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.gate import measures
 from pprofdiff.analysis.gate.judging import judge
@@ -64,8 +64,3 @@ def test_but_a_strict_gate_does(pairs):
             tripped[place] += ruling.outcome == "fail"
     # The total of shares has no data. No pair shows that GC takes no larger share.
     assert tripped == [len(pairs)] * 3
-
-
-@pytest.mark.slow
-def test_nothing_counts_as_changed(pairs):
-    assert not any(changed(comparison, findings) for comparison, findings in pairs)

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from pprofdiff.analysis.judge.calibration import (
     DISPERSION,
     LIMIT,
-    SAMPLES_FOR_ROW,
 )
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judgement import Runs
@@ -48,52 +47,6 @@ def judged(counts, **factors):
     return model(**factors).rows(Runs.single(*columns(counts)))
 
 
-@given(COUNTS)
-def test_one_row_alone_by_hand(counts):
-    for base, new in counts:
-        verdict = judged([(base, new)])
-        sigma = sqrt(DISPERSION * max(base + new, 1))
-        assert verdict.z[0] == pytest.approx((new - base) / sigma, rel=1e-9, abs=1e-12)
-        assert verdict.p[0] == pytest.approx(
-            erfc(abs(verdict.z[0]) / sqrt(2)), rel=1e-9, abs=1e-300
-        )
-        few = base + new < SAMPLES_FOR_ROW
-        assert verdict.q[0] == (1.0 if few else verdict.p[0])
-        assert verdict.noise[0] == (abs(verdict.z[0]) < LIMIT)
-
-
-@given(COUNTS)
-def test_adjusted_rates_by_hand(counts):
-    """Rows of too few samples are no tests: they are not told, and count for none."""
-    verdict = judged(counts)
-    tested = [base + new >= SAMPLES_FOR_ROW for base, new in counts]
-    p = sorted(v for v, told in zip(verdict.p.tolist(), tested, strict=True) if told)
-    rows = zip(verdict.p.tolist(), verdict.q.tolist(), tested, strict=True)
-    for own, q, told in rows:
-        wanted = min(
-            (min(1.0, v * len(p) / (k + 1)) for k, v in enumerate(p) if v >= own),
-            default=1.0,
-        )
-        assert q == (pytest.approx(wanted, rel=1e-12) if told else 1.0)
-    assert (verdict.noise == ((np.abs(verdict.z) < LIMIT) | (verdict.q > 0.05))).all()
-
-
-@given(COUNTS, st.floats(0.01, 100), st.floats(0.01, 100))
-def test_the_unit_does_not_matter(counts, factor, other):
-    one, both = judged(counts), judged(counts, base_factor=factor, new_factor=factor)
-    assert one.z == pytest.approx(both.z, rel=1e-9, abs=1e-9)
-    there = judged(counts, base_factor=factor, new_factor=other)
-    back = judged([(n, b) for b, n in counts], base_factor=other, new_factor=factor)
-    assert there.z == pytest.approx(-back.z, rel=1e-9, abs=1e-9)
-
-
-def test_longer_profiles_tell_more():
-    short, long = judged([(100, 140)]), judged([(1000, 1400)])
-    assert short.noise[0]
-    assert not long.noise[0]
-    assert long.z[0] == pytest.approx(short.z[0] * sqrt(10))
-
-
 def test_the_length_that_is_needed_is_enough():
     counts = [(100, 140)]
     times = model().lengths_needed(Runs.single(*columns(counts)))[0]
@@ -116,11 +69,6 @@ def test_more_rows_need_more_evidence():
     assert not judged([clear]).noise[0]
     crowd = [clear, *[(500, 500)] * 1000]
     assert judged(crowd).noise.all()
-
-
-def test_one_sample_against_none_is_no_change():
-    assert judged([(0, 1), (1, 0), (0, 0)]).noise.all()
-    assert not judged([(0, 30)]).noise[0]
 
 
 def test_no_rows():

@@ -197,6 +197,8 @@ def test_counts_by_hand(rows, base_factor, new_factor):
         ranks = [v * len(p) / (k + 1) for k, v in enumerate(ordered) if v >= own]
         assert judged.q[row] == pytest.approx(min(1.0, *ranks), rel=1e-6, abs=1e-300)
     assert all(judged.q[row] == 1 for row in range(len(rows)) if row not in p)
+    small = np.abs(judged.z) < LIMIT
+    assert (judged.noise == (small | (judged.q > calibration.FALSE_DISCOVERIES))).all()
 
 
 @given(DRAWS, DRAWS)
@@ -283,10 +285,3 @@ def test_marks_of_many_rows_are_those_of_each():
     assert judged.least == min(abs(judged.z[1]), abs(judged.z[2]))
     assert counts().rows(runs([(1, 1)])).least is None
     assert inf > judged.least > LIMIT
-
-
-@pytest.mark.parametrize(("times", "mark"), [(0.999, "noise"), (1.001, "more")])
-def test_means_three_standard_errors_apart_are_told(times, mark):
-    base = np.array([9.0, 11.0] * 8)
-    error = sqrt(2 * variance(base) / len(base))
-    assert change_of_means(base, base + 3 * error * times).mark == mark

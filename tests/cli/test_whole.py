@@ -141,13 +141,6 @@ def test_one_line_says_what_is_wrong(cli, here, words, said):
     assert re.search(said, complaint(cli(*words)))
 
 
-def test_two_kinds_of_profile_cannot_be_subtracted(cli, syncpool):
-    heap, cpu = syncpool.base / "heap.pb.gz", syncpool.new / "cpu.pb.gz"
-    said = complaint(cli(heap, cpu))
-    assert str(heap) in said
-    assert "inuse_space" in said
-
-
 def test_a_flag_that_pprof_has_gets_a_command(cli, here):
     said = complaint(cli("-http=:0", "base.pb.gz", "new.pb.gz"))
     assert said.endswith("go tool pprof -http=:0 -diff_base=base.pb.gz new.pb.gz")

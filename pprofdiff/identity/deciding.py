@@ -523,7 +523,9 @@ class _Decision:
             if (other := self.sides[1].rows.get(name, -1)) >= 0
             and self.partner[row] != other
         )
-        return Identity(pairs, apart_names, self.choices, self.moves)
+        return Identity(
+            pairs, apart_names, self.choices, self.moves, self.sides[0].rows
+        )
 
 
 def _files(side: SideEvidence) -> dict[str, str]:

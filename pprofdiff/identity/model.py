@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Container, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -71,12 +71,15 @@ class Identity:
         samples do not decide between them.
     moves
         The packages that moved.
+    base_names
+        The functions of base; None if they are those of new.
     """
 
     pairs: Mapping[str, Paired] = field(default_factory=dict)
     apart: frozenset[str] = frozenset()
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     moves: Moves = NO_MOVES
+    base_names: Container[str] | None = None
 
     @cached_property
     def _new_of(self) -> Mapping[str, str]:
@@ -102,6 +105,15 @@ class Identity:
         return frozenset(
             name for name, pair in self.pairs.items() if pair.probability < 1
         )
+
+    def base_of(self, symbol: str) -> str | None:
+        """Return a new function's name in base, None if it has none."""
+        if symbol in self.pairs:
+            return self.pairs[symbol].base
+        if symbol in self.apart or symbol in self._new_of:
+            return None
+        known = self.base_names is None or symbol in self.base_names
+        return symbol if known else None
 
     def _key_of_base(self, symbol: str) -> Hashable:
         if symbol in self._new_of:

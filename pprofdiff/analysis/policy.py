@@ -47,6 +47,10 @@ FEW_SAMPLES = 10
 """With fewer, a number is off by more than a third, and none where ten are expected has
 a chance of exp(-10)."""
 
+ENOUGH = 30
+"""Where all of so many samples are of one kind, fewer than one in ten are of another,
+with 95% confidence (rule of three)."""
+
 SEVERAL = 3
 """Places that changed alike have a common cause; one or two may by coincidence."""
 

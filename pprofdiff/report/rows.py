@@ -369,15 +369,20 @@ class Reason(NamedTuple):
     def title(self) -> str:
         """The sentence that says what changed, with its amount and severity, if any.
 
-        Changed lines and their commits follow the function.
+        The label of its code comes first; changed lines and their commits, or else the
+        line that costs most, follow the function.
         """
         found, said = self.finding, self.finding.title
+        where = [found.line] if found.line else []
         if self.lines is not None:
             where = [f"{prefix_of(self.lines)}{self.lines.place}"]
             where += (commit.short for commit in self.lines.commits)
+        if where:
             unit, title = found.said_of
             subject, _, rest = title.partition(" ")
             said = f"{unit}{subject} ({', '.join(where)}) {rest}"
+        if found.label[1] and not self.level:
+            said = f"{' '.join(map(printable, found.label))}: {said}"
         severity = "" if found.severity == "info" else found.severity
         return f"{said}. {', '.join(filter(None, (self.amount, severity)))}".strip()
 

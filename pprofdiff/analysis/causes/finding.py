@@ -89,7 +89,10 @@ class Finding(NamedTuple):
     are the functions it is about, from which others may follow; `functions` are those
     it names that cause no others. `source` are the changed lines behind it, None if the
     source is unknown. `unit` names the unit of work that its numbers are for, "" for
-    the whole program. `spans` are the numbers that its sentences print.
+    the whole program. `label` is the label key and value, such as ``endpoint`` and
+    ``/search``, that the code it is about runs under; "" for none or several. `line` is
+    where a function that its title begins with costs most, as ``main.go:57``, "" if
+    unknown. `spans` are the numbers that its sentences print.
     """
 
     id: str
@@ -112,6 +115,8 @@ class Finding(NamedTuple):
     functions: tuple[str, ...] = ()
     source: SourceOfFinding | None = None
     unit: str = ""
+    label: tuple[str, str] = ("", "")
+    line: str = ""
     spans: tuple[Span, ...] = ()
 
     @property

@@ -16,6 +16,7 @@ from pprofdiff.analysis.causes.finding import (
     Findings,
     with_spans,
 )
+from pprofdiff.analysis.causes.labelled import with_labels
 from pprofdiff.analysis.causes.rules import (
     allocation,
     comparability,
@@ -190,7 +191,8 @@ def find(
 
         sites = allocations_of_units(comparison, allocating)
         findings = findings._replace(found=(*sites, *findings.found))
-    return findings._replace(found=tuple(map(with_spans, findings.found)))
+    found = with_labels(Case(comparison), findings.found)
+    return findings._replace(found=tuple(map(with_spans, found)))
 
 
 def _found(

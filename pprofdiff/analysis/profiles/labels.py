@@ -182,12 +182,14 @@ _COVERS = 0.5
 class ByLabel:
     """The values of one label, judged together.
 
-    `values` includes "" for samples without the key, if any. `runs` holds each value's
+    `values` includes "" for samples without the key, if any. `sides` has the position
+    in it of each sample's value, for base and new (int64). `runs` holds each value's
     raw sums per run. `judged` is None without a noise model.
     """
 
     key: str
     values: tuple[str, ...]
+    sides: tuple[NDArray[np.int64], NDArray[np.int64]]
     runs: Runs[NDArray[np.int64]]
     judged: Judgement | None
 
@@ -238,4 +240,13 @@ def _judged(diff: ProfileDiff, label: _Labelled) -> ByLabel:
     runs = runs.map(lambda run: run[kept])
     judged = diff.judge_runs(runs)
     values = tuple(label.values[i] for i in kept.tolist())
-    return ByLabel(label.key, values, runs, judged)
+    # A value without a row has no samples that count.
+    place = np.maximum(np.cumsum(some) - 1, 0)
+    base, new = (place[side] for side in label.sides)
+    return ByLabel(label.key, values, (base, new), runs, judged)
+
+
+def labelled_with(diff: ProfileDiff, key: str) -> _Labelled | None:
+    """Return the values of a key; None if no sample has it, or one has two of them."""
+    found = (one for one in few_valued(diff, _MOST_ASKED) if one.key == key)
+    return next(found, None)

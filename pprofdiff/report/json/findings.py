@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pprofdiff.analysis.causes.finding import Findings
+from pprofdiff.analysis.causes.finding import Finding, Findings
 from pprofdiff.analysis.source.model import ChangedLines, RelatedLines, SourceOfFinding
 
 Row = dict[str, Any]
@@ -23,6 +23,8 @@ def finding_rows(findings: Findings) -> list[Row]:
             "explains_scaled": finding.explains,
             "own_scaled": finding.own,
             "parent": finding.parent,
+            "unit": _unit(finding),
+            "line": finding.line or None,
             "detail": finding.parent is not None,
             "evidence": [fact._asdict() for fact in finding.evidence],
             "spans": [span._asdict() for span in finding.spans],
@@ -30,6 +32,14 @@ def finding_rows(findings: Findings) -> list[Row]:
         }
         for finding in findings.found
     ]
+
+
+def _unit(finding: Finding) -> Row | None:
+    """Return the unit of work as in ``units``, None for the whole program."""
+    label, value = finding.label
+    if not (value or finding.unit):
+        return None
+    return {"label": label or None, "name": value or finding.unit}
 
 
 def _source(source: SourceOfFinding) -> Row:

@@ -85,9 +85,10 @@ _LESS: tuple[dict[str, Any], ...] = (
     {"numbers": 1, "others": 6},
     {"advice": False, "others": 4},
     {"rows": 3, "account": 3, "others": 3, "units": 3},
-    {"causes": 2, "also": 0, "rules": 3},
+    {"also": 0, "rules": 3},
     {"changed": 0, "warnings": 1},
     {"rows": 2, "others": 1, "units": 1},
+    {"causes": 2},
     {"others": 0},
 )
 

@@ -12,6 +12,7 @@ from pprofdiff.analysis.causes.cpu import CPUComparison, cum_of
 from pprofdiff.analysis.causes.finding import Claim, Direction, Fact, Finding
 from pprofdiff.analysis.causes.inside import Inside, OneSidedWork, Root
 from pprofdiff.analysis.causes.one_sided import mostly
+from pprofdiff.analysis.causes.parked import line_at
 from pprofdiff.analysis.causes.wording import (
     count,
     listed,
@@ -21,10 +22,12 @@ from pprofdiff.analysis.causes.wording import (
     percent,
     times,
 )
+from pprofdiff.analysis.ledger.graph import walk_some
 from pprofdiff.analysis.policy import CLEARLY, COVERS, MAJOR, MOST, NAMED
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.splits import Split
 from pprofdiff.goruntime.readable import short
+from pprofdiff.model.csr import first_in_row, grouped
 
 Mask = NDArray[np.bool_]
 
@@ -105,7 +108,32 @@ def _gone_or_new(
         rises=not gone,
         names=frozenset(cpu.names[r.row] for r in roots),
         claim=claim,
+        line="" if gone or several else _line(cpu, roots[0].row, claim),
     )
+
+
+def _line(cpu: CPUComparison, row: int, claim: Claim) -> str:
+    """Return the line of new's function with most of the claimed CPU, "" for none.
+
+    A name with spaces, as in C++, is not one word of a title.
+    """
+    if " " in short(cpu.names[row]):
+        return ""
+    profile, values = cpu.diff.new.profile, cpu.diff.values[1]
+    of_line = cpu.diff.paired_functions.of_lines(1)
+    sums = np.zeros(len(of_line), np.int64)
+    for samples, frames in walk_some(profile, np.flatnonzero(claim.new)):
+        first = first_in_row(of_line[frames.line] == row, frames.offsets)
+        met = first >= 0
+        np.add.at(sums, frames.line[first[met]], values[samples][met])
+    # A line has a row for each of its calls.
+    numbers = profile.locations.line_number
+    lines, group = grouped(numbers[sums > 0])
+    amounts = np.bincount(group, sums[sums > 0], len(lines))
+    at = int(np.argmax(amounts)) if len(lines) else -1
+    if at < 0 or not amounts[at] > MOST * amounts.sum():
+        return ""
+    return line_at(profile, int(np.flatnonzero((sums > 0) & (numbers == lines[at]))[0]))
 
 
 def _inside(cpu: CPUComparison, inside: Inside) -> Finding:

@@ -43,6 +43,16 @@ function linked(app, text, own, naming) {
   return any && pieces.flat();
 }
 
+// A link for the value of a label that heads a row, under the label's key: its samples alone.
+function partLink(app, text, home) {
+  const key = home.closest("table")?.tHead?.rows[0].cells[0].textContent.trim();
+  const id = `${key}=${text === "no " + key ? "" : text}`;
+  const view = app.views.find(({ parts }) => parts.some((part) => part.id === id));
+  if (!view) return null;
+  const href = `#${spelled(view.id)};x=${spelled(id)}`;
+  return el("a", { class: "flame-to", href, title: "in the flame graph, only these samples" }, text);
+}
+
 function linkNames(app) {
   const root = app.section.closest("main"), texts = [];
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
@@ -57,6 +67,11 @@ function linkNames(app) {
     const view = app.views.find(({ id }) => `${id}/`.startsWith(own + "/"));
     // What is about another picture leads there.
     if (own && !view) continue;
+    const part = naming && partLink(app, text.data.trim(), home);
+    if (part) {
+      text.replaceWith(part);
+      continue;
+    }
     const pieces = linked(app, text.data, view, naming);
     if (!pieces) continue;
     text.replaceWith(...pieces);
@@ -69,7 +84,7 @@ function linkNames(app) {
     const asked = stateOf(app.views, link.hash);
     if (!asked) return;
     event.preventDefault();
-    const { view, f } = asked, { w, x, p, q, t, z } = START;
+    const { view, f, x } = asked, { w, p, q, t, z } = START;
     update(app, { view, f, w, x, p, q, t, z });
     app.section.parentElement.scrollIntoView();
     app.canvas.focus({ preventScroll: true });

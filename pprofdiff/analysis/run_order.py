@@ -84,10 +84,8 @@ def _starts(side: Side) -> Iterator[tuple[int, int]]:
         if content.time_ns and content.duration_ns and is_cpu(content):
             yield profile.run, content.time_ns
     for trace in side.of("trace"):
-        for sync in trace.content.syncs[:1]:
-            if sync.wall_ns is not None and sync.snapshot_ns is not None:
-                begun = sync.wall_ns - sync.snapshot_ns + trace.content.start_ns
-                yield trace.run, begun
+        if (begin := trace.content.begin_wall_ns) is not None:
+            yield trace.run, begin
 
 
 # With fewer hosts per side, t reaches 7% further than the normal distribution, and one

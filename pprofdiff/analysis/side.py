@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # The last number of a name: 12 in cpu-v2-12.
 _NUMBER = re.compile(r"\d+(?=\D*$)")
 _SEVERAL = 2
+_MOST = 0.5
 # A process allocates throughout if this share of its allocation is in the second half
 # of its life: half of an even split.
 _LATE = 0.25
@@ -49,19 +50,43 @@ def numbered(side: Side) -> Side:
 
     If inputs do not say which were captured together, runs come from the numbers in
     their names (`cpu2.pb.gz` and `allocs2.pb.gz` are of one); else captures of one
-    measure are of runs 0, 1, 2 … in the order given.
+    measure are of runs 0, 1, 2 … in the order given. Traces of one process are of one
+    run, as the snapshots of a flight recorder are.
     """
     if side.captures and all(capture.run_known for capture in side.captures):
         return side
     if (by_name := _numbered_by_name(side)) is not None:
         return by_name
     before: Counter[str] = Counter()
-    captures = []
+    captures: list[Capture[Any]] = []
     for capture in side.captures:
         measured = measure(capture)
-        captures.append(replace(capture, run=before[measured]))
-        before[measured] += 1
+        same = [one for one in captures if _of_one_process(one, capture)]
+        run = same[0].run if same else before[measured]
+        before[measured] += not same
+        captures.append(replace(capture, run=run))
     return replace(side, captures=tuple(captures))
+
+
+def _of_one_process(one: Capture[Any], other: Capture[Any]) -> bool:
+    """Return whether two captures are traces of one process, as far as they show it.
+
+    Most threads are the same, by the kernel's ids, and so are the generations or the
+    later ones have larger numbers: containers number threads alike, but generations of
+    each process begin at 1. Traces have a wall clock, which orders them, from Go 1.25.
+    """
+    if one.kind != "trace" or other.kind != "trace":
+        return False
+    traces = [capture.content for capture in (one, other)]
+    if any(trace.begin_wall_ns is None for trace in traces):
+        return False
+    first, later = sorted(traces, key=lambda trace: trace.begin_wall_ns)
+    threads = [{*trace.threads.tolist()} for trace in traces]
+    if _MOST * min(map(len, threads)) >= len(threads[0] & threads[1]):
+        return False
+    if not {*first.syncs}.isdisjoint(later.syncs):
+        return True
+    return bool(later.syncs[0].generation > first.syncs[-1].generation)
 
 
 def number_in(name: str) -> int | None:

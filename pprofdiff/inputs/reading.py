@@ -250,6 +250,14 @@ def _unusable(folder: str, skipped: Sequence[Skipped]) -> str:
     return f"{name}: nothing in this folder can be compared ({shown}{more})"
 
 
+def is_pgo(name: str) -> bool:
+    """Return whether a file's name is that of a profile for ``go build -pgo``.
+
+    Such a profile is an input of a build, not a capture of it.
+    """
+    return name.endswith(".pgo")
+
+
 def _foreign(path: Path, name: str) -> str:
     """Return why a folder's entry is not opened, "" if it is.
 
@@ -257,6 +265,8 @@ def _foreign(path: Path, name: str) -> str:
     """
     if path.name.startswith("."):
         return f"{name}: hidden; name it to read it"
+    if is_pgo(path.name):
+        return f"{name}: profile for go build -pgo; name it to read it"
     # Opening a pipe could block forever; a device could be endless.
     if not path.is_file():
         return f"{name}: not a regular file, or a broken link"

@@ -19,7 +19,7 @@ from pprofdiff.inputs.model import (
     Skipped,
     not_read,
 )
-from pprofdiff.inputs.reading import read, read_sides
+from pprofdiff.inputs.reading import is_pgo, read, read_sides
 from pprofdiff.kinds import KINDS, KindId, resolve
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.parallel import both
@@ -198,25 +198,31 @@ def _content(one: Input, options: ReadOptions) -> Any:  # noqa: ANN401 - see `ki
 
 
 def _unused(named: tuple[SideInputs, SideInputs], words: tuple[str, str]) -> list[str]:
-    """Return lines on what is not compared, one per side or one for both."""
-    sides: dict[str, list[str]] = {}
+    """Return lines on what is not compared, by reason: one per side or one for both."""
+    sides: dict[tuple[str, str], list[str]] = {}
     for side, word in zip(named, words, strict=True):
-        counts = Counter(
-            os.path.basename(entry.path) for entry in side.skipped if not entry.unread
-        )
-        foreign = [
-            name if count == 1 else f"{name} ({count} files)"
-            for name, count in sorted(counts.items())
-        ]
-        if foreign:
-            names = ", ".join(foreign[:_NAMED])
-            if len(foreign) > _NAMED:
-                names += f" and {len(foreign) - _NAMED:,} more"
-            sides.setdefault(names, []).append(side.label or word)
+        counts: dict[str, Counter[str]] = {}
+        for entry in side.skipped:
+            if not entry.unread:
+                name = os.path.basename(entry.path)
+                why = "profile for go build -pgo" if is_pgo(name) else "unknown format"
+                counts.setdefault(why, Counter())[name] += 1
+        for why, names in counts.items():
+            sides.setdefault((why, _listed(names)), []).append(side.label or word)
     return [
-        f"{' and '.join(labels)}: not used, unknown format: {names}"
-        for names, labels in sides.items()
+        f"{' and '.join(labels)}: not used, {why}: {names}"
+        for (why, names), labels in sides.items()
     ]
+
+
+def _listed(counts: Counter[str]) -> str:
+    """Return the first names, sorted, with how many files have each."""
+    names = [
+        name if count == 1 else f"{name} ({count} files)"
+        for name, count in sorted(counts.items())
+    ]
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
 
 
 def _in_lines(unread: Sequence[Skipped], label: str) -> tuple[str, ...]:

@@ -36,7 +36,9 @@ class Input(NamedTuple):
     """One input file; fields that it does not state are None.
 
     `amount` says in words how much it holds, "" if that says little. `counts` are
-    numbers specific to its kind, by their names in JSON.
+    numbers specific to its kind, by their names in JSON. `when` says which time it
+    covers, "" if that matters little. `within` says that a longer input of the same run
+    is compared in its place.
     """
 
     path: str
@@ -49,6 +51,8 @@ class Input(NamedTuple):
     saved_to: str | None = None
     amount: str = ""
     counts: Mapping[str, float] = MappingProxyType({})
+    when: str = ""
+    within: bool = False
 
 
 def by_kind(entries: Iterable[Input]) -> dict[str, list[Input]]:

@@ -266,6 +266,14 @@ class Trace:
             f"{self.events} events, {len(self.goroutines)} goroutines>"
         )
 
+    @property
+    def begin_wall_ns(self) -> int | None:
+        """When the trace begins, in ns since 1970; None before Go 1.25."""
+        for sync in self.syncs[:1]:
+            if sync.wall_ns is not None and sync.snapshot_ns is not None:
+                return sync.wall_ns - sync.snapshot_ns + self.start_ns
+        return None
+
     def ends_ns(self, intervals: Intervals | ProcessorIntervals) -> Column:
         """Return the end of each row (int64 ns): the next start, or the trace's end.
 

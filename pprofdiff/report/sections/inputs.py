@@ -69,7 +69,8 @@ def inputs_in_short(report: ReportModel) -> Iterator[tuple[str, str]]:
     For fleets, what they hold comes first: places in a store are long.
     """
     releases = _releases_shown(report)
-    for label, entries in zip(report.labels, report.inputs, strict=True):
+    for label, given in zip(report.labels, report.inputs, strict=True):
+        entries = [entry for entry in given if not entry.within]
         if not entries:
             continue
         versions = _versions(entries) if releases else {}
@@ -167,7 +168,8 @@ def _of_runs(entries: Sequence[Input]) -> Iterator[Input]:
     for several in by_kind(entries).values():
         first, last = several[0], several[-1]
         path = _between(first.path, last.path)
-        if len(several) < _SEVERAL or not path or any(e.saved_to for e in several):
+        alone = any(entry.saved_to or entry.within for entry in several)
+        if len(several) < _SEVERAL or not path or alone:
             yield from several
             continue
         spans = [entry.duration_ns for entry in several]
@@ -200,7 +202,8 @@ def _words(label: str, entry: Input, *, copies: bool) -> tuple[str, ...]:
     span = "" if entry.duration_ns is None else _span(entry.duration_ns)
     copy = f" (copy: {entry.saved_to})" if copies and entry.saved_to else ""
     version = entry.go_version or ""
-    return label, f"{entry.path}{copy}", entry.kind, version, span, entry.amount
+    holds = f"{entry.amount} {entry.when}".strip()
+    return label, f"{entry.path}{copy}", entry.kind, version, span, holds
 
 
 def _span(duration_ns: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from pprofdiff.analysis.causes.traces import of_tracer, per, sides_of
 from pprofdiff.analysis.figures.estimate import Estimate
@@ -52,16 +53,32 @@ _COUNT = Scale(1.0, "", 0)
 
 
 def trace_inputs(captures: Iterable[Capture[Trace]]) -> Iterator[Input]:
-    """Yield each trace with its length and number of events."""
-    for capture in captures:
-        trace = capture.content
+    """Yield each trace with its length, number of events, and when it begins."""
+    traces = [(capture, capture.content) for capture in captures]
+    longest = {
+        capture.run: capture
+        for capture, trace in sorted(traces, key=lambda one: _length(one[1]))
+    }
+    for capture, trace in traces:
+        when = ""
+        if (begin := trace.begin_wall_ns) is not None:
+            moment = datetime.fromtimestamp(begin // 1_000_000_000, UTC)
+            when = f"from {moment:%H:%M:%S}.{begin // 1_000_000 % 1000:03} UTC"
         yield Input(
             capture.path,
             "trace",
-            duration_ns=trace.end_ns - trace.start_ns,
+            duration_ns=_length(trace),
+            time_ns=begin,
             amount=f"{trace.events:,} events",
             counts={"events": trace.events},
+            when=when,
+            within=capture is not longest[capture.run],
         )
+
+
+def _length(trace: Trace) -> int:
+    """Return how long a trace lasts, in ns."""
+    return trace.end_ns - trace.start_ns
 
 
 def trace_sections(

@@ -87,9 +87,10 @@ def test_what_is_for_traces_or_urls_waits_for_one(syncpool):
         "pprofdiff.loaders.traces",
         "pprofdiff.model.traces.trace",
     )
-    rules = "blocking", "capacity", "begun", "waiting"
+    rules = "begun", "capacity", "waits"
     waiting = *parts, *(f"pprofdiff.analysis.causes.rules.{name}" for name in rules)
-    waiting = *waiting, "pprofdiff.analysis.causes.off_cpu"
+    causes = "pprofdiff.analysis.causes"
+    waiting = *waiting, f"{causes}.ends", f"{causes}.off_cpu"
     assert [name for name in names if name.startswith(waiting)] == []
 
 

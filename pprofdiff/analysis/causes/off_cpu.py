@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from pprofdiff.analysis.causes.traces import own_groups, pair_of, sides_of
-from pprofdiff.analysis.policy import FEW_SAMPLES, NOTICED
+from pprofdiff.analysis.causes.finding import Fact
+from pprofdiff.analysis.causes.traces import (
+    own_groups,
+    pair_of,
+    scaled,
+    sides_of,
+    time_fact,
+)
+from pprofdiff.analysis.causes.wording import listed
+from pprofdiff.analysis.policy import FEW_SAMPLES, MUCH, NOTICED
 from pprofdiff.analysis.traces.movers import Mover
-from pprofdiff.analysis.traces.waited import SYSTEM_CALL
+from pprofdiff.analysis.traces.waited import (
+    RUNNABLE,
+    SYSTEM_CALL,
+    Chained,
+    End,
+    Wait,
+    end_in_words,
+)
 from pprofdiff.goruntime.names import canonical_user
 
 if TYPE_CHECKING:
@@ -29,6 +44,8 @@ REASONS = {
 in ids and in sentences. Other rules cover waits for GC."""
 
 _CALLS = "system calls"
+# Ends that a sentence names.
+_ENDS = 2
 
 ENOUGH = 40
 """From this many events on, the Poisson spread of a count is below 1/6."""
@@ -46,20 +63,20 @@ class Off(NamedTuple):
     calls: bool
 
     @property
-    def wait(self) -> tuple[str, str]:
-        """The reason and the function, as the first two of `Wait`."""
-        reason = SYSTEM_CALL if self.calls else self.what
-        return reason, self.places[0].function
+    def wait(self) -> Wait:
+        """The reason and the function, and which system call."""
+        reason, call = (SYSTEM_CALL, self.what) if self.calls else (self.what, "")
+        return Wait(reason, self.places[0].function, call)
+
+    @staticmethod
+    def place_of(wait: Wait) -> Wait:
+        """Return the `wait` of the one that a place of waiting belongs to."""
+        return wait if wait.reason == SYSTEM_CALL else wait._replace(call="")
 
     @property
     def chosen(self) -> bool:
         """Whether the number of events is the program's doing, not chance."""
         return self.calls or all(place.chosen for place in self.places)
-
-    @property
-    def roots(self) -> frozenset[str]:
-        """The root functions of the goroutines, by canonical name."""
-        return frozenset(canonical_user(place.root) for place in self.places)
 
     @property
     def one_sided(self) -> bool:
@@ -183,10 +200,19 @@ def may_move(diff: TraceDiff) -> bool:
     ]
     lives = Lives(diff, (least[0], least[1]), {})
     for pair in own_groups(diff):
-        base, new = (_off_times(side, row) for side, row in sides_of(diff, pair))
+        sides = sides_of(diff, pair)
+        base, new = (_off_times(side, row) for side, row in sides)
         for what in {*base, *new}:
             if lives.part((base.get(what, 0), new.get(what, 0))) >= NOTICED:
                 return True
+        # Waits for a processor are also judged as parts of a root function's lifetime.
+        shares = [
+            side.groups.sched_wait_ns[row] / max(side.groups.total_ns[row], 1)
+            for side, row in sides
+            if row >= 0
+        ]
+        if max(shares) - min(shares) >= NOTICED:
+            return True
     return False
 
 
@@ -197,7 +223,8 @@ def _off_times(side: TraceSide, row: int) -> dict[str, int]:
     groups = side.groups
     calls = int(groups.syscall_ns[row] + groups.syscall_block_ns[row])
     blocked = dict(zip(groups.reasons, groups.block_ns[row].tolist(), strict=True))
-    return {what: blocked.get(what, 0) for what in REASONS} | {_CALLS: calls}
+    own = {_CALLS: calls, RUNNABLE: int(groups.sched_wait_ns[row])}
+    return {what: blocked.get(what, 0) for what in REASONS} | own
 
 
 def shows(lives: Lives, place: Mover) -> bool:
@@ -216,16 +243,26 @@ def shows(lives: Lives, place: Mover) -> bool:
     return longer[0] == (new > base)
 
 
-def grouped(
-    places: Iterable[Mover], by: Callable[[Mover], str], *, calls: bool
-) -> list[Off]:
-    """Return places together by function and what `by` returns: a reason or call."""
+def grouped(places: Iterable[Mover], *, calls: bool) -> dict[Wait, Off]:
+    """Return places together by function, and reason or system call, by `Off.wait`."""
     groups: dict[tuple[str, str], list[Mover]] = defaultdict(list)
     for place in places:
-        groups[by(place), place.function].append(place)
-    return [Off(what, tuple(some), calls) for (what, _), some in groups.items()]
+        groups[place.call if calls else place.reason, place.function].append(place)
+    rows = [Off(what, tuple(some), calls) for (what, _), some in groups.items()]
+    return {row.wait: row for row in rows}
 
 
-def places_of(waits: Iterable[Mover]) -> dict[tuple[str, str], Off]:
-    """Return all places of waits by reason and function, as `Off.wait`."""
-    return {row.wait: row for row in grouped(waits, lambda p: p.reason, calls=False)}
+def held_up(diff: TraceDiff, rows: Iterable[Chained]) -> tuple[str, list[Fact]]:
+    """Return what held up goroutines most: a list in words, and evidence."""
+    times: dict[End, tuple[int, int]] = {}
+    for row in rows:
+        base, new = times.get(row.chain.end, (0, 0))
+        times[row.chain.end] = base + row.base_ns, new + row.new_ns
+    moved = {end: abs(diff.normalization.delta(*pair)) for end, pair in times.items()}
+    least = MUCH * sum(moved.values())
+    order = sorted(moved, key=lambda end: -moved[end])
+    ends = [end for end in order if moved[end] >= least > 0 and end.kind != "blocked"]
+    words = [(end_in_words(end), times[end]) for end in ends[:_ENDS]]
+    listing = listed([f"{what} {scaled(diff, *ns)}" for what, ns in words])
+    facts = [time_fact(f"held up by {what}", *ns) for what, ns in words]
+    return listing, facts

@@ -76,20 +76,16 @@ def _of_traces(case: Case) -> tuple[Rule, ...]:
     if case.trace is not None:
         from pprofdiff.analysis.causes.rules import (
             begun,
-            blocking,
             capacity,
-            waiting,
+            waits,
         )
 
         return (
-            waiting.latency,
-            waiting.life_waiting,
-            waiting.life_lost,
             capacity.overcommitted,
             capacity.other_processes,
             capacity.utilisation,
             capacity.gc_capacity,
-            blocking.off_cpu,
+            waits.waits,
             begun.concurrency,
             begun.begun,
         )
@@ -150,15 +146,12 @@ def _of_processes(case: Case) -> tuple[Rule, ...]:
 
 
 def _waits(case: Case) -> list[Finding]:
-    """Return what ops wait for; one traced run says little about the scheduler.
-
-    Scheduling latency differs between runs of one build.
-    """
+    """Return what ops wait for."""
     if case.trace is None:
         return []
-    from pprofdiff.analysis.causes.rules import blocking
+    from pprofdiff.analysis.causes.rules import waits
 
-    return list(blocking.off_cpu(case))
+    return list(waits.waits(case))
 
 
 def _some(comparison: Comparison, moved: Sequence[Unit]) -> bool:

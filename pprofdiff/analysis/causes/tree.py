@@ -28,9 +28,9 @@ from pprofdiff.analysis.policy import MINOR, MOST, NEARLY_ALL
 # Characters that may begin a pattern.
 _SIGNS = "@="
 _GC_WORK = (
-    "gc-assist", "gc-life", "gc-capacity", "gc-cpu", "gc-sweeper", "blocked-assist",
+    "gc-assist", "gc-capacity", "gc-cpu", "gc-sweeper", "wait-gc",
 )  # fmt: skip
-_WAITS = ("sched-latency", "sched-life", "utilisation")
+_WAITS = ("wait-processor", "utilisation")
 _OF_ALLOCATION = ("gc-frequency", "leaf-clear", *_GC_WORK)
 
 _OF_LOCKS = ("locks", "scheduler", "@dearer*", "@cheaper*")
@@ -75,7 +75,8 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "allocation": ("=heap-growth", *_OF_ALLOCATION, "leaf-copy", *_FOR_OTHERS),
     "gc-frequency": _GC_WORK,
     "gc-cycle-cost": _GC_WORK,
-    "gc-cpu": ("gc-assist", "gc-life", "gc-capacity"),
+    "gc-cpu": ("gc-assist", "gc-capacity", "wait-gc"),
+    "gc-capacity": ("wait-gc",),
 }
 """What may follow from each cause, by ids that may end in ``*``. The nearest of several
 causes is the last one listed. After ``@``, a consequence follows only if most of its

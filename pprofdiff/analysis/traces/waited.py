@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.interval_rows import lengths, owners_of
@@ -19,6 +20,7 @@ from pprofdiff.analysis.traces.profiles import (
 )
 from pprofdiff.analysis.traces.shared_frames import shared_frames
 from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.analysis.traces.tables import changes_of, times_of
 from pprofdiff.analysis.traces.wait_chains import (
     ENDS,
     SEVERAL,
@@ -136,18 +138,30 @@ def waited(diff: TraceDiff) -> tuple[Waited, ...]:
     return diff.once("waited", lambda diff: _by_place(diff, chained(diff)))
 
 
-def off_cpu(diff: TraceDiff) -> tuple[Waited, ...]:
-    """Return `waited` and their own system calls and waits for a processor.
+def off_cpu_chains(diff: TraceDiff) -> tuple[Chained, ...]:
+    """Return `chained` and their own system calls and waits for a processor.
 
     These have the reasons `SYSTEM_CALL` and `RUNNABLE`. The times of a side add up to
     the time that the goroutines are blocked, runnable and in system calls, exactly.
     """
-    return _by_place(diff, _added_up(diff, _spent_off))
+    return diff.once("off cpu chains", lambda diff: _added_up(diff, _spent_off))
+
+
+def off_cpu_of_all(diff: TraceDiff) -> tuple[Chained, ...]:
+    """Return `off_cpu_chains` of all goroutines, those of the runtime included."""
+    return _added_up(
+        diff, _spent_off, ({*diff.base.groups.names}, {*diff.new.groups.names})
+    )
+
+
+def off_cpu(diff: TraceDiff) -> tuple[Waited, ...]:
+    """Return `off_cpu_chains` by the place at which goroutines wait, and the end."""
+    return diff.once("off cpu", lambda diff: _by_place(diff, off_cpu_chains(diff)))
 
 
 def off_cpu_by_run(diff: TraceDiff) -> Runs[Mapping[End, int]]:
     """Return the time of each end of `off_cpu` in each trace, raw ns, if above 0."""
-    shown, runs = _of_runs(diff, _spent_off)
+    shown, runs = _of_runs(diff, _spent_off, worker_names(diff))
     sides: list[tuple[Counter[End], ...]] = []
     for side in runs:
         ends = tuple(Counter[End]() for _ in side)
@@ -156,6 +170,17 @@ def off_cpu_by_run(diff: TraceDiff) -> Runs[Mapping[End, int]]:
                 run[shown[key].end] += ns
         sides.append(ends)
     return Runs(sides[0], sides[1], diff.in_turns)
+
+
+def end_changes(diff: TraceDiff) -> Mapping[End, Estimate[float]]:
+    """Return the change of each end's time over runs; ends that take little lack."""
+    return diff.once("end changes", _end_changes)
+
+
+def _end_changes(diff: TraceDiff) -> dict[End, Estimate[float]]:
+    runs, parts = off_cpu_by_run(diff), (diff.base.parts, diff.new.parts)
+    times = times_of(parts, (runs.base, runs.new), diff.rates or (1.0, 1.0))
+    return changes_of(*times, in_turns=diff.in_turns)
 
 
 def _by_place(diff: TraceDiff, rows: Iterable[Chained]) -> tuple[Waited, ...]:
@@ -168,10 +193,12 @@ def _by_place(diff: TraceDiff, rows: Iterable[Chained]) -> tuple[Waited, ...]:
 
 
 def _added_up(
-    diff: TraceDiff, spent: Callable[[TraceSide], _Spent]
+    diff: TraceDiff,
+    spent: Callable[[TraceSide], _Spent],
+    roots: Sequence[set[str]] = (),
 ) -> tuple[Chained, ...]:
     """Return the time of all traces of each side, largest change first."""
-    shown, runs = _of_runs(diff, spent)
+    shown, runs = _of_runs(diff, spent, roots or worker_names(diff))
     base, new = (sum(side, Counter[_Key]()) for side in runs)
     return _sorted(
         diff, [Chained(chain, base[key], new[key]) for key, chain in shown.items()]
@@ -187,14 +214,12 @@ def _sorted(diff: TraceDiff, rows: Iterable[_R]) -> tuple[_R, ...]:
 
 
 def _of_runs(
-    diff: TraceDiff, spent: Callable[[TraceSide], _Spent]
+    diff: TraceDiff, spent: Callable[[TraceSide], _Spent], roots: Sequence[set[str]]
 ) -> tuple[dict[_Key, Chain], list[list[Counter[_Key]]]]:
-    """Return the workers' chains, and the time of each in each trace by side."""
+    """Return chains of a side's root functions, and the time in each trace by side."""
     shown: dict[_Key, Chain] = {}
     times: list[list[Counter[_Key]]] = []
-    for side, keys, names in zip(
-        diff.sides, diff.identity.sides, worker_names(diff), strict=True
-    ):
+    for side, keys, names in zip(diff.sides, diff.identity.sides, roots, strict=True):
         times.append([])
         for part in side.parts:
             cells: Counter[_Key] = Counter()

@@ -171,7 +171,7 @@ def _ratios(finding: Finding, spans: list[Span]) -> Iterator[Contradiction]:
         pair, ratio = (one, other) if one.kind == "pair" else (other, one)
         if (pair.kind, ratio.kind) != ("pair", "ratio") or not pair.base:
             continue
-        if finding.id.startswith(("place", "sched-latency", "heap-growth")):
+        if finding.id.startswith(("place", "heap-growth")):
             far = pair.new / pair.base
             if far > 0 < ratio.new and abs(log(far / ratio.new)) > ROUNDING:
                 yield Contradiction("ratio of a pair", f"{finding.id}: {finding.title}")

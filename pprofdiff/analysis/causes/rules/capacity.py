@@ -19,6 +19,8 @@ from pprofdiff.analysis.causes.traces import (
 from pprofdiff.analysis.causes.wording import arrow, count, counts, fixed, share_pair
 from pprofdiff.analysis.judge.calibration import GC_SHARE_SURE, QUEUE, WAITS
 from pprofdiff.analysis.policy import MOST, MUCH, NOTICED
+from pprofdiff.analysis.traces.interval_rows import ASSIST
+from pprofdiff.analysis.traces.workers import worker_rows
 from pprofdiff.goruntime.readable import short
 
 if TYPE_CHECKING:
@@ -36,9 +38,9 @@ def overcommitted(case: Case) -> Iterator[Finding]:
     """Yield a finding where GOMAXPROCS is more than the CPUs that the process gets.
 
     Goroutines are runnable although Ps are idle, as their threads wait for a CPU. Where
-    GOMAXPROCS differs, it causes sched-latency, sched-life, gc-capacity, gc-life and
-    utilisation, and in CPU profiles more scheduling, more idle mark workers and longer
-    stop-the-world pauses (gc-cpu, gc-cycle-cost, scheduler).
+    GOMAXPROCS differs, it causes wait-processor, gc-capacity and utilisation, and in
+    CPU profiles more scheduling, more idle mark workers and longer stop-the-world
+    pauses (gc-cpu, gc-cycle-cost, scheduler).
     """
     diff = case.trace
     if diff is None or min(len(side.waits) for side in diff.sides) < WAITS:
@@ -215,7 +217,7 @@ def gc_capacity(case: Case) -> Iterator[Finding]:
         f"GC takes {share_pair(before, after)} of GOMAXPROCS × time",
         f"{_cycles(diff)}. Marking was on for "
         f"{arrow(base.mark_wall_ns, new.mark_wall_ns, 'ns')} of that wall time"
-        f"{_live(diff)}; the longest stop of the world took {stopped}. "
+        f"{_live(diff)}; the longest stop of the world took {stopped}. {_assists(diff)}"
         f"Added up, goroutines waited {scaled(diff, *waited)} for a processor while GC "
         "was marking.",
         (
@@ -231,6 +233,14 @@ def gc_capacity(case: Case) -> Iterator[Finding]:
         # The cause ranks above what it entails.
         weight=4 + abs(after - before),
     )
+
+
+def _assists(diff: TraceDiff) -> str:
+    """Return how long goroutines that do the work assist, "" if they do not."""
+    base, new = diff.within(worker_rows(diff) or ()).get(ASSIST, (0, 0))
+    if not base and not new:
+        return ""
+    return f"Mark assists took goroutines {scaled(diff, base, new)}. "
 
 
 def _cycles(diff: TraceDiff) -> str:

@@ -17,13 +17,13 @@ from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import inferred_load
 from pprofdiff.analysis.causes.finding import Fact, Finding
 from pprofdiff.analysis.causes.parked import line_at
-from pprofdiff.analysis.causes.wording import arrow, fixed, listed, times
+from pprofdiff.analysis.causes.wording import arrow, fixed, times
 from pprofdiff.analysis.judge.calibration import CONTENTION, CONTENTION_SURE, CROWD
 from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.ledger.views import Dimension, Ledger, View
-from pprofdiff.analysis.policy import CLEARLY, MAJOR, MOST, MUCH
+from pprofdiff.analysis.policy import CLEARLY, MAJOR, MOST
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.readable import short
@@ -103,8 +103,6 @@ def _codes(
 
 
 _SEND = "runtime.chansend"
-# Ends of waits that a sentence names.
-_ENDS = 2
 
 
 def contention(case: Case) -> Iterator[Finding]:
@@ -146,14 +144,14 @@ def contention(case: Case) -> Iterator[Finding]:
     else:
         title = f"Goroutines {'no longer' if base else 'now'} wait for {locks}, {where}"
     more = new > base
-    held_up = _held_up(case, names[caller])
+    what, facts = _held_up(case, names[caller])
     yield Finding(
         "contention",
         title,
         f"Waited {by}: {arrow(rates[0], rates[1], 's')}, over all goroutines"
         f"{'' if loaded == 1.0 else '; the factor is by work done'}"
-        f"{_uncounted(diff, totals)}.{held_up.text}",
-        (_fact(diff, totals), *held_up.facts),
+        f"{_uncounted(diff, totals)}.{what}",
+        (_fact(diff, totals), *facts),
         "Hold the lock for less time, or split it, if longer waiting matters."
         if more
         else "",
@@ -215,14 +213,14 @@ def _crowded(
     factors = (c / max(t, 1) for c, t in zip(crowd, totals, strict=True))
     names = diff.paired_functions.names
     caller = _changed_most(waits, names, *factors)
-    held_up = _held_up(case, names[caller])
+    what, facts = _held_up(case, names[caller])
     return Finding(
         "contention",
         f"{fixed(base, new, 1)} goroutines wait for {_noun(diff, totals)} at a time, "
         f"most of the change under {_place(diff, waits, caller)}",
         f"Waited in all: {arrow(totals[0], totals[1], diff.unit)}, over all "
         f"goroutines, since the profiles began to count{_uncounted(diff, totals)}."
-        f"{held_up.text}",
+        f"{what}",
         (
             _fact(diff, totals),
             Fact(
@@ -232,7 +230,7 @@ def _crowded(
                 new,
                 "goroutines",
             ),
-            *held_up.facts,
+            *facts,
         ),
         "Hold the lock for less time, or split it." if new > base else "",
         severity="major" if abs(new - base) >= 1 else "minor",
@@ -266,47 +264,31 @@ def _profile(case: Case) -> ProfileDiff | None:
 def _in_trace(case: Case) -> bool:
     if case.trace is None:
         return False
-    from pprofdiff.analysis.causes.rules import blocking
+    from pprofdiff.analysis.causes.rules import waits
 
     return any(
         fact.what.startswith("blocked: sync,")
-        for finding in blocking.off_cpu(case)
+        for finding in waits.waits(case)
         if finding.severity != "info"
         for fact in finding.evidence
     )
 
 
-class _HeldUp(NamedTuple):
-    """What waits for locks were for in the end: a sentence, and its figures."""
-
-    text: str
-    facts: tuple[Fact, ...] = ()
-
-
-def _held_up(case: Case, function: str) -> _HeldUp:
+def _held_up(case: Case, function: str) -> tuple[str, list[Fact]]:
     """Return what held up those that wait for locks in a function, by the traces.
 
-    Without any, the sentence says that they would show it.
+    That is a sentence and its figures. Without traces, it says that they would show it.
     """
     diff = case.trace
     if diff is None:
-        return _HeldUp(" A trace of each side would show what holds them up.")
-    from pprofdiff.analysis.causes.traces import scaled, time_fact
-    from pprofdiff.analysis.traces.waited import by_end, end_in_words, waited
+        return " A trace of each side would show what holds them up.", []
+    from pprofdiff.analysis.causes.off_cpu import held_up
+    from pprofdiff.analysis.traces.waited import chained
 
-    rows = [row for row in waited(diff) if row.wait.reason == "sync"]
-    times = by_end([row for row in rows if row.wait.function == function] or rows)
-    moved = {end: abs(diff.normalization.delta(*pair)) for end, pair in times.items()}
-    least = MUCH * sum(moved.values())
-    ends = [end for end in sorted(moved, key=lambda end: -moved[end]) if moved[end]]
-    ends = [end for end in ends[:_ENDS] if moved[end] >= least]
-    if not ends:
-        return _HeldUp("")
-    listing = listed([f"{end_in_words(e)} {scaled(diff, *times[e])}" for e in ends])
-    return _HeldUp(
-        f" What holds them up in the trace: {listing}.",
-        tuple(time_fact(f"held up by {end_in_words(e)}", *times[e]) for e in ends),
-    )
+    rows = [row for row in chained(diff) if row.chain.waits[0].reason == "sync"]
+    some = [row for row in rows if row.chain.waits[0].function == function]
+    what, facts = held_up(diff, some or rows)
+    return f" What held them up in the trace: {what}." if what else "", facts
 
 
 def _rates(

@@ -1,0 +1,283 @@
+"""What goroutines wait for differently: one finding for each end of wait chains."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.ends import Change, changes_of, of_roots
+from pprofdiff.analysis.causes.finding import SEVERITIES, Fact, Finding
+from pprofdiff.analysis.causes.off_cpu import (
+    REASONS,
+    Off,
+    grouped,
+    held_up,
+    lives_of,
+    may_move,
+    repeated,
+)
+from pprofdiff.analysis.causes.traces import (
+    direction,
+    own_groups,
+    runnable_ns,
+    scaled,
+    time_fact,
+)
+from pprofdiff.analysis.causes.wording import arrow, counts, joined, listed, share_pair
+from pprofdiff.analysis.policy import MUCH, NOTICED
+from pprofdiff.analysis.traces.waited import Wait, end_in_words
+from pprofdiff.goruntime.readable import short
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.traces.compare import TraceDiff
+
+# Waits for other goroutines of the program: where both sides have them, their length
+# follows from what the others do. Waits on one side alone are causes.
+_OF_OTHERS = ("sync.(*Cond).Wait", "chan send", "chan receive", "select")
+# At most this many ends become findings; so many places, or root functions, a sentence.
+_MOST, _LISTED = 3, 2
+# What explains the goroutines' time ranks above what it entails: shares of capacity.
+_WEIGHT = 10.0
+_UNSURE = "Runs of one build may differ as much, by what else the machine does"
+
+
+def waits(case: Case) -> Iterator[Finding]:
+    """Yield a finding for each end of wait chains that goroutines wait for differently.
+
+    System calls count with and without a P: which one depends on how soon the runtime
+    retakes it (sysmon in runtime/proc.go, from 20 µs on).
+    """
+    diff = case.trace
+    if diff is None or not may_move(diff):
+        return
+    calls = repeated(case.system_calls)
+    blocked = [p for p in repeated(case.waits) if p.reason in REASONS]
+    lives = lives_of(diff, calls, blocked)
+    known = grouped(calls, calls=True) | grouped(blocked, calls=False)
+    changes = list(changes_of(case, lives, known))
+    some = [change for change in changes if change.changed]
+    for change in changes:
+        if change.first is None and change.end is not None and not change.changed:
+            roots = [one for one in of_roots(diff, change.end) if one.changed]
+            roots.sort(key=lambda one: -one.lives.part(one.times_ns))
+            some += roots[:1]
+    some.sort(key=lambda c: (-SEVERITIES.index(c.severity), -lives.part(c.times_ns)))
+    for change in some[:_MOST]:
+        yield _finding(change, known)
+
+
+class _Words(NamedTuple):
+    """The words of a finding: its id, subject and verb, and what is counted."""
+
+    id: str
+    subject: str
+    verb: str
+    events: str
+    fact: str
+
+
+def _words_of(change: Change) -> _Words:
+    off = change.first
+    if off is None:
+        what = "a processor" if change.kind == "processor" else "GC"
+        return _Words(
+            f"wait-{change.kind}",
+            f"Goroutines of {short(change.root)}" if change.root else "Goroutines",
+            f"wait for {what} for",
+            "waits",
+            f"waiting for {what}" + (f": {change.root}" if change.root else ""),
+        )
+    return _of_call(off) if off.calls else _of_wait(off)
+
+
+def _of_wait(off: Off) -> _Words:
+    id_, words = REASONS[off.what]
+    if off.one_sided and off.what in _OF_OTHERS:
+        id_ = f"own-{id_}"
+    place = off.places[0]
+    call = short(place.call)
+    if place.call.startswith(("sync.", "time.")):
+        words = f"in {call}"
+    elif place.chosen:
+        # What was asked for says more than how the library waits for it.
+        words = f"for {call}"
+    elif call:
+        words = f"{words} in {call}"
+    return _Words(
+        f"blocked-{id_}",
+        f"{_who(off)} waits {words}",
+        "for",
+        "waits",
+        f"blocked: {off.what}, in {place.function}",
+    )
+
+
+def _of_call(off: Off) -> _Words:
+    name = short(off.what)
+    return _Words(
+        f"syscall-{name.rpartition('.')[2].lower()}",
+        f"{name}, called by {_who(off)},",
+        "takes",
+        "calls",
+        f"in system calls: {off.what}, in {off.places[0].function}",
+    )
+
+
+def _who(off: Off) -> str:
+    """Return who waits: the program's function, its line, and its caller in main.
+
+    Line and caller only if all places that matter share them.
+    """
+    least = MUCH * max(max(p.base_ns, p.new_ns) for p in off.places)
+    large = [p for p in off.places if max(p.base_ns, p.new_ns) >= least]
+    lines, callers = ({p.at for p in large}, {p.under for p in large})
+    line = lines.pop() if len(lines) == 1 else ""
+    caller = callers.pop() if len(callers) == 1 else ""
+    at = f" ({line})" if line else ""
+    under = f" under {short(caller)}" if caller else ""
+    return f"{short(off.places[0].function)}{at}{under}"
+
+
+def _finding(change: Change, known: Mapping[Wait, Off]) -> Finding:
+    """Return the finding on an end; `known` are the places of repeated waits."""
+    lives, off, words = change.lives, change.first, _words_of(change)
+    amount, more, way = _amounts(change)
+    behind, fact = _largest_behind(change, known), words.fact
+    after = ""
+    if off is None:
+        details, facts = _whose(change)
+    else:
+        details, facts = _where(change, off, words)
+    if change.end is not None and change.direct and behind:
+        after = f"; with waits for it {scaled(lives.diff, *change.times_ns)}"
+    elif change.end is not None and off is not None and not change.direct:
+        after = f", held up by {end_in_words(change.end)}"
+        fact += after
+    if behind:
+        details.insert(0, f"Behind it, {listed([words for words, _ in behind])}")
+        whole = time_fact(f"{fact}, and all waits for it", *change.times_ns)
+        facts = [*(fact for _, fact in behind), whole, *facts]
+    if off is not None:
+        more += _each(change, off, words.events)
+    lasts = f"lifetime: {change.root}" if change.root else "the goroutines' time"
+    return Finding(
+        words.id,
+        f"{words.subject} {words.verb} {amount}{after}",
+        joined([sentence for sentence in (more, *details) if sentence]),
+        (
+            time_fact(fact, *change.shown_ns),
+            *facts,
+            time_fact(lasts, *lives.whole_ns),
+        ),
+        severity=change.severity,
+        direction=direction(*way),
+        weight=1 + _WEIGHT * lives.part(change.times_ns),
+    )
+
+
+def _amounts(change: Change) -> tuple[str, str, tuple[float, float]]:
+    """Return how much it is: for the title, for the text, and as what it costs."""
+    diff, shown = change.lives.diff, change.shown_ns
+    life = "their lifetime" if change.root else "the goroutines' time"
+    of_time = f"{share_pair(*change.lives.shares(shown))} of {life}"
+    amount = scaled(diff, *shown)
+    if diff.rates is not None:
+        return amount, f"That is {of_time}", change.rate
+    if change.answers is not None:
+        each = f"{arrow(*change.answers, 'ns')} each time"
+        return each, f"That is {of_time}", change.answers
+    return of_time, f"That is {amount}, added up over goroutines", change.rate
+
+
+def _where(change: Change, off: Off, words: _Words) -> tuple[list[str], list[Fact]]:
+    """Return what else is known of the first place, in words and as evidence."""
+    diff, details, facts = change.lives.diff, list[str](), list[Fact]()
+    if change.end is None:
+        what, facts = held_up(diff, change.rows)
+        details.append(f"What held them up: {what}" if what else "")
+    if any(off.lone_ns):
+        details.append(f"{scaled(diff, *off.lone_ns)} of it without a processor")
+    numbers = f"{words.events}: {off.what}, in {off.places[0].function}"
+    facts.append(Fact(numbers, "trace", *off.numbers, words.events))
+    if change.shown_ns != off.times_ns:
+        facts.append(time_fact(f"{words.fact}, for all reasons", *off.times_ns))
+    return details, facts
+
+
+def _each(change: Change, off: Off, events: str) -> str:
+    """Return how often goroutines wait at the first place, and how long each time."""
+    base, new = off.numbers
+    text = f": {counts(base, new)} {events} in the traces"
+    if base and new:
+        means = off.times_ns[0] / base, off.times_ns[1] / new
+        text += f", {arrow(*means, 'ns')} each"
+    if change.shown_ns == off.times_ns:
+        return text
+    whole = scaled(change.lives.diff, *off.times_ns)
+    return f"{text}; they take {whole} for all reasons"
+
+
+def _largest_behind(
+    change: Change, known: Mapping[Wait, Off]
+) -> list[tuple[str, Fact]]:
+    """Return the waits for the end that matter most: in words, and as evidence."""
+    lives, end, found = change.lives, change.end, []
+    if end is None:
+        return []
+    least = MUCH * lives.part(change.times_ns)
+    for wait, times_ns in change.behind.items():
+        if wait in known and not known[wait].calls and lives.part(times_ns) >= least:
+            words, amount = _of_wait(known[wait]), scaled(lives.diff, *times_ns)
+            what = f"{words.fact}, held up by {end_in_words(end)}"
+            found.append((f"{words.subject} for {amount}", time_fact(what, *times_ns)))
+    return found[:_LISTED]
+
+
+def _whose(change: Change) -> tuple[list[str], list[Fact]]:
+    """Return whose waits for a processor, or GC, changed, in words and as evidence."""
+    diff, details, facts = change.lives.diff, list[str](), list[Fact]()
+    if not change.root:
+        roots = [*change.roots.items()][:_LISTED]
+        listing = [f"of {short(name)} ({scaled(diff, *ns)})" for name, ns in roots]
+        details.append(f"It changed most for goroutines {listed(listing)}")
+        what = _words_of(change).fact
+        facts = [time_fact(f"{what}: {name}", *ns) for name, ns in roots]
+    if change.kind == "processor":
+        details += _while_runnable(diff, change.roots, facts)
+    return [*details, "" if change.severity != "info" else _UNSURE], facts
+
+
+def _while_runnable(
+    diff: TraceDiff, roots: Container[str], facts: list[Fact]
+) -> Iterator[str]:
+    """Yield p99 scheduling latency of root functions, and GC meanwhile, in words.
+
+    Their figures are added to `facts`.
+    """
+    pairs = [pair for pair in own_groups(diff) if pair.name in roots]
+    chosen = [
+        np.isin(side.groups.group_of, rows)
+        for side, rows in zip(
+            diff.sides, ([p.base for p in pairs], [p.new for p in pairs]), strict=True
+        )
+    ]
+    waits = [side.waits for side in diff.sides]
+    base, new = (
+        one.quantiles(some).p99_ns for one, some in zip(waits, chosen, strict=True)
+    )
+    facts.append(time_fact("p99 scheduling latency", base, new))
+    if base and new:
+        yield f"p99 scheduling latency: {arrow(base, new, 'ns')}"
+    runnable = [sum(runnable_ns(diff, pair)[side] for pair in pairs) for side in (0, 1)]
+    marking = [
+        one.while_marking_ns(some) for one, some in zip(waits, chosen, strict=True)
+    ]
+    facts.append(time_fact("runnable", *runnable))
+    facts.append(time_fact("runnable while GC was marking", *marking))
+    shares = [ns / max(whole, 1) for ns, whole in zip(marking, runnable, strict=True)]
+    if max(shares) >= NOTICED:
+        of_time = share_pair(shares[0], shares[1])
+        yield f"GC was marking for {of_time} of the time they were runnable"

@@ -35,8 +35,9 @@ def written_by(module: str, *how: str, name: str = "render") -> Callable[..., An
 # Writers that produce large files in parts; checked before the table below.
 _STREAMED: dict[str, Writer] = {".perfetto.json": written_by("perfetto")}
 
-# To support another file type, add it here.
+# To support another file type, add it here; the first ending that fits counts.
 _RENDERERS: dict[str, Renderer] = {
+    ".brief.json": written_by("brief"),
     ".html": written_by("html.page"),
     ".md": written_by("markdown.comment"),
     ".json": written_by("json.document"),

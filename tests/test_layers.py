@@ -50,7 +50,8 @@ MAY = {
     "api": _REPORT | _INPUTS | {"notebook", "fleets"},
     "measure": _ANALYSIS | _INPUTS,
     "fleets": _ANALYSIS | _INPUTS,
-    "cli": _REPORT | _INPUTS | {"demo", "ci", "api", "measure", "fleets"},
+    "mcp": _INPUTS,
+    "cli": _REPORT | _INPUTS | {"demo", "ci", "api", "measure", "fleets", "mcp"},
     "__init__": {"api", "errors", "_version"},
     "__main__": {"cli"},
 }

@@ -249,6 +249,7 @@ def help_text() -> str:
         "       pprofdiff --over STEP [flags] PROFILES...",
         "       pprofdiff measure [flags] [BASE] [NEW] [-- go test flags and packages]",
         "       pprofdiff ci github|github-forks|gitlab   (prints a workflow)",
+        "       pprofdiff mcp DIR...   (a server for agents)",
         "       pprofdiff demo",
         "",
         "What changed between two builds of a Go program, and how much of it is",

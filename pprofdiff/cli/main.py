@@ -18,8 +18,10 @@ from pprofdiff._version import __version__
 from pprofdiff.errors import PprofDiffError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import TextIO
+
+    from pprofdiff.cli.screen import Screen
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -80,13 +82,9 @@ def _run(words: list[str]) -> int:
         words, within = [*arguments(), *words[1:]], installed_in()
         typed = " ".join(words).replace(os.path.join(within, ""), "")
         screen.say(_without_logins(f"$ pprofdiff {typed}", words))
-    if words[:1] == ["measure"]:
-        from pprofdiff.cli.measure import run_measure
-
-        return run_measure(words[1:], screen)
-    if words[:1] == ["ci"] and not os.path.exists("ci"):
-        screen.write(_workflow(words[1:]))
-        return 0
+    command = _command(words)
+    if command is not None:
+        return command(words[1:], screen)
     from pprofdiff.cli.arguments import folded, help_text, parse
 
     _must_be_no_command(words)
@@ -106,14 +104,29 @@ def _run(words: list[str]) -> int:
     return run(options._replace(within=within), screen)
 
 
-def _workflow(words: list[str]) -> str:
-    """Return the workflow of ``pprofdiff ci NAME``; raises UsageError."""
+def _command(words: list[str]) -> Callable[[list[str], Screen], int] | None:
+    """Return what runs the command that the first word names; None for a report."""
+    name = words[0] if words else ""
+    if name == "measure":
+        from pprofdiff.cli.measure import run_measure
+
+        return run_measure
+    if name == "mcp" and not os.path.exists(name):
+        from pprofdiff.cli.mcp import run_mcp
+
+        return run_mcp
+    return _print_workflow if name == "ci" and not os.path.exists(name) else None
+
+
+def _print_workflow(words: list[str], screen: Screen) -> int:
+    """Print the workflow of ``pprofdiff ci NAME``; raises UsageError."""
     from pprofdiff.ci import NAMES, workflow
     from pprofdiff.errors import UsageError
 
     if len(words) != 1 or words[0] not in NAMES:
         raise UsageError(f"usage: pprofdiff ci {'|'.join(NAMES)}")
-    return workflow(words[0])
+    screen.write(workflow(words[0]))
+    return 0
 
 
 def _must_be_no_command(words: list[str]) -> None:
@@ -125,7 +138,9 @@ def _must_be_no_command(words: list[str]) -> None:
 
     from pprofdiff.errors import UsageError
 
-    for near in get_close_matches(word, ("measure", "demo", "ci"), n=1, cutoff=0.75):
+    for near in get_close_matches(
+        word, ("measure", "demo", "ci", "mcp"), n=1, cutoff=0.75
+    ):
         raise UsageError(f"{word}: no such file; did you mean pprofdiff {near}?")
 
 

@@ -16,7 +16,7 @@ from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.cli.arguments import flags_help, folded, parse_with
 from pprofdiff.cli.options import MEASURE_FLAGS, Options
-from pprofdiff.cli.progress import Waiting
+from pprofdiff.cli.progress import Waiting, in_lines
 from pprofdiff.cli.run import compared, refuse_early, run
 from pprofdiff.cli.screen import Screen
 from pprofdiff.cli.settings import with_settings
@@ -208,7 +208,9 @@ class _Progress:
         self._screen.say(f"pprofdiff: warning: {message}")
 
     def doing(self, message: str) -> None:
-        """Show what is being done, on a terminal only."""
+        """Show what is being done, on a terminal only, or if progress is lines."""
+        if self._shown and in_lines():
+            self._screen.say(message)
         if self._terminal:
             self._clear()
             room = min(_SPACE, get_terminal_size().columns - 1)

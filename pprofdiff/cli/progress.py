@@ -1,7 +1,12 @@
-"""Show progress on a terminal for work that takes longer than a second."""
+"""Show progress on a terminal for work that takes longer than a second.
+
+With ``PPROFDIFF_PROGRESS=lines`` progress is lines, on any file: a program reads them.
+"""
 
 from __future__ import annotations
 
+import os
+import time
 from typing import TYPE_CHECKING, Self, TextIO
 
 if TYPE_CHECKING:
@@ -13,15 +18,23 @@ if TYPE_CHECKING:
 _PATIENCE_S = 1.0
 
 
+def in_lines() -> bool:
+    """Return whether progress is to be lines."""
+    return os.environ.get("PPROFDIFF_PROGRESS") == "lines"
+
+
 class Waiting:
     """Shows what is being done after the first second.
 
-    Unless the file is a terminal it does nothing, and rich is not imported.
+    Unless the file is a terminal it does nothing, and rich is not imported; as lines,
+    there is at most one a second.
     """
 
     def __init__(self, file: TextIO, *, enabled: bool) -> None:
         self._file = file
         self._enabled = enabled and file.isatty()
+        self._lines = enabled and in_lines()
+        self._next = time.monotonic() + _PATIENCE_S
         self._message = "working"
         self._status: Status | None = None
         self._timer: Timer | None = None
@@ -51,6 +64,10 @@ class Waiting:
     def say(self, message: str) -> None:
         """Set what is being done now."""
         self._message = message
+        if self._lines and time.monotonic() >= self._next:
+            self._next = time.monotonic() + _PATIENCE_S
+            self._file.write(f"{message}\n")
+            self._file.flush()
         if self._status is not None:
             self._status.update(message)
 

@@ -48,13 +48,12 @@ Row = dict[str, Any]
 def render(report: ReportModel) -> str:
     """Return the answer as JSON text, the same for the same input."""
     outcome, explained = outcome_text(report.outcome), why(report, _CAUSES)
-    first, *others = list(sections(report, whole=False)) or [None]
+    shown = list(sections(report, whole=False))
     changed: list[Part] = list(changed_parts(report))
-    if first is not None and first.short_parts is not None:
-        changed += [
-            Heading(first.whole_heading),
-            *first.short_parts(_FUNCTIONS, _CATEGORIES),
-        ]
+    for first in shown[:1]:
+        if first.short_parts is not None:
+            rows = first.short_parts(_FUNCTIONS, _CATEGORIES)
+            changed += [Heading(first.whole_heading), *rows]
     also = [rest.text for rest in explained.rest if rest.role == "also"]
     left = [rest for rest in explained.rest if rest.role != "also"]
     document = {
@@ -68,7 +67,7 @@ def render(report: ReportModel) -> str:
         "units": _lines(unit_parts(report, brief=True)),
         "account": _lines(account_parts(report)),
         "changed": _lines(changed),
-        "others": [*also, *_lines(at_a_glance(report, others))],
+        "others": [*also, *_lines(at_a_glance(report, shown[1:]))],
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 

@@ -136,6 +136,11 @@ class Repository:
             raise UsageError(f"{self._asking}: {error}") from None
         return output.decode("utf-8", "surrogateescape").removesuffix("\n")
 
+    def storage(self) -> str:
+        """Return the folder of objects and refs, which may be another checkout's."""
+        output = self._run("rev-parse", "--path-format=absolute", "--git-common-dir")
+        return output.decode("utf-8", "surrogateescape").removesuffix("\n")
+
     def prefix(self) -> str:
         """Return the folder's path from the root of the work tree, "" for the root."""
         output = self._run("rev-parse", "--show-prefix")

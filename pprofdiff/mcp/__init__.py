@@ -1,0 +1,1 @@
+"""``pprofdiff mcp``: the command line as tools for agents (Model Context Protocol)."""

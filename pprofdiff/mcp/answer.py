@@ -57,11 +57,11 @@ class Text(TypedDict):
 def answer_of(brief: Row, resources: Mapping[str, str], tokens: int) -> Answer:
     """Return the answer of a report (``-o x.brief.json``) in at most `tokens` tokens.
 
-    Verdict, outcome and resources are always there. The rest is added in order of
+    Verdict, headline and resources are always there. The rest is added in order of
     importance while there is room.
     """
-    answer: Row = {name: brief[name] for name in ("verdict", "labels", "outcome")}
-    answer["resources"] = dict(resources)
+    answer: Row = {name: brief[name] for name in ("verdict", "labels")}
+    answer |= {"outcome": brief["outcome"][:1], "resources": dict(resources)}
     return cast("Answer", _filled(answer, _ranked(brief), tokens))
 
 
@@ -78,6 +78,7 @@ def _ranked(brief: Row) -> Iterator[tuple[str, Any]]:
     """Yield what may be added to an answer, with its field, most important first."""
     titles = ("title", "direction", "lines")
     causes, unknown = brief["causes"], brief["not_known"]
+    yield from (("outcome", line) for line in brief["outcome"][1:])
     yield from (("gate", line) for line in brief["gate"])
     for few in (slice(_FEW), slice(_FEW, None)):
         yield from (("causes", {n: one[n] for n in titles}) for one in causes[few])
@@ -93,7 +94,7 @@ def _filled(answer: Row, entries: Iterable[tuple[str, Any]], tokens: int) -> Row
 
     Details go to the causes, in order.
     """
-    widest = dict.fromkeys(Answer.__optional_keys__, 99_999)
+    widest = dict.fromkeys((*Answer.__annotations__, "details"), 99_999)
     room = tokens * _BYTES_A_TOKEN - _size({**answer, "left_out": widest})
     left = Counter[str]()
     detailed = iter(answer.setdefault("causes", []) if "verdict" in answer else ())

@@ -49,11 +49,11 @@ _FILES = {
     "page": ("report.html", "text/html"),
     "json": ("report.json", "application/json"),
 }
-# Flags of the report that need no other tool and name no file.
-_FLAGS = frozenset(
-    """by drop-negative focus group-by hide ignore max-size max-skipped no-pairing
-    normalize pair-names rps same-within sample-index show show-from state strict
-    tagfocus tagignore window work""".split()  # noqa: SIM905 - more compact
+# Flags of the report that need no other tool and name no file; the first have no value.
+_SWITCHES = frozenset({"no-pairing", "normalize", "strict"})
+_FLAGS = _SWITCHES | frozenset(
+    """by focus group-by hide ignore max-size max-skipped pair-names rps same-within
+    sample-index show show-from state tagfocus tagignore window work""".split()  # noqa: SIM905 - more compact
 )
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
@@ -331,9 +331,13 @@ def _flags(words: Sequence[str]) -> list[str]:
     """Return flags of the report; raises UsageError for any other word."""
     for word in words:
         flag = re.fullmatch(r"--?([a-z][a-z_-]*)(=.*)?", word, re.DOTALL)
-        if flag is None or flag[1].replace("_", "-") not in _FLAGS:
-            allowed = ", ".join(f"--{name}" for name in sorted(_FLAGS))
+        name = flag[1].replace("_", "-") if flag else ""
+        if flag is None or name not in _FLAGS:
+            allowed = ", ".join(f"--{one}" for one in sorted(_FLAGS))
             raise UsageError(f"{printable(word)!r} is none of the flags: {allowed}")
+        if flag[2] is None and name not in _SWITCHES:
+            # It would take the next word as its value.
+            raise UsageError(f"--{name} needs a value: --{name}=…")
     return list(words)
 
 

@@ -230,7 +230,7 @@ FLAGS = (
     Flag(_VALUE, "mean_delay", "set", "mean", "", "-sample_index=delay -mean", value="delay", views="pprof"),
     Flag(_VALUE, "mean", "bool", "mean", "", "value by the first sample type (such as delay by contention)", views="pprof"),
     Flag(_VALUE, "unit", "str", "unit", "X", "unit to print, such as ms or MB (minimum: chosen to fit)", views="pprof"),
-    Flag(_OUT, "output", "append", "outputs", "FILE", "write .html .md .json .brief.json .csv .svg .png .pb.gz .perfetto.json; repeatable", short="o"),
+    Flag(_OUT, "output", "append", "outputs", "FILE", "write .html .md .json .brief.json .csv .svg .png .pb.gz .perfetto.json", short="o"),
     Flag(_OUT, "color", "choice", "color", "WHEN", "auto, always or never", value="auto always never", ours=True),
     Flag(_OUT, "progress", "bool", "progress", "", "show progress of long work on a terminal", ours=True),
     Flag(_OUT, "quiet", "bool", "quiet", "", "print no report, only write -o files (-q)", short="q", ours=True),

@@ -246,7 +246,7 @@ def test_tests_stand_where_the_code_does():
 # The rooms of analysis from the bottom, each line importing only lines above it.
 ROOMS = """
 judge policy caveat side source
-figures work
+bisection figures work
 normalization settings
 benchmarks gclogs
 ledger

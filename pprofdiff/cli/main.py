@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pprofdiff._version import __version__
@@ -111,6 +112,10 @@ def _command(words: list[str]) -> Callable[[list[str], Screen], int] | None:
         from pprofdiff.cli.measure import run_measure
 
         return run_measure
+    if name == "bisect":
+        from pprofdiff.cli.bisect import run_bisect
+
+        return run_bisect
     if name == "mcp" and not os.path.exists(name):
         from pprofdiff.cli.mcp import run_mcp
 
@@ -139,7 +144,7 @@ def _must_be_no_command(words: list[str]) -> None:
     from pprofdiff.errors import UsageError
 
     for near in get_close_matches(
-        word, ("measure", "demo", "ci", "mcp"), n=1, cutoff=0.75
+        word, ("measure", "bisect", "demo", "ci", "mcp"), n=1, cutoff=0.75
     ):
         raise UsageError(f"{word}: no such file; did you mean pprofdiff {near}?")
 

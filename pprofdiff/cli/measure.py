@@ -38,7 +38,7 @@ _QUICK_ROUNDS, _QUICK_S, _QUICK_RUN_S = 3, 12.0, 0.5
 
 def run_measure(words: list[str], screen: Screen) -> int:
     """Measure two refs and report; return the exit status."""
-    own, go_words = _parted(words)
+    own, go_words = parted(words)
     options, chosen, refs = parse_with(own, MEASURE_FLAGS)
     if options.view == "help":
         screen.write(folded(_help(), screen.width()))
@@ -46,7 +46,7 @@ def run_measure(words: list[str], screen: Screen) -> int:
     options = with_settings(options, "")
     refuse_early(options)
     request = _request(options, chosen, refs, go_words)
-    listener = _Progress(screen, shown=options.progress)
+    listener = Progress(screen, shown=options.progress)
     try:
         with (
             listener.at_work(),
@@ -78,7 +78,7 @@ def _least(outcome: Outcome) -> str:
     return f"--quick: a change below about {100 * reach:.0f}% is not found"
 
 
-def _parted(words: list[str]) -> tuple[list[str], list[str]]:
+def parted(words: list[str]) -> tuple[list[str], list[str]]:
     """Return our arguments, and those after ``--``, which are for go test."""
     if "--" not in words:
         return words, []
@@ -159,10 +159,10 @@ def _one_kind(asked: GoTest, chosen: dict[str, Any]) -> None:
 def _report(it: Measured, options: Options) -> Options:
     """Return the options for the report on a measurement."""
     within = "" if it.kept else it.out
-    return _of_runs(it.out, options)._replace(within=within)
+    return of_runs(it.out, options)._replace(within=within)
 
 
-def _of_runs(out: str, options: Options) -> Options:
+def of_runs(out: str, options: Options) -> Options:
     """Return options whose sides are the runs in a folder."""
     base, new = os.path.join(out, "base"), os.path.join(out, "new")
     return options._replace(base=(base,), new=(new,))
@@ -180,11 +180,11 @@ def _so_far(
             settings = Settings() if within is None else Settings(same_within=within)
             return outcome(compare_sides(loaded.base, loaded.new, settings))
     with Waiting(screen.messages, enabled=False) as waiting:
-        here = _of_runs(out, options)
+        here = of_runs(out, options)
         return compared(here, screen, waiting, sources=sources).outcome
 
 
-class _Progress:
+class Progress:
     """Shows progress: on one line of a terminal, else one line per round."""
 
     def __init__(self, screen: Screen, *, shown: bool) -> None:
@@ -217,6 +217,12 @@ class _Progress:
             self._screen.messages.write(message[:room])
             self._screen.messages.flush()
             self._written = True
+
+    def say(self, message: str) -> None:
+        """Print what stays on the screen."""
+        self._clear()
+        if self._shown:
+            self._screen.say(message)
 
     def round(self, number: int, most: int, left: float) -> None:
         """Report a completed round."""

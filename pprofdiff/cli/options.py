@@ -263,6 +263,16 @@ MEASURE_FLAGS = (
     Flag("Measure", "o_runs", "str", "o_runs", "DIR", "keep the captures: DIR/base/1, DIR/new/1, …, DIR/measure.json"),
 )
 """Flags of ``pprofdiff measure`` in addition to the report's, with their own fields."""
+
+BISECT_FLAGS = (
+    Flag("Bisect", "faster", "bool", "faster", "", "find what became faster"),
+    Flag("Bisect", "first_parent", "bool", "first_parent", "", "only commits on BAD's branch: a merge is one commit, as git log --first-parent"),
+    Flag("Bisect", "state", "str", "state", "DIR", "keep builds and runs in DIR; the same command goes on where it stopped"),
+    Flag("Bisect", "rounds", "int", "rounds", "N", "measure a commit at most N times (20)"),
+    Flag("Bisect", "time", "duration", "time", "T", "search no longer than T, then report what is known"),
+    Flag("Bisect", "per_run", "duration", "per_run", "T", "length of one profiled run of a side, shared by all benchmarks (1s)"),
+)
+"""Flags of ``pprofdiff bisect`` in addition to the report's."""
 # fmt: on
 
 

@@ -39,6 +39,7 @@ from pprofdiff.report.sections.verdict import verdict_lines
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
+    from pprofdiff.analysis.bisection.result import Bisection
     from pprofdiff.analysis.gate.rules import Gate
     from pprofdiff.analysis.profiles.rows import Granularity
     from pprofdiff.analysis.settings import Span
@@ -52,10 +53,16 @@ _TRACES: tuple[KindId, ...] = ("trace",)
 _PPROF_VIEWS = ("top", "peek", "proto")
 
 
-def run(options: Options, screen: Screen, sources: Sources | None = None) -> int:
+def run(
+    options: Options,
+    screen: Screen,
+    sources: Sources | None = None,
+    bisection: Bisection | None = None,
+) -> int:
     """Run with the given options and return the exit status.
 
-    `sources` are those of both builds if known; otherwise flags name them.
+    `sources` are those of both builds if known; otherwise flags name them. `bisection`
+    is the search that led to these builds.
     """
     if options.view in _PPROF_VIEWS:
         return _pprof_view(options, screen)
@@ -69,7 +76,7 @@ def run(options: Options, screen: Screen, sources: Sources | None = None) -> int
         report = compared(options, screen, waiting, gate, sources)
         if options.no_source:
             report = report._replace(sources=None)
-        report = report._replace(page_url=page_url)
+        report = report._replace(page_url=page_url, bisection=bisection)
         silent = options.only_if_changed and _unchanged(report)
         page = page_of(screen)
         shown = [] if silent else list(_shown(report, options, sources, page))
@@ -209,7 +216,12 @@ def _shown(
     # Other granularities are for pprof views only, and refused elsewhere.
     granularity = cast("Granularity", options.granularity)
     scope = Scope(granularity, joined=options.joined, full=options.full)
-    return report_parts(report, scope, page)
+    parts = report_parts(report, scope, page)
+    if report.bisection is None:
+        return parts
+    from pprofdiff.report.sections.bisection import bisection_parts
+
+    return [*bisection_parts(report.bisection), *parts]
 
 
 def _renderers(options: Options) -> list[tuple[str, Writer]]:

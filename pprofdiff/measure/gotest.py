@@ -74,7 +74,7 @@ class GoBenchmarks:
         self._folders = folders_of(list(plans))
         self._number = count()
         self._empty: dict[tuple[SideName, Leaf], list[float]] = {}
-        self._counted = False
+        self._counted = self._timed_before = False
         self._preempted = 0
         self._cpu_s = 0.0
         self._sampled_s = dict.fromkeys(SIDES, 0.0)
@@ -106,15 +106,7 @@ class GoBenchmarks:
         benchmark's folder has ``cpu.pb.gz`` and ``gctrace.log`` of one process; in the
         first round also ``allocs.pb.gz``, which samples every allocation.
         """
-        began, ran = self._in_turns()
-        for side in SIDES:
-            lines = [self._heading()]
-            for leaf, printed, ended in ran[side]:
-                lines += self._lines(side, leaf, printed, ended, lines)
-            with open(os.path.join(folders[side], "bench.txt"), "wb") as file:
-                file.write(b"\n".join([*lines, b""]))
-        if not self._counted and self._turn_s is not None:
-            self._run_longer(ran, self._turn_s)
+        began = self.timed_round(folders)
         sides = order(next(self._number))
         for leaf in self.plans:
             for side in sides:
@@ -124,6 +116,20 @@ class GoBenchmarks:
                 if not self._counted:
                     self._sites(side, leaf, folder)
         self._counted = True
+        return began
+
+    def timed_round(self, folders: Mapping[SideName, str]) -> Begun:
+        """Run the timed turns of a round alone; write ``bench.txt``."""
+        began, ran = self._in_turns()
+        for side in SIDES:
+            lines = [self._heading()]
+            for leaf, printed, ended in ran[side]:
+                lines += self._lines(side, leaf, printed, ended, lines)
+            with open(os.path.join(folders[side], "bench.txt"), "wb") as file:
+                file.write(b"\n".join([*lines, b""]))
+        if not self._timed_before and self._turn_s is not None:
+            self._run_longer(ran, self._turn_s)
+        self._timed_before = True
         return tuple(began.items())
 
     def _in_turns(self) -> tuple[dict[SideName, float], dict[SideName, list[_Ran]]]:

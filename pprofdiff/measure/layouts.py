@@ -25,20 +25,24 @@ _SECONDS = 3.0
 
 
 class Layouts:
-    """Both sides' test binaries, in the current function order."""
+    """Both sides' test binaries, in the current function order.
+
+    Orders are numbered, the one after `first` comes first.
+    """
 
     def __init__(
         self,
         asked: GoTest,
         trees: Mapping[SideName, Tree],
         binaries: Mapping[SideName, Mapping[str, Binary]],
+        first: int = 0,
     ) -> None:
-        self._asked = asked
-        self._trees = trees
-        self._built = binaries
+        self.asked = asked
+        self.trees = trees
+        self.built = binaries
         self._binaries = {side: dict(own) for side, own in binaries.items()}
         self._packages = [name for name in binaries["base"] if name in binaries["new"]]
-        self._seed = 0
+        self._seed = first
         self.seconds = 0.0
         """How long the last relinking took, for the packages relinked on both sides."""
         self.vary = can_vary(trees)
@@ -72,17 +76,17 @@ class Layouts:
         """Relink a package's binary on both sides, replacing the previous one."""
         again = {
             side: own[package]._replace(path=f"{own[package].path}.{self._seed}")
-            for side, own in self._built.items()
+            for side, own in self.built.items()
         }
         wanted = [
-            Link(self._trees[side], test_binary(binary.path), (package,))
+            Link(self.trees[side], test_binary(binary.path), (package,))
             for side, binary in again.items()
         ]
         # Omitting DWARF halves the link time.
-        linked(self._asked, wanted, f"-w {order_of(self._seed)}")
+        linked(self.asked, wanted, f"-w {order_of(self._seed)}")
         for side, binary in again.items():
             last = self._binaries[side][package]
-            if last != self._built[side][package]:
+            if last != self.built[side][package]:
                 os.unlink(last.path)
             self._binaries[side][package] = binary
 

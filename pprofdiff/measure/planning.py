@@ -44,21 +44,23 @@ _NAMED = 3
 
 
 def planned(
-    asked: GoTest,
-    trees: Mapping[SideName, Tree],
-    binaries: Mapping[SideName, Mapping[str, Binary]],
+    layouts: Layouts,
     seconds: float,
     warn: Callable[[str], None],
+    wanted: Callable[[Leaf], bool] = lambda _: True,
 ) -> GoBenchmarks:
     """Return the benchmarks that both sides have, with their iterations.
 
     A short pilot on each side measures the time per op. On the slower side, a timed
     turn takes about 0.1 s and a profiled run `seconds`, for all benchmarks together.
-    Raises UsageError if no benchmark matches, MeasureError if one fails.
+    Benchmarks that are not `wanted` are left out. Raises UsageError if no benchmark
+    matches, MeasureError if one fails.
     """
+    asked, trees, binaries = layouts.asked, layouts.trees, layouts.built
 
     def piloted(side: SideName) -> dict[Leaf, Pilot]:
-        return pilots(asked, trees[side], binaries[side].values(), seconds)
+        every = pilots(asked, trees[side], binaries[side].values(), seconds)
+        return {leaf: one for leaf, one in every.items() if wanted(leaf)}
 
     found = {side: piloted(side) for side in trees}
     if any_unlike(found):
@@ -74,7 +76,6 @@ def planned(
         if alone:
             warn(f"only {side} has {_few(alone)}: not measured")
     _warn_of_rewritten(common, binaries, warn)
-    layouts = Layouts(asked, trees, binaries)
     layouts.change()
     if not layouts.vary:
         warn(

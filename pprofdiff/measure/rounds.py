@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from pprofdiff.errors import FetchError
-from pprofdiff.measure.sides import SIDES
+from pprofdiff.measure.sides import SIDES, SideName
 from pprofdiff.measure.stopping import FEWEST_ROUNDS, sure
 from pprofdiff.measure.workload import Begun, Workload
 from pprofdiff.units import printable
@@ -79,7 +79,7 @@ def take_turns(
             number = len(rounds)
             listener.doing(f"round {number + 1} of {limits.rounds}")
             start = time.monotonic()
-            rounds.append(_round(workload, out, number))
+            rounds.append(one_round(workload.round, out, number))
             now = time.monotonic()
             longest = max(longest, now - start)
             in_time = seconds - (now - began)
@@ -98,14 +98,19 @@ def take_turns(
         return rounds, "interrupted"
 
 
-def _round(workload: Workload, out: str, number: int) -> Round:
-    """Run both sides; if the round fails, remove its files."""
+def one_round(
+    run: Callable[[Mapping[SideName, str]], Begun], out: str, number: int
+) -> Round:
+    """Run both sides, for the `number`-th time from 0; a failure leaves no files.
+
+    `run` is `Workload.round`, or another method that takes such folders.
+    """
     folders = {side: os.path.join(out, side, str(number + 1)) for side in SIDES}
     try:
         with _naming(out):
             for folder in folders.values():
                 os.makedirs(folder)
-            began = workload.round({s: os.path.abspath(f) for s, f in folders.items()})
+            began = run({s: os.path.abspath(f) for s, f in folders.items()})
     except BaseException:
         for folder in folders.values():
             shutil.rmtree(folder, ignore_errors=True)

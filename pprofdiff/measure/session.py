@@ -16,6 +16,7 @@ from pprofdiff.inputs.sources.git import GitError, Repository
 from pprofdiff.inputs.sources.lookup import FoundSources, sources_at
 from pprofdiff.measure.children import signals_later
 from pprofdiff.measure.gobuild import (
+    Binary,
     Tree,
     environment,
     go_mod_lines,
@@ -26,6 +27,8 @@ from pprofdiff.measure.gobuild import (
     workspace_here,
 )
 from pprofdiff.measure.goflags import GoTest
+from pprofdiff.measure.kept_builds import Built
+from pprofdiff.measure.layouts import Layouts
 from pprofdiff.measure.machine import machine, throttled, throttling, warnings_of
 from pprofdiff.measure.planning import planned
 from pprofdiff.measure.programs import Commands, Served, UnderLoad, same_for_both
@@ -92,11 +95,13 @@ def measured(
     request: Request,
     judge: Callable[[str, FoundSources], Outcome],
     listener: Listener,
+    built: Mapping[SideName, Built] | None = None,
 ) -> Iterator[Measured]:
     """Build both sides, run them in turns, and yield what was measured.
 
     All files are removed when the block ends, except `request.keep`. `judge` returns
-    the outcome of the captures in a folder so far, given both sides' sources.
+    the outcome of the captures in a folder so far, given both sides' sources. If both
+    commits are `built`, they are not built again.
 
     Raises UsageError: there is no repository, ref, Go or benchmark; or `keep` is not
     empty. Raises MeasureError: a side does not compile, or what it runs fails. Raises
@@ -112,28 +117,26 @@ def measured(
     for warning in warnings:
         notes.warn(warning)
     before = machine()
-    here = workspace_here(variables)
     with _temporary_folder() as root:
         # A go command killed by a signal leaves files here, removed with the rest.
         variables = {**variables, "GOTMPDIR": os.path.join(root, "go")}
         os.mkdir(variables["GOTMPDIR"])
-        trees: dict[SideName, Tree] = {}
-        for side in sides:
-            listener.doing(f"writing out {side.label}")
-            folder = os.path.join(root, _FOLDERS[side.side])
-            ours = checked_out(repository, side, folder, notes.warn)
-            tree = Tree(side, folder, ours, variables)
-            trees[side.side] = tree
-            without = workspace(tree, here, repository.top())
-            if without:
-                notes.warn(without)
+        if built is None:
+            trees = _written_out(repository, sides, root, variables, notes)
+        else:
+            trees = {s.side: built[s.side].tree._replace(checkout=s) for s in sides}
         sources = _sources(repository, sides, root)
         toolchains = {side: toolchain(tree) for side, tree in trees.items()}
         modules = {side: go_mod_lines(tree) for side, tree in trees.items()}
         for warning in warnings_of(before, toolchains, modules):
             notes.warn(warning)
-        make = _commands if request.command else _benchmarks
-        workload = make(request, trees, root, notes)
+        if built is not None:
+            own = {side: one.binaries for side, one in built.items()}
+            workload = _planned(request, trees, own, notes)
+        elif request.command:
+            workload = _commands(request, trees, root, notes)
+        else:
+            workload = _benchmarks(request, trees, root, notes)
         out = request.keep or os.path.join(root, "runs")
         notes.add(
             sides={side.side: side._asdict() for side in sides},
@@ -164,6 +167,27 @@ def measured(
         notes.write(os.path.join(out, "measure.json"))
         kept = bool(request.keep)
         yield Measured(out, kept, *sides, sources, tuple(rounds), stopped)
+
+
+def _written_out(
+    repository: Repository,
+    sides: tuple[Checkout, Checkout],
+    root: str,
+    variables: Mapping[str, str],
+    notes: Notes,
+) -> dict[SideName, Tree]:
+    """Write each side's files to its own folder."""
+    here = workspace_here(variables)
+    trees: dict[SideName, Tree] = {}
+    for side in sides:
+        notes.listener.doing(f"writing out {side.label}")
+        folder = os.path.join(root, _FOLDERS[side.side])
+        ours = checked_out(repository, side, folder, notes.warn)
+        trees[side.side] = Tree(side, folder, ours, variables)
+        without = workspace(trees[side.side], here, repository.top())
+        if without:
+            notes.warn(without)
+    return trees
 
 
 def _sources(
@@ -232,8 +256,19 @@ def _benchmarks(
         notes.listener.doing(f"building {tree.checkout.label}")
         folder = os.path.join(root, "bin", _FOLDERS[side])
         binaries[side] = test_binaries(tree, request.asked, folder)
+    return _planned(request, trees, binaries, notes)
+
+
+def _planned(
+    request: Request,
+    trees: dict[SideName, Tree],
+    binaries: Mapping[SideName, Mapping[str, Binary]],
+    notes: Notes,
+) -> Workload:
+    """Fix the benchmarks' iterations."""
     notes.listener.doing("finding out how long the benchmarks take")
-    return planned(request.asked, trees, binaries, request.seconds, notes.warn)
+    layouts = Layouts(request.asked, trees, binaries)
+    return planned(layouts, request.seconds, notes.warn)
 
 
 def _commands(

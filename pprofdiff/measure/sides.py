@@ -21,12 +21,14 @@ class Checkout(NamedTuple):
     """One side: the ref as typed, and its commit, "" for the work tree as it is.
 
     `changed` is the number of files in the work tree that differ from its last commit.
+    With `alone`, messages name the commit and no side.
     """
 
     side: SideName
     ref: str
     commit: str
     changed: int = 0
+    alone: bool = False
 
     @property
     def label(self) -> str:
@@ -34,6 +36,8 @@ class Checkout(NamedTuple):
         if not self.commit:
             return f"{self.side} (the working tree)"
         short = self.commit[:9]
+        if self.alone:
+            return short
         ref = printable(self.ref)
         if self.commit.startswith(self.ref):
             return f"{self.side} ({short})"

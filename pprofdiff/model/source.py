@@ -65,6 +65,24 @@ class Commit(NamedTuple):
         return self.id[:_SHORT]
 
 
+class Revision(NamedTuple):
+    """A commit in a history: its full id, those of its parents, and what git log shows.
+
+    `date` is when it was written, in ISO 8601 with the author's time zone.
+    """
+
+    id: str
+    parents: tuple[str, ...]
+    author: str
+    date: str
+    subject: str
+
+    @property
+    def short(self) -> str:
+        """The abbreviated id, as in ``git log --oneline``."""
+        return self.id[:_SHORT]
+
+
 class Sources(Protocol):
     """The source of both builds; a side is 0 for base and 1 for new."""
 

@@ -27,6 +27,7 @@ from pprofdiff.model.side import Fleet, Side
 from pprofdiff.units import many
 
 if TYPE_CHECKING:
+    from pprofdiff.analysis.bisection.result import Bisection
     from pprofdiff.analysis.gate.rules import Gate
     from pprofdiff.analysis.source.model import ChangedLines
     from pprofdiff.model.source import Sources
@@ -72,7 +73,8 @@ class ReportModel(NamedTuple):
     listings, None for no listings. `changed` are the changed lines whose cost changed
     most, `unchanged` the functions whose cost changed although their source did not.
     `page_url` is the URL of the report's page, "" if unknown. `gc` says what GC CPU per
-    op is made of.
+    op is made of. `bisection` is the search that led to these builds, None if there was
+    none.
     """
 
     labels: tuple[str, str]
@@ -89,6 +91,7 @@ class ReportModel(NamedTuple):
     unchanged: tuple[str, ...] = ()
     page_url: str = ""
     gc: GCAccount | None = None
+    bisection: Bisection | None = None
 
     @property
     def profiles(self) -> tuple[ProfileDiff, ...]:

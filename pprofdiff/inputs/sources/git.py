@@ -24,7 +24,7 @@ from threading import Timer
 from typing import IO
 
 from pprofdiff.errors import UsageError
-from pprofdiff.model.source import Commit, Hunk
+from pprofdiff.model.source import Commit, Hunk, Revision
 from pprofdiff.units import printable
 
 _SAFE = (
@@ -280,6 +280,29 @@ class Repository:
     def commits(self, span: tuple[str, str], most: int) -> tuple[Commit, ...]:
         """Return the newest commits of a span, at most `most`."""
         return self._newest(most, "..".join(span))
+
+    def history(
+        self, span: tuple[str, str], *, first_parent: bool
+    ) -> tuple[Revision, ...]:
+        """Return the start of a span and its commits, each after its parents.
+
+        With `first_parent`, only those on the branch of the span's end, merges
+        included, each with one parent.
+        """
+        words = "log", *_PLAIN, "-s", "-z", "--format=%H%n%P%n%an%n%aI%n%s"
+        follow = ("--first-parent",) if first_parent else ()
+        ordered = "--topo-order", "--reverse"
+        texts = (
+            self._run(*self._at_root, *words, "-1", span[0], "--"),
+            self._run(*self._at_root, *words, *ordered, *follow, "..".join(span), "--"),
+        )
+        found = []
+        for entry in b"\0".join(texts).decode("utf-8", "replace").split("\0"):
+            if entry:
+                own, parents, author, date, subject = entry.split("\n", 4)
+                of = tuple(parents.split()[: 1 if first_parent else None])
+                found.append(Revision(own, of, author, date, subject.strip()))
+        return tuple(found)
 
     def touching(
         self, span: tuple[str, str], paths: tuple[str, ...], most: int

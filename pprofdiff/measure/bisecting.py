@@ -1,0 +1,273 @@
+"""Search the commits between two refs for the ones that changed a figure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from math import exp
+from typing import NamedTuple
+
+from pprofdiff.analysis.bisection.result import Bisection, Curve, Point, Skipped
+from pprofdiff.analysis.bisection.search import (
+    Conclusion,
+    Search,
+    chosen,
+    most_builds,
+)
+from pprofdiff.analysis.judge.calibration import LAYOUT_SIGMA
+from pprofdiff.analysis.judge.student import reach
+from pprofdiff.errors import MeasureError, UsageError
+from pprofdiff.inputs.sources.git import Repository
+from pprofdiff.measure.against_good import AgainstGood
+from pprofdiff.measure.figures import Figures
+from pprofdiff.measure.goflags import GoTest
+from pprofdiff.measure.history import contained, history
+from pprofdiff.measure.kept_builds import Built
+from pprofdiff.measure.search_state import SearchState, search_state
+from pprofdiff.measure.sides import SideName
+from pprofdiff.model.source import Revision
+
+# Where orders of functions vary from turn to turn, their deviation is in the spread of
+# turns; this is what other properties of a build may add.
+_BETWEEN = 0.01
+_Z95 = reach(float("inf")).of_95
+
+
+class Question(NamedTuple):
+    """What to search for, and how.
+
+    `ends` are refs, the good one first. `rounds` is the most that one commit is
+    measured, `seconds` how long the search may take, None for any time. `profile_s` is
+    the length of a profiled run. `state` is the folder that keeps builds and runs, ""
+    for none; `about` says in words what is asked, as a folder is for one search.
+    """
+
+    ends: tuple[str, str]
+    asked: GoTest
+    faster: bool
+    first_parent: bool
+    rounds: int
+    seconds: float | None
+    profile_s: float
+    state: str
+    about: tuple[str, ...]
+
+
+class Watcher(NamedTuple):
+    """Receives progress.
+
+    `began` gets the commits and how many are built at most, `ends` how figures differ
+    at the bad end, `learned` a commit that was measured, its rounds, and the searches;
+    `skipped` a commit and why. `doing` and `warn` get text.
+    """
+
+    doing: Callable[[str], None]
+    warn: Callable[[str], None]
+    began: Callable[[tuple[Revision, ...], int], None]
+    ends: Callable[[dict[str, Point]], None]
+    learned: Callable[[Revision, int, Mapping[str, Search]], None]
+    skipped: Callable[[Revision, str], None]
+
+
+class Bisected(NamedTuple):
+    """What was found; `built` returns the builds of two commits, given by id.
+
+    They are of what was `asked` in the end.
+    """
+
+    found: Bisection
+    asked: GoTest
+    built: Callable[[str, str], dict[SideName, Built]]
+
+
+@contextmanager
+def bisected(
+    question: Question, figures: Figures, watcher: Watcher
+) -> Iterator[Bisected]:
+    """Search, and yield what was found; temporary files are removed at the end.
+
+    Raises
+    ------
+    UsageError
+        There is no repository, ref, Go or benchmark, or no commit between the ends; or
+        the folder is that of another search.
+    MeasureError
+        An end does not compile, or its benchmarks fail.
+    FetchError
+        The folder cannot be written to.
+    KeyboardInterrupt
+        The user interrupted before the ends were compared.
+    """
+    repository = Repository("", "bisect")
+    commits = history(
+        repository, question.ends, watcher.warn, first_parent=question.first_parent
+    )
+    about = (commits[0].id, commits[-1].id, *question.about)
+    with search_state(question.state, about) as state:
+        listener = watcher.doing, watcher.warn
+        measuring = AgainstGood(repository, commits[0].id, figures, state, listener)
+        measuring.ask(question.asked, question.profile_s)
+        run = _Run(question, figures, watcher, commits, (state, measuring))
+        yield Bisected(run.found(), measuring.asked, measuring.pair)
+
+
+class _Run:
+    """One run of a search: decides what to measure, and when to end."""
+
+    def __init__(
+        self,
+        question: Question,
+        figures: Figures,
+        watcher: Watcher,
+        commits: tuple[Revision, ...],
+        on: tuple[SearchState, AgainstGood],
+    ) -> None:
+        self._question = question
+        self._figures = figures
+        self._watcher = watcher
+        self._commits = commits
+        self._state, self._measuring = on
+        self._began = time.monotonic()
+        self._searches: dict[str, Search] = {}
+        self._most = min(most_builds(len(commits) - 1), len(commits))
+
+    def found(self) -> Bisection:
+        """Compare the ends, unless an earlier run did, then search."""
+        self._watcher.began(self._commits, self._most)
+        if self._state.chosen is None:
+            self._compare_ends()
+        else:
+            self._figures.chosen_before(self._state.chosen)
+        names = self._figures.names()
+        asked = self._figures.narrowed(self._question.asked)
+        self._measuring.ask(asked, self._question.profile_s)
+        contains = contained(self._commits)
+        between = _BETWEEN if self._measuring.vary else LAYOUT_SIGMA
+        skipped = {
+            i for i, c in enumerate(self._commits) if c.id in self._state.skipped
+        }
+        for name in names:
+            search = Search(contains, between, self._question.rounds)
+            search.skipped |= skipped
+            self._searches[name] = search
+        for commit in self._measured():
+            self._take(commit)
+        stopped = "" if not names else self._search()
+        return self._result(stopped)
+
+    def _compare_ends(self) -> None:
+        """Measure both ends until it is known which figures changed."""
+        bad = self._commits[-1].id
+        while True:
+            rounds = self._state.rounds(bad)
+            last = rounds >= self._question.rounds or self._late()
+            out = self._state.out(bad)
+            if rounds and self._figures.at_ends(out, rounds, last=last) is not None:
+                break
+            self._watcher.doing(f"comparing the ends, round {rounds + 1}")
+            self._measuring.measure(bad)
+        self._state.choose(self._figures.noted())
+        names = self._figures.names()
+        self._watcher.ends(
+            {
+                names.get(name, name): Point(
+                    len(self._commits) - 1, one.ratio, one.low, one.high, rounds
+                )
+                for name, one in self._figures.at(out).items()
+            }
+        )
+
+    def _search(self) -> str:
+        """Measure commits until every search is over; return why if not."""
+        try:
+            while True:
+                wanted = [
+                    search.gains(known)
+                    for search in self._searches.values()
+                    if search.conclusion(known := search.posterior()) is None
+                ]
+                if not wanted:
+                    return ""
+                commit = self._next(wanted)
+                if commit is None:
+                    return "rounds"
+                if self._late():
+                    return "time"
+                self._look(commit)
+        except KeyboardInterrupt:
+            return "interrupted"
+
+    def _next(self, wanted: list[dict[int, float]]) -> int | None:
+        """Return the commit to measure next."""
+        built = {0, *self._measured()}
+        if len(built) >= self._most:
+            wanted = [{c: g for c, g in one.items() if c in built} for one in wanted]
+        return chosen(wanted, built, self._measuring.build_rounds())
+
+    def _look(self, commit: int) -> None:
+        """Measure a commit once more, or keep why it cannot be measured."""
+        one = self._commits[commit]
+        rounds = self._state.rounds(one.id)
+        self._watcher.doing(f"measuring {one.short}, round {rounds + 1}")
+        try:
+            self._measuring.measure(one.id)
+        except (MeasureError, UsageError) as error:
+            reason = str(error).removeprefix("measure: ").removeprefix(f"{one.short}: ")
+            self._state.skip(one.id, reason)
+            for search in self._searches.values():
+                search.skipped.add(commit)
+            self._watcher.skipped(one, reason)
+            return
+        self._take(commit)
+        self._watcher.learned(one, commit, self._searches)
+
+    def _take(self, commit: int) -> None:
+        """Give each search what was measured of a commit."""
+        own = self._commits[commit].id
+        ratios = self._figures.at(self._state.out(own))
+        for name, search in self._searches.items():
+            if name in ratios:
+                search.add(commit, ratios[name], self._state.rounds(own))
+            else:
+                search.skipped.add(commit)
+
+    def _late(self) -> bool:
+        limit = self._question.seconds
+        return limit is not None and time.monotonic() - self._began > limit
+
+    def _measured(self) -> list[int]:
+        return [i for i, c in enumerate(self._commits) if self._state.rounds(c.id)]
+
+    def _result(self, stopped: str) -> Bisection:
+        names = self._figures.names()
+        number = {commit.id: i for i, commit in enumerate(self._commits)}
+        return Bisection(
+            self._commits,
+            self._question.ends,
+            self._question.faster,
+            tuple(
+                Curve(
+                    names[name],
+                    self._figures.figure(),
+                    _concluded(search),
+                    tuple(_points(search)),
+                )
+                for name, search in self._searches.items()
+            ),
+            tuple(Skipped(number[c], why) for c, why in self._state.skipped.items()),
+            len(self._measured()) + 1,
+            stopped,
+        )
+
+
+def _concluded(search: Search) -> Conclusion:
+    known = search.posterior()
+    return search.conclusion(known) or search.undecided(known)
+
+
+def _points(search: Search) -> Iterator[Point]:
+    for commit, one in sorted(search.readings.items()):
+        far = _Z95 * one.sigma
+        low, middle, high = (exp(one.value + way) for way in (-far, 0.0, far))
+        yield Point(commit, middle, low, high, one.rounds)

@@ -1,0 +1,133 @@
+"""The folder of a search: what it knows, its builds and its runs, to go on later."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from pprofdiff.errors import FetchError, UsageError
+from pprofdiff.measure.sides import SIDES
+from pprofdiff.units import printable
+
+_SCHEMA = "pprofdiff-bisect/1"
+_NAME, _WORK = "bisect.json", "work"
+# As much of a commit's id as names its folders; one length for all, so that a path
+# embedded in a binary shifts nothing.
+_ID = 12
+
+
+class SearchState:
+    """A search's folder: ``bisect.json``, ``commits/ID``, ``runs/ID/SIDE/NUMBER``.
+
+    `work` is a folder for files that no later run needs.
+    """
+
+    def __init__(self, folder: str, known: dict[str, Any]) -> None:
+        self._folder = folder
+        self._known = known
+        self.work = os.path.join(folder, _WORK)
+
+    @property
+    def builds(self) -> str:
+        """The folder of builds."""
+        return os.path.join(self._folder, "commits")
+
+    @property
+    def chosen(self) -> dict[str, Any] | None:
+        """What `Figures.noted` returned once the ends were compared."""
+        noted: dict[str, Any] | None = self._known["chosen"]
+        return noted
+
+    def choose(self, noted: dict[str, Any]) -> None:
+        """Keep what `Figures.noted` returns."""
+        self._known["chosen"] = noted
+        self._save()
+
+    @property
+    def skipped(self) -> Mapping[str, str]:
+        """Commits that cannot be measured, by id, and why."""
+        reasons: Mapping[str, str] = self._known["skipped"]
+        return reasons
+
+    def skip(self, commit: str, reason: str) -> None:
+        """Keep that a commit cannot be measured."""
+        self._known["skipped"][commit] = reason
+        self._save()
+
+    def out(self, commit: str) -> str:
+        """Return the folder of a commit's runs: ``base`` is the good end."""
+        return os.path.join(self._folder, "runs", commit[:_ID])
+
+    def rounds(self, commit: str) -> int:
+        """Return how often a commit was measured."""
+        folder = os.path.join(self.out(commit), SIDES[1])
+        return len(os.listdir(folder)) if os.path.isdir(folder) else 0
+
+    def _save(self) -> None:
+        """Write what is known; the earlier file stays until this one is complete."""
+        path = os.path.join(self._folder, _NAME)
+        with open(f"{path}.new", "w", encoding="utf-8") as file:
+            json.dump(self._known, file, indent=1)
+        os.replace(f"{path}.new", path)
+
+
+@contextmanager
+def search_state(folder: str, about: Sequence[str]) -> Iterator[SearchState]:
+    """Yield the state in a folder, a temporary one for ""; files of work are removed.
+
+    `about` says what is searched. Raises UsageError if the folder is not empty and
+    holds another search, FetchError if it cannot be written to.
+    """
+    with _folder(folder) as place:
+        try:
+            state = _opened(place, list(about))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise FetchError(f"--state {printable(folder)}: {reason}") from None
+        try:
+            yield state
+        finally:
+            shutil.rmtree(state.work, ignore_errors=True)
+
+
+@contextmanager
+def _folder(named: str) -> Iterator[str]:
+    if named:
+        yield os.path.abspath(named)
+        return
+    with tempfile.TemporaryDirectory(
+        prefix="pprofdiff-", ignore_cleanup_errors=True
+    ) as place:
+        yield place
+
+
+def _opened(folder: str, about: list[str]) -> SearchState:
+    named = f"--state {printable(folder)}"
+    os.makedirs(folder, exist_ok=True)
+    others = set(os.listdir(folder)) - {_WORK}
+    known: Any = {"schema": _SCHEMA, "about": about, "chosen": None, "skipped": {}}
+    if _NAME in others:
+        try:
+            with open(os.path.join(folder, _NAME), encoding="utf-8") as file:
+                known = json.load(file)
+        except ValueError:
+            known = None
+        keys = {"schema", "about", "chosen", "skipped"}
+        if not isinstance(known, dict) or not keys <= known.keys():
+            raise UsageError(f"{named}: {_NAME} is damaged; name a new folder")
+        if (known["schema"], known["about"]) != (_SCHEMA, about):
+            raise UsageError(
+                f"{named}: holds a search for other commits, benchmarks or flags; name "
+                "a new folder"
+            )
+    elif others:
+        raise UsageError(f"{named}: holds other files; name a new folder")
+    state = SearchState(folder, known)
+    shutil.rmtree(state.work, ignore_errors=True)
+    os.makedirs(state.work)
+    return state

@@ -12,7 +12,6 @@ import os
 import signal
 import sys
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pprofdiff._version import __version__

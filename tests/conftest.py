@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -128,15 +127,6 @@ def _needs_another_go(item):
         and not (make.KEPT / f"{maker}{go}.trace.xz").exists()
         for maker, go in _NEEDED.findall(item.name)
     )
-
-
-@pytest.fixture(scope="session")
-def waits_program(tmp_path_factory):
-    """Return the built program of tests/workloads/waits."""
-    path = tmp_path_factory.mktemp("waits") / "waits"
-    build = ["go", "build", "-o", str(path), "./waits"]
-    subprocess.run(build, cwd=Path(__file__).parent / "workloads", check=True)
-    return path
 
 
 class Outcome(NamedTuple):

@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-import subprocess
-
-import pytest
-
+from tests.analysis.traces.capture import planted
 from tests.field.capture import PAIRS
 
 SYNCED = PAIRS / "sync-gone-bbolt"
 
 
-@pytest.fixture(scope="module")
-def planted(tmp_path_factory, waits_program):
-    """Return traces of a lock held over a file's sync, and over a sleep."""
-    folder = tmp_path_factory.mktemp("planted")
-    for mode in ("fsync", "sleep"):
-        subprocess.run([waits_program, mode, folder / mode], check=True)
-    return folder
-
-
-@pytest.mark.go
-def test_a_planted_wait_trips_the_rules_that_name_its_end(judged, planted):
+def test_a_planted_wait_trips_the_rules_that_name_its_end(judged):
     rules = (
         "wait:sleep:+10%", "wait:timer:+10%", "wait:^main[.]lockSleep:+1ms",
         "wait:fsync:+10%", "wait:syscall:+10%",
     )  # fmt: skip
-    _, there = judged(planted / "fsync", planted / "sleep", *rules)
+    _, there = judged(planted("fsync"), planted("sleep"), *rules)
     assert [there[r]["outcome"] for r in rules] == [*["fail"] * 3, *["pass"] * 2]
-    _, back = judged(planted / "sleep", planted / "fsync", *rules)
+    _, back = judged(planted("sleep"), planted("fsync"), *rules)
     assert [back[r]["outcome"] for r in rules] == [*["pass"] * 3, *["fail"] * 2]
 
 
-@pytest.mark.go
-def test_runs_of_one_program_pass(judged, planted):
+def test_runs_of_one_program_pass(judged):
     rules = ("wait:time[.]Sleep:+10%", "wait:gc:+10%", "wait:created:+1us")
-    outcome, _ = judged(planted / "sleep", planted / "sleep", *rules[1:])
+    outcome, _ = judged(planted("sleep"), planted("sleep"), *rules[1:])
     assert outcome == "pass"
-    _, rows = judged(planted / "sleep", planted / "sleep", rules[0])
+    _, rows = judged(planted("sleep"), planted("sleep"), rules[0])
     assert rows[rules[0]]["outcome"] == "cannot tell"
 
 

@@ -23,6 +23,7 @@ from pprofdiff.loaders.traces import decode
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.model.traces.timeline import CPUSamples
 from pprofdiff.model.traces.trace import State
+from tests.analysis.traces.capture import planted
 from tests.field.capture import PAIRS
 
 from .capture import RATES, SOURCE, kept
@@ -252,3 +253,23 @@ def test_what_waits_for_a_call_is_counted_with_it():
     found = found_in("chain-receipts-each")["syscall-fdatasync"]
     assert "with waits for it 7.5 → 50.1 ms per op" in found.title
     assert "Behind it, bbolt.(*DB).beginRWTx (db.go:824)" in found.text
+
+
+# Of each mode of tests/workloads/waits, what its name is in; pingpong is one goroutine's
+# work on the way to another's, pipeline one wait, begun has no end, and callee is cpu
+# under another name.
+HOLDS = {
+    "fsync": "lockFsync", "sleep": "lockSleep", "cpu": "lockCPU", "channel": "answers",
+    "group": "slowMember", "worker": "serve", "timer": "lockTimer", "flight": "flight",
+    "pool": "pool",
+}  # fmt: skip
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize(("base", "new"), [*permutations(HOLDS, 2)])
+def test_the_first_finding_names_what_a_lock_or_a_channel_was_held_up_by(base, new):
+    found = find(compare_paths([planted(base)], [planted(new)]).data).found
+    first = next(f for f in found if f.id.startswith((*OFF_CPU, "wait-")))
+    ways = {way for way, mode in (("better", base), ("worse", new))
+            if re.search(rf"main\.{HOLDS[mode]}\b", first.title)}  # fmt: skip
+    assert first.direction in ways

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.scaling import scale_of, scaled_totals, unit_words
+from pprofdiff.analysis.profiles.scaling import scale_of, unit_words
 from pprofdiff.analysis.profiles.tables import chains, plumbing
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.goruntime.rules import rules
@@ -76,7 +76,7 @@ def waterfall(
     diff = data_of(diff)
     ax = themed(ax, theme, "x")
     scale, rows = scale_of(diff), _parts(diff)
-    base, new = scaled_totals(diff)
+    base, new = diff.normalization.scaled(*diff.totals)
     ends = base + np.cumsum(rows.delta)
     starts = ends - rows.delta
     places = np.arange(1, len(rows.names) + 1)
@@ -153,7 +153,9 @@ def totals_in_words(diff: ProfileDiff) -> str:
     scale, labels = scale_of(diff), (diff.base.label, diff.new.label)
     return ", ".join(
         f"{shortened(label)} {value_words(scale, total)}"
-        for label, total in zip(labels, scaled_totals(diff), strict=True)
+        for label, total in zip(
+            labels, diff.normalization.scaled(*diff.totals), strict=True
+        )
     )
 
 

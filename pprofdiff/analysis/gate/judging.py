@@ -55,11 +55,13 @@ def verdict_caveats(verdict: Verdict) -> list[Caveat]:
 class _Checked(NamedTuple):
     """A figure against its limit.
 
-    `over` is true if the figure is over the limit; `trips` if it is, with the certainty
-    that the gate requires; `between` if the limit lies inside its interval.
+    `allowed` is how much worse than base new may be, in the figure's unit. `over` is
+    true if it is worse; `trips` if it is, with the certainty that the gate requires;
+    `between` if the limit lies inside its interval.
     """
 
     figure: Figure
+    allowed: float
     over: bool
     trips: bool
     between: bool
@@ -91,7 +93,6 @@ def _ruling(asked: Asked, gate: Gate, judged: Judged) -> Ruling:
     low, high = figure.bounds or (None, None)
     if high == inf:
         high = None
-    allowed = _allowed(figure, asked.limit)
     return Ruling(
         rule=asked.text,
         outcome=outcome,
@@ -108,8 +109,8 @@ def _ruling(asked: Asked, gate: Gate, judged: Judged) -> Ruling:
         line=figure.line,
         low=low,
         high=high,
-        allowed=allowed if limit else None,
-        needs=needs(figure, asked.limit, allowed) if worst.between else "",
+        allowed=worst.allowed if limit else None,
+        needs=needs(figure, asked.limit, worst.allowed) if worst.between else "",
     )
 
 
@@ -122,26 +123,19 @@ def _outcome(checked: list[_Checked], worst: _Checked) -> Outcome:
     return "cannot tell" if any(one.between for one in checked) else "pass"
 
 
-def _allowed(figure: Figure, limit: Limit) -> float:
-    """Return how much worse than base new may be, in the figure's unit."""
-    if limit.sign:
-        return limit.allowed(figure.base, figure.unit)
-    return limit.within(figure.unit) - figure.base
-
-
 def _checked(figure: Figure, limit: Limit, *, strict: bool) -> _Checked:
     if limit.sign:
-        over = figure.change > limit.allowed(figure.base, figure.unit)
+        allowed = limit.allowed(figure.base, figure.unit)
     else:
-        over = figure.new > limit.within(figure.unit)
-    worse = figure.worse
+        allowed = limit.within(figure.unit) - figure.base
+    over, worse = figure.change > allowed, figure.worse
     if worse is None:
         trips = over and (strict or figure.noise is False)
-        return _Checked(figure, over, trips, between=False)
+        return _Checked(figure, allowed, over, trips, between=False)
     low, high = worse
-    allowed = _allowed(figure, limit)
     between = low <= allowed < high
-    return _Checked(figure, over, low > allowed or (strict and between), between)
+    trips = low > allowed or (strict and between)
+    return _Checked(figure, allowed, over, trips, between)
 
 
 def _words(worst: _Checked, checked: list[_Checked]) -> str:

@@ -293,11 +293,6 @@ class GCDiff:
         sides = Runs.single(np.ones(1), np.array([self.factors.cycles]))
         return judged_ratios((GC_WORK,), sides).change().significant
 
-    @property
-    def cycle_cpu_beyond_runs(self) -> bool:
-        """Whether CPU per cycle changed by more than runs of one build differ."""
-        return self.estimates["gc_cpu_us_per_cycle"].significant
-
 
 def _intervals_ms(side: GCSide) -> NDArray[np.float64]:
     """Return the time from each cycle to the next, averaged over missing lines."""

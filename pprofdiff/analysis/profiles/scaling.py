@@ -30,7 +30,7 @@ _NANOSECONDS = ("nanoseconds", "ns")
 
 def scale_of(diff: ProfileDiff) -> Scale:
     """Return the scale for all scaled numbers of a comparison, based on its totals."""
-    values, mode = scaled_totals(diff), diff.normalization.mode
+    values, mode = diff.normalization.scaled(*diff.totals), diff.normalization.mode
     noun = diff.sample_type.type
     scale = scale_in_mode(values, diff.unit, mode, cpu=diff.is_cpu, noun=noun)
     if mode == "composition":
@@ -67,11 +67,6 @@ def _decimals(values: Iterable[float], size: float) -> int:
     """Return enough decimals to show a thousandth of the largest value."""
     top = max((abs(v) for v in values), default=0.0) / size
     return 3 if top < 10 else 2 if top < 100 else 1
-
-
-def scaled_totals(diff: ProfileDiff) -> tuple[float, float]:
-    """Return the totals of base and new after scaling."""
-    return diff.normalization.scaled(*diff.totals)
 
 
 def words(diff: ProfileDiff, base: float, new: float) -> str:

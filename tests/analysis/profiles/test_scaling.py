@@ -12,7 +12,6 @@ from pprofdiff.analysis.profiles.scaling import (
     MODES,
     in_words,
     scale_of,
-    scaled_totals,
     unit_words,
 )
 from pprofdiff.analysis.work import counted
@@ -64,7 +63,7 @@ def test_totals_are_scaled_as_rows_are(work, texts):
             counts="cost",
         )  # fmt: skip
         diff = replace(diff, normalization=by)
-    base, new = scaled_totals(diff)
+    base, new = diff.normalization.scaled(*diff.totals)
     assert (base, new) == (
         diff.totals[0] * diff.normalization.base_factor,
         diff.totals[1] * diff.normalization.new_factor,

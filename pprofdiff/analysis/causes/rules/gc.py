@@ -188,9 +188,9 @@ def _cadence_moved(gc: GCDiff) -> bool:
 
 def _cost_moved(gc: GCDiff) -> bool:
     """Return whether CPU per cycle changed significantly (one run: within the run)."""
-    return (
-        gc.cycle_cpu_beyond_runs if gc.several_runs else gc.cycle_cpu_change.significant
-    )
+    if gc.several_runs:
+        return gc.estimates["gc_cpu_us_per_cycle"].significant
+    return gc.cycle_cpu_change.significant
 
 
 def _claim(case: Case, factor: float) -> Claim | None:

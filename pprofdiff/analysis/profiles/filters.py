@@ -41,7 +41,7 @@ _NUMBER = re.compile(r"([+-]?[0-9]+)([A-Za-z]+)?")
 _BYTES = ("alignment", "request")
 
 
-def _number_units(profile: Profile) -> dict[str, str]:
+def number_units(profile: Profile) -> dict[str, str]:
     """Return the unit of each numeric label key: the first that a sample gives.
 
     A key without a unit counts bytes if it is ``alignment`` or ``request``; otherwise
@@ -67,7 +67,7 @@ def _tag_test(option: str, value: str, units: dict[str, str], notes: list[str]) 
     The test takes a profile and returns which of its samples pass (bool). `value` is
     what to look for, after ``KEY=`` to restrict it to labels of one key. A range of
     numbers such as ``32kb``, ``:64kb``, ``4mb:`` or ``12kb:64mb`` applies to numeric
-    labels, in the `units` of `_number_units`, and adds a line to `notes`. Anything else
+    labels, in the `units` of `number_units`, and adds a line to `notes`. Anything else
     is comma-separated regular expressions for text labels: all of them must match
     ``KEY:VALUE`` or, with a key, any of them the value. Raises UsageError, which names
     the `option`, if a pattern is invalid or a number does not fit in 64 bits.
@@ -218,7 +218,7 @@ def filtered(profile: Profile, filters: Filters) -> _Filtered:
     """
     notes: list[str] = []
     matched: dict[str, bool] = {}
-    units = _number_units(profile)
+    units = number_units(profile)
     profile = _by_name(profile, filters, matched)
     profile = _shown_from(profile, filters, matched)
     kept = np.ones(len(profile), np.bool_)

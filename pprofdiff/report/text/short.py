@@ -111,11 +111,15 @@ def short_parts(
     def parts(room: _Room) -> list[Part | Block]:
         return list(_parts(report, shown, room, page))
 
-    def spare(room: _Room) -> int:
-        return MOST - sum(1 for _ in lines(laid_out(parts(room)), page))
+    def fits(some: Sequence[Part | Block]) -> bool:
+        return sum(1 for _ in lines(laid_out(some), page)) <= MOST
 
+    whole = parts(most)
+    if fits(whole):
+        return whole
     # Each room leaves at least as many lines as the one before: few have to be tried.
-    return parts(rooms[min(bisect_left(rooms, 0, key=spare), len(_LESS))])
+    at = bisect_left(rooms, True, lo=1, key=lambda room: fits(parts(room)))
+    return parts(rooms[min(at, len(_LESS))])
 
 
 def _parts(

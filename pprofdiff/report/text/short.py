@@ -111,14 +111,14 @@ def short_parts(
     def parts(room: _Room) -> list[Part | Block]:
         return list(_parts(report, shown, room, page))
 
-    def fits(some: Sequence[Part | Block]) -> bool:
-        return sum(1 for _ in lines(laid_out(some), page)) <= MOST
+    def spare(some: Sequence[Part | Block]) -> int:
+        return MOST - sum(1 for _ in lines(laid_out(some), page))
 
     whole = parts(most)
-    if fits(whole):
+    if spare(whole) >= 0:
         return whole
     # Each room leaves at least as many lines as the one before: few have to be tried.
-    at = bisect_left(rooms, True, lo=1, key=lambda room: fits(parts(room)))
+    at = bisect_left(rooms, 0, lo=1, key=lambda room: spare(parts(room)))
     return parts(rooms[min(at, len(_LESS))])
 
 

@@ -127,7 +127,7 @@ _OF_CAPTURES = frozenset(
     )
 )
 
-_SAME_SOURCE = "the source of all packages with samples is the same in both builds"
+_SAME_SOURCE = "the code of all packages with samples is the same in both builds"
 
 SCREEN = Scope()
 """What fits a screen."""

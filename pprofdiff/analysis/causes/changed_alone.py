@@ -69,7 +69,7 @@ def changed_alone(carriers: Carriers) -> Finding | None:
         where = f"at {listed(others)}"
         if len(others) > SEVERAL:
             where = f"in {count(len(others))} hunks"
-        clauses.append(f"code without samples changed {where}")
+        clauses.append(f"other code of their packages changed {where}")
     named = _first_of_each(carriers, rows)
     finding = Finding(
         "changed-alone",
@@ -169,9 +169,10 @@ class _Place(NamedTuple):
         """The place for display: ``file.go:12-14``, by lines of new if it has any."""
         if self.hunk is None:
             return self.path
-        _, *new = self.lines
-        start, end = new[0] if self.hunk.new_count else self.lines[0]
-        return f"{self.path}:{start}{f'-{end}' if end > start else ''}"
+        kept = self.hunk.new_count > 0
+        start, end = self.lines[kept]
+        lines = f"{self.path}:{start}{f'-{end}' if end > start else ''}"
+        return lines if kept else f"{lines} (removed)"
 
     @property
     def lines(self) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -173,11 +173,12 @@ def _ranked(view: _View) -> Iterator[Finding]:
     if view.cpu is not None and taken is not None:
         collects = False
         for what in _RUNTIME:
-            follows = _of_runtime(view, view.cpu, taken, what, collects=collects)
-            if follows is not None:
+            work = _of_runtime(view, view.cpu, taken, what, collects=collects)
+            if work is not None:
                 collects |= what.id == _GC_WORK
-                _put(view, follows, drafts)
-    drafts.sort(key=lambda draft: -draft[0])
+                _put(view, work, drafts)
+    # What changed against the outcome does not explain it.
+    drafts.sort(key=lambda draft: (_is_contrary(view, draft[1]), -draft[0]))
     for _, cause, below in drafts:
         amounts_below = [one.explains for one in below if one.explains]
         whole = sum(amounts_below, cause.explains or 0.0)
@@ -190,6 +191,14 @@ def _ranked(view: _View) -> Iterator[Finding]:
     wanted = word is not None and (word.weight or not drafts)
     if word is not None and wanted and known.isdisjoint(word.functions):
         yield word
+
+
+def _is_contrary(view: _View, finding: Finding) -> bool:
+    """Return whether a cause goes against a significant change of the CPU."""
+    if not view.moved or view.cpu is None:
+        return False
+    whole = view.cpu.scaled_delta(*view.cpu.diff.totals)
+    return finding.direction == ("worse" if whole < 0 else "better")
 
 
 def _add_places(
@@ -254,6 +263,7 @@ def _leads(cpu: CPUComparison, delta: float) -> bool:
 def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
     """Add runtime work as a consequence of the largest allocation cause, or as a cause.
 
+    Without a verdict it is no cause: how much GC a run does varies with its length.
     The GC runs as often as the program allocates and wakes its workers through the
     scheduler.
     """
@@ -273,7 +283,7 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
                 title=f"{finding.title}, from {every} allocation causes"
             )
         drafts[drafts.index(owners[0])] = weight, cause, [*below, finding]
-    else:
+    elif view.moved:
         drafts.append((finding.weight, finding, []))
 
 
@@ -356,7 +366,7 @@ def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
     who = f"{_called(cpu.names[place.row])}{callees}"
     delta = cpu.scaled_delta(place.base, place.new)
     if _is_most(view, cpu, delta):
-        return f"Most of the change is in {who}: {amount}, not significant on its own"
+        return f"Not significant on its own, most of the change is in {who}: {amount}"
     if not _leads(cpu, delta):
         return f"Within noise: {who}, {amount}"
     if cpu.change(place.claim).significant:
@@ -668,7 +678,7 @@ def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
     """Return the verb of a site with its helpers, and the sentence that names them."""
     first, several = site.helpers[0], len(site.helpers) > 1
     of_new = bool(first.space[1])
-    which = "only new has" if of_new else "only base has"
+    which = "only new calls" if of_new else "only base calls"
     who = f"{len(site.helpers)} functions" if several else "a function"
     verb = f"and {who} below it that {which} allocate {'less' if fewer else 'more'}:"
     amount = f"{arrow(*first.space, 'B')}/op"

@@ -195,8 +195,7 @@ def _together(
     """Return how much of the change all findings explain, and what the rest is.
 
     `who` is the subject of the sentence with its verb. `seen` is the amount in the
-    title of the only cause, which is not repeated. Returns "" if the causes and the
-    total go different ways, and nothing else is known.
+    title of the only cause, which is not repeated.
     """
     scale = scale_of(cpu)
     amount = scale.text(explained.explained, signed=True)
@@ -215,7 +214,7 @@ def _together(
         where = "Outside the causes" if beyond and not against else "Not explained"
         text = f"{who} {parts}. {where}: {_groups(explained, scale)}."
     elif against:
-        text = ""
+        text = f"{who} {parts}.{_unexplained(rest, whole)}"
     elif scale.rounded(whole - part) == 0:
         text = f"{who} all of the {total}."
     elif not explained.quiet or abs(whole - part) > (1 - COVERS) * max(

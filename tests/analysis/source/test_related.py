@@ -115,15 +115,15 @@ def elsewhere(file):
         # A constant has no samples, and may be what costs.
         (
             {"x.go": "package m\n\nvar x int\n"},
-            "none changed; code without samples changed at x.go",
+            "none changed; other code of their packages changed at x.go",
         ),
         (
             CHANGED | {"x.go": "package m\n"},
-            "only m.(*T).Outer changed; code without samples changed at x.go",
+            "only m.(*T).Outer changed; other code of their packages changed at x.go",
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
-            "none changed; code without samples changed at f.go:3",
+            "none changed; other code of their packages changed at f.go:3",
         ),
         (CHANGED | TESTS, "only m.(*T).Outer changed"),
         # Go ignores such files.
@@ -131,7 +131,7 @@ def elsewhere(file):
         # Lines right below a function are not in it.
         (
             {"outer.go": OUTER.replace("second()\n}", "third()\n}\nvar x int")},
-            "only m.(*T).Outer changed; code without samples changed at outer.go:9",
+            "only m.(*T).Outer changed; other code of their packages changed at outer.go:9",
         ),
     ],
 )

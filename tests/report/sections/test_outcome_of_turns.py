@@ -165,7 +165,7 @@ def test_what_else_changed_leaves_out_what_the_causes_say():
     little = path("H")
     base, new = {F: 6000, little: 200}, {F: 18000, little: 260}
     text = as_text(report_parts(of(Unit(base), Unit(new))))
-    title = "What else changed most (flat, with library code)"
+    title = "What changed most, but for the functions above (flat, with library code)"
     _, _, table = text.partition(f"\n{title}\n")
     rows = table.partition("\n\n")[0].splitlines()[1:-1]
     assert [row.split()[-1] for row in rows] == ["p.H"]

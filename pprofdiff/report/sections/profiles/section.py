@@ -245,44 +245,37 @@ def _short_parts(
             brief=brief,
             together=bool(report.outcome.units),
         )
-        yield from _beyond_causes(report, diff, most) if brief else [most]
+        yield from _beyond_causes(report, most) if brief else [most]
         yield from _of_fleet(report, diff, rows)
     if scope.joined:
         yield from renamed(diff)
 
 
 def _beyond_causes(
-    report: ReportModel, diff: ProfileDiff, moved: Table | Sentence
+    report: ReportModel, moved: Table | Sentence
 ) -> Iterator[Table | Sentence]:
-    """Yield what changed without the functions whose numbers the causes have."""
+    """Yield what changed without the functions that the causes name."""
     if not isinstance(moved, Table):
         yield moved
         return
-    left = _not_in_causes(report, diff, moved)
+    left = _not_in_causes(report, moved)
     said = len(moved.rows) - len(left)
-    title = moved.title.replace("What changed", "What else changed", 1)
+    title = moved.title.replace("most", "most, but for the functions above", 1)
     if not said:
         yield moved
     elif left:
         yield replace(moved, rows=left, total=max(moved.total - said, 0), title=title)
 
 
-def _not_in_causes(
-    report: ReportModel, diff: ProfileDiff, table: Table
-) -> tuple[Row, ...]:
-    """Return the rows without those whose name and change a numbered cause has."""
-    number, delta = scale_of(diff).number, table.place("delta")
-    causes = [c for c in report.findings.causes if c.severity != "info"]
-    return tuple(
-        row
-        for row in table.rows
-        if not any(
-            row.key in cause.names
-            and cause.own is not None
-            and number(cause.own, signed=True) == row.cells[delta].text
-            for cause in causes
-        )
-    )
+def _not_in_causes(report: ReportModel, table: Table) -> tuple[Row, ...]:
+    """Return the rows of functions that no numbered cause names with its CPU."""
+    named = {
+        name
+        for cause in report.findings.causes
+        if cause.severity != "info" and cause.own is not None
+        for name in cause.names
+    }
+    return tuple(row for row in table.rows if row.key not in named)
 
 
 def profile_tiles(section: Section) -> Iterator[Tile]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -146,7 +146,18 @@ def decoded(
     unread = _in_lines(sorted(lost), label)
     if unread and not captures:
         raise FormatError("; ".join(unread))
-    return Decoded(Side(label, tuple(captures)), unread)
+    settings = _settings(captures)
+    return Decoded(Side(label, tuple(captures), settings=settings), unread)
+
+
+def _settings(captures: Sequence[Capture[Any]]) -> Mapping[str, str]:
+    """Return the build settings of the first profile, empty if they are not at hand."""
+    for capture in captures:
+        if capture.kind == "profile" and capture.content.mappings:
+            from pprofdiff.inputs.buildinfo import build_settings
+
+            return build_settings(capture.content.mappings[0])
+    return {}
 
 
 class _Turns:

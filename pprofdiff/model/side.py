@@ -118,12 +118,14 @@ class HostGroup(NamedTuple):
 class Side:
     """The captures of one build, with its label.
 
-    `fleet` is None unless the captures sum up profiles of many hosts.
+    `fleet` is None unless the captures sum up profiles of many hosts. `settings` are
+    those of the build, such as ``-race``, if a profiled program is at hand, else empty.
     """
 
     label: str
     captures: tuple[Capture[Any], ...] = ()
     fleet: Fleet | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @overload
     def of(self, kind: Literal["profile"]) -> tuple[Capture[Profile], ...]: ...

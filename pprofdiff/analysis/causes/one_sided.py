@@ -28,6 +28,7 @@ from pprofdiff.model.csr import (
     once_per_row,
     row_of_item,
     sums,
+    unique_tuples,
 )
 
 Mask = NDArray[np.bool_]
@@ -147,24 +148,42 @@ def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
 
 
 def renumbered(cpu: CPUComparison) -> list[int]:
-    """Return closures of one side that may be renumbered closures of the other.
+    """Return closures of one side that may be those of the other by another name.
 
-    They have no pair, and their function has such closures on both sides.
+    They have no pair. Their function has such closures on both sides, which may be
+    renumbered; or the same file does, whose function one side's compiler inlined:
+    ``crc32.init.OnceFunc.func4`` is ``sync.OnceFunc.func1``.
     """
     sides = cpu.diff.paired_functions.union
     there = np.zeros((2, len(cpu.names)), np.bool_)
     for side, rows in enumerate(sides):
         there[side, rows] = True
-    closures: dict[tuple[str, str], tuple[set[int], set[int]]] = {}
+    closures: dict[object, tuple[set[int], set[int]]] = {}
     symbols = Symbols(cpu.names, {})
     for side in (0, 1):
-        for row in np.flatnonzero(there[side] & ~there[1 - side]).tolist():
-            if (symbol := symbols[row]).kinds:
-                home = symbol.package, symbol.function
+        alone = np.flatnonzero(there[side] & ~there[1 - side]).tolist()
+        alone = [row for row in alone if symbols[row].kinds]
+        files = _files(cpu, side) if alone else {}
+        for row in alone:
+            symbol = symbols[row]
+            homes: list[object] = [(symbol.package, symbol.function)]
+            if row in files and is_standard_library(symbol.package):
+                homes.append(files[row])
+            for home in homes:
                 closures.setdefault(home, (set(), set()))[side].add(row)
-    return [
-        row for some in closures.values() if all(some) for row in set().union(*some)
-    ]
+    both = (some for some in closures.values() if all(some))
+    return sorted({row for some in both for row in set().union(*some)})
+
+
+def _files(cpu: CPUComparison, side: int) -> dict[int, str]:
+    """Return the last two elements of the path of each function's file, by row."""
+    profile = (cpu.diff.base, cpu.diff.new)[side].profile
+    rows = cpu.diff.paired_functions.of_lines(side)
+    files = profile.functions.filename[profile.locations.line_function]
+    first, _ = unique_tuples((rows, files))
+    pairs = zip(rows[first].tolist(), files[first].tolist(), strict=True)
+    paths = ((row, profile.strings[file]) for row, file in pairs)
+    return {row: "/".join(path.split("/")[-2:]) for row, path in paths if path}
 
 
 def _own(cpu: CPUComparison) -> Claim:

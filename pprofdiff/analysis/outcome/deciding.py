@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import log, sqrt
 from typing import TYPE_CHECKING, Literal
 
@@ -33,6 +34,7 @@ from pprofdiff.analysis.outcome.model import (
     is_bounded,
 )
 from pprofdiff.analysis.policy import MOST, SAME_WITHIN, SEVERAL
+from pprofdiff.analysis.profiles.builds import build_differences
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.profiles.kinds import is_counted
@@ -94,6 +96,12 @@ def outcome(comparison: Comparison) -> Outcome:
     narrower, as it cancels the machine's speed. Contradicting figures give no verdict.
     On a busy machine CPU/op ranks before wall-clock figures.
     """
+    builds = build_differences(comparison.base, comparison.new, comparison.cpu)
+    return replace(_outcome(comparison), builds=tuple(builds))
+
+
+def _outcome(comparison: Comparison) -> Outcome:
+    """Return the outcome by figures alone."""
     figures = list(measures(comparison))
     if comparison.measured:
         return _of_turns(comparison, figures)

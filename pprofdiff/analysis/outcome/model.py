@@ -292,7 +292,7 @@ class Outcome:
     share of all CPU outside them, (base, new): GC workers, the scheduler, goroutines
     not started by benchmarks; None without profiles. `by_label` is the cost per op by
     sample label; None if `units` has it, the operation count is unknown, or no label
-    splits the work.
+    splits the work. `builds` says in phrases how the builds differ apart from sources.
     """
 
     verdict: Verdict = "unknown"
@@ -309,6 +309,7 @@ class Outcome:
     units: tuple[Unit, ...] = ()
     rest: tuple[float, float] | None = None
     by_label: LabelUnits | None = None
+    builds: tuple[str, ...] = ()
 
     @property
     def moved(self) -> tuple[Unit, ...]:

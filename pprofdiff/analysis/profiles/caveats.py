@@ -122,12 +122,10 @@ def _versions(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
     spans = releases_apart(base, new)
     if spans is None:
         return
-    words = [format_go_version(*span) for span in spans]
     yield Caveat(
         "go-version",
-        f"{base.label} was built with {words[0]}, {new.label} with {words[1]}: "
-        "runtime functions were renamed and split; trust the categories, not single "
-        "runtime functions",
+        "runtime functions were renamed and split between the Go releases: trust the "
+        "categories, not single runtime functions",
     )
 
 

@@ -33,6 +33,7 @@ def outcome_row(outcome: Outcome) -> Row:
         "scaled_alike": outcome.alike,
         "cpu_a_second": outcome.cpu_a_second and outcome.cpu_a_second[0],
         "busy": outcome.busy,
+        "builds": list(outcome.builds),
         "counted": [one._asdict() for one in outcome.counted],
         "units": unit_rows(outcome),
         "together": None if moved is None else moved._asdict(),

@@ -72,7 +72,16 @@ def outcome_text(outcome: Outcome) -> OutcomeText:
     if outcome.by_label is not None and (by_label := label_sentence(outcome.by_label)):
         below.insert(0, by_label)
     needs = (_sentence(outcome.needs),) if outcome.needs else ()
-    return OutcomeText(f"{headline}.", tuple(map(Sentence, (*below, *needs))))
+    return OutcomeText(
+        f"{headline}.", tuple(map(Sentence, (*_builds(outcome), *below, *needs)))
+    )
+
+
+def _builds(outcome: Outcome) -> list[str]:
+    """Return the sentence on how builds differ, which comes first."""
+    return (
+        [f"The builds differ: {'; '.join(outcome.builds)}."] if outcome.builds else []
+    )
 
 
 _ABOUT = (
@@ -138,7 +147,9 @@ def _units_text(outcome: Outcome, first: Measure) -> OutcomeText:
             below.append(_ABOUT)
     if outcome.needs:
         below.append(_sentence(outcome.needs))
-    return OutcomeText(f"{headline}.", tuple(map(Sentence, below)))
+    return OutcomeText(
+        f"{headline}.", tuple(map(Sentence, (*_builds(outcome), *below)))
+    )
 
 
 def _alone(outcome: Outcome) -> list[str]:

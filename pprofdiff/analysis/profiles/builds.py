@@ -1,0 +1,207 @@
+"""How the builds of two sides differ, apart from their sources.
+
+Build settings tell where the programs are at hand (`Side.settings`), else functions: a
+race build calls its detector at each access to memory, a build without optimizations
+inlines nothing. A function that has no sample shows nothing about a build.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.policy import (
+    ENOUGH,
+    FEW_SAMPLES,
+    MOST,
+    NAMED,
+    NOTICED,
+    SEVERAL,
+)
+from pprofdiff.analysis.profiles.caveats import releases_apart
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.side import ProfileSide
+from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of
+from pprofdiff.goruntime.readable import short
+from pprofdiff.goruntime.versions import format_go_version
+from pprofdiff.model.csr import first_in_row
+from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.side import Side
+
+# What functions of a build with such a flag begin with, and what it costs.
+_DETECTORS = {
+    "-race": (("racecall", "__tsan", "runtime.race"), "2 to 20 times the time"),
+    "-msan": (("__msan", "runtime.msan"), "about 3 times the time"),
+    "-asan": (("__asan", "runtime.asan"), "about twice the time"),
+}
+# Settings that change what code costs, in the order of how much.
+_SETTINGS = (
+    *("-race", "-msan", "-asan", "-cover", "-covermode", "-gcflags", "-pgo"),
+    *("GOARCH", "GOOS", "GOAMD64", "GOARM64", "GOARM", "GOEXPERIMENT", "CGO_ENABLED"),
+)
+_ARCHITECTURE = re.compile(
+    r"_(386|amd64|arm|arm64|loong64|mips64x|mipsx|ppc64x|riscv64|s390x|wasm)\.s$"
+)
+
+Bools = NDArray[np.bool_]
+
+
+def build_differences(base: Side, new: Side, cpu: ProfileDiff | None) -> list[str]:
+    """Return how the builds differ, each as a phrase; empty if nothing shows it."""
+    if cpu is None or not cpu.grouped:
+        return []
+    sides = cpu.base, cpu.new
+    if base.settings and new.settings:
+        found = list(_of_settings(base, new))
+    else:
+        found = [*_of_detectors(*sides), *_of_inlining(cpu), *_of_architecture(*sides)]
+    return [*found, *_of_releases(cpu, base, new)]
+
+
+def _of_settings(base: Side, new: Side) -> Iterator[str]:
+    for name in _SETTINGS:
+        old, now = base.settings.get(name, ""), new.settings.get(name, "")
+        if name == "-pgo":
+            # The profile's path says nothing.
+            old, now = ("true" if value else "" for value in (old, now))
+        if old != now and "true" in (old, now):
+            yield _only(new.label if now else base.label, name)
+        elif old != now:
+            yield f"{name} {old or 'none'} → {now or 'none'}"
+
+
+def _of_detectors(base: ProfileSide, new: ProfileSide) -> Iterator[str]:
+    if min(_samples(side.profile) for side in (base, new)) < ENOUGH:
+        return
+    for flag, (begins, _) in _DETECTORS.items():
+        has = [
+            any(name.startswith(begins) for name in side.profile.function_names())
+            for side in (base, new)
+        ]
+        if has[0] != has[1]:
+            yield _only((base if has[0] else new).label, flag)
+
+
+def _only(label: str, flag: str) -> str:
+    cost = f", which takes {_DETECTORS[flag][1]}" if flag in _DETECTORS else ""
+    return f"only {label} is built with {flag}{cost}"
+
+
+def _samples(profile: Profile) -> int:
+    return int(np.abs(profile.values[:, 0]).sum())
+
+
+class _Inlining(NamedTuple):
+    """The program's functions that one side inlines, and those that it calls.
+
+    `share` is the part of all samples with an inlined frame, of any package.
+    """
+
+    inlined: frozenset[str]
+    called: frozenset[str]
+    share: float
+
+
+def _of_inlining(cpu: ProfileDiff) -> Iterator[str]:
+    """Yield whether one side's compiler inlined nothing, at all or of the program."""
+    sides = cpu.base, cpu.new
+    if min(_samples(side.profile) for side in sides) < ENOUGH:
+        return
+    found = [_inlining(cpu, side) for side in (0, 1)]
+    for side, (one, other) in enumerate((found, found[::-1])):
+        nothing = not one.share and other.share >= MOST
+        calls = not one.inlined and len(one.called & other.inlined) >= SEVERAL
+        if nothing or calls:
+            label = sides[side].label
+            yield f"{label} inlines nothing, as with -gcflags=-l or -N"
+
+
+def _inlining(cpu: ProfileDiff, side: int) -> _Inlining:
+    functions = cpu.paired_functions
+    profile, of_line = (cpu.base, cpu.new)[side].profile, functions.of_lines(side)
+    locations = profile.locations
+    inner = np.ones(len(of_line), np.bool_)
+    inner[locations.line_offsets[1:] - 1] = False
+    sampled = np.zeros(len(locations.line_offsets) - 1, np.bool_)
+    sampled[profile.stack_locations] = True
+    seen = np.repeat(sampled, np.diff(locations.line_offsets))
+    own = functions.own[of_line] & seen
+    names = functions.names
+    inlined, called = (
+        frozenset(names[row] for row in np.unique(of_line[own & some]).tolist())
+        for some in (inner, ~inner)
+    )
+    several = first_in_row(inner, locations.line_offsets) >= 0
+    met = first_in_row(several[profile.stack_locations], profile.stack_offsets) >= 0
+    values = np.abs(profile.values[:, 0])
+    return _Inlining(inlined, called, float(values[met].sum()) / max(values.sum(), 1))
+
+
+def _of_architecture(base: ProfileSide, new: ProfileSide) -> Iterator[str]:
+    found = [_architecture(side.profile) for side in (base, new)]
+    if all(found) and found[0] != found[1]:
+        yield f"GOARCH {found[0]} → {found[1]}"
+
+
+def _architecture(profile: Profile) -> str:
+    """Return the architecture of the assembly files, "" unless there is one."""
+    files = {profile.strings[i] for i in set(profile.functions.filename.tolist())}
+    found = Counter(m[1] for file in files if (m := _ARCHITECTURE.search(file)))
+    return next(iter(found)) if len(found) == 1 else ""
+
+
+def _of_releases(cpu: ProfileDiff, base: Side, new: Side) -> Iterator[str]:
+    """Yield the releases, and which functions moved if the program is the same."""
+    exact = [side.settings.get("go", "") for side in (base, new)]
+    spans = releases_apart(cpu.base, cpu.new)
+    if all(exact) and _release(exact[0]) != _release(exact[1]):
+        words = f"go{exact[0]} → go{exact[1]}"
+    elif spans is not None:
+        words = " → ".join(format_go_version(*span) for span in spans)
+    else:
+        return
+    gone, added, same = _one_sided(cpu)
+    moved = "; ".join(
+        f"{', '.join(map(short, names[:NAMED]))} (only in {side.label})"
+        for side, names in ((cpu.base, gone), (cpu.new, added))
+        if names
+    )
+    if same and moved:
+        words += (
+            ", with the same functions of the program; runtime and standard library "
+            f"functions that moved: {moved}"
+        )
+    yield words
+
+
+def _release(version: str) -> list[str]:
+    return version.split(".")[:2]
+
+
+def _one_sided(cpu: ProfileDiff) -> tuple[Sequence[str], Sequence[str], bool]:
+    """Return Go's functions of base alone and of new alone, the costliest first.
+
+    And whether no function of the program is on one side alone. A function with few
+    samples, or a small share, may have none on the other side by chance.
+    """
+    names = cpu.paired_functions.names
+    base, new = cpu.paired_functions.raw("cum")
+    same, found = True, []
+    for side, one, other in ((0, base, new), (1, new, base)):
+        total = cpu.totals[side]
+        samples = _samples((cpu.base, cpu.new)[side].profile)
+        least = max(NOTICED * total, FEW_SAMPLES * total / max(samples, 1))
+        rows = np.flatnonzero((one >= least) & (other == 0))
+        rows = rows[np.argsort(-one[rows], kind="stable")]
+        there = [names[row] for row in rows.tolist()]
+        same &= all(
+            is_runtime_like(name) or is_standard_library(package_of(name))
+            for name in there
+        )
+        found.append(there)
+    return found[0], found[1], same

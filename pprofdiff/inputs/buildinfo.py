@@ -1,0 +1,75 @@
+"""How a profiled program was built, where the program itself is at hand.
+
+A profile names its program and the program's build ID, by which ``go tool pprof`` finds
+symbols. A Go program has its build settings inside (debug/buildinfo, Go 1.18), as ``go
+version -m`` prints them.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Mapping
+from pathlib import Path
+
+from pprofdiff.model.profiles.profile import Mapping as Program
+
+# debug/buildinfo: 32 bytes of header, the flag for strings in place, and the strings,
+# each after its length as a varint. The second one has 16 bytes of frame on both sides.
+_MAGIC, _HEADER, _IN_PLACE, _FRAME = b"\xff Go buildinf:", 32, 2, 16
+# The notes with the build ID are in the first page of an ELF file.
+_NOTES = 4096
+# Settings take a few KB: a longer string is no settings.
+_LONGEST = 1 << 20
+
+
+def build_settings(mapping: Program) -> Mapping[str, str]:
+    """Return build settings by name, such as ``-race``; the release is ``go``.
+
+    Empty if the program is not where the profile says, is another build, or is not
+    readable.
+    """
+    try:
+        path, build_id = Path(mapping.file), bytes.fromhex(mapping.build_id)
+        if not build_id or not path.is_file():
+            return {}
+        with (
+            path.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as program,
+        ):
+            same = program.find(b"GNU\0" + build_id, 0, _NOTES) >= 0
+            return _settings(program) if same else {}
+    except (OSError, ValueError):
+        return {}
+
+
+def _settings(program: mmap.mmap) -> dict[str, str]:
+    at = program.find(_MAGIC)
+    while at >= 0 and (at % 16 or not program[at + 15] & _IN_PLACE):
+        at = program.find(_MAGIC, at + 1)
+    if at < 0:
+        return {}
+    release, end = _string(program, at + _HEADER)
+    text, _ = _string(program, end)
+    found = {"go": release.decode("utf-8", "replace").removeprefix("go")}
+    for line in text[_FRAME:-_FRAME].decode("utf-8", "replace").splitlines():
+        word, _, setting = line.partition("\t")
+        if word == "build":
+            name, _, value = setting.partition("=")
+            found[name] = value.strip('"')
+    return found
+
+
+def _string(program: mmap.mmap, at: int) -> tuple[bytes, int]:
+    """Return the string at a position and where it ends; ValueError for none."""
+    size = shift = 0
+    while True:
+        byte = program[at : at + 1]
+        if not byte or shift > 28:
+            raise ValueError("no string")
+        size |= (byte[0] & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte[0] < 0x80:
+            break
+    if size > _LONGEST:
+        raise ValueError("no string")
+    return program[at : at + size], at + size

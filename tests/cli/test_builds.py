@@ -1,0 +1,69 @@
+"""One source built in several ways (`tests/workloads/checks`): said first, in one line."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from pprofdiff.inputs.buildinfo import build_settings
+from pprofdiff.model.profiles.profile import Mapping
+from tests.conftest import DATA
+from tests.traces.toolchains import cached, run_go
+
+BUILDS = DATA / "builds"
+
+SAID = {
+    "race": "only new is built with -race, which takes 2 to 20 times the time",
+    "unoptimized": "new inlines nothing, as with -gcflags=-l or -N",
+    "go1.27": (
+        r"go1\.26 → go1\.27\+, with the same functions of the program; runtime and "
+        r"standard library functions that moved: .*runtime\.mallocgc.* \(only in base\); "
+        r".*runtime\.mallocgc.* \(only in new\)"
+    ),
+}
+
+
+def second_sentence(told):
+    """Return what follows the headline, up to the end of its paragraph."""
+    return " ".join(told.partition("\n\n")[0].split()).partition(". ")[2]
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_another_build_is_said_first(cli, name):
+    told = cli(BUILDS / "base.pb.gz", BUILDS / f"{name}.pb.gz").out
+    assert re.match(f"The builds differ: {SAID[name]}", second_sentence(told))
+    # What a release or a detector brings along is no work of the program.
+    assert not re.search(r"\b(OnceFunc|racecall|__tsan)\S* is (gone|new)", told)
+
+
+@pytest.mark.parametrize("name", ["base", *SAID])
+def test_of_one_build_nothing_is_said(cli, name):
+    profile = BUILDS / f"{name}.pb.gz"
+    assert "builds differ" not in cli(profile, profile).out
+
+
+def test_other_sources_of_one_build_do_not_differ_as_builds(cli):
+    for folder in ("syncpool", "zstd", "rss-search", "health-check", "node-pool"):
+        sides = (DATA / folder / side / "cpu.pb.gz" for side in ("base", "new"))
+        assert "builds differ" not in cli(*sides).out, folder
+
+
+@pytest.mark.go
+def test_settings_are_those_that_go_version_prints():
+    folder = cached("buildinfo", "package main; func main() {}")
+    source, program = folder / "main.go", folder / "program"
+    source.write_text("package main\n\nfunc main() {}\n")
+    run_go("build", "-gcflags=-N -l", "-o", program, source)
+    printed = run_go("version", "-m", program)
+    build_id = re.search(rb"GNU\0(.{20})", program.read_bytes()[:4096], re.DOTALL)[1]
+    mapping = Mapping(file=str(program), build_id=build_id.hex())
+    found = dict(build_settings(mapping))
+    assert printed.splitlines()[0].endswith(f": go{found.pop('go')}")
+    assert found == {
+        name: value.strip('"')
+        for line in printed.splitlines()
+        if line.startswith("\tbuild\t")
+        for name, _, value in [line.removeprefix("\tbuild\t").partition("=")]
+    }
+    # Another program at the same place is another build.
+    assert not build_settings(replace(mapping, build_id="00" * 20))

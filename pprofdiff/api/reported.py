@@ -88,6 +88,8 @@ class Reported(Shown):
         advice         what to do, may be ""                         string
         explains       scaled CPU change that it explains, NaN if    float64
                        unknown
+        unit           benchmark, or label key and value such as     string
+                       ``endpoint /search``; "" for the program
         ============== ============================================= ============
         """
         return findings_frame(self.report().findings)

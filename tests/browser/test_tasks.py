@@ -211,3 +211,16 @@ def test_what_is_asked_first_stands_before_the_flame_graph(seen, width):
         parts.append(page.locator("#flame"))
         assert len(parts) == 4
         assert all(top(a) < top(b) for a, b in pairwise(parts))
+
+
+def test_an_endpoint_of_the_list_filters_the_flame_graph(seen):
+    with seen(DATA / "service") as page:
+        link = page.get_by_role("rowheader").get_by_role(
+            "link", name="/search", exact=True
+        )
+        row = page.get_by_role("row").filter(has=link)
+        base, new = row.get_by_role("cell").all_inner_texts()[:2]
+        link.click()
+        flame = page.locator("#flame")
+        assert flame.get_by_label("samples shown").input_value() == "endpoint=/search"
+        flame.get_by_text(f"all: {base} → {new} µs/op").wait_for()

@@ -14,7 +14,7 @@ BUILDS = DATA / "builds"
 
 SAID = {
     "race": "only new is built with -race, which takes 2 to 20 times the time",
-    "unoptimized": "new inlines nothing, as with -gcflags=-l or -N",
+    "unoptimized": "new has no inlined frames, as built with -gcflags=-l or -N",
     "go1.27": (
         r"go1\.26 → go1\.27\+, with the same functions of the program; runtime and "
         r"standard library functions that moved: .*runtime\.mallocgc.* \(only in base\); "

@@ -3,9 +3,13 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 
+from pprofdiff.analysis.side import numbered
+from pprofdiff.loaders.traces import decode
+from pprofdiff.model.side import Capture, Side
 from tests.conftest import DATA
 from tests.traces.toolchains import run_go
 
@@ -71,6 +75,16 @@ def test_traces_of_one_process_are_one_run(cli):
         )
     # The window of a snapshot is its own.
     assert "events from 22:42:38.153 UTC" in told
+
+
+def test_traces_of_two_processes_are_two_runs():
+    """Also where threads have the same numbers, as in containers."""
+    paths = [DATA / "node-pool" / side / "trace.out" for side in ("base", "new")]
+    one, other = (decode(path.read_bytes(), str(path)) for path in paths)
+    for trace in (other, replace(other, threads=one.threads)):
+        captures = (Capture("trace.out", "trace", each) for each in (one, trace))
+        side = Side("base", tuple(captures))
+        assert [capture.run for capture in numbered(side).captures] == [0, 1]
 
 
 def test_what_go_builds_with_is_no_run(cli, tmp_path):

@@ -194,6 +194,7 @@ def findings_frame(findings: Findings) -> pd.DataFrame:
             "text": [f.text for f in rows],
             "advice": [f.advice for f in rows],
             "explains": pd.Series(explains, dtype="float64"),
+            "unit": [f.unit or " ".join(f.label).strip() for f in rows],
         }
     )
 

@@ -118,7 +118,8 @@ def _of_inlining(cpu: ProfileDiff) -> Iterator[str]:
         calls = not one.inlined and len(one.called & other.inlined) >= SEVERAL
         if nothing or calls:
             label = sides[side].label
-            yield f"{label} inlines nothing, as with -gcflags=-l or -N"
+            of = "" if nothing else " of the program"
+            yield f"{label} has no inlined frames{of}, as built with -gcflags=-l or -N"
 
 
 def _inlining(cpu: ProfileDiff, side: int) -> _Inlining:

@@ -16,9 +16,9 @@ SAID = {
     "race": "only new is built with -race, which takes 2 to 20 times the time",
     "unoptimized": "new has no inlined frames, as built with -gcflags=-l or -N",
     "go1.27": (
-        r"go1\.26 → go1\.27\+, with the same functions of the program; runtime and "
-        r"standard library functions that moved: .*runtime\.mallocgc.* \(only in base\); "
-        r".*runtime\.mallocgc.* \(only in new\)"
+        r"go1\.26 → go1\.27\+; samples show the same functions of the program, but of the "
+        r"runtime and the standard library only base has \S*mallocgc.* and only new has "
+        r"\S*mallocgc"
     ),
 }
 

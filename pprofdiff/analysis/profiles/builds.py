@@ -157,7 +157,7 @@ def _architecture(profile: Profile) -> str:
 
 
 def _of_releases(cpu: ProfileDiff, base: Side, new: Side) -> Iterator[str]:
-    """Yield the releases, and which functions moved if the program is the same."""
+    """Yield the releases, and functions of one alone if the program is the same."""
     exact = [side.settings.get("go", "") for side in (base, new)]
     spans = releases_apart(cpu.base, cpu.new)
     if all(exact) and _release(exact[0]) != _release(exact[1]):
@@ -167,15 +167,15 @@ def _of_releases(cpu: ProfileDiff, base: Side, new: Side) -> Iterator[str]:
     else:
         return
     gone, added, same = _one_sided(cpu)
-    moved = "; ".join(
-        f"{', '.join(map(short, names[:NAMED]))} (only in {side.label})"
+    moved = " and ".join(
+        f"only {side.label} has {', '.join(map(short, names[:NAMED]))}"
         for side, names in ((cpu.base, gone), (cpu.new, added))
         if names
     )
     if same and moved:
         words += (
-            ", with the same functions of the program; runtime and standard library "
-            f"functions that moved: {moved}"
+            "; samples show the same functions of the program, but of the runtime and "
+            f"the standard library {moved}"
         )
     yield words
 

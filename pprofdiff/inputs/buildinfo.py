@@ -8,8 +8,8 @@ version -m`` prints them.
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from pprofdiff.model.profiles.profile import Mapping as Program
 
@@ -29,11 +29,12 @@ def build_settings(mapping: Program) -> Mapping[str, str]:
     readable.
     """
     try:
-        path, build_id = Path(mapping.file), bytes.fromhex(mapping.build_id)
-        if not build_id or not path.is_file():
+        build_id = bytes.fromhex(mapping.build_id)
+        # Opening a pipe could block forever.
+        if not build_id or not os.path.isfile(mapping.file):
             return {}
         with (
-            path.open("rb") as file,
+            open(mapping.file, "rb") as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as program,
         ):
             same = program.find(b"GNU\0" + build_id, 0, _NOTES) >= 0

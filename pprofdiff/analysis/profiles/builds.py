@@ -1,8 +1,8 @@
 """How the builds of two sides differ, apart from their sources.
 
-Build settings tell where the programs are at hand (`Side.settings`), else functions: a
-race build calls its detector at each access to memory, a build without optimizations
-inlines nothing. A function that has no sample shows nothing about a build.
+Build settings show it where the programs are at hand (`Side.settings`), else functions
+do: a race build calls its detector at each access to memory, a build without
+optimizations has no inlined frames. Coverage and GOAMD64 show in settings alone.
 """
 
 from __future__ import annotations

@@ -179,9 +179,14 @@ _ENTRIES = (
         alone="summary",
         suffix=".txt",
         scanner="pprofdiff.loaders.benchmarks.load_summary:LoadScanner",
-        caveats="pprofdiff.analysis.inferred_work:failed_requests",
+        compare="pprofdiff.analysis.benchmarks.loads:compare_sides",
+        caveats="pprofdiff.analysis.benchmarks.loads:caveats",
         loaded="pprofdiff.api.benchmarks:LoadSummary",
-        inputs="pprofdiff.report.sections.benchmarks:load_inputs",
+        diff="pprofdiff.api.benchmarks:loads_subtracted",
+        inputs="pprofdiff.report.sections.loads:load_inputs",
+        sections="pprofdiff.report.sections.loads:load_sections",
+        tiles="pprofdiff.report.sections.loads:load_tiles",
+        json_rows="pprofdiff.report.json.benchmarks:load_rows",
     ),
 )
 

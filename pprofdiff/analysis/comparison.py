@@ -176,6 +176,11 @@ class Comparison:
         """The comparison of benchmarks, None if a side has none."""
         return self.results.get("benchmark")
 
+    @property
+    def loads(self) -> BenchmarkDiff | None:
+        """The comparison of load generators' figures, None if a side has none."""
+        return self.results.get("load")
+
     def caveats(self) -> Iterator[Caveat]:
         """Yield what to know before trusting the results, kind by kind."""
         if self.apart is not None and self.apart.shared:

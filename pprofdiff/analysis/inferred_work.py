@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.benchmarks.loads import outside
 from pprofdiff.analysis.benchmarks.times import (
     SECONDS,
     BenchmarkKey,
@@ -18,8 +19,8 @@ from pprofdiff.analysis.benchmarks.times import (
 )
 from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
-from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.judge.samples import median
+from pprofdiff.analysis.judge.totals import mean_of_runs
 from pprofdiff.analysis.ledger.units import UnitOfWork, in_profiles
 from pprofdiff.analysis.side import (
     age_seconds,
@@ -31,8 +32,6 @@ from pprofdiff.analysis.work import Work, possible, rated
 from pprofdiff.model.side import Side
 from pprofdiff.units import percent
 
-# hey and wrk send the next request of a connection when its last one is answered.
-_CLOSED = {"hey", "wrk"}
 # Bounds of benchmark time ÷ CPU profile time if the profile is of the benchmarks.
 _COVERS = 0.9, 1.1
 # Likewise for the age of a process, which had to start and warm up.
@@ -42,17 +41,12 @@ _RAN = 0.5, 1.1
 def inferred_work(base: Side, new: Side) -> Work | None:
     """Return the operations per second that the evidence itself gives, or None.
 
-    A load generator's summary on both sides gives them; so does a benchmark, if the CPU
-    profiles are of it. Profiles of several are split (`ledger.units`) or have no work.
+    A load generator's summary on both sides gives them, if profiles were taken
+    meanwhile; so does a benchmark, if the CPU profiles are of it. Profiles of several
+    benchmarks are split (`ledger.units`) or have no work.
     """
-    summaries = base.of("load"), new.of("load")
-    if len(summaries[0]) == len(summaries[1]) == 1:
-        both = summaries[0][0].content, summaries[1][0].content
-        rates = both[0].per_second, both[1].per_second
-        tools = list(dict.fromkeys(summary.tool for summary in both))
-        closed = _CLOSED.issuperset(tools)
-        words = " and ".join(tools)
-        return rated(rates, words, closed=closed) if possible(rates) else None
+    if base.of("load") and new.of("load"):
+        return _of_load(base, new)
     times = measured(base), measured(new)
     if len(times[0]) != 1 or times[0].keys() != times[1].keys():
         return None
@@ -66,6 +60,29 @@ def inferred_work(base: Side, new: Side) -> Work | None:
         by_run=(_by_run(base), _by_run(new)),
         allocated=_allocated(base, new),
     )
+
+
+def _of_load(base: Side, new: Side) -> Work | None:
+    """Return the rates of load generators, None where they are not of the profiles.
+
+    With several runs a side, each with its own summary, they are geometric means.
+    """
+    captures = [*base.of("load"), *new.of("load")]
+    by_run = [
+        {c.run: c.content.per_second for c in side.of("load") if c.content.per_second}
+        for side in (base, new)
+    ]
+    all_known = len(by_run[0]) + len(by_run[1]) == len(captures)
+    if not all_known or outside(base) or outside(new):
+        return None
+    rates = [mean_of_runs([[rate] for rate in side.values()]) for side in by_run]
+    if not possible((rates[0], rates[1])):
+        return None
+    words = " and ".join(dict.fromkeys(c.content.tool for c in captures))
+    closed = all(c.content.loop == "closed" for c in captures)
+    work = rated((rates[0], rates[1]), words, closed=closed)
+    several = len(captures) > len(by_run)
+    return work._replace(by_run=(by_run[0], by_run[1])) if several else work
 
 
 def work_in_turns(turns: Turns, mix: Mapping[str, int]) -> Work | None:
@@ -216,16 +233,3 @@ def _of_the_profile(side: Side, times: dict[BenchmarkKey, Measured]) -> bool:
         return False
     (one,) = times.values()
     return one.values == max(runs, 1) and covers[0] <= one.seconds / lasted <= covers[1]
-
-
-def failed_requests(base: Side, new: Side, _result: None) -> Iterator[Caveat]:
-    """Yield a caveat for each load generator with failed requests: no work was done."""
-    for side in (base, new):
-        for capture in side.of("load"):
-            summary = capture.content
-            if summary.failed and summary.requests:
-                yield Caveat(
-                    "load-failed",
-                    f"{capture.path}: {summary.failed:,} of {summary.requests:,} "
-                    "requests failed; operations per second count them too",
-                )

@@ -9,7 +9,12 @@ immutable: every method returns a new one.
 
 from __future__ import annotations
 
-from pprofdiff.api.benchmarks import Benchmarks, BenchmarksDiff, LoadSummary
+from pprofdiff.api.benchmarks import (
+    Benchmarks,
+    BenchmarksDiff,
+    LoadsDiff,
+    LoadSummary,
+)
 from pprofdiff.api.builds import Builds
 from pprofdiff.api.calls import compare, diff, load, load_many
 from pprofdiff.api.comparison import Comparison
@@ -31,6 +36,7 @@ __all__ = [
     "GCLog",
     "GCLogDiff",
     "LoadSummary",
+    "LoadsDiff",
     "Profile",
     "Summary",
     "Trace",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, compare_sides
+from pprofdiff.analysis.benchmarks.loads import compare_sides as compare_loads
 from pprofdiff.analysis.derived import pair_by_suffix
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.api.loaded import LoadedInput, side_of
@@ -113,7 +114,7 @@ class BenchmarksDiff(KindDiff[BenchmarkDiff]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LoadSummary(LoadedInput[columns.LoadSummary]):
-    """The final summary of a load generator, hey or wrk; `data` has its figures."""
+    """The final summary of a load generator; `data` has its figures."""
 
     kind: ClassVar[KindId] = "load"
 
@@ -121,10 +122,19 @@ class LoadSummary(LoadedInput[columns.LoadSummary]):
 
     def __repr__(self) -> str:
         """Return one line: source and requests per second."""
-        return (
-            f"<LoadSummary {self.path!r}: {self.data.tool}, "
-            f"{rounded(self.data.per_second)} requests a second>"
-        )
+        rate = self.data.per_second
+        words = "" if rate is None else f", {rounded(rate)} requests per second"
+        return f"<LoadSummary {self.path!r}: {self.data.tool}{words}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LoadsDiff(BenchmarksDiff):
+    """What changed between two load generators' summaries.
+
+    `rows` are as of benchmarks: ``rate`` (req/s), ``failed`` (%) and latencies (sec).
+    """
+
+    kind: ClassVar[KindId] = "load"
 
 
 def subtracted(
@@ -135,3 +145,13 @@ def subtracted(
     """Return new minus base; several outputs of a side are pooled."""
     sides = side_of(base, "base"), side_of(new, "new")
     return BenchmarksDiff(compare_sides(*sides, settings), sides)
+
+
+def loads_subtracted(
+    base: Sequence[LoadSummary],
+    new: Sequence[LoadSummary],
+    settings: Settings = DEFAULTS,
+) -> LoadsDiff:
+    """Return new minus base; several summaries of a side are its runs."""
+    sides = side_of(base, "base"), side_of(new, "new")
+    return LoadsDiff(compare_loads(*sides, settings), sides)

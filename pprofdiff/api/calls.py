@@ -27,7 +27,12 @@ from typing import Any, BinaryIO, TypedDict, Unpack, cast, overload
 from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.analysis.settings import Settings, Span
 from pprofdiff.analysis.work import Work, counted, rated
-from pprofdiff.api.benchmarks import Benchmarks, BenchmarksDiff, LoadSummary
+from pprofdiff.api.benchmarks import (
+    Benchmarks,
+    BenchmarksDiff,
+    LoadsDiff,
+    LoadSummary,
+)
 from pprofdiff.api.builds import Builds
 from pprofdiff.api.comparison import Comparison, Paths, compare_paths
 from pprofdiff.api.gclogs import GCLog, GCLogDiff
@@ -50,7 +55,7 @@ from pprofdiff.units import printable
 
 Loadable = str | os.PathLike[str] | bytes | BinaryIO
 Loaded = Profile | Trace | GCLog | Benchmarks | LoadSummary
-AnyDiff = Diff | TraceDiff | GCLogDiff | BenchmarksDiff
+AnyDiff = Diff | TraceDiff | GCLogDiff | BenchmarksDiff | LoadsDiff
 Side = Loadable | Loaded | Sequence[Loadable | Loaded]
 Seconds = tuple[float | None, float | None]
 Pair = tuple[float, float]
@@ -198,6 +203,10 @@ def diff(
     base: Benchmarks | Sequence[Benchmarks], new: Benchmarks | Sequence[Benchmarks]
 ) -> BenchmarksDiff: ...
 @overload
+def diff(
+    base: LoadSummary | Sequence[LoadSummary], new: LoadSummary | Sequence[LoadSummary]
+) -> LoadsDiff: ...
+@overload
 def diff(base: Side, new: Side, **options: Unpack[_Options]) -> AnyDiff: ...
 
 
@@ -218,8 +227,8 @@ def diff(  # noqa: PLR0913 - the options of a comparison, by keyword
 
     Each side is what `load` takes or returns, or a list of it. Profiles in a list are
     merged, benchmarks pooled, and traces added up; of GC logs, the process with most
-    cycles is used. The result is a `Diff`, `TraceDiff`, `GCLogDiff` or
-    `BenchmarksDiff`.
+    cycles is used. The result is a `Diff`, `TraceDiff`, `GCLogDiff`, `BenchmarksDiff`
+    or, of summaries of load generators, `LoadsDiff`.
 
     `work` is the number of operations of (base, new) during the measurement, `rps`
     their operations per second. For profiles, `sample_type` is like ``-sample_index``,

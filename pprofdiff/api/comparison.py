@@ -10,7 +10,7 @@ from functools import cached_property
 from pprofdiff.analysis import comparison as analysis
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.settings import DEFAULTS, Settings
-from pprofdiff.api.benchmarks import BenchmarksDiff
+from pprofdiff.api.benchmarks import BenchmarksDiff, LoadsDiff
 from pprofdiff.api.gclogs import GCLogDiff
 from pprofdiff.api.profiles import Diff, diff_of
 from pprofdiff.api.reported import Reported
@@ -98,6 +98,12 @@ class Comparison(Reported):
         if result is None:
             return None
         return BenchmarksDiff(result, self._sides("benchmark"))
+
+    @cached_property
+    def loads(self) -> LoadsDiff | None:
+        """The diff of load generators' summaries, None if a side has none."""
+        result = self.data.loads
+        return None if result is None else LoadsDiff(result, self._sides("load"))
 
     def _sides(self, kind: KindId) -> tuple[Side, Side]:
         """Return both sides with only the captures of one kind."""

@@ -256,7 +256,8 @@ def help_text() -> str:
         "garbage collection, allocation, the scheduler, locks or your own code.",
         "",
         "BASE and NEW are pprof profiles, folded stacks, execution traces,",
-        "GODEBUG=gctrace=1 logs, benchmark output, folders of these, URLs such as",
+        "GODEBUG=gctrace=1 logs, benchmark output, summaries of load generators (hey,",
+        "wrk, vegeta, k6 …), folders of these, URLs such as",
         "http://host:6060/debug/pprof/profile, - for standard input, or label=path.",
         "",
     ]

@@ -28,6 +28,7 @@ class Foreign(StrEnum):
     JAVA = "java"
     HTML = "html"
     JSON = "json"
+    GO_TEST_JSON = "go_test_json"
     ARCHIVE = "archive"
     COMPRESSED = "compressed"
     UTF16_TEXT = "utf16_text"
@@ -71,6 +72,7 @@ _TEXT = (
     ),
     (Foreign.COVERAGE, rb"mode: (?:set|count|atomic)\b"),
     (Foreign.HTML, rb"(?i:<!doctype html|<html|<\?xml|<svg|<head|<body)"),
+    (Foreign.GO_TEST_JSON, rb'\{"(?:Time|Action|ImportPath)":"'),
     (Foreign.JSON, rb"\{\s*[\"}]|\[\s*[\[{\"\]\d]"),
 )
 
@@ -109,16 +111,66 @@ _REFUSALS = {
         "web page, not a profile; "
         "profiles are at addresses such as host:6060/debug/pprof/heap"
     ),
-    Foreign.JSON: ("JSON, not a profile; of go test, give the output without -json"),
+    Foreign.GO_TEST_JSON: "output of go test -json; give the output without -json",
     Foreign.ARCHIVE: "archive; unpack it and give the folder",
     Foreign.COMPRESSED: "compressed in a way not read here; decompress it first",
     Foreign.UTF16_TEXT: ("UTF-16 text, as PowerShell's > writes; save it as UTF-8"),
 }
 
 
+# What else writes JSON, by what its first 64 KiB hold.
+_WRITERS = (
+    (
+        rb'"schema": ?"pprofdiff/',
+        "a report of pprofdiff; give the inputs it is made of",
+    ),
+    (
+        rb'"traceEvents"',
+        "a trace in Chrome's format; give the one that the Go runtime wrote",
+    ),
+    (
+        rb"speedscope\.app",
+        "a profile for speedscope; give the original one",
+    ),
+    (
+        rb'"nodes":.{0,5000}"callFrame"',
+        "V8's cpuprofile; write it as pprof with the pprof package of npm",
+    ),
+    (
+        rb'\{"(?:type|metric)":"[^"]+","(?:data|type)":',
+        "k6's points, one a line; give the summary, as --summary-export writes it",
+    ),
+    (
+        rb'\{"attack":"[^"]*","seq":',
+        "vegeta's results, one a line; give what vegeta report prints",
+    ),
+    (rb'"jmhVersion"', "results of JMH, which are not read"),
+    (rb'"library_(?:build_type|version)"', "results of Google Benchmark, not read"),
+    (rb'"command":.{0,5000}"times"', "results of hyperfine, which are not read"),
+)
+_KEY = re.compile(rb'"((?:[^"\\]|\\.){1,60})"\s*:')
+_KEYS = 3
+
+
+def _json(start: bytes) -> str:
+    """Return what a JSON text is, or else which keys it begins with."""
+    for pattern, words in _WRITERS:
+        if re.search(pattern, start, re.DOTALL):
+            return f"JSON: {words}"
+    keys = dict.fromkeys(key[1] for key in _KEY.finditer(start))
+    named = b", ".join([*keys][:_KEYS]).decode("utf-8", "backslashreplace")
+    return (
+        f"JSON{f' with the keys {printable(named)}' if named else ''}: neither a "
+        "profile nor a load generator's summary that is read here (vegeta, k6, "
+        "bombardier, oha, ghz, fortio, siege)"
+    )
+
+
 def refusal(kind: KindId | Foreign, name: str, start: bytes) -> FormatError:
     """Return the error that says what an unreadable input is and what to do."""
     reason = _REFUSALS.get(kind) if isinstance(kind, Foreign) else None
+    if kind is Foreign.JSON:
+        reason = _json(start)
     if reason is None:
         begins = printable(start[:24].decode("utf-8", "backslashreplace"))
         reason = (

@@ -24,7 +24,8 @@ SERVED = ("example.com/a.Serve", "net/http.(*conn).serve")
 
 
 def hey(per_second, tool="hey"):
-    summary = LoadSummary(tool, 10.0, None, None, per_second)
+    loop = "" if tool == "vegeta" else "closed"
+    summary = LoadSummary(tool, 10.0, None, None, per_second, loop=loop)
     return Capture("load.txt", "load", summary)
 
 

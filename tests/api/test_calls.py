@@ -311,7 +311,7 @@ def test_repr_is_one_line(cpu):
         (
             lambda p: pprofdiff.load(p[0].with_name("work.json")),
             pprofdiff.FormatError,
-            "JSON, not a profile",
+            "JSON with the keys",
         ),
     ],
 )

@@ -97,11 +97,6 @@ TRACE, _ = paths("TraceDiff")
             pprofdiff.IncompatibleProfilesError,
             "base is an execution trace .*, a GC log .*; new is an execution trace",
         ),
-        (
-            lambda: pprofdiff.diff(DATA / "load/hey.txt", DATA / "load/hey.txt"),
-            pprofdiff.IncompatibleProfilesError,
-            "rps=",
-        ),
         (lambda: pprofdiff.diff([], LOG), pprofdiff.UsageError, "base: .*nothing"),
         (
             lambda: pprofdiff.diff(CPU, NEW_CPU, window=(1, 2)),

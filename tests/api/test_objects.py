@@ -103,5 +103,6 @@ def test_a_gate_changes_no_report_but_its_own():
 
 def test_every_kind_that_is_compared_is_shown():
     assert {k.id for k in KINDS.values() if k.card} == set(PATHS)
-    assert {k.id for k in KINDS.values() if k.diff} == set(PATHS)
-    assert {k.id for k in KINDS.values() if k.compare} == set(PATHS)
+    compared = {*PATHS, "load"}
+    assert {k.id for k in KINDS.values() if k.diff} == compared
+    assert {k.id for k in KINDS.values() if k.compare} == compared

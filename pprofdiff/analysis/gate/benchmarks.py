@@ -28,7 +28,7 @@ from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.units import Scale, scale_for
 
 # Wall-clock units, which the machine shifts as a whole from run to run.
-_TIMES = (tidy(TIME.printed).unit, THROUGHPUT)
+_TIMES = (tidy(TIME.printed).unit, THROUGHPUT, "req/s")
 
 
 def _benchmarks(asked: Asked, judged: Judged) -> Measured:
@@ -45,7 +45,7 @@ def _benchmarks(asked: Asked, judged: Judged) -> Measured:
     named = [row for row in rows if matches(row.full_name)]
     machine = wanted in _TIMES and machine_moved_time(judged.comparison)
     figures = [
-        _figure(row, unit, asked.limit, judged.comparison, machine=machine)
+        figure_of(row, unit, asked.limit, judged.comparison, machine=machine)
         for row in named
         if row.tidy_base is not None and row.tidy_new is not None
     ]
@@ -84,7 +84,7 @@ def _check(asked: Asked) -> None:
         )
 
 
-def _figure(
+def figure_of(
     row: BenchmarkRow,
     unit: str,
     limit: Limit,

@@ -37,6 +37,7 @@ RULES = (
     RuleForm("total", "total:LIMIT", "the whole profile", "total:+5%"),
     RuleForm("bench", "bench:UNIT[:REGEX]:LIMIT", "a benchmark, in a unit", "bench:allocs/op:+0%", "the unit", less=True, source=False),
     RuleForm("unit", "unit:REGEX:LIMIT", "cost per op of a benchmark, or of a label's value", "unit:^Encode$:+5%", "the benchmark's pattern", source=False),
+    RuleForm("load", "load:rate|failed|mean|p99|max:LIMIT", "a load generator's rate, failures or latency", "load:p99:+10%", "the figure", less=True, source=False),
     RuleForm("figure", "figure:KEY:LIMIT", "a figure of GC logs or traces, by its key in JSON", "figure:gc_cpu_share:+2pp", "the figure's key", ceiling=True, less=True),
     RuleForm("wait", "wait:REGEX|KIND:LIMIT", "waits in traces, by what ended them: timer, gc …", "wait:fdatasync:+10%", "what waits ended at", source=False),
     RuleForm("finding", "finding:major|minor", "a finding that got worse, of this severity or higher", "finding:major", "the severity", limited=False, source=False),

@@ -14,6 +14,7 @@ from pprofdiff.analysis.causes.finding import SEVERITIES
 from pprofdiff.analysis.gate.benchmarks import BENCH, UNIT
 from pprofdiff.analysis.gate.figures import FIGURE
 from pprofdiff.analysis.gate.forms import RULES, RuleForm
+from pprofdiff.analysis.gate.loads import LOAD
 from pprofdiff.analysis.gate.measures import (
     Asked,
     Figure,
@@ -73,6 +74,7 @@ KINDS: dict[str, Kind] = {
     "total": TOTAL,
     "bench": BENCH,
     "unit": UNIT,
+    "load": LOAD,
     "figure": FIGURE,
     "wait": WAIT,
     "finding": _FINDING,

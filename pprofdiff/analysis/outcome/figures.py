@@ -159,8 +159,14 @@ def _throughput(comparison: Comparison) -> Measure | None:
     if rates is None:
         return None
     what = THROUGHPUT if work.closed else THROUGHPUT._replace(more_is="")
-    ratio = ratio_of_sums(*rates, prior_sigma=clock_sigma(comparison))
-    return _figure(what, rates, ratio, work.reason, (1, 1))
+    sigma = clock_sigma(comparison)
+    base, new = ([[rate] for rate in side.values()] for side in work.by_run)
+    if comparison.loads is None or not base or not new:
+        ratio = ratio_of_sums(*rates, prior_sigma=sigma)
+        return _figure(what, rates, ratio, work.reason, (1, 1))
+    in_turns = all_paired(base, new, comparison.pairs)
+    ratio = ratio_of_runs(base, new, sigma, in_turns=in_turns)
+    return _figure(what, rates, ratio, work.reason, (len(base), len(new)))
 
 
 def _cpu_per_operation(comparison: Comparison) -> Measure | None:

@@ -154,8 +154,8 @@ def _of_loads(side: Side) -> Iterator[_Value]:
     captures = side.of("load")
     several = Counter(capture.run for capture in captures)
     for capture in captures:
-        if several[capture.run] == 1:
-            rate = capture.content.per_second
+        rate = capture.content.per_second
+        if several[capture.run] == 1 and rate is not None:
             yield _Value(capture.run, "load.per_second", "1/s", rate)
 
 

@@ -1,26 +1,78 @@
-"""Parse the summaries that hey and wrk print, from any log, into `LoadSummary`."""
+"""Find the summaries of load generators in any log, and read them as `LoadSummary`."""
 
 from __future__ import annotations
 
 import re
-from itertools import chain, pairwise
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
 
+from pprofdiff.loaders.benchmarks import load_json, load_texts
+from pprofdiff.loaders.benchmarks.load_rows import HEADER, Rows
 from pprofdiff.model.benchmarks import LoadSummary
 
-_LONGEST_SUMMARY = 1 << 22  # hey prints a line per distinct error
-_MOST_DIGITS = 15  # up to here, sums and products are finite and counts exact
-_NUMBER = rb"(\d+(?:\.\d+)?)"
-_HEY_MOST_TIMES = 1_000_000  # requester/report.go, maxRes
+_LONGEST_SUMMARY = 1 << 22  # hey prints a line per distinct error, ghz one per call
+_LONGEST_BEGINNING = 1 << 10
 
-# The first line of each tool's summary; no other log output matches.
-_BEGINNINGS = (
-    re.compile(rb"Summary:\r?\n  Total:\t(?=[\d.]+ secs)"),
-    re.compile(rb"Thread Stats   Avg      Stdev "),
+Reader = Callable[[bytes], LoadSummary | None]
+
+
+class _Format(NamedTuple):
+    """One tool's output: a `mark` in its beginning, the beginning, and its reader.
+
+    Marks are searched in every log; no other log output has such a beginning.
+    """
+
+    mark: bytes
+    begins: re.Pattern[bytes]
+    read: Reader
+
+
+def _text(mark: bytes, begins: bytes, read: Reader) -> _Format:
+    return _Format(mark, re.compile(begins), read)
+
+
+def _json(
+    mark: bytes, begins: bytes, read: Callable[[load_json.Object], LoadSummary | None]
+) -> _Format:
+    """Return the format of a JSON object whose first keys are `begins`.
+
+    It begins a line: objects within it may have such keys too.
+    """
+
+    def reader(text: bytes) -> LoadSummary | None:
+        tree = load_json.decoded(text)
+        return None if tree is None else read(tree)
+
+    return _text(mark, rb"(?m)^\{\s*" + begins, reader)
+
+
+_FORMATS = (
+    _text(b"Summary:", rb"Summary:\r?\n  Total:\t(?=[\d.]+ secs)", load_texts.hey),
+    _text(b"Success rate:", rb"Summary:\r?\n  Success rate:", load_texts.oha),
+    _text(b"  Count:\t", rb"Summary:\r?\n  Count:\t", load_texts.ghz),
+    _text(
+        b"Thread Stats",
+        rb"(?:  \d+ threads and \d+ connections\r?\n"
+        rb"(?:  Thread calibration:[^\n]*\n)*)?  Thread Stats   Avg      Stdev ",
+        load_texts.wrk,
+    ),
+    _text(b"[total, rate", rb"Requests +\[total, rate", load_texts.vegeta),
+    _text(b"ApacheBench", rb"This is ApacheBench, ", load_texts.ab),
+    _text(b"Bombarding", rb"Bombarding \S+ (?:for|with) ", load_texts.bombardier),
+    _text(b"http_req_duration", rb"http_req_duration\.*: avg=", load_texts.k6),
+    _text(b" qps with ", rb"Starting at \S+ qps with \d+ thread", load_texts.fortio),
+    _json(b'{"latencies":', rb'"latencies":\{"total":', load_json.vegeta),
+    *(
+        _json(b'"%s":' % key, rb'"%s":\s*\{' % key, load_json.k6)
+        for key in (b"root_group", b"options", b"state", b"metrics", b"config")
+    ),
+    _json(b'"numberOfConnections"', rb'"spec":\{"number', load_json.bombardier),
+    _json(b'"successRate"', rb'"summary":\s*\{\s*"successRate":', load_json.oha),
+    _json(b'"endReason"', rb'[^{}]{0,500}"endReason":', load_json.ghz),
+    _json(b'"RunType"', rb'"RunType":', load_json.fortio),
+    _json(b'"transactions"', rb'"transactions":', load_json.siege),
 )
-_TWO_LINES = b"Summary:"
-
-# From format_time_s in wrk's units.c.
-_SECONDS = {b"us": 1e-6, b"ms": 1e-3, b"s": 1.0, b"m": 60.0, b"h": 3600.0}
 
 
 class LoadScanner:
@@ -31,107 +83,72 @@ class LoadScanner:
 
     def __init__(self) -> None:
         self._longest: LoadSummary | None = None
-        self._summary = b""  # a summary that may continue, or a possible start of one
+        self._read: Reader | None = None  # of a summary that may continue
+        self._held = b""  # that summary, or the last lines, which may begin one
+        self._rows: Rows | None = None
 
     def feed(self, block: bytes) -> None:
         """Read the next block."""
-        text = self._summary + block if self._summary else block
-        matches = chain.from_iterable(p.finditer(text) for p in _BEGINNINGS)
-        begins = sorted(match.start() for match in matches)
-        for begin, end in pairwise([*begins, len(text)]):
-            if end < len(text) or end - begin >= _LONGEST_SUMMARY:
-                self._take(text[begin : min(end, begin + _LONGEST_SUMMARY)])
-        if begins and len(text) - begins[-1] < _LONGEST_SUMMARY:
-            self._summary = text[begins[-1] :]
-        else:
-            self._summary = text[max(text.rfind(_TWO_LINES, len(text) - 64), 0) :]
-            if not self._summary.startswith(_TWO_LINES):
-                self._summary = b""
+        self._feed_rows(block)
+        text = self._held + block if self._held else block
+        begins = [*_beginnings(text), (len(text), None)]
+        if self._read is not None and begins[0][0] > 0:
+            begins.insert(0, (0, self._read))
+        self._read = None
+        for (begin, read), (end, _) in pairwise(begins):
+            if end == len(text) and end - begin < _LONGEST_SUMMARY:
+                self._held, self._read = text[begin:], read
+            else:
+                self._take(read, text[begin : min(end, begin + _LONGEST_SUMMARY)])
+        if self._read is None:
+            cut = text.find(b"\n", max(len(text) - _LONGEST_BEGINNING, 0)) + 1
+            self._held = text[cut:] if len(text) > _LONGEST_BEGINNING else text
 
     def close(self) -> LoadSummary | None:
         """Return the summary of the longest run, or None if there is none."""
-        if any(pattern.match(self._summary) for pattern in _BEGINNINGS):
-            self._take(self._summary)
-        self._summary = b""
+        self._take(self._read, self._held)
+        self._end_rows()
+        self._read, self._held = None, b""
         return self._longest
 
-    def _take(self, summary: bytes) -> None:
-        if b"Requests/sec:" not in summary:
-            return
+    def _feed_rows(self, block: bytes) -> None:
+        """Read the rows of CSV that begin in the block, or continue in it."""
+        end = 0
+        if self._rows is not None:
+            end = self._rows.feed(block, 0)
+            if end < len(block):
+                self._end_rows()
+        for header in HEADER.finditer(block, end):
+            self._end_rows()
+            self._rows = Rows()
+            if self._rows.feed(block, header.end()) < len(block):
+                self._end_rows()
+
+    def _end_rows(self) -> None:
+        if self._rows is not None:
+            self._keep(self._rows.summary())
+            self._rows = None
+
+    def _take(self, read: Reader | None, text: bytes) -> None:
         try:
-            load = _hey(summary) if summary.startswith(b"Summary") else _wrk(summary)
-        except _TooLongError:
+            self._keep(None if read is None else read(text))
+        except load_texts.TooLongError:
             return
-        if load and (self._longest is None or load.seconds > self._longest.seconds):
+
+    def _keep(self, load: LoadSummary | None) -> None:
+        if load is None:
+            return
+        longest = self._longest
+        if longest is None or (load.seconds or 0) > (longest.seconds or 0):
             self._longest = load
 
 
-class _TooLongError(ValueError):
-    """A number has more digits than any load generator prints."""
-
-
-def _hey(summary: bytes) -> LoadSummary | None:
-    """Return a summary in the format of hey's requester/print.go."""
-    total = re.search(rb"(?m)^  Total:\t" + _NUMBER + rb" secs", summary)
-    rate = re.search(rb"(?m)^  Requests/sec:\t" + _NUMBER, summary)
-    if total is None or rate is None:
-        return None
-    seconds, per_second = _float(total[1]), _float(rate[1])
-    requests, failed = _hey_counts(summary, seconds, per_second)
-    return LoadSummary("hey", seconds, requests, failed, per_second)
-
-
-def _hey_counts(
-    summary: bytes, seconds: float, rate: float
-) -> tuple[int | None, int | None]:
-    """Return the numbers of requests and of failed requests; None is unknown.
-
-    Hey keeps the status of only the first million responses, so the total is checked
-    against the printed rate, which is accurate to 0.00005.
-    """
-    codes = re.findall(rb"(?m)^  \[(\d{3})\]\t(\d+) responses", summary)
-    _, _, rest = summary.partition(b"Error distribution:")
-    listed = re.match(rb"\r?\n((?:  \[\d+\]\t[^\n]*(?:\n|\Z))*)", rest)
-    errors = re.findall(rb"(?m)^  \[(\d+)\]\t", listed[1]) if listed else []
-    answers = sum(_int(count) for _, count in codes)
-    total = answers + sum(map(_int, errors))
-    made, blur = rate * seconds, 0.00005 * (rate + seconds) + 1e-6
-    if answers < _HEY_MOST_TIMES and abs(total - made) <= blur:
-        bad = sum(_int(count) for code, count in codes if int(code) >= 400)
-        return total, bad + total - answers
-    return (round(made) if blur < 0.5 else None), None
-
-
-def _wrk(summary: bytes) -> LoadSummary | None:
-    """Return a summary in the format of wrk's wrk.c, which wrk2 shares."""
-    rate = re.search(rb"(?m)^Requests/sec: +" + _NUMBER, summary)
-    total = re.search(
-        rb"(?m)^  (\d+) requests in " + _NUMBER + rb"(us|ms|s|m|h)\b", summary
-    )
-    if rate is None or total is None:
-        return None
-    per_second, requests = _float(rate[1]), _int(total[1])
-    printed, unit = _float(total[2]), total[3]
-    seconds = printed * _SECONDS[unit]
-    if unit in (b"m", b"h") and per_second > printed:
-        # Both have two decimals, so the larger number is more precise.
-        seconds = requests / per_second
-    refused = re.search(rb"(?m)^  Non-2xx or 3xx responses: (\d+)", summary)
-    sockets = re.search(
-        rb"(?m)^  Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)",
-        summary,
-    )
-    failed = sum(_int(n) for m in (refused, sockets) if m for n in m.groups())
-    return LoadSummary("wrk", seconds, requests, failed, per_second)
-
-
-def _float(number: bytes) -> float:
-    if len(number) > _MOST_DIGITS:
-        raise _TooLongError
-    return float(number)
-
-
-def _int(number: bytes) -> int:
-    if len(number) > _MOST_DIGITS:
-        raise _TooLongError
-    return int(number)
+def _beginnings(text: bytes) -> Iterator[tuple[int, Reader]]:
+    """Yield where summaries begin, in order, and their readers."""
+    found = [
+        (match.start(), one.read)
+        for one in _FORMATS
+        if one.mark in text
+        for match in one.begins.finditer(text)
+    ]
+    yield from sorted(found, key=lambda begin: begin[0])

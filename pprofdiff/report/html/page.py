@@ -283,7 +283,7 @@ def _comparison(section: Section, anchor: str, *, is_open: bool) -> Comparison:
     lead = printable(section.lead or _in_short(section))
     keys = _SHOWN
     every = charts(section)
-    if section.kind == "benchmark":
+    if section.kind in ("benchmark", "load"):
         keys = frozenset(table.key for table in section.tables)
     return Comparison(
         anchor=anchor,

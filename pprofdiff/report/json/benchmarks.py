@@ -16,6 +16,15 @@ def comparison_rows(
     return [{"kind": "benchmark", "rows": benchmark_rows(diff)}]
 
 
+def load_rows(diff: BenchmarkDiff, _comparison: Comparison) -> list[dict[str, Any]]:
+    """Return the one entry of ``comparisons`` for load generators.
+
+    Rows are those of benchmarks: ``rate`` in req/s, ``failed`` in %, ``mean``, ``p50``,
+    ``p99.9``, ``max`` … in sec.
+    """
+    return [{"kind": "load", "rows": benchmark_rows(diff)}]
+
+
 def benchmark_rows(diff: BenchmarkDiff) -> list[dict[str, Any]]:
     """Return one object per benchmark and unit, for JSON.
 

@@ -17,7 +17,7 @@ from pprofdiff.analysis.benchmarks.compare import (
 from pprofdiff.analysis.benchmarks.units import better, in_bytes
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_TEST
 from pprofdiff.analysis.judge.samples import Summary
-from pprofdiff.model.benchmarks import Benchmarks, LoadSummary
+from pprofdiff.model.benchmarks import Benchmarks
 from pprofdiff.model.side import Capture
 from pprofdiff.report.model import Input, ReportModel, Scope
 from pprofdiff.report.rows import (
@@ -38,7 +38,7 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.report.sections.changes import bounds, change
 from pprofdiff.report.sections.folding import counted, first, folded, movement
-from pprofdiff.units import Scale, many, rounded
+from pprofdiff.units import Scale, many
 
 # Maximum names listed of benchmarks that only one side has.
 _NAMES = 8
@@ -87,18 +87,6 @@ def benchmark_inputs(captures: Iterable[Capture[Benchmarks]]) -> Iterator[Input]
             "benchmark",
             amount=many(count, "benchmark"),
             counts={"results": count},
-        )
-
-
-def load_inputs(captures: Iterable[Capture[LoadSummary]]) -> Iterator[Input]:
-    """Yield each load generator's summary with its tool and rate."""
-    for capture in captures:
-        rate = capture.content.per_second
-        yield Input(
-            capture.path,
-            capture.content.tool,
-            amount=f"{rounded(rate)} per second",
-            counts={"per_second": rate},
         )
 
 

@@ -66,6 +66,11 @@ TEXTS = {
         POINTS.filter(lambda x: x.relative),
     ),
     "unit": written("unit", PATTERNS, POINTS.filter(lambda x: x.relative)),
+    "load": written(
+        "load",
+        st.sampled_from(("mean", "p50", "p99.9", "max")),
+        TIMES.filter(lambda x: x.sign),
+    ),
     "figure": written(
         "figure",
         st.sampled_from([key for key, one in declared().items() if one.unit == "ns"]),

@@ -31,8 +31,10 @@ def bench(*runs, unit="ns/op", procs="-4"):
 
 
 def load(per_second, tool="hey"):
-    """Return the summary of a load generator."""
-    return (Capture("l.txt", "load", LoadSummary(tool, 10.0, None, None, per_second)),)
+    """Return the summary of a load generator, in an open loop unless it is hey."""
+    loop = "closed" if tool == "hey" else "open"
+    summary = LoadSummary(tool, 10.0, None, None, per_second, loop=loop)
+    return (Capture("l.txt", "load", summary),)
 
 
 def cpu(stacks, *, duration_ns=10**10):

@@ -1,8 +1,11 @@
-"""The report where a load generator's summary lies beside the profiles."""
+"""The report where a load generator's summary lies next to the profiles."""
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -10,33 +13,72 @@ from tests.report.golden import check
 
 
 @pytest.fixture
-def sides(data_folder, tmp_path, monkeypatch):
-    """Stand in a folder of two sides, each a CPU profile and what hey printed."""
-    for side, rate in (("base", "17840.3801"), ("new", "15186.0012")):
-        (tmp_path / side).mkdir()
-        shutil.copy(data_folder / "syncpool" / side / "cpu.pb.gz", tmp_path / side)
-        text = (data_folder / "load" / "hey.txt").read_text("utf-8")
-        assert "17840.3801" in text
-        (tmp_path / side / "hey.txt").write_text(
-            text.replace("17840.3801", rate), "utf-8"
-        )
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def load(data_folder, tmp_path, monkeypatch):
+    """Stand in a copy of what load generators printed, with profiles taken meanwhile."""
+    shutil.copytree(data_folder / "load", tmp_path / "load")
+    monkeypatch.chdir(tmp_path / "load")
+    return tmp_path / "load"
 
 
-def test_as_it_was_last_looked_at(cli, sides):
-    done = cli("base", "new", "--full")
+@pytest.mark.parametrize("loop", ["closed", "open"])
+def test_as_it_was_last_looked_at(cli, load, loop):
+    done = cli(f"{loop}/base", f"{loop}/new", "--full")
     assert (done.status, done.err) == (0, "")
-    check("load.hey", done.out)
+    check(f"load.{loop}", done.out)
 
 
-def test_requests_that_failed_are_said(cli, sides, data_folder):
-    shutil.copy(data_folder / "load" / "hey-errors.txt", sides / "new" / "hey.txt")
-    assert "121 of 600" in cli("base", "new").out
+def test_requests_that_failed_are_said(cli, load):
+    assert "121 of 600" in cli("hey.txt", "hey-errors.txt").out
 
 
-def test_two_load_generators_are_not_one_measure_unsaid(cli, sides, data_folder):
-    (sides / "new" / "hey.txt").unlink()
-    shutil.copy(data_folder / "load" / "wrk.txt", sides / "new")
-    out = cli("base", "new").out
-    assert "hey" in out.partition("\n\n")[0] or "two load generators" in out
+def test_loads_of_two_tools_are_said_to_differ(cli, load):
+    assert "the loads differ (tool hey → wrk)" in cli("hey.txt", "wrk.txt").out
+    slower = cli("vegeta.json", "open/new/vegeta.json").out
+    assert "open loops of 200.6 → 401.3 requests per second" in slower
+
+
+def of_work(cli):
+    """Return what the CPU is per in JSON, and the caveats on loads' times."""
+    assert cli("open/base", "open/new", "-o", "open.json").status == 0
+    report = json.loads(Path("open.json").read_text("utf-8"))
+    (cpu,) = (one for one in report["comparisons"] if one["kind"] == "profile")
+    said = [w["text"] for w in report["warnings"] if w["id"] == "load-time"]
+    return cpu["normalization"]["mode"], said
+
+
+def test_a_load_is_work_only_where_it_lasts_as_long_as_the_profile(cli, load):
+    assert of_work(cli) == ("per_work", [])
+    shutil.copy("vegeta.txt", "open/base/vegeta.json")
+    mode, (said,) = of_work(cli)
+    assert mode == "composition"
+    assert re.search(r"is of 1\.996 s and .*cpu.pb.gz of 3", said)
+
+
+@pytest.mark.parametrize(
+    ("hours", "said"), [(-1, "ended 3,59. s after"), (1, "began 3,60. s before")]
+)
+def test_a_load_is_work_only_where_the_profile_was_taken_meanwhile(
+    cli, load, hours, said
+):
+    path = load / "open" / "base" / "vegeta.json"
+    text = path.read_text("utf-8")
+    began = re.search(r'"earliest":"\S+?T(\d\d):', text)
+    other = f"{int(began[1]) + hours:02}"
+    start, end = began.span(1)
+    path.write_text(text[:start] + other + text[end:], "utf-8")
+    mode, (why,) = of_work(cli)
+    assert mode == "composition"
+    assert re.search(said, why)
+
+
+def test_runs_are_tested_and_shown_everywhere(cli, load):
+    assert cli("runs/base", "runs/new", "-o", "runs.json").status == 0
+    report = json.loads(Path("runs.json").read_text("utf-8"))
+    (found,) = (one for one in report["comparisons"] if one["kind"] == "load")
+    p50 = next(row for row in found["rows"] if row["name"] == "p50")
+    assert (p50["unit"], p50["n_base"], p50["n_new"]) == ("sec", 4, 4)
+    assert (p50["significant"], p50["worse"]) == (True, True)
+    for ending in ("md", "html"):
+        assert cli("runs/base", "runs/new", "-o", f"load.{ending}").status == 0
+        text = (load / f"load.{ending}").read_text("utf-8")
+        assert "p50 latency" in text

@@ -1,0 +1,271 @@
+"""Read the summaries that load generators write as JSON.
+
+Each reader takes the decoded object, and returns None where it lacks what the tool
+always writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from json import JSONDecoder
+from typing import Any
+
+from pprofdiff.loaders.benchmarks.load_texts import TooLongError, good_status
+from pprofdiff.model.benchmarks import LoadSummary, loop_of
+
+_MOST = 1e15  # up to here, sums and products are finite and counts exact
+# ghz lists each call after everything else: it may be far longer than a summary.
+_DETAILS = re.compile(rb',\s*"details":\s*\[')
+
+Object = Mapping[str, Any]
+
+
+def decoded(text: bytes) -> Object | None:
+    """Return the object that `text` begins with, None if it is damaged or cut."""
+    if details := _DETAILS.search(text):
+        text = text[: details.start()] + b"}"
+    try:
+        tree, _ = JSONDecoder().raw_decode(text.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return tree if isinstance(tree, dict) else None
+
+
+def vegeta(tree: Object) -> LoadSummary | None:
+    """Read ``vegeta report -type=json``: nanoseconds; the rate is set."""
+    requests, rate = _count(tree, "requests"), _number(tree, "rate")
+    lasted, waited = _number(tree, "duration"), _number(tree, "wait")
+    if requests is None or rate is None or lasted is None or waited is None:
+        return None
+    latencies = _at(tree, "latencies")
+    found = _percentiles(latencies, 1e-9)
+    return LoadSummary(
+        "vegeta",
+        (lasted + waited) / 1e9,
+        requests,
+        requests - _good(_at(tree, "status_codes")),
+        rate,
+        found,
+        _scaled(_number(latencies, "mean"), 1e-9),
+        None,
+        "open",
+        _moment(tree.get("earliest")),
+    )
+
+
+def k6(tree: Object) -> LoadSummary | None:
+    """Read k6's ``--summary-export``, the data of its handleSummary, or its new format.
+
+    The new one is ``--new-machine-readable-summary``.
+    """
+    listed = _at(tree, "results").get("metrics")
+    metrics = _at(tree, "metrics")
+    if isinstance(listed, list):
+        metrics = {str(m.get("name")): m for m in listed if isinstance(m, dict)}
+    total, times, failures, users = (
+        _at(found, "values") or found
+        for name in ("http_reqs", "http_req_duration", "http_req_failed", "vus_max")
+        for found in [_at(metrics, name)]
+    )
+    requests = _count(total, "count")
+    lasted = _scaled(_number(_at(tree, "state"), "testRunDurationMs"), 1e-3)
+    lasted = lasted or _number(_at(tree, "config"), "duration")
+    rate = _number(total, "rate")
+    if requests is None or (rate is None and not lasted):
+        return None
+    rate = requests / (lasted or 1.0) if rate is None else rate
+    mean = _scaled(_number(times, "avg"), 1e-3)
+    connections, failed = _count(users, "max"), _count(failures, "passes")
+    return LoadSummary(
+        "k6",
+        lasted or (requests / rate if rate else None),
+        requests,
+        _count(failures, "matches") if failed is None else failed,
+        rate,
+        _percentiles(times, 1e-3),
+        mean,
+        connections,
+        loop_of(rate, mean, connections),
+    )
+
+
+def bombardier(tree: Object) -> LoadSummary | None:
+    """Read bombardier's ``-o json``: microseconds; ``rps`` is a mean of samples."""
+    result, spec = _at(tree, "result"), _at(tree, "spec")
+    seconds = _number(result, "timeTakenSeconds")
+    names = ("req1xx", "req2xx", "req3xx", "req4xx", "req5xx", "others")
+    counts = [_count(result, name) for name in names]
+    known = [count for count in counts if count is not None]
+    if not seconds or len(known) < len(names):
+        return None
+    times = _at(result, "latency")
+    found = dict(_percentiles(_at(times, "percentiles"), 1e-6))
+    longest, mean = _number(times, "max"), _scaled(_number(times, "mean"), 1e-6)
+    if longest is not None:
+        found[100.0] = longest / 1e6
+    rate, connections = sum(known) / seconds, _count(spec, "numberOfConnections")
+    return LoadSummary(
+        "bombardier",
+        seconds,
+        sum(known),
+        sum(known[3:]),
+        rate,
+        tuple(sorted(found.items())),
+        mean,
+        connections,
+        "" if "rate" in spec else loop_of(rate, mean, connections),
+    )
+
+
+def oha(tree: Object) -> LoadSummary | None:
+    """Read oha's JSON: seconds; it does not say how many connections there were."""
+    summary = _at(tree, "summary")
+    seconds, rate = _number(summary, "total"), _number(summary, "requestsPerSec")
+    if seconds is None or rate is None:
+        return None
+    codes, errors = _at(tree, "statusCodeDistribution"), _at(tree, "errorDistribution")
+    requests = sum(_count(codes, code) or 0 for code in codes)
+    requests += sum(_count(errors, error) or 0 for error in errors)
+    found = dict(_percentiles(_at(tree, "latencyPercentiles"), 1.0))
+    if (longest := _number(summary, "slowest")) is not None:
+        found[100.0] = longest
+    return LoadSummary(
+        "oha",
+        seconds,
+        requests,
+        requests - _good(codes),
+        rate,
+        tuple(sorted(found.items())),
+        _number(summary, "average"),
+    )
+
+
+def ghz(tree: Object) -> LoadSummary | None:
+    """Read ``ghz -O json``: nanoseconds."""
+    total, rate = _number(tree, "total"), _number(tree, "rps")
+    requests = _count(tree, "count")
+    if total is None or rate is None or requests is None:
+        return None
+    listed = tree.get("latencyDistribution")
+    found = {
+        rank: latency / 1e9
+        for entry in (listed if isinstance(listed, list) else [])
+        if (rank := _number(entry, "percentage")) is not None
+        and (latency := _number(entry, "latency")) is not None
+    }
+    if longest := _number(tree, "slowest"):  # 0 where no call succeeded
+        found[100.0] = longest / 1e9
+    options = _at(tree, "options")
+    mean, connections = (
+        _scaled(_number(tree, "average"), 1e-9),
+        _count(options, "concurrency"),
+    )
+    return LoadSummary(
+        "ghz",
+        total / 1e9,
+        requests,
+        requests - _good(_at(tree, "statusCodeDistribution")),
+        rate,
+        tuple(sorted(found.items())),
+        mean,
+        connections,
+        "" if options.get("rps") else loop_of(rate, mean, connections),
+    )
+
+
+def fortio(tree: Object) -> LoadSummary | None:
+    """Read ``fortio load -json``: seconds, but the duration is in nanoseconds."""
+    times = _at(tree, "DurationHistogram")
+    lasted, rate = _number(tree, "ActualDuration"), _number(tree, "ActualQPS")
+    requests = _count(times, "Count")
+    if lasted is None or rate is None or requests is None:
+        return None
+    listed = times.get("Percentiles")
+    found = {
+        rank: latency
+        for entry in (listed if isinstance(listed, list) else [])
+        if (rank := _number(entry, "Percentile")) is not None
+        and (latency := _number(entry, "Value")) is not None
+    }
+    if (longest := _number(times, "Max")) is not None:
+        found[100.0] = longest
+    codes, connections = _at(tree, "RetCodes"), _count(tree, "NumThreads")
+    mean = _number(times, "Avg")
+    paced = tree.get("RequestedQPS") != "max"
+    return LoadSummary(
+        "fortio",
+        lasted / 1e9,
+        requests,
+        requests - _good(codes) if codes else None,
+        rate,
+        tuple(sorted(found.items())),
+        mean,
+        connections,
+        "" if paced else loop_of(rate, mean, connections),
+        _moment(tree.get("StartTime")),
+    )
+
+
+def siege(tree: Object) -> LoadSummary | None:
+    """Read what siege prints: seconds with two decimals, too few for latencies."""
+    done, failed = (
+        _count(tree, name) for name in ("transactions", "failed_transactions")
+    )
+    seconds, rate = _number(tree, "elapsed_time"), _number(tree, "transaction_rate")
+    if done is None or failed is None or seconds is None or rate is None:
+        return None
+    return LoadSummary("siege", seconds, done + failed, failed, rate)
+
+
+def _at(tree: Object, key: str) -> Object:
+    """Return an object within another, an empty one if there is none."""
+    found = tree.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _number(tree: object, key: str) -> float | None:
+    """Return a number at least 0 of an object, None without it."""
+    found = tree.get(key) if isinstance(tree, dict) else None
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        return None
+    if not 0 <= found < _MOST:
+        raise TooLongError
+    return float(found)
+
+
+def _count(tree: Object, key: str) -> int | None:
+    found = _number(tree, key)
+    return None if found is None else int(found)
+
+
+def _scaled(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
+
+
+def _good(codes: Object) -> int:
+    """Return how many requests had a status that is no failure."""
+    return sum(_count(codes, code) or 0 for code in codes if good_status(code))
+
+
+def _percentiles(times: Object, factor: float) -> tuple[tuple[float, float], ...]:
+    """Return (percentile, seconds) of the keys that name one.
+
+    Keys are ``50``, ``50th``, ``p50``, ``p(50)``, ``med`` and ``max``.
+    """
+    found = {}
+    for key in times:
+        rank = {"med": "50", "max": "100"}.get(key, key.strip("p()th"))
+        value = _number(times, key) if rank.replace(".", "", 1).isdecimal() else None
+        if value is not None and float(rank) <= 100:
+            found[float(rank)] = value * factor
+    return tuple(sorted(found.items()))
+
+
+def _moment(text: object) -> float | None:
+    """Return an RFC 3339 time in seconds since 1970, None if it is none."""
+    try:
+        return datetime.fromisoformat(str(text)).timestamp()
+    except (ValueError, OverflowError):
+        return None

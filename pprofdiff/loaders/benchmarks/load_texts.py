@@ -1,0 +1,372 @@
+"""Read the summaries that load generators print for people.
+
+Each reader takes the text from the tool's first known line on, and returns None where
+a line is missing that the tool always prints.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pprofdiff.model.benchmarks import LoadSummary, Loop, loop_of
+
+_MOST_DIGITS = 15  # up to here, sums and products are finite and counts exact
+_NUMBER = rb"(\d+(?:\.\d+)?)"
+_HEY_MOST_TIMES = 1_000_000  # requester/report.go, maxRes
+
+# Go's time.Duration, wrk's units.c, and the words of hey, oha and ghz.
+_SECONDS = {
+    b"ns": 1e-9,
+    b"us": 1e-6,
+    "µs".encode(): 1e-6,
+    b"ms": 1e-3,
+    b"s": 1.0,
+    b"sec": 1.0,
+    b"secs": 1.0,
+    b"m": 60.0,
+    b"h": 3600.0,
+}
+_PART = re.compile(_NUMBER + rb" ?(ns|us|\xc2\xb5s|ms|secs?|s|m|h)(?![a-z])")
+_DURATION = rb"((?:\d[\d.]* ?(?:ns|us|\xc2\xb5s|ms|secs?|s|m|h))+)"
+
+
+class TooLongError(ValueError):
+    """A number has more digits than any load generator prints."""
+
+
+def hey(text: bytes) -> LoadSummary | None:
+    """Read what hey prints (requester/print.go)."""
+    total, rate = _duration(rb"  Total:\t", text), _number(rb"  Requests/sec:\t", text)
+    if total is None or rate is None:
+        return None
+    requests, failed = _hey_counts(text, total, rate)
+    return _of_summary("hey", text, (total, requests, failed, rate), "closed")
+
+
+def _hey_counts(
+    text: bytes, seconds: float, rate: float
+) -> tuple[int | None, int | None]:
+    """Return the numbers of requests and of failed requests; None is unknown.
+
+    Hey keeps the status of only the first million responses, so the total is checked
+    against the printed rate, which is accurate to 0.00005.
+    """
+    good, bad = _statuses(text)
+    total, made = good + bad, rate * seconds
+    blur = 0.00005 * (rate + seconds) + 1e-6
+    if good < _HEY_MOST_TIMES and abs(total - made) <= blur:
+        return total, bad
+    return (round(made) if blur < 0.5 else None), None
+
+
+def oha(text: bytes) -> LoadSummary | None:
+    """Read what oha prints; requests that its deadline ended count as failed."""
+    total, rate = _duration(rb"  Total:\t", text), _number(rb"  Requests/sec:\t", text)
+    if total is None or rate is None:
+        return None
+    good, bad = _statuses(text)
+    return _of_summary("oha", text, (total, good + bad, bad, rate), "")
+
+
+def ghz(text: bytes) -> LoadSummary | None:
+    """Read ghz's summary of gRPC calls; statuses other than OK are failures."""
+    total, rate = _duration(rb"  Total:\t", text), _number(rb"  Requests/sec:\t", text)
+    count = _count(rb"  Count:\t", text)
+    if total is None or rate is None or count is None:
+        return None
+    fine = _count(rb"  \[OK\] +", text) or 0
+    return _of_summary("ghz", text, (total, count, count - fine, rate), "")
+
+
+def _of_summary(
+    tool: str,
+    text: bytes,
+    counted: tuple[float, int | None, int | None, float],
+    loop: Loop,
+) -> LoadSummary:
+    """Return a summary with the latencies as hey, oha and ghz print them."""
+    found = _percentiles(rb"(?m)^  " + _NUMBER + rb" ?%{1,2} in ", text)
+    slowest = _duration(rb"  Slowest:\t", text)
+    if slowest:  # ghz prints 0 where no call succeeded
+        found[100.0] = slowest
+    mean = _duration(rb"  Average:\t", text)
+    return LoadSummary(tool, *counted, _sorted(found), mean, None, loop)
+
+
+def _statuses(text: bytes) -> tuple[int, int]:
+    """Return how many requests had a status below 400, and how many others ended."""
+    codes = re.findall(rb"(?m)^  \[(\d{3})\][\t ]+(\d+) responses", text)
+    _, _, rest = text.partition(b"Error distribution:")
+    listed = re.match(rb"\r?\n((?:  \[\d+\][\t ][^\n]*(?:\n|\Z))*)", rest)
+    errors = re.findall(rb"(?m)^  \[(\d+)\]", listed[1]) if listed else []
+    good = sum(_int(count) for code, count in codes if int(code) < 400)
+    answered = sum(_int(count) for _, count in codes)
+    return good, answered - good + sum(map(_int, errors))
+
+
+def wrk(text: bytes) -> LoadSummary | None:
+    """Read what wrk and wrk2 print (wrk.c); wrk2's histogram is an HdrHistogram."""
+    rate, requests = _number(rb"Requests/sec: +", text), None
+    total = re.search(rb"(?m)^  (\d+) requests in " + _DURATION, text)
+    if rate is None or total is None:
+        return None
+    requests, seconds = _int(total[1]), _seconds(total[2])
+    if total[2][-1:] in b"mh" and rate > float(total[2][:-1]):
+        # Both have two decimals, so the larger number is more precise.
+        seconds = requests / rate
+    refused = _count(rb"  Non-2xx or 3xx responses: ", text) or 0
+    sockets = re.search(
+        rb"(?m)^  Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)",
+        text,
+    )
+    failed = refused + sum(map(_int, sockets.groups())) if sockets else refused
+    row = re.search(rb"(?m)^    Latency +" + _DURATION + rb" +\S+ +" + _DURATION, text)
+    # wrk2 -U prints a second distribution, which leaves out delayed starts.
+    found = _percentiles(
+        rb"(?m)^ *" + _NUMBER + rb"% +", text.partition(b"(HdrHistogram - Unc")[0]
+    )
+    mean = None
+    if row is not None and _seconds(row[2]):  # 0 where nothing was answered
+        mean = _seconds(row[1])
+        found.setdefault(100.0, _seconds(row[2]))
+    connections = _count(rb"  \d+ threads and ", text)
+    paced = b"HdrHistogram" in text or b"  Thread calibration:" in text
+    return LoadSummary(
+        "wrk2" if paced else "wrk",
+        seconds,
+        requests,
+        failed,
+        rate,
+        _sorted(found),
+        mean,
+        connections,
+        "open" if paced else loop_of(rate, mean, connections),
+    )
+
+
+def vegeta(text: bytes) -> LoadSummary | None:
+    """Read the text that vegeta reports (lib/reporters.go); its rate is set."""
+    first = re.search(
+        rb"^Requests +\[total, rate(?:, throughput)?\] +(\d+), " + _NUMBER, text
+    )
+    lasted = re.search(rb"(?m)^Duration +\[total, [^\]]+\] +" + _DURATION, text)
+    row = re.search(rb"(?m)^Latencies +\[([^\]]+)\] +([^\r\n]+)", text)
+    codes = re.search(rb"(?m)^Status Codes +\[code:count\] +([^\r\n]*)", text)
+    if first is None or lasted is None or row is None or codes is None:
+        return None
+    named = zip(row[1].split(b", "), row[2].split(b", "), strict=False)
+    known = {name: _seconds(value) for name, value in named}
+    found = {float(name): value for name, value in known.items() if name.isdigit()}
+    if b"max" in known:
+        found[100.0] = known[b"max"]
+    requests = _int(first[1])
+    good = sum(
+        _int(count)
+        for code, count in re.findall(rb"(\d+):(\d+)", codes[1])
+        if 200 <= int(code) < 400
+    )
+    return LoadSummary(
+        "vegeta",
+        _seconds(lasted[1]),
+        requests,
+        requests - good,
+        _float(first[2]),
+        _sorted(found),
+        known.get(b"mean"),
+        None,
+        "open",
+    )
+
+
+def ab(text: bytes) -> LoadSummary | None:
+    """Read what ApacheBench prints (support/ab.c); it counts milliseconds."""
+    seconds = _duration(rb"Time taken for tests: +", text)
+    rate = _number(rb"Requests per second: +", text)
+    requests = _count(rb"Complete requests: +", text)
+    failed = _count(rb"Failed requests: +", text)
+    if None in (seconds, rate, requests, failed):
+        return None
+    # Another length than the first answer's is no failure.
+    lengths = re.search(rb"(?m)^ +\(Connect: .*Length: (\d+)", text)
+    failed = (failed or 0) - (_int(lengths[1]) if lengths else 0)
+    failed += _count(rb"Non-2xx responses: +", text) or 0
+    mean = _number(rb"Time per request: +", text)
+    listed = re.search(rb"(?m)^Percentage of the requests.*\n((?: +\d+% .*\n?)*)", text)
+    ranks = re.findall(rb"(\d+)% +(\d+)", listed[1] if listed else b"")
+    found = {_float(rank): _int(value) / 1e3 for rank, value in ranks}
+    connections = _count(rb"Concurrency Level: +", text)
+    return LoadSummary(
+        "ab",
+        seconds,
+        requests,
+        failed,
+        rate,
+        _sorted(found),
+        None if mean is None else mean / 1e3,
+        connections,
+        "closed",
+    )
+
+
+def bombardier(text: bytes) -> LoadSummary | None:
+    """Read what bombardier prints; its rate is the mean of samples, not a ratio.
+
+    Of a number of requests it prints no duration, so there is no rate either.
+    """
+    first = re.match(
+        rb"Bombarding \S+ (?:for " + _DURATION + rb"|with \d+ request\(s\)) "
+        rb"using (\d+) connection",
+        text,
+    )
+    row = re.search(rb"(?m)^  Latency +" + _DURATION + rb" +\S+ +" + _DURATION, text)
+    codes = re.search(
+        rb"(?m)^    1xx - (\d+), 2xx - (\d+), 3xx - (\d+), 4xx - (\d+), 5xx - (\d+)"
+        rb"\r?\n    others - (\d+)",
+        text,
+    )
+    if first is None or row is None or codes is None:
+        return None
+    *good, refused, broken, others = map(_int, codes.groups())
+    requests = sum(good) + refused + broken + others
+    seconds = None if first[1] is None else _seconds(first[1])
+    rate = requests / seconds if seconds else None
+    mean, connections = _seconds(row[1]), _int(first[2])
+    found = _percentiles(rb"(?m)^ +" + _NUMBER + rb"% +", text)
+    found[100.0] = _seconds(row[2])
+    return LoadSummary(
+        "bombardier",
+        seconds,
+        requests,
+        refused + broken + others,
+        rate,
+        _sorted(found),
+        mean,
+        connections,
+        loop_of(rate, mean, connections),
+    )
+
+
+def k6(text: bytes) -> LoadSummary | None:
+    """Read the summary that k6 prints at the end of a test of HTTP requests."""
+    name = rb"(?m)^[^\w\n]*%s\.*: +"  # a threshold puts a mark before the name
+    total = re.search(name % rb"http_reqs" + rb"(\d+) +" + _NUMBER + rb"/s", text)
+    row = re.search(name % rb"http_req_duration" + rb"(avg=[^\r\n]+)", text)
+    if total is None or row is None:
+        return None
+    known = {
+        key: _seconds(value)
+        for key, value in re.findall(rb"(\S+?)=" + _DURATION, row[1])
+    }
+    found = {
+        float(key[2:-1]): value for key, value in known.items() if key[:2] == b"p("
+    }
+    for key, rank in ((b"med", 50.0), (b"max", 100.0)):
+        if key in known:
+            found[rank] = known[key]
+    failures = re.search(
+        name % rb"http_req_failed"
+        + rb"[\d.]+% +(?:\xe2\x9c\x93 (\d+)|(\d+) out of \d+)",
+        text,
+    )
+    failed = None if failures is None else _int(failures[1] or failures[2])
+    requests, rate = _int(total[1]), _float(total[2])
+    users = re.search(name % rb"vus_max" + rb"(\d+)", text)
+    connections = None if users is None else _int(users[1])
+    return LoadSummary(
+        "k6",
+        requests / rate if rate else None,
+        requests,
+        failed,
+        rate,
+        _sorted(found),
+        known.get(b"avg"),
+        connections,
+        loop_of(rate, known.get(b"avg"), connections),
+    )
+
+
+def fortio(text: bytes) -> LoadSummary | None:
+    """Read what fortio prints: `text` begins with the line on its start."""
+    first = re.match(rb"Starting at (max|\S+) qps with (\d+) thread", text)
+    ended = re.search(
+        rb"(?m)^Ended after " + _DURATION + rb" : (\d+) calls\. qps=" + _NUMBER, text
+    )
+    row = re.search(
+        rb"(?m)^Aggregated Function Time : count \d+ avg "
+        + _NUMBER
+        + rb" .* max "
+        + _NUMBER
+        + rb".*\n((?:[#>].*\n)*)",
+        text,
+    )
+    if first is None or ended is None or row is None:
+        return None
+    requests, rate, mean = _int(ended[2]), _float(ended[3]), _float(row[1])
+    codes = re.findall(rb"(?m)^Code +(\w+) : (\d+)", text)
+    good = sum(_int(count) for code, count in codes if good_status(code.decode()))
+    # Histograms of sleeps and of connections are printed alike.
+    listed = re.findall(rb"(?m)^# target " + _NUMBER + rb"% " + _NUMBER, row[3])
+    found = {_float(rank): _float(value) for rank, value in listed}
+    found[100.0] = _float(row[2])
+    connections = _int(first[2])
+    return LoadSummary(
+        "fortio",
+        _seconds(ended[1]),
+        requests,
+        requests - good if codes else None,
+        rate,
+        _sorted(found),
+        mean,
+        connections,
+        loop_of(rate, mean, connections) if first[1] == b"max" else "",
+    )
+
+
+def good_status(code: str) -> bool:
+    """Return whether a status is no failure: HTTP below 400, gRPC OK or SERVING."""
+    return code in ("OK", "SERVING") or (code.isdecimal() and 200 <= int(code) < 400)
+
+
+def _number(before: bytes, text: bytes) -> float | None:
+    """Return the number of the line that begins with `before`, None without it."""
+    match = re.search(rb"(?m)^" + before + _NUMBER, text)
+    return None if match is None else _float(match[1])
+
+
+def _count(before: bytes, text: bytes) -> int | None:
+    """Return the whole number of the line that begins with `before`."""
+    match = re.search(rb"(?m)^" + before + rb"(\d+)", text)
+    return None if match is None else _int(match[1])
+
+
+def _duration(before: bytes, text: bytes) -> float | None:
+    """Return the seconds of the line that begins with `before`."""
+    match = re.search(rb"(?m)^" + before + _DURATION, text)
+    return None if match is None else _seconds(match[1])
+
+
+def _percentiles(before: bytes, text: bytes) -> dict[float, float]:
+    """Return seconds by percentile, which `before` matches with what follows it."""
+    found = re.findall(before + _DURATION + rb"(?=[ \t]*\r?$)", text)
+    return {_float(rank): _seconds(value) for rank, value in found}
+
+
+def _sorted(found: dict[float, float]) -> tuple[tuple[float, float], ...]:
+    return tuple(sorted(found.items()))
+
+
+def _seconds(text: bytes) -> float:
+    """Return a duration, which may have several parts, such as ``1m2.5s``."""
+    return sum(_float(value) * _SECONDS[unit] for value, unit in _PART.findall(text))
+
+
+def _float(number: bytes) -> float:
+    if len(number) > _MOST_DIGITS:
+        raise TooLongError
+    return float(number)
+
+
+def _int(number: bytes) -> int:
+    if len(number) > _MOST_DIGITS:
+        raise TooLongError
+    return int(number)

@@ -75,7 +75,13 @@ def _of_load(base: Side, new: Side) -> Work | None:
     all_known = len(by_run[0]) + len(by_run[1]) == len(captures)
     if not all_known or outside(base) or outside(new):
         return None
-    rates = [mean_of_runs([[rate] for rate in side.values()]) for side in by_run]
+    rates = [
+        # The exponential of a logarithm is off by a bit.
+        next(iter(side.values()))
+        if len(side) == 1
+        else mean_of_runs([[rate] for rate in side.values()])
+        for side in by_run
+    ]
     if not possible((rates[0], rates[1])):
         return None
     words = " and ".join(dict.fromkeys(c.content.tool for c in captures))

@@ -43,6 +43,15 @@ _POINTERS = re.compile(r"(?:\*|\[\d*\])+")
 _METHOD = re.compile(r"(?:^|; )(\w+)\(")
 _LEFT_OUT = "…"
 
+HELD = {
+    "runtime.malg": "goroutine descriptors",
+    "runtime.allgadd": "the list of all goroutines",
+    "runtime.allocm": "thread descriptors",
+    "runtime.makeProfStackFP": "buffers for stacks of profiles, one per thread",
+    "runtime.acquireSudog": "descriptors of waits for channels and locks",
+}
+"""What functions of the runtime allocate in stacks without a caller (proc.go)."""
+
 
 @lru_cache(_NAMES_CACHED)
 def short(name: str) -> str:

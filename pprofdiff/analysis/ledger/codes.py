@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.goruntime.classify import classify, compile_traits
 from pprofdiff.goruntime.names import is_standard_library, package_of
+from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import Offsets, first_in_row
 
 Column = NDArray[np.int64]
@@ -21,7 +22,8 @@ class Ends:
 
     Both columns (int32) are rows of the side's `SideRows`, -1 for none:
 
-    - `leaf`, the innermost frame;
+    - `leaf`, the innermost frame; of heap profiles, the innermost that is not the
+      allocator's: stacks of the runtime alone begin with runtime.mallocgc;
     - `owner`, the innermost frame of the program's own code.
     """
 
@@ -50,11 +52,15 @@ class Attribution(Ends):
 class Marker:
     """Finds the `Ends` of a side's stacks, as a `watch` of `graph.flat_and_cum`.
 
-    `own` marks the program's own code (bool) among all functions of the side.
+    `own` marks the program's own code (bool) among all functions of the side, and
+    `skipped` those that are no leaf unless a stack has no others.
     """
 
-    def __init__(self, own: NDArray[np.bool_]) -> None:
+    def __init__(
+        self, own: NDArray[np.bool_], skipped: NDArray[np.bool_] | None = None
+    ) -> None:
         self._owned = own
+        self._skipped = skipped
         self._parts: list[Ends] = []
 
     def __call__(self, offsets: Offsets, functions: NDArray[np.integer]) -> None:
@@ -63,9 +69,12 @@ class Marker:
 
     def _marked(self, offsets: Offsets, functions: NDArray[np.integer]) -> Ends:
         filled = np.diff(offsets) > 0
-        leaf = _function_at(np.where(filled, offsets[:-1], -1), functions)
+        leaf = np.where(filled, offsets[:-1], -1)
+        if self._skipped is not None:
+            first = first_in_row(~self._skipped[functions], offsets)
+            leaf = np.where(first >= 0, first, leaf)
         owner = first_in_row(self._owned[functions], offsets)
-        return Ends(leaf, _function_at(owner, functions))
+        return Ends(_function_at(leaf, functions), _function_at(owner, functions))
 
     def result(self) -> Ends:
         """Return the result for all stacks added, in their order."""
@@ -102,6 +111,13 @@ class Classifier(Marker):
             _function_at(classified.payer, functions),
             _function_at(classified.anchor, functions),
         )
+
+
+def allocator(names: list[str]) -> NDArray[np.bool_]:
+    """Return a mask of the functions of Go's allocator, such as runtime.mallocgc."""
+    tier = 1 + rules().tiers.index("allocation")
+    found: NDArray[np.bool_] = compile_traits(names).code == tier
+    return found
 
 
 def owned(names: list[str]) -> NDArray[np.bool_]:

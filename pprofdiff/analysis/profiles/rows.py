@@ -13,10 +13,16 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.judge.scaling import Normalization
-from pprofdiff.analysis.ledger.codes import Attribution, Classifier, Ends, Marker
+from pprofdiff.analysis.ledger.codes import (
+    Attribution,
+    Classifier,
+    Ends,
+    Marker,
+    allocator,
+)
 from pprofdiff.analysis.ledger.graph import flat_and_cum
 from pprofdiff.analysis.ledger.views import keyed_by_run, merged
-from pprofdiff.analysis.profiles.kinds import is_of_go
+from pprofdiff.analysis.profiles.kinds import is_heap, is_of_go
 from pprofdiff.analysis.profiles.nodes import frame_keys
 from pprofdiff.analysis.profiles.own_code import own_code
 from pprofdiff.analysis.profiles.tables import Table, ValueColumn
@@ -305,7 +311,7 @@ def summed_rows(
         own[-1] = False  # the samples without frames
         if not of_go and not any(rows.files):
             own[_only_root(side.profile, rows)] = False
-        marker = Classifier(own, rows.names) if classified else Marker(own)
+        marker = _marker(side.profile, own, rows.names, classified=classified)
     flat, cum = flat_and_cum(
         side.profile, rows.ids, len(rows.names), side.values, marker
     )
@@ -313,6 +319,14 @@ def summed_rows(
     frameless = np.diff(side.profile.stack_offsets) == 0
     flat[-1] = cum[-1] = side.values[frameless].sum(axis=0)
     return _SummedRows(rows, flat, cum, own, ends)
+
+
+def _marker(
+    profile: Profile, own: NDArray[np.bool_], names: list[str], *, classified: bool
+) -> Marker:
+    if classified:
+        return Classifier(own, names)
+    return Marker(own, allocator(names) if is_heap(profile) else None)
 
 
 def _only_root(profile: Profile, rows: SideRows) -> NDArray[np.int32]:

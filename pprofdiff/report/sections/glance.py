@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pprofdiff.analysis.profiles.scaling import change_scale_of
+from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
     Cell,
@@ -94,9 +95,15 @@ def _moved_most(section: Section) -> Cell | None:
             if (cell := row.cells[at]).value and cell.mark != "noise"
         ]
         if moved:
-            _, cell, row = max(moved, key=lambda one: one[0])
+            # The runtime is called by what changed; call sites are outside it.
+            left = [
+                one
+                for one in moved
+                if one[2].role != "function" or not is_runtime_like(one[2].key)
+            ]
+            _, cell, row = max(left or moved, key=lambda one: one[0])
             amount = f"{cell.signed} {_unit(section)}".rstrip()
-            detail = f"{amount}  {row.cells[tables[0].names].text}"
+            detail = f"{amount}  {row.cells[tables[0].names].label}"
             return Cell("", cell.value, mark=cell.mark, detail=detail)
     return None
 

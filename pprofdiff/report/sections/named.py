@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pprofdiff.goruntime.readable import distinct_names
+from pprofdiff.goruntime.readable import HELD, distinct_names
 from pprofdiff.report.rows import Cell
 
 
@@ -22,7 +22,11 @@ def call_site_cells(sites: Sequence[tuple[str, ...]]) -> list[Cell]:
     names = list(dict.fromkeys(name for site in sites for name in site))
     spelled = dict(zip(names, distinct_names(names), strict=True))
     return [
-        Cell(called_by([spelled[name] for name in site]), full=called_by(site))
+        Cell(
+            called_by([spelled[name] for name in site]),
+            remark=f"({HELD[site[0]]})" if site[0] in HELD else "",
+            full=called_by(site),
+        )
         for site in sites
     ]
 

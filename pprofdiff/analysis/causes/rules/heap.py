@@ -44,7 +44,7 @@ from pprofdiff.analysis.policy import (
     SIMILAR,
 )
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
-from pprofdiff.goruntime.readable import short
+from pprofdiff.goruntime.readable import HELD, short
 
 # A slice that grows by append has at least a fifth of what it allocated in use, as each
 # step adds a quarter to its capacity. Sites that keep less turn over, like requests in
@@ -434,6 +434,8 @@ def _site_words(diff: ProfileDiff, site: _Site) -> str:
         text += f" in {counts(*site.objects)} objects"
     if site.kept is None or site.delta < 0 or not site.kept[1]:
         return text
+    if site.name in HELD:
+        return f"{text}: {HELD[site.name]}, which the runtime allocates"
     if not site.own:
         return (
             f"{text}: no frame of the program is in these stacks; connections, which "

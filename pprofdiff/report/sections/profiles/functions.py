@@ -15,7 +15,7 @@ from pprofdiff.analysis.profiles.harness import is_testing
 from pprofdiff.analysis.profiles.rows import Granularity
 from pprofdiff.analysis.profiles.tables import Table as FunctionTable
 from pprofdiff.analysis.profiles.tables import ValueColumn, chains, plumbing
-from pprofdiff.goruntime.names import runtime_like, shown
+from pprofdiff.goruntime.names import is_runtime_like, runtime_like, shown
 from pprofdiff.goruntime.readable import with_path
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column
 from pprofdiff.report.sections.profiles.cells import (
@@ -65,6 +65,7 @@ def movers(
     for dearer in (True, False):
         moved = (delta > 0) if dearer else (delta < 0)
         chosen = chains(table, order[(moved & kept)[order]], column)
+        chosen = _without_runtime(diff, table, chosen)
         if chosen:
             shown = True
             rows_of = _rows(diff, table, column, chosen[:most])
@@ -140,7 +141,7 @@ def moved_most(
     if brief:
         # The table of groups has the runtime.
         kept = kept & _of_program(diff, table) & ~runtime_like(table.names)
-    chosen = chains(table, order[kept[order]], "cum")
+    chosen = _without_runtime(diff, table, chains(table, order[kept[order]], "cum"))
     if not chosen:
         of = "the program" if brief else ""
         return _nothing(diff, table, "cum", of=of, together=together)
@@ -212,6 +213,21 @@ def owned_most(
     made = _table(diff, labels, "owned", table.noun, rows_of)
     title = "What changed most (flat, with the library code it calls)"
     yield replace(made, title=title, total=len(moved))
+
+
+def _without_runtime(
+    diff: ProfileDiff, table: FunctionTable, chosen: list[list[int]]
+) -> list[list[int]]:
+    """Return chains without those of the runtime's functions alone, if any is left.
+
+    In profiles of waiting goroutines, of locks and of threads, all stacks end in
+    functions such as runtime.gopark, below the code that waits. In CPU profiles, the
+    runtime's own work is a result.
+    """
+    if diff.grouped:
+        return chosen
+    left = [group for group in chosen if not is_runtime_like(table.names[group[0]])]
+    return left or chosen
 
 
 def _moved(

@@ -28,6 +28,7 @@ from pprofdiff.units import clipped, printable
 
 _BOM = b"\xef\xbb\xbf"
 _DIGITS = 19
+_SECOND_COUNT = re.compile(rb"[^;\s][ \t]+\d+$")
 # py-spy: ``f (shop/cart.py:12)``, ``f (cart.py)`` with --function.
 _PYTHON_FRAME = re.compile(r"(.+) \(([^()]+\.py[xi]?)(?::(\d{1,9}))?\)")
 
@@ -99,6 +100,7 @@ class _Lines:
         lengths = self.end - self.count
         digits = self.text[expand(self.count, lengths)] - np.uint8(ord("0"))
         offsets = offsets_of(lengths)
+        self.refuse_differences()
         if len(digits) and int(digits.max()) > 9:
             row = int(np.searchsorted(offsets, int(np.argmax(digits > 9)), "right")) - 1
             self.fault(row, "does not end in a whole number of samples")
@@ -110,6 +112,19 @@ class _Lines:
         if len(sums) and int(sums.max()) >> 63:
             self.fault(int(sums.argmax()), "has a count of more than 63 bits")
         return sums.astype(np.int64)
+
+    def refuse_differences(self) -> None:
+        """Raise the error for output of difffolded.pl, which has both sides' counts."""
+        ends = self.stack_end[:1000]
+        words = [
+            self.text[max(int(end) - 1 - _DIGITS, 0) : int(end)].tobytes()
+            for end in ends.tolist()
+        ]
+        if words and all(_SECOND_COUNT.search(word) for word in words):
+            raise DamagedError(
+                f"{self.name}: two counts on each line, as difffolded.pl writes; give "
+                "the folded stacks of each side that it was made from"
+            )
 
     def fault(self, row: int, what: str) -> NoReturn:
         """Raise the error for one line."""

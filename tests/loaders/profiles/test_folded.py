@@ -164,3 +164,10 @@ def test_damaged_lines_are_one_line_of_error(text, says, tmp_path):
     assert done.stderr.startswith(f"pprofdiff: {path}: ")
     assert says in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_counts_of_two_sides_are_refused_in_one_line():
+    with pytest.raises(DamagedError, match=r"^d: two counts on each line, as difffold"):
+        decode(b"main;a 3 4\nmain;b 0 2\nmain;operator new 1 1\n", "d")
+    named = decode(b"main;lib 2 7\nmain;b 2\n", "d")
+    assert named.function_names() == ["main", "lib 2", "b"]

@@ -37,7 +37,7 @@ def dumped():
     found: Counter[tuple[str, str, str]] = Counter()
     for why, stack in _DUMPED.findall(text):
         function, line = _FRAME.search(stack).groups()
-        found[function, why.removesuffix(" (nil chan)"), line] += 1
+        found[function, why, line] += 1
     return found
 
 

@@ -34,7 +34,14 @@ _WAITS = {
         "syscall.syscall", "syscall.syscall6",
     ),
 }  # fmt: skip
-WAITS = ("", *_WAITS)
+_NIL = {
+    "runtime.chansend": "chan send (nil chan)",
+    "runtime.chanrecv": "chan receive (nil chan)",
+}
+# Both functions of runtime/chan.go park in two places: where the channel is nil, 5 to
+# 12 lines after their first in Go 1.26 and 1.27, and 100 lines or more after it.
+_NIL_WITHIN = 30
+WAITS = ("", *_WAITS, *_NIL.values())
 """Why goroutines wait, "" if their stacks do not show it."""
 
 Column = NDArray[np.int64]
@@ -80,21 +87,28 @@ def line_at(profile: Profile, row: int) -> str:
 def _stacks(diff: ProfileDiff, side: int) -> Stacks:
     names, of_line = diff.paired_functions.names, diff.paired_functions.of_lines(side)
     own = owned(names)
-    words = {f: i for i, w in enumerate(WAITS) if w for f in _WAITS[w]}
+    words = {f: i for i, w in enumerate(WAITS) for f in _WAITS.get(w, ())}
     codes = np.array([words.get(name, 0) for name in names], np.int64)
     parts: list[tuple[Column, ...]] = [(np.zeros(0, np.int64),) * 5]
-    for start, stop, frames in walk((diff.base, diff.new)[side].profile):
+    profile = (diff.base, diff.new)[side].profile
+    for_nil, nil = _for_nil(profile), np.arange(len(WAITS))
+    for word in _NIL.values():
+        nil[WAITS.index(word.removesuffix(" (nil chan)"))] = WAITS.index(word)
+    for start, stop, frames in walk(profile):
         ids, offsets = of_line[frames.line], frames.offsets
         filled = np.diff(offsets) > 0
         root = (offsets[1:] - 1)[filled]
         owner = first_in_row(own[ids], offsets)[filled]
         owner = np.where(owner < 0, root, owner)
         waits = first_in_row(codes[ids] > 0, offsets)[filled]
+        wait = np.where(waits < 0, 0, codes[np.append(ids, 0)[waits]])
+        lines = np.append(frames.line, 0)[waits]
+        at_nil = for_nil[lines] & (waits >= 0)
         parts.append(
             (
                 ids[owner].astype(np.int64),
                 ids[root].astype(np.int64),
-                np.where(waits < 0, 0, codes[np.append(ids, 0)[waits]]),
+                np.where(at_nil, nil[wait], wait),
                 frames.line[owner].astype(np.int64),
                 diff.values[side][start:stop][filled],
             )
@@ -105,3 +119,18 @@ def _stacks(diff: ProfileDiff, side: int) -> Stacks:
     none = np.zeros_like(values)
     counts = (values, none) if side == 0 else (none, values)
     return Stacks(function, root, wait, line, *counts)
+
+
+def _for_nil(profile: Profile) -> NDArray[np.bool_]:
+    """Return which lines are where a send or a receive parks as its channel is nil.
+
+    None are where functions have no first line, as before Go 1.20.
+    """
+    functions, locations = profile.functions, profile.locations
+    names = profile.function_names()
+    parks = np.array([name in _NIL for name in names] + [False], np.bool_)
+    first = np.append(functions.start_line, 0)[locations.line_function]
+    after = locations.line_number - first
+    near = (first > 0) & (after > 0) & (after <= _NIL_WITHIN)
+    found: NDArray[np.bool_] = parks[locations.line_function] & near
+    return found

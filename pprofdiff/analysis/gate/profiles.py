@@ -166,7 +166,7 @@ def _figures(
 ) -> Measured:
     """Return the chosen rows in the limit's unit; all rows are judged together."""
     base, new = merged(runs)
-    if 0 in diff.totals:
+    if 0 in diff.totals and diff.sample_type.type != _LEAKED:
         label = diff.base.label if diff.totals[0] == 0 else diff.new.label
         return Missing(f"{label} has no samples of {diff.name}")
     by, model = diff.normalization, diff.model
@@ -210,6 +210,7 @@ def _only_shares(diff: ProfileDiff) -> Missing:
     return Missing(f"only shares of {diff.name} are compared ({reason})")
 
 
+_LEAKED = "goroutineleak"
 _Chance = tuple[bool | None, Bounds | None]
 
 
@@ -239,12 +240,17 @@ def _chances(
             (True, None) if name == STOPPED else (noise, (below, above))
             for name, noise, below, above in rows
         ]
-    if diff.sample_type.type != "goroutine":
+    if diff.sample_type.type not in ("goroutine", _LEAKED):
         return [(None, None)] * len(names)
     # Go counts every goroutine and samples none; their shares have no interval.
+    # One that is leaked is proved to be, where the other side has none.
     counted = limit.unit != "pp" and diff.normalization.mode == "absolute"
     chances: list[_Chance] = []
     for base, new in zip(*(side.tolist() for side in merged(runs)), strict=True):
+        if diff.sample_type.type == _LEAKED and 0 in (base, new):
+            exact = float(new - base)
+            chances.append((base == new, (exact, exact) if counted else None))
+            continue
         change = change_by_prior(GOROUTINES, Observed(base), Observed(new))
         bounds = None
         if counted and change.low is not None and change.high is not None:

@@ -85,7 +85,9 @@ def _of_summary(
     loop: Loop,
 ) -> LoadSummary:
     """Return a summary with the latencies as hey, oha and ghz print them."""
-    found = _percentiles(rb"(?m)^  " + _NUMBER + rb" ?%{1,2} in ", text)
+    # oha may repeat the distribution for 2xx only, and for others.
+    first = text.partition(b" only):")[0]
+    found = _percentiles(rb"(?m)^  " + _NUMBER + rb" ?%{1,2} in ", first)
     slowest = _duration(rb"  Slowest:\t", text)
     if slowest:  # ghz prints 0 where no call succeeded
         found[100.0] = slowest

@@ -76,7 +76,13 @@ func start() {
 	go stay()
 	var group sync.WaitGroup
 	group.Go(func() { make(chan int) <- 1 })
+	go sendNil(nil)
+	go receiveNil(nil)
 }
+
+func sendNil(c chan int) { c <- 1 }
+
+func receiveNil(c chan int) { <-c }
 
 func main() {
 	start()

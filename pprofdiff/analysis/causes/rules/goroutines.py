@@ -27,6 +27,10 @@ _OWN_SHARE = 0.4
 # A goroutine takes 2 KiB of stack and some 400 bytes more: a thousand are 2.5 MB, and
 # GC scans each stack.
 _MANY = 1000
+_NOT_LEAKED = (
+    "By the goroutineleak profiles most of them are not leaked for ever: what they "
+    "wait for can still come. Look for work that starts faster than it ends."
+)
 
 
 class _Place(NamedTuple):
@@ -61,10 +65,7 @@ def goroutine_growth(case: Case) -> Iterator[Finding]:
     diff = case.comparison.of_type("goroutine")
     if diff is None or diff.normalization.mode != "absolute":
         return
-    # That profile says which of them never end, and needs no second capture.
-    if case.comparison.of_type("goroutineleak") is not None:
-        return
-    if min(diff.totals) <= 0:
+    if min(diff.totals) <= 0 or _of_leaks(case, diff):
         return
     everywhere = _places(diff)
     pace = pace_of(case)
@@ -91,11 +92,28 @@ def goroutine_growth(case: Case) -> Iterator[Finding]:
         _title(diff, places),
         _text(diff, places),
         _evidence(diff, places),
-        _advice(case) if grew else "",
+        (_NOT_LEAKED if _leaks(case) else _advice(case)) if grew else "",
         severity=_severity(diff, places) if all_moved else "minor",
         direction="worse" if grew else "better",
         weight=abs(_more(places)) / max(diff.totals),
     )
+
+
+def _leaks(case: Case) -> ProfileDiff | None:
+    """Return the comparison of what is leaked for ever, None without such profiles."""
+    return case.comparison.of_type("goroutineleak")
+
+
+def _of_leaks(case: Case, diff: ProfileDiff) -> bool:
+    """Return whether most of the change is of leaked goroutines, another finding.
+
+    That profile says which never end, and needs no second capture.
+    """
+    leaks = _leaks(case)
+    if leaks is None:
+        return False
+    leaked, all_more = (one.totals[1] - one.totals[0] for one in (leaks, diff))
+    return leaked * all_more > 0 and abs(leaked) >= MOST * abs(all_more)
 
 
 def counts_differ(base: int, new: int, pace: float) -> bool:

@@ -36,6 +36,8 @@ _ADVICE = {
     "chan receive": (
         "Close the channel received from at {}, or select on ctx.Done() there."
     ),
+    "chan send (nil chan)": "Make the channel of the send at {}: it is nil.",
+    "chan receive (nil chan)": "Make the channel received from at {}: it is nil.",
     "select": "Add a case for ctx.Done() to the select at {}.",
     "select (no cases)": "Replace the select without cases at {} by a wait that ends.",
     "sync.Mutex.Lock": "Unlock the mutex that {} waits for on every path.",

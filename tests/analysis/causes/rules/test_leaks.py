@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.parked import WAITS, line_at, stacks_of_both
+from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.causes.tree import tree
+from pprofdiff.analysis.gate.judging import judge
+from pprofdiff.analysis.gate.measures import Judged
+from pprofdiff.analysis.gate.rules import Gate
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import rated
+from pprofdiff.model.profiles.profile import stack_names
 from tests.analysis.growing import comparison, findings, goroutines
 from tests.analysis.leaking import LEAKED, dumped, leaks
 
@@ -121,3 +127,46 @@ def test_go_says_the_same_of_every_way_to_wait(load_capture):
     assert found == dumped()
     told = findings(leaks({}), profile)["goroutine-leak"]
     assert "main.two (chan send) at main.go:48: 0 → 3" in told.text
+
+
+def test_a_nil_channel_is_made_not_closed(load_capture):
+    profile = load_capture(LEAKED / "goroutineleak.pb.gz")
+    for function, wait, advice in (
+        ("main.sendNil", "chan send", "Make the channel of the send at main.go:83"),
+        (
+            "main.receiveNil",
+            "chan receive",
+            "Make the channel received from at main.go",
+        ),
+    ):
+        stacks, _ = stack_names(profile)
+        kept = np.array([function in stack for stack in stacks])
+        values = profile.values * kept[:, None]
+        told = findings(leaks({}), profile.with_values(values))["goroutine-leak"]
+        assert told.title.endswith(f"in {function} ({wait} (nil chan))")
+        assert told.advice.startswith(advice)
+
+
+def test_goroutines_that_are_not_leaked_are_another_finding():
+    base, new = {MAIN: 30}, {MAIN: 30, SEND: 3000}
+    found = findings(
+        (goroutines(base), leaks({LOCK: 9})), (goroutines(new), leaks({LOCK: 9}))
+    )
+    assert list(found) == ["goroutine-growth"]
+    assert "not leaked for ever" in found["goroutine-growth"].advice
+
+
+@pytest.mark.parametrize(
+    ("sides", "outcome"),
+    [
+        (({}, {SEND: 40}), "fail"),
+        (({SEND: 40}, {SEND: 42}), "cannot tell"),
+        (({SEND: 40}, {SEND: 4000}), "fail"),
+        (({SEND: 40}, {}), "pass"),
+    ],
+)
+def test_a_gate_knows_what_is_leaked(sides, outcome):
+    compared = comparison(*map(leaks, sides))
+    gate = Gate.of(["total@goroutineleak:+5"])
+    verdict = judge(gate, Judged(compared, find(compared)))
+    assert verdict.rules[0].outcome == outcome

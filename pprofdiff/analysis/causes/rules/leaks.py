@@ -7,6 +7,7 @@ have no go statements: a finding names the function that a goroutine started wit
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +26,11 @@ from pprofdiff.analysis.causes.parked import (
 from pprofdiff.analysis.causes.rules.goroutines import counts_differ, pace_of
 from pprofdiff.analysis.causes.wording import count, counts, joined, listed
 from pprofdiff.analysis.policy import FEW_SAMPLES, NAMED
-from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
+from pprofdiff.analysis.profiles.side import side as profile_side
+from pprofdiff.analysis.side import measure
 from pprofdiff.goruntime.readable import short
+from pprofdiff.identity.model import SAME_NAMES
 from pprofdiff.model.csr import sums, unique_tuples
 
 _ADVICE = {
@@ -77,16 +81,24 @@ class _Place(NamedTuple):
     @property
     def sentence(self) -> str:
         """The line, what the goroutines started as, and how many there are."""
+        return f"{self.where}: {counts(self.base, self.new)}"
+
+    @property
+    def where(self) -> str:
+        """The line, and what the goroutines started as."""
         text = f"{self.words}{f' at {self.line}' if self.line else ''}"
         if self.root != self.function:
             text += f", started as {short(self.root)}"
-        return f"{text}: {counts(self.base, self.new)}"
+        return text
 
 
 def leaked(case: Case) -> Iterator[Finding]:
     """Yield a finding where one side leaks more goroutines."""
     diff = case.comparison.of_type("goroutineleak")
-    if diff is None or diff.normalization.mode != "absolute":
+    if diff is None:
+        yield from _on_one_side(case)
+        return
+    if diff.normalization.mode != "absolute":
         return
     base, new = diff.totals
     pace = pace_of(case)
@@ -117,6 +129,53 @@ def leaked(case: Case) -> Iterator[Finding]:
         severity="major" if more >= FEW_SAMPLES else "minor",
         direction="worse" if grew else "better",
         weight=more / max(diff.totals),
+        functions=tuple(dict.fromkeys(place.function for place in places)),
+    )
+
+
+def _on_one_side(case: Case) -> Iterator[Finding]:
+    """Yield a finding where only one side has profiles, and they list leaks.
+
+    Nothing is known of the other side, which may leak as much.
+    """
+    sides = [
+        [c for c in side.of("profile") if measure(c) == "goroutineleak"]
+        for side in (case.comparison.base, case.comparison.new)
+    ]
+    if bool(sides[0]) == bool(sides[1]):
+        return
+    at = int(bool(sides[1]))
+    label, other = case.labels[at], case.labels[1 - at]
+    own = profile_side(label, sides[at])
+    nothing = own.profile.with_values(np.zeros_like(own.profile.values))
+    none = replace(own, profile=nothing, by_run=np.zeros_like(own.by_run))
+    places = _places(compare(none, own, identity=SAME_NAMES))
+    total = sum(place.new for place in places)
+    if not total:
+        return
+    named = listed([place.words for place in places[:NAMED]])
+    facts = [("leaked goroutines", total), *((f"in {p.words}", p.new) for p in places)]
+    yield Finding(
+        "goroutine-leak",
+        f"{count(total)} leaked goroutines in {label}: blocked forever in {named}",
+        joined(
+            [
+                *(f"{place.where}: {count(place.new)}" for place in places[:NAMED]),
+                f"{other} has no goroutineleak profile and may leak as many",
+            ]
+        ),
+        tuple(
+            Fact(
+                what,
+                "goroutineleak profile",
+                None if at else number,
+                number if at else None,
+                "goroutines",
+            )
+            for what, number in facts
+        ),
+        _advice(places[0]) if at else "",
+        severity="minor",
         functions=tuple(dict.fromkeys(place.function for place in places)),
     )
 

@@ -156,6 +156,21 @@ def test_goroutines_that_are_not_leaked_are_another_finding():
     assert "not leaked for ever" in found["goroutine-growth"].advice
 
 
+@pytest.mark.parametrize("label", ["base", "new"])
+def test_leaks_of_a_side_that_alone_has_a_profile_are_no_change(label):
+    own = goroutines({MAIN: 30}), leaks({SEND: 40, LOCK: 2})
+    alone = (goroutines({MAIN: 30}),)
+    sides = (own, alone) if label == "base" else (alone, own)
+    told = findings(*sides)["goroutine-leak"]
+    assert told.title.startswith(f"42 leaked goroutines in {label}: blocked forever in")
+    assert told.direction == "neutral"
+    values = [(fact.base, fact.new) for fact in told.evidence]
+    numbers = [42, 40, 2]
+    assert values == [(n, None) if label == "base" else (None, n) for n in numbers]
+    none = goroutines({MAIN: 30}), leaks({})
+    assert "goroutine-leak" not in findings(none, alone)
+
+
 @pytest.mark.parametrize(
     ("sides", "outcome"),
     [

@@ -114,9 +114,10 @@ class Classifier(Marker):
 
 
 def allocator(names: list[str]) -> NDArray[np.bool_]:
-    """Return a mask of the functions of Go's allocator, such as runtime.mallocgc."""
+    """Return a mask of the allocator's functions in package runtime."""
     tier = 1 + rules().tiers.index("allocation")
-    found: NDArray[np.bool_] = compile_traits(names).code == tier
+    of_runtime = np.array([name.startswith("runtime.") for name in names], np.bool_)
+    found: NDArray[np.bool_] = of_runtime & (compile_traits(names).code == tier)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -20,8 +21,13 @@ def owned(name):
     return bool(package) and not is_standard_library(package)
 
 
+# What stacks of the runtime alone end in: their leaf is what called it.
+ALLOCATOR = re.compile(r"runtime\.(?:mallocgc|newobject|newarray|makeslice|growslice)")
+
+
 def costs_by_leaf_and_owner(profile, column):
     """Return {(leaf, nearest frame of the program or the leaf): cost} of a profile."""
+    of_heap = any(one.type.startswith("alloc_") for one in profile.sample_types)
     frames = profile.frames()
     names = profile.function_names()
     functions = profile.locations.line_function[frames.line].tolist()
@@ -29,6 +35,8 @@ def costs_by_leaf_and_owner(profile, column):
     found = Counter()
     for i, value in enumerate(profile.values[:, column].tolist()):
         stack = [names[f] for f in functions[bounds[i] : bounds[i + 1]]]
+        if of_heap:
+            stack = [name for name in stack if not ALLOCATOR.match(name)] or stack
         if stack:
             found[stack[0], next(filter(owned, stack), stack[0])] += value
     return found

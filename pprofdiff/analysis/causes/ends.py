@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
@@ -95,14 +96,16 @@ def changes_of(case: Case, lives: Lives, known: Mapping[Wait, Off]) -> Iterator[
 def of_roots(diff: TraceDiff, end: End) -> Iterator[Change]:
     """Yield an end for each root function, as a part of its goroutines' lifetime.
 
-    A few goroutines may wait differently where most do not.
+    A few goroutines may wait differently where most do not. Root functions are those of
+    the program: a library's goroutines wait as those that they serve.
     """
     rows: dict[str, list[Chained]] = defaultdict(list)
     for row in off_cpu_of_all(diff):
         if row.chain.end == end:
             rows[row.chain.root].append(row)
     counts = [_waits_by_group(side) for side in diff.sides]
-    for pair in own_groups(diff):
+    pairs = [*own_groups(diff)]
+    for pair in compress(pairs, owned([pair.name for pair in pairs])):
         sides = sides_of(diff, pair)
         if any(
             at < 0 or n[at] < WAITS for (_, at), n in zip(sides, counts, strict=True)

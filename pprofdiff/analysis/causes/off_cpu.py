@@ -15,6 +15,7 @@ from pprofdiff.analysis.causes.traces import (
     time_fact,
 )
 from pprofdiff.analysis.causes.wording import listed
+from pprofdiff.analysis.judge.calibration import BLOCKED
 from pprofdiff.analysis.policy import FEW_SAMPLES, MUCH, NOTICED
 from pprofdiff.analysis.traces.movers import Mover
 from pprofdiff.analysis.traces.waited import (
@@ -180,25 +181,13 @@ def repeated(places: Iterable[Mover]) -> list[Mover]:
     ]
 
 
-def may_move(diff: TraceDiff) -> bool:
-    """Return whether anything may have changed enough, without reading any stack.
+def may_move(diff: TraceDiff, lives: Lives | None = None) -> bool:
+    """Return whether anything may have changed enough, without following any wait.
 
-    The change is compared with the time that goroutines do not wait, the least that
-    all their time can be.
+    The change is compared with the goroutines' time, `lives`, by default the least that
+    it can be: without stacks, it is not known which waits are idle.
     """
-    own = [~(side.groups.system | side.groups.tracing) for side in diff.sides]
-    least = [
-        sum(
-            int(column[rows].sum())
-            for column in (
-                side.groups.exec_ns,
-                side.groups.sched_wait_ns,
-                side.groups.syscall_ns,
-            )
-        )
-        for side, rows in zip(diff.sides, own, strict=True)
-    ]
-    lives = Lives(diff, (least[0], least[1]), {})
+    lives = lives or Lives(diff, _not_waiting(diff), {})
     for pair in own_groups(diff):
         sides = sides_of(diff, pair)
         base, new = (_off_times(side, row) for side, row in sides)
@@ -206,14 +195,31 @@ def may_move(diff: TraceDiff) -> bool:
             if lives.part((base.get(what, 0), new.get(what, 0))) >= NOTICED:
                 return True
         # Waits for a processor are also judged as parts of a root function's lifetime.
-        shares = [
-            side.groups.sched_wait_ns[row] / max(side.groups.total_ns[row], 1)
-            for side, row in sides
+        least, most = sorted(
+            float(side.groups.sched_wait_ns[row] / max(side.groups.total_ns[row], 1))
             if row >= 0
-        ]
-        if max(shares) - min(shares) >= NOTICED:
+            else 0.0
+            for side, row in sides
+        )
+        if most - least >= NOTICED and most >= BLOCKED.ratio * least:
             return True
     return False
+
+
+def _not_waiting(diff: TraceDiff) -> tuple[int, int]:
+    """Return how long goroutines of the program are not blocked (ns), base and new."""
+    base, new = (
+        sum(
+            int(column[~(side.groups.system | side.groups.tracing)].sum())
+            for column in (
+                side.groups.exec_ns,
+                side.groups.sched_wait_ns,
+                side.groups.syscall_ns,
+            )
+        )
+        for side in diff.sides
+    )
+    return base, new
 
 
 def _off_times(side: TraceSide, row: int) -> dict[str, int]:

@@ -56,6 +56,8 @@ def waits(case: Case) -> Iterator[Finding]:
     calls = repeated(case.system_calls)
     blocked = [p for p in repeated(case.waits) if p.reason in REASONS]
     lives = lives_of(diff, calls, blocked)
+    if not may_move(diff, lives):
+        return
     known = grouped(calls, calls=True) | grouped(blocked, calls=False)
     changes = list(changes_of(case, lives, known))
     some = [change for change in changes if change.changed]

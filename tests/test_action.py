@@ -37,7 +37,7 @@ def test_no_text_of_a_stranger_is_code():
         "steps.report.outputs.artifact-url",
         "steps.compare.outputs.status",
     }
-    assert inputs - used == {"inputs.comment"}
+    assert inputs - used == {"inputs.comment", "inputs.bisect"}
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def workspace(tmp_path):
     comments.write_text(
         json.dumps({"comments": {"7": [foreign]}, "pulls": {"7": head}}), "utf-8"
     )
-    (condition,) = [step["if"] for step in STEPS if "if" in step]
+    search, comment = (step["if"] for step in STEPS if "if" in step)
     values = {
         **{f"inputs.{name}": one["default"] for name, one in ACTION["inputs"].items()},
         "inputs.rounds": "4",
@@ -66,9 +66,10 @@ def workspace(tmp_path):
         "github.event.pull_request.base.sha": main,
         "github.event.pull_request.number": "7",
         "steps.report.outputs.artifact-url": "https://github.example/artifacts/1",
-        condition: "true",
+        search: "false",
+        comment: "true",
     }
-    return here, env, values
+    return here, env, values, search
 
 
 def comments(env):
@@ -79,7 +80,7 @@ def comments(env):
 @runs
 @pytest.mark.go
 def test_it_measures_comments_and_fails(workspace):
-    here, env, values = workspace
+    here, env, values, _ = workspace
     git = state(here / ".git")
     done = run_job({"steps": STEPS}, here, env, values)
     assert (done.steps[-2:], done.status) == (["Comment", "Gate"], 1), done.output
@@ -100,7 +101,7 @@ def test_it_measures_comments_and_fails(workspace):
 @runs
 @pytest.mark.go
 def test_what_does_not_compile_is_no_comment(workspace):
-    here, env, values = workspace
+    here, env, values, _ = workspace
     (here / "join.go").write_text("package app\n\nbroken\n", "utf-8")
     who = ("-c", "user.name=A", "-c", "user.email=a@example.com")
     words = ("git", *who, "commit", "-qam", "break")

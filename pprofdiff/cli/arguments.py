@@ -248,6 +248,7 @@ def help_text() -> str:
         "usage: pprofdiff [flags] BASE NEW",
         "       pprofdiff --over STEP [flags] PROFILES...",
         "       pprofdiff measure [flags] [BASE] [NEW] [-- go test flags and packages]",
+        "       pprofdiff bisect [flags] GOOD BAD [-- go test flags and packages]",
         "       pprofdiff ci github|github-forks|gitlab   (prints a workflow)",
         "       pprofdiff mcp DIR...   (a server for agents)",
         "       pprofdiff demo",

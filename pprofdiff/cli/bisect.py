@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import exp, log
 from typing import Any
 
-from pprofdiff.analysis.bisection.result import Bisection, Point
+from pprofdiff.analysis.bisection.result import Point
 from pprofdiff.analysis.bisection.search import FEWEST_ROUNDS, Search
 from pprofdiff.analysis.gate.model import Ruling
 from pprofdiff.analysis.gate.rules import Gate
@@ -56,7 +56,7 @@ def run_bisect(words: list[str], screen: Screen) -> int:
         figures = RuleFigures(options, screen)
     else:
         least = SAME_WITHIN if options.same_within is None else options.same_within
-        figures = BenchmarkFigures(least, faster=question.faster)
+        figures = BenchmarkFigures(least, faster=question.words == "faster")
     progress = Progress(screen, shown=options.progress)
     watcher = _watcher(progress)
     try:
@@ -77,7 +77,7 @@ def _reported(
 ) -> int:
     """Measure the commit against its parent, else both ends, and report."""
     found = it.found
-    base, new = compared_commits(found)
+    base, new = (found.commits[one].id for one in found.compared)
     request = Request(base, new, it.asked, Limits(), question.profile_s)
     # The rule was the question, and is answered.
     options = options._replace(fail_on=())
@@ -88,9 +88,14 @@ def _reported(
         with Waiting(screen.messages, enabled=False) as waiting:
             return compared(here, screen, waiting, sources=sources).outcome
 
-    with measured(request, so_far, progress, it.built(base, new)) as of_commit:
+    progress = Progress(screen, shown=options.progress)
+    built = it.built(base, new)
+    with progress.at_work(), measured(request, so_far, progress, built) as of_commit:
         progress.over(of_commit)
         shown = of_runs(of_commit.out, options)._replace(within=of_commit.out)
+        shown = shown._replace(
+            base=(f"{base[:9]}={shown.base[0]}",), new=(f"{new[:9]}={shown.new[0]}",)
+        )
         return run(shown, screen, of_commit.sources, found)
 
 
@@ -130,14 +135,6 @@ def _watcher(progress: Progress) -> Watcher:
     return Watcher(progress.doing, progress.warn, began, ends, learned, skipped)
 
 
-def compared_commits(found: Bisection) -> tuple[str, str]:
-    """Return the ids of the commit that changed most and its parent, else the ends."""
-    for commit in found.culprits[:1]:
-        one = found.commits[commit]
-        return one.parents[0], one.id
-    return found.commits[0].id, found.commits[-1].id
-
-
 def _question(
     options: Options, chosen: dict[str, Any], refs: list[str], go_words: list[str]
 ) -> Question:
@@ -167,7 +164,7 @@ def _question(
     return Question(
         (refs[0], refs[1]),
         go_test(go_words),
-        faster,
+        " ".join(options.fail_on) or ("faster" if faster else "slower"),
         follow,
         rounds,
         chosen.get("time"),
@@ -220,9 +217,13 @@ class RuleFigures:
         """Return what is followed."""
         return ""
 
-    def names(self) -> dict[str, str]:
+    def chosen(self) -> list[str]:
         """Return the rules that trip, as typed."""
-        return {rule: rule for rule in self._chosen}
+        return self._chosen
+
+    def shown(self, name: str) -> str:
+        """Return a rule as typed."""
+        return name
 
     def narrowed(self, asked: GoTest) -> GoTest:
         """Return all of what was asked: a rule may be about any part of it."""

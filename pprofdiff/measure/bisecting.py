@@ -22,7 +22,7 @@ from pprofdiff.inputs.sources.git import Repository
 from pprofdiff.measure.against_good import AgainstGood
 from pprofdiff.measure.figures import Figures
 from pprofdiff.measure.goflags import GoTest
-from pprofdiff.measure.history import contained, history
+from pprofdiff.measure.history import aside, contained, history
 from pprofdiff.measure.kept_builds import Built
 from pprofdiff.measure.search_state import SearchState, search_state
 from pprofdiff.measure.sides import SideName
@@ -37,15 +37,16 @@ _Z95 = reach(float("inf")).of_95
 class Question(NamedTuple):
     """What to search for, and how.
 
-    `ends` are refs, the good one first. `rounds` is the most that one commit is
-    measured, `seconds` how long the search may take, None for any time. `profile_s` is
-    the length of a profiled run. `state` is the folder that keeps builds and runs, ""
-    for none; `about` says in words what is asked, as a folder is for one search.
+    `ends` are refs, the good one first; `words` are what `Bisection.question` has.
+    `rounds` is the most that one commit is measured, `seconds` how long the search may
+    take, None for any time. `profile_s` is the length of a profiled run. `state` is the
+    folder that keeps builds and runs, "" for none; `about` says in words what is asked,
+    as a folder is for one search.
     """
 
     ends: tuple[str, str]
     asked: GoTest
-    faster: bool
+    words: str
     first_parent: bool
     rounds: int
     seconds: float | None
@@ -137,24 +138,24 @@ class _Run:
         self._watcher.began(self._commits, self._most)
         if self._state.chosen is None:
             self._compare_ends()
-        else:
-            self._figures.chosen_before(self._state.chosen)
-        names = self._figures.names()
+        noted = self._state.chosen or {}
+        self._figures.chosen_before(noted)
         asked = self._figures.narrowed(self._question.asked)
         self._measuring.ask(asked, self._question.profile_s)
         contains = contained(self._commits)
-        between = _BETWEEN if self._measuring.vary else LAYOUT_SIGMA
+        between = _BETWEEN if noted["vary"] else LAYOUT_SIGMA
         skipped = {
             i for i, c in enumerate(self._commits) if c.id in self._state.skipped
         }
-        for name in names:
+        if not self._question.first_parent:
+            skipped |= aside(self._commits)
+        for name in self._figures.chosen():
             search = Search(contains, between, self._question.rounds)
             search.skipped |= skipped
             self._searches[name] = search
         for commit in self._measured():
             self._take(commit)
-        stopped = "" if not names else self._search()
-        return self._result(stopped)
+        return self._result(self._search())
 
     def _compare_ends(self) -> None:
         """Measure both ends until it is known which figures changed."""
@@ -167,12 +168,13 @@ class _Run:
                 break
             self._watcher.doing(f"comparing the ends, round {rounds + 1}")
             self._measuring.measure(bad)
-        self._state.choose(self._figures.noted())
-        names = self._figures.names()
+        noted = {**self._figures.noted(), "vary": self._measuring.vary}
+        self._state.choose(noted)
+        at = len(self._commits) - 1
         self._watcher.ends(
             {
-                names.get(name, name): Point(
-                    len(self._commits) - 1, one.ratio, one.low, one.high, rounds
+                self._figures.shown(name): Point(
+                    at, one.ratio, one.low, one.high, rounds
                 )
                 for name, one in self._figures.at(out).items()
             }
@@ -240,15 +242,14 @@ class _Run:
         return [i for i, c in enumerate(self._commits) if self._state.rounds(c.id)]
 
     def _result(self, stopped: str) -> Bisection:
-        names = self._figures.names()
         number = {commit.id: i for i, commit in enumerate(self._commits)}
         return Bisection(
             self._commits,
             self._question.ends,
-            self._question.faster,
+            self._question.words,
             tuple(
                 Curve(
-                    names[name],
+                    self._figures.shown(name),
                     self._figures.figure(),
                     _concluded(search),
                     tuple(_points(search)),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from math import log
 from typing import Any, Protocol
 
-from pprofdiff.analysis.benchmarks.times import BenchmarkKey, unit_names
+from pprofdiff.analysis.benchmarks.times import BenchmarkKey
 from pprofdiff.analysis.benchmarks.turns import measured_in_turns
 from pprofdiff.analysis.bisection.search import changed
 from pprofdiff.analysis.figures.costs import COSTS, CPU, TIME
@@ -44,8 +44,11 @@ class Figures(Protocol):
     def figure(self) -> str:
         """Return what is followed, such as CPU per op."""
 
-    def names(self) -> dict[str, str]:
-        """Return the names of chosen figures for people."""
+    def chosen(self) -> list[str]:
+        """Return the names of the chosen figures, as `at` has them."""
+
+    def shown(self, name: str) -> str:
+        """Return a figure's name for people."""
 
     def narrowed(self, asked: GoTest) -> GoTest:
         """Return what has to be built and run for the chosen figures."""
@@ -121,10 +124,16 @@ class BenchmarkFigures:
         """Return what is followed."""
         return COSTS[self._figure].noun
 
-    def names(self) -> dict[str, str]:
-        """Return the names of the chosen benchmarks."""
-        names = unit_names(self._chosen)
-        return {_text(k): n for k, n in zip(self._chosen, names, strict=True)}
+    def chosen(self) -> list[str]:
+        """Return the chosen benchmarks."""
+        return list(map(_text, self._chosen))
+
+    def shown(self, name: str) -> str:
+        """Return a benchmark's name, with its package if several are followed."""
+        package, _, full = name.partition(" ")
+        several = len({own for _, _, own in self._chosen}) > 1
+        short = full.rpartition("-")[0]
+        return f"{package}.{short}" if several else short
 
     def narrowed(self, asked: GoTest) -> GoTest:
         """Return the packages of the chosen benchmarks, and a pattern for them."""

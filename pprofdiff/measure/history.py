@@ -68,3 +68,16 @@ def contained(commits: Sequence[Revision]) -> Bools:
                 found[i] |= found[number[parent]]
     found[:, 0] = False
     return found
+
+
+def aside(commits: Sequence[Revision]) -> set[int]:
+    """Return the commits that do not contain the good end, but are merged after it.
+
+    They lack what the good end has since the branches parted, and so cannot be compared
+    with it; what they change shows where they are merged.
+    """
+    after = {commits[0].id}
+    for commit in commits[1:]:
+        if not after.isdisjoint(commit.parents):
+            after.add(commit.id)
+    return {i for i, commit in enumerate(commits) if commit.id not in after}

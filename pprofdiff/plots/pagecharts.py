@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from pprofdiff.analysis.bisection.result import Bisection, Curve
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.runs.headline import headline_runs
@@ -12,6 +13,7 @@ from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.moments import MOMENTS, MomentPair, moment_pair
 from pprofdiff.analysis.traces.waited import waited
 from pprofdiff.palette import Theme
+from pprofdiff.plots.commitplot import commits, commits_in_words
 from pprofdiff.plots.drawing import Draw, svg
 from pprofdiff.plots.durations import latency, latency_in_words, pauses, pauses_in_words
 from pprofdiff.plots.heaps import heap_in_words, heaps_of
@@ -32,8 +34,9 @@ if TYPE_CHECKING:
 
 Draws = Callable[[Any, "Figure | SubFigure", Theme], object]
 ChartId = Literal[
-    "heap", "pauses", "waits", "latency", "mmu", "runs", "wait", "stop", "mutator"
-]
+    "heap", "pauses", "waits", "latency", "mmu", "runs", "wait", "stop", "mutator",
+    "commits",
+]  # fmt: skip
 
 # Charts are as wide as a phone shows without shrinking their small text below 11 px;
 # three fit side by side on a screen.
@@ -106,6 +109,20 @@ def run_charts(comparison: Comparison) -> tuple[Chart, ...]:
     high = _RUNS_HEIGHT * len(figures)
     words = runs_in_words(comparison)
     return (_drawn("runs", "Run by run", words, draw, "runs", high),)
+
+
+def commit_charts(found: Bisection) -> tuple[Chart, ...]:
+    """Return the curve of measured commits for each figure of a search."""
+
+    def chart(number: int, curve: Curve) -> Chart:
+        def draw(figure: Figure) -> None:
+            commits(found, curve, figure.subplots())
+
+        title, words = f"{curve.name} by commit", commits_in_words(found, curve)
+        chart = _drawn("commits", title, words, draw, f"commits{number}")
+        return chart._replace(words="")  # the table below has them
+
+    return tuple(chart(*one) for one in enumerate(found.curves))
 
 
 def chart_kinds(diff: GCDiff | TraceDiff) -> tuple[ChartKind, ...]:

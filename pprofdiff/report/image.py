@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pprofdiff.plots.commitplot import commits_picture
 from pprofdiff.plots.pictures import picture
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.sections import sections
@@ -15,7 +16,11 @@ from pprofdiff.units import printable
 def render(report: ReportModel, form: Literal["svg", "png"]) -> bytes:
     """Return a report's answer and plots as an image, the same bytes every time.
 
+    Of a search for a commit, it is the curve of measured commits.
+
     Raises UsageError if the inputs have nothing to plot.
     """
+    if report.bisection is not None and report.bisection.curves:
+        return commits_picture(report.bisection, form)
     first = answer(report, why(report), list(sections(report)))
     return picture(report, form, answer=printable(first.title).strip())

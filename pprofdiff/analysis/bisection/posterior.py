@@ -204,8 +204,9 @@ def _moderated(readings: Sequence[Reading]) -> Floats:
     of_round = rounds * np.array([one.sigma for one in readings]) ** 2
     shared = float(freedom @ of_round / freedom.sum())
     both = freedom + _SHARED
-    variance = (freedom * of_round + _SHARED * shared) / both
-    return np.sqrt(variance / rounds * both / (both - 2))
+    variance = (freedom * of_round + _SHARED * shared) / (both - 2)
+    sigma: Floats = np.sqrt(variance / rounds)
+    return sigma
 
 
 def _sets(parts: int) -> Iterator[tuple[int, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pprofdiff.analysis.bisection.search import Conclusion
+from pprofdiff.analysis.bisection.search import Conclusion, Step
 from pprofdiff.model.source import Revision
 
 
@@ -46,26 +46,42 @@ class Bisection(NamedTuple):
     """A search over the commits between two refs.
 
     `commits` are the good end, then all candidates, each after its parents; `ends` are
-    the refs as typed. `faster` is set if the search was for what became faster. `built`
-    is the number of commits that were built. `stopped` says why the search ended early,
-    "" if it did not.
+    the refs as typed. `question` is what was searched for: ``slower``, ``faster``, or
+    rules of the gate. `built` is the number of commits that were built. `stopped` says
+    why the search ended early, "" if it did not.
     """
 
     commits: tuple[Revision, ...]
     ends: tuple[str, str]
-    faster: bool
+    question: str
     curves: tuple[Curve, ...]
     skipped: tuple[Skipped, ...]
     built: int
     stopped: str = ""
 
     @property
-    def culprits(self) -> tuple[int, ...]:
-        """The commits that are named as single steps, those with most curves first."""
-        found: dict[int, list[float]] = {}
+    def steps(self) -> tuple[Step, ...]:
+        """The steps that were found: those of most curves first, then the largest."""
+        found: dict[tuple[int, ...], list[Step]] = {}
         for curve in self.curves:
             if curve.conclusion.ending == "found":
                 for step in curve.conclusion.steps:
-                    if len(step.commits) == 1:
-                        found.setdefault(step.commits[0], []).append(abs(step.size))
-        return tuple(sorted(found, key=lambda c: (-len(found[c]), -max(found[c]))))
+                    found.setdefault(step.commits, []).append(step)
+        alike = sorted(found.values(), key=lambda some: (-len(some), -_size(some[0])))
+        return tuple(max(some, key=_size) for some in alike)
+
+    @property
+    def compared(self) -> tuple[int, int]:
+        """The commits to compare: around the first of `steps`, else both ends."""
+        if not self.steps:
+            return 0, len(self.commits) - 1
+        number = {commit.id: i for i, commit in enumerate(self.commits)}
+        without = {*self.steps[0].commits, *(one.commit for one in self.skipped)}
+        base = new = self.steps[0].commits[-1]
+        while base in without:
+            base = number.get(self.commits[base].parents[0], 0)
+        return base, new
+
+
+def _size(step: Step) -> float:
+    return abs(step.size)

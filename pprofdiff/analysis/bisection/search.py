@@ -86,7 +86,9 @@ class Search:
 
     def posterior(self) -> Posterior:
         """Return what the readings so far say."""
-        return posterior(self.contains, self.readings, self.between)
+        # What runs do not vary, such as a count of allocations, builds do not either.
+        exact = not any(one.sigma for one in self.readings.values())
+        return posterior(self.contains, self.readings, 0.0 if exact else self.between)
 
     def add(self, commit: int, ratio: Ratio, rounds: int) -> None:
         """Take the measurements of a commit so far, as its ratio to the good end."""
@@ -234,7 +236,8 @@ class _Likely(NamedTuple):
         for i, h in enumerate(which.tolist()):
             parts = np.flatnonzero(known.steps[h])
             own[i, : len(parts)] = parts
-        inverse = np.linalg.inv([known.covariance(h) for h in which.tolist()])
+        covariances = np.array([known.covariance(h) for h in which.tolist()])
+        inverse: Floats = np.linalg.inv(covariances)
         chance = known.chance[which] / known.chance[which].sum()
         return cls(known, which, chance, own, inverse)
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from pprofdiff.analysis.profiles.scaling import in_words
 from pprofdiff.errors import UsageError
-from pprofdiff.plots.pagecharts import Chart, run_charts
+from pprofdiff.plots.pagecharts import Chart, commit_charts, run_charts
 from pprofdiff.report.html.account import account_steps
 from pprofdiff.report.html.chains import packed_chains
 from pprofdiff.report.html.flame import address, budgets, packed
@@ -23,6 +23,7 @@ from pprofdiff.report.rows import Code, Section
 from pprofdiff.report.sections import charts, sections, tiles
 from pprofdiff.report.sections.account import account_parts
 from pprofdiff.report.sections.answer import answer
+from pprofdiff.report.sections.bisection import bisection_parts
 from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
@@ -156,6 +157,7 @@ def _cut(text: str) -> str:
 
 
 def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
+    searched = report.bisection
     shown = list(sections(report, Scope(rows=rows)))
     explained = why(report)
     first = answer(report, explained, shown)
@@ -187,6 +189,8 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         cause_view="" if first.reason is None else view_of(first.reason),
         account=account_steps(report),
         cautions=drawn([*unread_warnings(report.verdict), *explained.warnings]),
+        search=() if searched is None else drawn(bisection_parts(searched)),
+        search_charts=() if searched is None else commit_charts(searched),
         units=drawn(unit_parts(report, rows)),
         findings=findings,
         changed=changed,

@@ -13,6 +13,7 @@ from pprofdiff._version import __version__
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.runs.figures import count_runs, run_figures
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.report.json.bisection import search_row
 from pprofdiff.report.json.findings import changed_rows, finding_rows, unexplained_row
 from pprofdiff.report.json.fleets import fleet_row
 from pprofdiff.report.json.outcome import (
@@ -47,6 +48,7 @@ def render(report: ReportModel) -> str:
         "labels": {"base": report.labels[0], "new": report.labels[1]},
         "inputs": {"base": [_input(i) for i in base], "new": [_input(i) for i in new]},
         "filters": list(report.filters),
+        **({"bisect": search_row(report.bisection)} if report.bisection else {}),
         "outcome": outcome_row(report.outcome),
         "units": unit_rows(report.outcome),
         "account": account_row(report.account),

@@ -28,6 +28,7 @@ from pprofdiff.report.rows import (
 from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.account import account_parts, of_few
 from pprofdiff.report.sections.answer import Answer, answer
+from pprofdiff.report.sections.bisection import bisection_parts
 from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import Why, why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
@@ -81,6 +82,7 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     shown_sections = list(sections(report))
     explained = why(report)
     first = answer(report, explained, shown_sections)
+    yield from _search(report)
     if _still(report, explained):
         yield from _quiet(report, shown_sections, explained, first)
         return
@@ -121,6 +123,16 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     yield from _rules(report, "Rules of the gate")
     title, inputs = _inputs(report)
     yield _Piece(title, "", inputs, 1)
+
+
+def _search(report: ReportModel) -> Iterator[_Piece]:
+    """Yield the commit that a search found, if one led to these builds."""
+    if report.bisection is not None:
+        parts = list(bisection_parts(report.bisection))
+        first = list(takewhile(lambda part: isinstance(part, Sentence), parts))
+        yield _Piece("", "the commit", _drawn(first), 0)
+        if rest := parts[len(first) :]:
+            yield _Piece("The measured commits", "", _drawn(rest), 1)
 
 
 def _still(report: ReportModel, explained: Why) -> bool:

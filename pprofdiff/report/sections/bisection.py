@@ -40,9 +40,12 @@ def bisection_parts(found: Bisection) -> Iterator[SectionPart]:
 def headline(found: Bisection) -> str:
     """Return the answer in a sentence or two, one for each way curves ended."""
     if not found.curves:
-        way = "faster" if found.faster else "slower"
         good, bad = found.ends
-        return f"No commit to find: {bad} is not significantly {way} than {good}."
+        if found.question in ("slower", "faster"):
+            said = f"{bad} is not significantly {found.question} than {good}"
+        else:
+            said = f"{found.question} does not trip from {good} to {bad}"
+        return f"No commit to find: {said}."
     return " ".join(dict.fromkeys(_answer(found, curve) for curve in found.curves))
 
 

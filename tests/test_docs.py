@@ -24,7 +24,7 @@ from zipfile import ZipFile
 import pytest
 
 from pprofdiff.cli.arguments import help_text
-from pprofdiff.cli.options import FLAGS, MEASURE_FLAGS
+from pprofdiff.cli.options import BISECT_FLAGS, FLAGS, MEASURE_FLAGS
 
 pytestmark = pytest.mark.slow
 
@@ -138,7 +138,7 @@ def test_every_flag_that_is_named_is_there():
         for word in shlex.split(command)
         if re.match("--?[a-z]", word)
     }
-    known = {flag.name for flag in (*FLAGS, *MEASURE_FLAGS)} | {
+    known = {flag.name for flag in (*FLAGS, *MEASURE_FLAGS, *BISECT_FLAGS)} | {
         "o",
         "q",
         "help",

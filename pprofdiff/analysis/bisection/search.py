@@ -214,7 +214,8 @@ def _steps(known: Posterior, parts: Ints) -> tuple[Step, ...]:
     )
 
 
-class _Likely(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Likely:
     """The likeliest hypotheses, and what predicts a reading under each.
 
     `own` are the parts of each one's steps, -1 beyond the last: int64 of shape

@@ -79,10 +79,10 @@ def comments(env):
 @pytest.mark.whole
 @runs
 @pytest.mark.go
-def test_it_measures_comments_and_fails(workspace):
-    here, env, values, _ = workspace
+def test_it_measures_names_the_commit_comments_and_fails(workspace):
+    here, env, values, search = workspace
     git = state(here / ".git")
-    done = run_job({"steps": STEPS}, here, env, values)
+    done = run_job({"steps": STEPS}, here, env, values | {search: "true"})
     assert (done.steps[-2:], done.status) == (["Comment", "Gate"], 1), done.output
     assert state(here / ".git") == git
     foreign, made = comments(env)
@@ -91,6 +91,9 @@ def test_it_measures_comments_and_fails(workspace):
     assert first == MARKER
     assert "**Verdict** fail: 2 of 2 rules tripped" in made["body"]
     assert last == "[The whole report](https://github.example/artifacts/1)"
+    _, _, named = made["body"].partition("### Which commit")
+    head = json.loads(Path(env["GH_STATE"]).read_text("utf-8"))["pulls"]["7"]
+    assert f"`{head[:9]}` changed what" in named
     assert MARKER in Path(env["GITHUB_STEP_SUMMARY"]).read_text("utf-8")
     assert (here / "report.html").stat().st_size > 10_000
     # The folders that it was measured in are nobody's business.

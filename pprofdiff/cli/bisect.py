@@ -14,6 +14,7 @@ from pprofdiff.analysis.judge.totals import Ratio, ratio_of_sums
 from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.cli.arguments import flags_help, folded, parse_with
+from pprofdiff.cli.drawn import draw
 from pprofdiff.cli.measure import Progress, of_runs, parted
 from pprofdiff.cli.options import BISECT_FLAGS, Options
 from pprofdiff.cli.progress import Waiting
@@ -28,6 +29,7 @@ from pprofdiff.measure.leaves import Leaf
 from pprofdiff.measure.rounds import Limits
 from pprofdiff.measure.session import Request, measured
 from pprofdiff.model.source import Revision, Sources
+from pprofdiff.report.sections.bisection import bisection_parts
 from pprofdiff.report.sections.changes import percent_change
 from pprofdiff.units import many, printable
 
@@ -77,6 +79,10 @@ def _reported(
 ) -> int:
     """Measure the commit against its parent, else both ends, and report."""
     found = it.found
+    if found.stopped == "interrupted":
+        # To measure for a report takes a minute, which is not what Ctrl-C asks for.
+        draw(list(bisection_parts(found)), options.color, screen)
+        return 0
     base, new = (found.commits[one].id for one in found.compared)
     request = Request(base, new, it.asked, Limits(), question.profile_s)
     # The rule was the question, and is answered.
@@ -268,7 +274,7 @@ def _help() -> str:
         "",
         "Each commit is measured in turns with GOOD. The next one is the one that says",
         "most for its cost: a new commit, or one more round of a built one. The search",
-        "ends when one commit has a probability of 95%. Commits that do not build or",
+        "ends when one commit has a probability of 98%. Commits that do not build or",
         "run are skipped. The checkout is left alone: commits are built in a folder,",
         "each once.",
         "",
@@ -281,7 +287,7 @@ def _help() -> str:
         "several benchmarks, both ends run all of them, and the search the ones that",
         "changed.",
         "",
-        "Ctrl-C ends the search and reports what is known.",
+        "Ctrl-C ends the search and says what is known; files of -o are not written.",
         "",
         "Examples:",
         "  pprofdiff bisect v1.4.0 HEAD -- -bench=Compress ./codec",

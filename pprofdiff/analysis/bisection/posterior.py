@@ -160,7 +160,8 @@ def posterior(
         steps[h, list(own)] = True
         chance = _OF_STEPS[len(own)] * factorial(len(own)) * weights[list(own)].prod()
         prior[h] = log(chance)
-    prior[-2:] = np.log(_OF_DRIFTS)
+    # A drift over so few commits is steps.
+    prior[-2:] = np.log(_OF_DRIFTS) if seen.shape[1] > MOST_STEPS else -np.inf
     marks = signs.astype(np.float64)
     explained = np.einsum("rp,hp,qp->hrq", marks, steps.astype(np.float64), marks)
     explained[-2:] = _drifts(seen.astype(np.float64))

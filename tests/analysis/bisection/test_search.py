@@ -79,11 +79,12 @@ def test_commits_that_cannot_be_measured_are_a_range_with_the_next():
         assert set(named) == set(range(first, min(first + 3, 65)))
 
 
-def test_exact_figures_need_one_round_each():
-    contains = line(64)
+@pytest.mark.parametrize(("commits", "slow"), [(64, 23), (4, 1), (2, 2), (1, 1)])
+def test_exact_figures_need_one_round_each(commits, slow):
+    contains = line(commits)
     search = Search(contains, 0.0, 20)
-    levels = np.where(contains[:, 23], 18.0, 17.0)
-    commit, measured = 64, 0
+    levels = np.where(contains[:, slow], 18.0, 17.0)
+    commit, measured = commits, 0
     while True:
         ratio = ratio_of_sums(17.0, levels[commit], prior_sigma=0.0)
         search.add(commit, ratio, 1)
@@ -94,5 +95,5 @@ def test_exact_figures_need_one_round_each():
             break
         gains = search.gains(known)
         commit = max(gains, key=gains.get)
-    assert [step.commits for step in over.steps] == [(23,)]
-    assert measured <= log2(64) + 2
+    assert [step.commits for step in over.steps] == [(slow,)]
+    assert measured <= log2(commits) + 2

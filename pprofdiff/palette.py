@@ -1,7 +1,8 @@
 """Colours of the page, the plots and the notebook, for light and dark themes.
 
 More is orange and less is blue, never red and green: the two differ for every kind of
-colour vision. Shades move away from `neutral` in even lightness steps, so they stay
+colour vision. Changes within noise have the two faintest shades, significant ones the
+others. Shades move away from `neutral` in even lightness steps, so they stay
 distinct in greyscale. `base` is grey; `new` is plum, which implies no direction. Text
 colours, and `frame_text` on every fill, have the 4.5:1 contrast that WCAG 2.2 (1.4.3)
 asks of small text.
@@ -32,11 +33,13 @@ COLOURS: Final[dict[str, tuple[str, str]]] = {
     "better": ("#0b57b0", "#6cb2ff"),
     # Direction of a change, for fills; a higher number is a larger change.
     "neutral": ("#e5e8ec", "#353a3e"),
-    "worse_1": ("#f7d3b7", "#583d28"),
+    "worse_0": ("#f3ddc9", "#4b3c2f"),
+    "worse_1": ("#f7d3b7", "#5a3e2a"),
     "worse_2": ("#f9b786", "#73411d"),
     "worse_3": ("#f89759", "#8f4715"),
     "worse_4": ("#eb7535", "#ac4d15"),
-    "better_1": ("#c3dff7", "#2e465d"),
+    "better_0": ("#d2e3f2", "#324050"),
+    "better_1": ("#c1ddf5", "#2e465e"),
     "better_2": ("#9ecdf9", "#2a527a"),
     "better_3": ("#7bb4f3", "#286099"),
     "better_4": ("#5a97e7", "#2f6eb9"),
@@ -59,11 +62,14 @@ COLOURS: Final[dict[str, tuple[str, str]]] = {
 TEXTS: Final = ("text", "faint", "link", "base", "new", "worse", "better")
 """Colours for text on `background` and `panel`."""
 
-WORSE: Final = ("worse_1", "worse_2", "worse_3", "worse_4")
-"""Fills for increases, smallest first."""
+WORSE: Final = ("worse_0", "worse_1", "worse_2", "worse_3", "worse_4")
+"""Fills for increases, faintest first; the first `FAINT` are for ones within noise."""
 
-BETTER: Final = ("better_1", "better_2", "better_3", "better_4")
-"""Fills for decreases, smallest first."""
+BETTER: Final = ("better_0", "better_1", "better_2", "better_3", "better_4")
+"""Fills for decreases, faintest first; likewise."""
+
+FAINT: Final = 2
+"""How many fills of each direction are for changes within noise."""
 
 GROUPS: Final = (
     "gc",

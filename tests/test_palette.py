@@ -124,7 +124,21 @@ def test_shades_leave_neutral_in_steps_of_lightness(side, theme):
 @pytest.mark.parametrize("vision", VISIONS.values(), ids=VISIONS)
 def test_worse_and_better_are_never_taken_for_one_another(theme, vision):
     pairs = [*zip(palette.WORSE, palette.BETTER, strict=True), ("worse", "better")]
-    assert min(distance(*pair, theme, vision) for pair in pairs) > APART
+    apart = [distance(*pair, theme, vision) for pair in pairs]
+    assert min(apart[palette.FAINT :]) > APART
+    # Faint ones say little, and still their direction: three just noticeable differences.
+    assert min(apart) > 3 * 0.02
+
+
+@both
+@pytest.mark.parametrize("vision", VISIONS.values(), ids=VISIONS)
+@pytest.mark.parametrize("side", [palette.WORSE, palette.BETTER])
+def test_faint_shades_are_seen_and_not_taken_for_strong_ones(side, theme, vision):
+    ramp = ["neutral", *side]
+    steps = [distance(a, b, theme, vision) for a, b in itertools.pairwise(ramp)]
+    assert min(steps) > 0.02
+    # The step to what is significant is the largest up to there.
+    assert max(steps[: palette.FAINT]) < steps[palette.FAINT]
 
 
 @both

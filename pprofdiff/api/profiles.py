@@ -296,11 +296,11 @@ class Diff(KindDiff[ProfileDiff]):
 
         Where frames are not supported, as on GitHub, a picture is shown instead. The
         graph has at most the `budget` heaviest functions of the call tree: fewer make a
-        smaller notebook.
+        smaller notebook. Functions of causes have a number, in the order of `findings`.
         """
         from pprofdiff.notebook.flames import FlameGraph
 
-        return FlameGraph(self.data, height, budget)
+        return FlameGraph(self.data, height, budget, self._causes)
 
     def to_csv(self, path: Path | None = None) -> str | None:
         """Return all functions as CSV, or write it to `path`."""

@@ -25,6 +25,7 @@ from pprofdiff.report.text.report import report_parts
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pprofdiff.analysis.causes.finding import Finding
     from pprofdiff.analysis.gate.model import Verdict
     from pprofdiff.analysis.gate.rules import Gate
     from pprofdiff.notebook import Card
@@ -160,6 +161,13 @@ class Reported(Shown):
         from pprofdiff.analysis.runs.figures import run_figures, runs_frame
 
         return runs_frame(run_figures(self.comparison))
+
+    @property
+    def _causes(self) -> Sequence[Finding]:
+        """The causes that the report numbers, which flame graphs mark."""
+        from pprofdiff.report.sections.findings import why
+
+        return why(self.report()).causes
 
     plot_runs = plotted("runs", "time or CPU per op or another figure, one dot per run")
 

@@ -18,7 +18,7 @@ attribute of JupyterLab, or VS Code's class, sets it: the graph follows theme ch
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -26,6 +26,7 @@ from io import BytesIO
 import numpy as np
 
 from pprofdiff import plots
+from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.notebook import cut, environment, wanted
@@ -43,12 +44,14 @@ _KINDS = ("text/plain", "text/html")
 class FlameGraph:
     """A flame graph that Jupyter shows, with at most `budget` functions.
 
-    Of traces, it has the chains of waits. `height` is in CSS pixels.
+    Of traces, it has the chains of waits. `height` is in CSS pixels; functions of
+    `causes` are marked.
     """
 
     diff: ProfileDiff | TraceDiff
     height: int = 560
     budget: int = 1_500
+    causes: Sequence[Finding] = ()
 
     def __repr__(self) -> str:
         """Return a one-line summary of the diff."""
@@ -59,7 +62,9 @@ class FlameGraph:
         """The picture as PNG."""
         rows = flame_rows(self.diff, rows=_ROWS)
         drawn = plots.image(
-            lambda figure: plots.flamegraph(self.diff, figure.subplots(), rows=_ROWS),
+            lambda figure: plots.flamegraph(
+                self.diff, figure.subplots(), rows=_ROWS, causes=self.causes
+            ),
             "png",
             size=(_WIDE, _ROW * max(rows, 2) + _ABOVE),
             description=self.words,
@@ -92,7 +97,7 @@ class FlameGraph:
             environment()
             .get_template("flames.html.j2")
             .render(
-                page=flame_page(self.diff, self.budget),
+                page=flame_page(self.diff, self.budget, self.causes),
                 picture=b64encode(self.png).decode("ascii"),
                 words=cut(self.words, 600),
                 height=self.height,

@@ -2,20 +2,28 @@
 
 Chains of waits are drawn like stacks: a place of waiting calls what it waits for.
 
-More is orange, less is blue, and stronger the more a frame changed for its size;
-changes within noise are grey. Frames that are gone are hatched, new ones are outlined.
+More is orange, less is blue, and stronger the more a frame changed for its size.
+Changes within noise are faint. Frames that are gone are hatched, new ones are outlined,
+those of a cause have a bar.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.call_tree import CallTree, call_tree, inclusive, needed
+from pprofdiff.analysis.call_tree import (
+    CallTree,
+    call_tree_and_ends,
+    inclusive,
+    needed,
+)
+from pprofdiff.analysis.causes.finding import Finding
+from pprofdiff.analysis.causes.frames import functions_of
 from pprofdiff.analysis.causes.traces import per
 from pprofdiff.analysis.chain_tree import chain_tree, without_packages
 from pprofdiff.analysis.judge.scaling import Normalization
@@ -25,7 +33,7 @@ from pprofdiff.analysis.profiles.scaling import scale_of, unit_words
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.model.csr import distinct
-from pprofdiff.palette import BETTER, WORSE, Theme, colour
+from pprofdiff.palette import BETTER, FAINT, WORSE, Theme, colour
 from pprofdiff.plots.axes import (
     Plottable,
     add_legend,
@@ -49,13 +57,15 @@ Width = Literal["larger", "new", "base"]
 Subject = ProfileDiff | TraceDiff | Plottable[ProfileDiff] | Plottable[TraceDiff]
 
 BUDGET = 4_000
-# Least relative change of each shade, as on the page.
-_STEPS = (0.0, 0.05, 0.2, 0.5)
+# Least relative change of each shade: of changes within noise, of significant ones.
+_FAINT_STEPS, _STEPS = (0.0, 0.1), (0.0, 0.1, 0.4)
 _DEEPEST = 40
 # Least share of the total for a frame to be drawn, to be marked (a narrower one would
 # be all hatching), and to be named.
 _THIN, _MARKED, _NAMED = 1 / 1600, 1 / 400, 1 / 60
 _GAP = 0.06
+# Width of the bar of a cause, of the whole.
+_BAR = 1 / 300
 _HATCH = "/////"
 _TOLD = 3
 
@@ -66,8 +76,9 @@ class _Frames:
 
     `row` (int64) is 0 for the total. `left` and `width` (float64) place a frame on the
     x axis; `base` and `new` (float64) are its scaled values. `shade` (int64) is 0 for
-    no change, 1 to 4 for more, −1 to −4 for less. `names` are lists of spellings of its
-    name, longest first.
+    no change, up to 2 for more within noise, 3 to 5 for significantly more, negative
+    for less. `caused` (bool) says whether it is of a cause. `names` are lists of
+    spellings of its name, longest first.
     """
 
     row: NDArray[np.int64]
@@ -76,6 +87,7 @@ class _Frames:
     base: Floats
     new: Floats
     shade: NDArray[np.int64]
+    caused: NDArray[np.bool_]
     names: NDArray[np.object_]
 
     def take(self, rows: NDArray[np.bool_]) -> _Frames:
@@ -110,7 +122,8 @@ class _Stacks:
     """What is drawn: the nodes, the names that they refer to, and how to scale them.
 
     `spell` returns the spellings of a name, longest first. A change of a node is one
-    from `needs` on (float64, one for the total and each node), any if that is None.
+    from `needs` on (float64, one for the total and each node) is significant, any if
+    that is None. `caused` are the functions of causes, as the tree names them.
     """
 
     tree: CallTree
@@ -120,9 +133,10 @@ class _Stacks:
     needs: Floats | None
     scale: Scale
     title: str
+    caused: Sequence[int] = ()
 
 
-def flamegraph(
+def flamegraph(  # noqa: PLR0913 - the options of a plot
     diff: Subject,
     ax: Axes | None = None,
     *,
@@ -130,6 +144,8 @@ def flamegraph(
     width: Width = "larger",
     budget: int = BUDGET,
     rows: int = _DEEPEST,
+    only_significant: bool = False,
+    causes: Sequence[Finding] = (),
     **kwargs: Any,  # noqa: ANN401 - whatever PolyCollection takes
 ) -> Axes:
     """Draw the stacks of both sides as one flame graph, of traces the chains of waits.
@@ -137,12 +153,15 @@ def flamegraph(
     A frame's `width` (including callees) shows ``new``, ``base``, or the ``larger`` of
     both, in which frames that are gone keep their place. The `budget` heaviest
     functions of the call tree are drawn, in up to `rows` rows, including the total. x
-    is the scaled value, in the unit given in the title; y counts rows from the top;
-    `kwargs` go to the `PolyCollection` of the frames.
+    is the scaled value, in the unit given in the title; y counts rows from the top.
+    With `only_significant`, changes within noise are grey. Frames of `causes` have a
+    bar. `kwargs` go to the `PolyCollection` of the frames.
     """
-    stacks = _stacks(data_of(diff), budget)
+    stacks = _stacks(data_of(diff), budget, causes)
     ax = themed(ax, theme, "")
     frames = _frames(stacks, width, rows)
+    if only_significant:
+        frames.shade[np.abs(frames.shade) <= FAINT] = 0
     fills = _fills(frames, theme)
     _add_frames(ax, frames, fills, theme, kwargs)
     _add_names(ax, frames, fills, stacks.scale, theme)
@@ -151,8 +170,12 @@ def flamegraph(
     ax.set_xticks([])
     ax.set_yticks([])
     ax.spines["bottom"].set_visible(False)
-    even = "no change" if stacks.needs is None else "no change beyond noise"
-    add_legend(ax, _legend_handles(theme), ["less", even, "more", "gone", "new"])
+    handles = _legend_handles(theme)
+    if stacks.needs is None or only_significant:
+        del handles["within noise"]
+    if not frames.caused.any():
+        del handles["of a cause"]
+    add_legend(ax, list(handles.values()), list(handles))
     add_title(ax, stacks.title, theme)
     return ax
 
@@ -188,7 +211,9 @@ def flamegraph_in_words(diff: Subject) -> str:
     return f"Flame graph of {drawn.name}. {totals_in_words(drawn)}; cum: {rest}."
 
 
-def _stacks(diff: ProfileDiff | TraceDiff, budget: int) -> _Stacks:
+def _stacks(
+    diff: ProfileDiff | TraceDiff, budget: int, causes: Sequence[Finding] = ()
+) -> _Stacks:
     from pprofdiff.plots.flamenames import spellings
 
     sides = " → ".join(shortened(side.label, 20) for side in (diff.base, diff.new))
@@ -204,7 +229,8 @@ def _stacks(diff: ProfileDiff | TraceDiff, budget: int) -> _Stacks:
             scale_for(scaled, "ns"),
             f"Who waited for whom, {sides}, {per(diff)}",
         )
-    tree = call_tree(diff, budget)
+    tree, ends = call_tree_and_ends(diff, budget)
+    of_causes = functions_of(diff, tree, ends, causes)
     return _Stacks(
         tree,
         _names_of(diff, tree),
@@ -213,6 +239,7 @@ def _stacks(diff: ProfileDiff | TraceDiff, budget: int) -> _Stacks:
         needed(diff, inclusive(tree), whole=True),
         scale_of(diff),
         f"{diff.name}: stacks, {sides}, in {unit_words(diff)}",
+        [row for _, rows in of_causes for row in rows],
     )
 
 
@@ -228,7 +255,7 @@ def _frames(stacks: _Stacks, width: Width, rows: int) -> _Frames:
     depth = np.append(0, tree.depth.astype(np.int64) + 1)
     left, wide = _layout(depth, sizes)
     delta = new - base
-    beyond = (delta != 0) & (needs is None or np.abs(delta) >= needs)
+    sure = np.abs(delta) >= (0 if needs is None else needs)
     scale = stacks.scale
     whole = f"all  {scale.number(float(base[0]))} → {value_words(scale, float(new[0]))}"
     names = np.empty(len(tree) + 1, np.object_)
@@ -243,7 +270,8 @@ def _frames(stacks: _Stacks, width: Width, rows: int) -> _Frames:
         width=wide,
         base=base,
         new=new,
-        shade=np.where(beyond, _steps(base, new), 0),
+        shade=_shades(base, new, sure),
+        caused=np.append(False, np.isin(tree.name, stacks.caused)),
         names=names,
     )
     return frames.take((wide > _THIN * wide[0]) & (depth < rows) | (depth == 0))
@@ -279,13 +307,14 @@ def _layout(depth: NDArray[np.int64], sizes: Floats) -> tuple[Floats, Floats]:
     return np.array(left), np.array(width)
 
 
-def _steps(base: Floats, new: Floats) -> NDArray[np.int64]:
-    """Return 1 to 4 by relative change of a frame, negative for less."""
+def _shades(base: Floats, new: Floats, sure: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return shades by the relative change of frames; `sure` ones are strong."""
     delta = new - base
     largest = np.maximum(np.abs(base), np.abs(new))
     part = np.abs(delta) / np.where(largest == 0, 1.0, largest)
-    step = np.searchsorted(np.array(_STEPS), part, "right")
-    return (np.sign(delta) * step).astype(np.int64)
+    strong = FAINT + np.searchsorted(np.array(_STEPS), part, "right")
+    faint = np.searchsorted(np.array(_FAINT_STEPS), part, "right")
+    return (np.sign(delta) * np.where(sure, strong, faint)).astype(np.int64)
 
 
 def _fills(frames: _Frames, theme: Theme) -> list[str]:
@@ -303,7 +332,7 @@ def _add_frames(
     theme: Theme,
     kwargs: dict[str, Any],
 ) -> None:
-    """Add three artists: all frames, hatching over gone ones, outlines in new ones."""
+    """Add all frames, hatching over gone ones, outlines in new ones, and bars."""
     from matplotlib.collections import PolyCollection
 
     style = {"linewidths": 0.5, "edgecolors": colour("frame_edge", theme)}
@@ -324,7 +353,14 @@ def _add_frames(
         linewidths=0.9,
         edgecolors=colour("text", theme),
     )
-    for artist in (drawn, hatching, outlines):
+    of_causes = frames.take(frames.caused)
+    thin = np.minimum(of_causes.width, _BAR * frames.whole)
+    bars = PolyCollection(
+        list(_corners(replace(of_causes, width=thin))),
+        facecolors=colour("text", theme),
+        linewidths=0,
+    )
+    for artist in (drawn, hatching, outlines, bars):
         ax.add_collection(artist)
 
 
@@ -345,8 +381,13 @@ def _add_names(
 
     rows, left, right = (
         column.tolist()
-        for column in (frames.row, frames.left, frames.left + frames.width)
+        for column in (
+            frames.row,
+            frames.left + np.where(frames.caused, _BAR * frames.whole, 0.0),
+            frames.left + frames.width,
+        )
     )
+    sure = np.abs(frames.shade) > FAINT
     delta, gone = (frames.new - frames.base).tolist(), frames.gone.tolist()
     for i in np.flatnonzero(frames.width >= _NAMED * frames.whole).tolist():
         text = FrameName(
@@ -354,7 +395,7 @@ def _add_names(
             left[i],
             right[i],
             frames.names[i],
-            value_words(scale, delta[i], signed=True) if frames.shade[i] else "",
+            value_words(scale, delta[i], signed=True) if sure[i] else "",
             color=colour("frame_text", theme),
             # Text on hatching would be unreadable.
             bbox={"facecolor": fills[i], "linewidth": 0, "pad": 0.6}
@@ -367,19 +408,22 @@ def _add_names(
         ax.add_artist(literal(text))
 
 
-def _legend_handles(theme: Theme) -> list[Artist | tuple[Artist, ...]]:
-    """Return swatches of less, no change, more, gone and new, painted like frames.
-
-    Less and more show all of their shades, the strongest at the ends.
-    """
+def _legend_handles(theme: Theme) -> dict[str, Artist | tuple[Artist, ...]]:
+    """Return swatches by what they mean, painted like frames, the strongest outside."""
     from matplotlib.patches import Patch
 
     hatching, outline = colour("faint", theme), colour("text", theme)
     even = colour("neutral", theme)
-    return [
-        tuple(Patch(facecolor=colour(name, theme)) for name in reversed(BETTER)),
-        Patch(facecolor=even),
-        tuple(Patch(facecolor=colour(name, theme)) for name in WORSE),
-        Patch(facecolor="none", edgecolor=hatching, hatch=_HATCH, linewidth=0),
-        Patch(facecolor=even, edgecolor=outline, linewidth=0.9),
-    ]
+
+    def filled(*names: str) -> tuple[Artist, ...]:
+        return tuple(Patch(facecolor=colour(name, theme)) for name in names)
+
+    return {
+        "less": filled(*reversed(BETTER[FAINT:])),
+        "no change": Patch(facecolor=even),
+        "more": filled(*WORSE[FAINT:]),
+        "within noise": filled(*reversed(BETTER[:FAINT]), *WORSE[:FAINT]),
+        "gone": Patch(facecolor="none", edgecolor=hatching, hatch=_HATCH, linewidth=0),
+        "new": Patch(facecolor=even, edgecolor=outline, linewidth=0.9),
+        "of a cause": Patch(facecolor=outline),
+    }

@@ -11,6 +11,7 @@ from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -58,16 +59,17 @@ def picture(
     form: Literal["svg", "png"],
     *,
     answer: str = "",
+    causes: Sequence[Finding] = (),
     theme: Theme = "light",
 ) -> bytes:
     """Return one picture of a comparison, always as the same bytes.
 
     Of several profiles, only the first in report order is drawn. `answer` is the
-    sentence at the top. Raises UsageError if there is no profile, GC log or execution
-    trace.
+    sentence at the top; functions of `causes` are marked in the stacks. Raises
+    UsageError if there is no profile, GC log or execution trace.
     """
     comparison = comparison_of(compared)
-    strips = _strips(comparison)
+    strips = _strips(comparison, causes)
     if not strips:
         raise UsageError(
             f"-o x.{form}: nothing to draw: a picture needs profiles, GC logs or "
@@ -105,10 +107,10 @@ def _write_head(
         literal(part.text(8 / _WIDTH, y, line, va="center", **style))
 
 
-def _strips(comparison: Comparison) -> list[_Strip]:
+def _strips(comparison: Comparison, causes: Sequence[Finding]) -> list[_Strip]:
     strips: list[_Strip] = []
     if comparison.profiles:
-        strips += _of_profile(comparison.profiles[0])
+        strips += _of_profile(comparison.profiles[0], causes)
     if comparison.gc is not None:
         strips += _of_charts(comparison.gc)
     if comparison.trace is not None:
@@ -118,7 +120,7 @@ def _strips(comparison: Comparison) -> list[_Strip]:
     return strips
 
 
-def _of_profile(diff: ProfileDiff) -> list[_Strip]:
+def _of_profile(diff: ProfileDiff, causes: Sequence[Finding]) -> list[_Strip]:
     """Return the strips of a profile: total, largest changes, stacks."""
 
     def moved(part: SubFigure, theme: Theme) -> None:
@@ -129,7 +131,7 @@ def _of_profile(diff: ProfileDiff) -> list[_Strip]:
         add_title(right, f"{diff.name}: what changed most, cum", theme)
 
     def stacks(part: SubFigure, theme: Theme) -> None:
-        flamegraph(diff, part.subplots(), rows=_DEEPEST, theme=theme)
+        flamegraph(diff, part.subplots(), rows=_DEEPEST, causes=causes, theme=theme)
 
     rows = flame_rows(diff, rows=_DEEPEST)
     return [

@@ -22,5 +22,7 @@ def render(report: ReportModel, form: Literal["svg", "png"]) -> bytes:
     """
     if report.bisection is not None and report.bisection.curves:
         return commits_picture(report.bisection, form)
-    first = answer(report, why(report), list(sections(report)))
-    return picture(report, form, answer=printable(first.title).strip())
+    explained = why(report)
+    first = answer(report, explained, list(sections(report)))
+    title = printable(first.title).strip()
+    return picture(report, form, answer=title, causes=explained.causes)

@@ -186,7 +186,7 @@ def test_frames_say_what_the_judge_said(opened, page_file, compared):
             page.get_by_role("application").focus()
             page.keyboard.press("ArrowDown")
             page.keyboard.press("ArrowUp")
-            words = "within noise (needs ±" if noise[name] else "beyond noise"
+            words = "within noise (needs ±" if noise[name] else "significant"
             assert words in status(page), name
     assert said == noise
 
@@ -535,8 +535,10 @@ def rgb(name, theme):
 
 
 SHADES = (*palette.BETTER[::-1], "neutral", *palette.WORSE)
-# The least part of the largest change, of each shade beyond neutral.
-PARTS = (0.05, 0.2, 0.5)
+FAINT = (*palette.BETTER[: palette.FAINT], *palette.WORSE[: palette.FAINT])
+# The least part of the largest change, of each shade but the first: of significant
+# changes, and of others.
+PARTS, FAINT_PARTS = (0.1, 0.4), (0.1,)
 
 
 @pytest.mark.whole
@@ -548,10 +550,14 @@ def test_frames_have_the_shade_of_their_part_of_the_change(
     below, limit = inclusive(call_tree(diff, 10_000)), noise_limit(diff)
     scaled_sides = diff.normalization.scaled(*merged(below))
     delta = scaled_sides[1] - scaled_sides[0]
-    delta[np.abs(delta) < diff.model.needs(below, limit)] = 0
-    parts = np.abs(delta) / np.abs(delta).max()
-    steps = 1 + np.searchsorted(PARTS, parts, "right")
-    shade = 4 + np.where(delta == 0, 0, np.where(delta < 0, -steps, steps))
+    size, sure = np.abs(delta), np.abs(delta) >= diff.model.needs(below, limit)
+    largest = size[sure].max()
+    steps = np.where(
+        sure,
+        palette.FAINT + 1 + np.searchsorted(PARTS, size / largest, "right"),
+        1 + np.searchsorted(FAINT_PARTS, size / size.max(), "right"),
+    )
+    shade = 5 + np.sign(delta).astype(int) * steps
     wide = np.maximum(*scaled_sides) > max(map(np.max, scaled_sides)) / 100
     with opened(page_file, theme=theme) as page:
         shown = colours(page)
@@ -563,12 +569,15 @@ def test_frames_have_the_shade_of_their_part_of_the_change(
         # The legend says from which change on a shade is used.
         scale = page.locator(".flame-scale span")
         assert scale.count() == len(SHADES)
-        most = np.abs(delta).max() / scale_of(diff).size
-        for i, part in zip((2, 1, 0), PARTS, strict=True):
+        most = largest / scale_of(diff).size
+        for i, part in zip((1, 0), PARTS, strict=True):
             assert_shown(scale.nth(i).inner_text(), -part * most)
-            assert_shown(scale.nth(8 - i).inner_text(), part * most)
+            assert_shown(scale.nth(10 - i).inner_text(), part * most)
         swatches = [first_pixel(s) for s in scale.locator("canvas").all()]
         assert swatches == [rgb(name, theme) for name in SHADES]
+        go(page, s="1")
+        assert not {rgb(name, theme) for name in FAINT} & colours(page)
+        assert scale.count() == len(SHADES) - len(FAINT)
         go(page, c="kind")
         assert rgb("group_gc", theme) in colours(page)
         go(page, c="change", q="json")
@@ -577,18 +586,19 @@ def test_frames_have_the_shade_of_their_part_of_the_change(
 
 def test_the_canvas_follows_the_theme(opened, page_file):
     with opened(page_file, theme="light") as page:
-        assert rgb("neutral", "light") in colours(page)
+        assert rgb("worse_0", "light") in colours(page)
         page.emulate_media(color_scheme="dark")
         page.evaluate(
             "new Promise((done) => setTimeout(requestAnimationFrame, 0, done))"
         )
-        assert rgb("neutral", "dark") in colours(page)
+        assert rgb("worse_0", "dark") in colours(page)
 
 
 @pytest.mark.parametrize("theme", daily(palette.THEMES, ("light",)))
 def test_the_legend_shows_frames_as_they_are_drawn(opened, page_file, theme):
     """A gone frame's lines and a new one's edge have the same colours in both."""
     with opened(page_file, theme=theme) as page:
+        go(page, s="1")
         drawn = colours(page)
         gone, new = (
             page.locator(".flame-legend > span", has_text=text).locator("canvas")
@@ -643,8 +653,22 @@ def test_a_legend_without_a_change_has_no_shades(opened, written):
         assert re.search(r"of the largest, ±[1-9][\d.]* ", legend.inner_text())
         page.get_by_label("profile").select_option("allocs (alloc_space)")
         assert legend.locator(".flame-scale").count() == 0
-        assert "nothing here moved beyond noise" in legend.inner_text()
+        assert "nothing here changed significantly" in legend.inner_text()
         assert "±" not in legend.inner_text()
+
+
+def test_the_first_cause_is_in_sight_and_has_its_number(opened, written):
+    """On a phone the mark workers, a fourteenth of the CPU, need a zoom."""
+    pages = written("node-pool/base", "node-pool/new")
+    with opened(pages, width=390) as page:
+        assert status(page).startswith("Zoomed to the first cause. runtime.gcBgMark")
+        assert status(page).endswith("; cause 1")
+        assert rgb("text", "light") in colours(page)
+        page.get_by_role("button", name="reset").click()
+        assert status(page).startswith("all: ")
+    with opened(pages) as page:
+        assert status(page).startswith("all: ")
+        assert "cause, by number" in page.locator("#flame .flame-legend").inner_text()
 
 
 def labelled(diff, side):

@@ -91,25 +91,39 @@ def test_shades_say_the_change_beyond_noise(story, kind, theme):
         z = delta / diff.model.sigma(Runs.single(base, new))
         beyond = np.abs(z) >= (np.inf if limit is None else limit)
     fills = set(boxes(ax)[3][1:])
-    more = {palette.colour(name, theme) for name in palette.WORSE}
-    less = {palette.colour(name, theme) for name in palette.BETTER}
-    assert not (fills & more) or (beyond & (delta > 0)).any()
-    assert not (fills & less) or (beyond & (delta < 0)).any()
-    assert fills <= more | less | {palette.colour("neutral", theme)}
-    if not beyond.any():
-        assert fills == {palette.colour("neutral", theme)}
+    faint, strong = (slice(palette.FAINT), slice(palette.FAINT, None))
+    more, less, maybe_more, maybe_less = (
+        {palette.colour(name, theme) for name in side[shades]}
+        for shades in (strong, faint)
+        for side in (palette.WORSE, palette.BETTER)
+    )
+    assert bool(fills & more) == (beyond & (delta > 0)).any()
+    assert bool(fills & less) == (beyond & (delta < 0)).any()
+    assert not (fills & maybe_more) or (~beyond & (delta > 0)).any()
+    assert not (fills & maybe_less) or (~beyond & (delta < 0)).any()
+    grey = {palette.colour("neutral", theme)}
+    assert fills <= more | less | maybe_more | maybe_less | grey
+    ax = plots.flamegraph(
+        diff,
+        Figure().subplots(),
+        budget=BUDGET,
+        theme=theme,
+        rows=999,
+        only_significant=True,
+    )
+    assert set(boxes(ax)[3][1:]) <= more | less | grey
 
 
 def test_two_equal_sides_are_grey_and_have_no_marks():
     base = Profile(profile_diff("zstd", "cpu").base.profile)
     ax = plots.flamegraph(base - base, Figure().subplots())
     assert set(boxes(ax)[3]) == {palette.colour("neutral")}
-    assert [len(marks.get_paths()) for marks in ax.collections[1:]] == [0, 0]
+    assert [len(marks.get_paths()) for marks in ax.collections[1:]] == [0, 0, 0]
 
 
 def test_gone_is_hatched_and_new_has_an_outline():
     diff = profile_diff("zstd", "allocs")
-    _, gone, added = plots.flamegraph(diff, Figure().subplots()).collections
+    _, gone, added, _ = plots.flamegraph(diff, Figure().subplots()).collections
     assert gone.get_hatch()
     status = diff.table("functions").status()
     assert bool(len(gone.get_paths())) == (status == 2).any()

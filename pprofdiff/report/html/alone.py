@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.report.html.chains import VIEW, packed_chains
@@ -14,16 +17,18 @@ from pprofdiff.units import printable
 _CAP = 20_000
 
 
-def flame_page(diff: ProfileDiff | TraceDiff, budget: int = 1_500) -> str:
+def flame_page(
+    diff: ProfileDiff | TraceDiff, budget: int = 1_500, causes: Sequence[Finding] = ()
+) -> str:
     """Return a self-contained page with one comparison's flame graph.
 
     It keeps at most the `budget` heaviest functions of the tree; of traces, it has the
-    chains of waits.
+    chains of waits. Functions of `causes` have their numbers.
     """
     if isinstance(diff, TraceDiff):
         name, flame = VIEW, packed_chains(diff, budget=budget)
     else:
-        name, flame = diff.name, packed(diff, budget=budget, cap=_CAP)
+        name, flame = diff.name, packed(diff, budget=budget, cap=_CAP, causes=causes)
     text: str = template("flame.html.j2").render(
         **shell(notebook=True),
         labels=[printable(side.label) for side in (diff.base, diff.new)],

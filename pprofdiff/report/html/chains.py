@@ -24,9 +24,9 @@ _BUDGET = 3_000
 def packed_chains(diff: TraceDiff, *, budget: int = _BUDGET) -> dict[str, Any]:
     """Return the chains with at most `budget` nodes.
 
-    The document is that of `flame.packed` without hidden functions, marks and filters;
-    ``waits`` says that its frames are places of waits, not calls. Its groups are the
-    kinds of ends.
+    The document is that of `flame.packed` without hidden functions, marks, filters and
+    causes; ``waits`` says that its frames are places of waits, not calls. Its groups
+    are the kinds of ends.
     """
     chains = chain_tree(diff, budget)
     tree, totals = chains.tree, chains.totals
@@ -52,4 +52,12 @@ def packed_chains(diff: TraceDiff, *, budget: int = _BUDGET) -> dict[str, Any]:
     names, texts = ([of[row] for row in rows] for of in (chains.names, chains.texts))
     packed = document(drawn, tree, place, names, texts, quantum)
     nothing = {"marks": None, "functions": None, "reach": None, "hidden": None}
-    return {**packed, **nothing, "was": {}, "left": 0, "filters": [], "waits": True}
+    return {
+        **packed,
+        **nothing,
+        "was": {},
+        "left": 0,
+        "filters": [],
+        "causes": [],
+        "waits": True,
+    }

@@ -15,6 +15,8 @@ from pprofdiff.analysis.call_tree import (
     inclusive,
     needed,
 )
+from pprofdiff.analysis.causes.finding import Finding
+from pprofdiff.analysis.causes.frames import functions_of
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.labels import few_valued
@@ -67,7 +69,13 @@ def budgets(
     return shares
 
 
-def packed(diff: ProfileDiff, *, budget: int, cap: int | None = None) -> dict[str, Any]:
+def packed(
+    diff: ProfileDiff,
+    *,
+    budget: int,
+    cap: int | None = None,
+    causes: Sequence[Finding] = (),
+) -> dict[str, Any]:
     """Return the call tree with at most `budget` functions as a JSON document.
 
     If the document, as `embedded` writes it, exceeds `cap` bytes, functions without a
@@ -102,16 +110,19 @@ def packed(diff: ProfileDiff, *, budget: int, cap: int | None = None) -> dict[st
     its self change is significant. ``functions`` is base64 of the marks of each name's
     exact cum. A mark is 0 if significant, 1 if no change could be, else 2 + k: a delta
     of `reach` × 10^(k / 24) (rounded up) would be significant.
+
+    ``causes`` are the functions of each of `causes` that has some with a node: its
+    number, from 1, then indices of names.
     """
     tree, others = call_tree_and_ends(diff, budget), _OUTSIDE * budget
-    document = _document(diff, *tree, others)
+    document = _document(diff, *tree, others, causes)
     while cap is not None and budget and (size := len(embedded(document))) > cap:
         if others:
             others //= 8
         else:
             budget = min(budget // 2, budget * cap // size)
             tree = call_tree_and_ends(diff, budget)
-        document = _document(diff, *tree, others)
+        document = _document(diff, *tree, others, causes)
     return document
 
 
@@ -122,7 +133,11 @@ def address(diff: ProfileDiff) -> str:
 
 
 def _document(
-    diff: ProfileDiff, tree: CallTree, ends: tuple[Ends, Ends], others: int
+    diff: ProfileDiff,
+    tree: CallTree,
+    ends: tuple[Ends, Ends],
+    others: int,
+    causes: Sequence[Finding],
 ) -> dict[str, Any]:
     """Return the packed tree, with up to `others` functions that have no node."""
     rows, left = _named(diff, tree, others)
@@ -163,6 +178,10 @@ def _document(
         "hidden": hidden.encoded(quantum) if tree.folded.any() else None,
         "left": left,
         "filters": [label.document(quantum) for label in labels],
+        "causes": [
+            [number, *place[functions].tolist()]
+            for number, functions in functions_of(diff, tree, ends, causes)
+        ],
     }
 
 

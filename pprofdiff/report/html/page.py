@@ -96,8 +96,9 @@ def render(report: ReportModel) -> str:
     """
     diffs = [s.diff for s in sections(report) if s.diff is not None]
     cap = _FLAMES // max(len(diffs), 1)
+    causes = why(report).causes
     flames = [
-        embedded(packed(diff, budget=budget, cap=cap))
+        embedded(packed(diff, budget=budget, cap=cap, causes=causes))
         for diff, budget in zip(diffs, budgets(diffs), strict=True)
     ]
     for rows in _ROWS:

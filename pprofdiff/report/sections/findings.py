@@ -36,6 +36,11 @@ class Why(NamedTuple):
         """Return whether there is any finding."""
         return bool(self.warnings or self.reasons or self.rest)
 
+    @property
+    def causes(self) -> list[Finding]:
+        """The numbered causes, in order."""
+        return [one.finding for one in self.reasons if one.number and not one.level]
+
 
 def why(report: ReportModel, most: int = _SHOWN) -> Why:
     """Return what changed and why: up to `most` causes, and the titles of the rest."""

@@ -72,6 +72,8 @@ function viewOf(packed) {
   const unseen = packed.hidden && varints(bytesOf(packed.hidden), 0, Infinity), { length } = names;
   view.hidden = [0, 1, 2, 3].map((column) => (name) => (unseen?.[column * length + name] ?? 0) * quantum[column % 2]);
   view.place = new Map(names.map((name, i) => [name, i]));
+  // The number of the first cause that a name is of.
+  view.causeOf = new Map(packed.causes.flatMap(([number, ...of]) => of.map((name) => [name, number])).reverse());
   if (!(values.length >= 5 * count)) throw new Error("cut short");
   const tree = (view.tree = treeOf(view, count + 1));
   tree.name[0] = names.push("all") - 1;

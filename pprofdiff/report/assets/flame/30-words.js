@@ -60,7 +60,7 @@ const needsOf = ({ reach }, mark) => (mark > 1 ? reach * 10 ** ((mark - 2) / 24)
 // The judgement of a row, and how large a change would have been significant.
 function chance(view, { delta, beyond, mark }) {
   if (beyond === null) return !delta ? "no change" : view.marks ? "in part or merged here: not judged" : "chance unknown";
-  if (beyond) return "beyond noise";
+  if (beyond) return "significant";
   const needs = needsOf(view, mark);
   return "within noise" + (needs ? ` (needs ±${withUnit(view, number(view, needs))})` : "");
 }

@@ -10,40 +10,43 @@ const coloursOf = ({ waits }) => !waits ? COLOURS : [
   COLOURS[1],
   ["kind", "end", "what the wait ends at; grey: several ends"],
 ];
-const STEPS = [0, 0.05, 0.2, 0.5]; // least part of the largest change of each shade
+// Least part of the largest change of each shade: of changes within noise, of significant ones.
+const FAINT = [0, 0.1], STEPS = [0, 0.1, 0.4], MIDDLE = FAINT.length + STEPS.length; // neutral in the ramp
 
 function themeOf(section) {
   const style = getComputedStyle(section);
   const read = (name) => style.getPropertyValue("--" + name).trim();
   const group = (id) => read("group-" + id.replaceAll("_", "-")) || read("group-user");
   const theme = { font: "12px " + style.fontFamily, group };
-  for (const name of ["panel", "text", "faint", "match", "frame-text", "neutral"]) theme[name] = read(name);
-  const steps = (name) => [1, 2, 3, 4].map((step) => read(name + step));
+  for (const name of ["background", "panel", "text", "faint", "match", "frame-text", "neutral"]) theme[name] = read(name);
+  const steps = (name) => [0, 1, 2, 3, 4].map((step) => read(name + step));
   theme.ramp = [...steps("better-").reverse(), theme.neutral, ...steps("worse-")];
   return theme;
 }
 
 const movedBy = (colour) => (colour === "self" ? selfMoveOf : moveOf);
 
-// The largest change of a frame, noise apart: the total's, where parts do not cancel. All
-// trees of a view are coloured by it, so that a shade always means the same.
+// The largest significant change of a frame, and the largest of all. All trees of a view are
+// coloured by them, so that a shade always means the same.
 function largestOf({ tree, largest }, colour) {
   if (colour in largest) return largest[colour];
-  let most = 0;
+  let most = 0, any = 0;
   for (let i = 0; i < tree.size; i++) {
-    const { delta, beyond } = movedBy(colour)(tree, i);
-    if (beyond !== false) most = Math.max(most, Math.abs(delta));
+    const { delta, beyond } = movedBy(colour)(tree, i), size = Math.abs(delta);
+    any = Math.max(any, size);
+    if (beyond !== false) most = Math.max(most, size);
   }
-  return (largest[colour] = most);
+  return (largest[colour] = [most, any]);
 }
 
 function fillOf({ tree, theme, state, kinds }, i) {
   if (state.c === "kind") return kinds[tree.group[i] - 1] ?? theme.neutral;
   const { delta, beyond } = movedBy(state.c)(tree, i);
-  if (!delta || beyond === false) return theme.neutral;
-  const part = Math.abs(delta) / largestOf(tree.view, state.c);
-  const step = STEPS.filter((least) => part >= least).length;
-  return theme.ramp[4 + (delta < 0 ? -step : step)];
+  if (!delta || (state.s && beyond === false)) return theme.neutral;
+  const above = (steps, most) => steps.filter((least) => Math.abs(delta) >= least * most).length;
+  const [most, any] = largestOf(tree.view, state.c);
+  const step = beyond === false ? above(FAINT, any) : FAINT.length + above(STEPS, most || any);
+  return theme.ramp[MIDDLE + Math.sign(delta) * step];
 }
 
 // Diagonal lines for gone frames.

@@ -1,6 +1,6 @@
 // Frames and their labels on the canvas.
 
-const PAD = 4;
+const PAD = 4, BADGE = 14;
 
 // The longest beginning of text that fits, with …; "" where it would say nothing.
 function fitted(text, room, measure) {
@@ -61,6 +61,16 @@ function decorate(context, theme, { x, y, w, h }, { gone, fresh, beyond }) {
   }
 }
 
+// The number of the cause that a frame is of, or a bar where there is no room for it.
+function badge(context, { text, background }, number, x, y, w) {
+  const wide = w > 2 * BADGE ? BADGE : 3;
+  context.fillStyle = text;
+  context.fillRect(x, y, wide, ROW - 1);
+  context.fillStyle = background;
+  if (wide > 3) context.fillText(number, x + 3, y + ROW / 2);
+  return wide;
+}
+
 function paintFrame(context, app, i, { x, y, w, fill, above, hit }) {
   const { tree, theme, state } = app, move = moveOf(tree, i), hatched = move.gone && !above;
   if (hit) {
@@ -68,11 +78,13 @@ function paintFrame(context, app, i, { x, y, w, fill, above, hit }) {
     context.fillRect(x, y, PAD, ROW - 1);
   }
   if (!above) decorate(context, theme, { x, y, w: w - 1, h: ROW - 1 }, move);
+  const cause = !above && tree.view.causeOf.get(tree.name[i]), edge = x + (hit ? PAD : 0);
+  const inner = edge + (cause ? badge(context, theme, cause, edge, y, w) : 0);
   if (w < 24) return;
   const side = !i && app.side, title = side || shortOf(tree, i), measure = (text) => context.measureText(text).width;
   const names = side || tree.name[i] < 0 ? [title] : (tree.view.spelt[tree.name[i]] ??= spellings(tree.view, title));
   const moved = change(tree.view, state.c === "self" ? selfMoveOf(tree, i) : move);
-  const start = x + PAD + (hit ? PAD : 0), label = labelOf(names, "  " + moved, w + x - start - PAD, measure);
+  const start = inner + PAD, label = labelOf(names, "  " + moved, w + x - start - PAD, measure);
   if (hatched && label) {
     context.fillStyle = fill;
     context.fillRect(start - 2, y, measure(label) + PAD, ROW - 1);

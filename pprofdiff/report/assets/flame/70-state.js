@@ -1,10 +1,10 @@
 // What is looked at, as a URL fragment (#cpu;w=new;q=foo;z=main.main,main.work), and the search.
 // Names, not numbers, say which frame: an address outlives the report.
 
-// Profile, width, colour, layout, recursion, table, part of samples, pivot, function, search, zoom.
-const START = { view: 0, w: "max", c: "change", l: "", r: "", t: "", x: "", p: "", f: "", q: "", z: 0 };
+// Profile, width, colour, significant changes only, layout, recursion, table, part of samples, pivot, function, search, zoom.
+const START = { view: 0, w: "max", c: "change", s: "", l: "", r: "", t: "", x: "", p: "", f: "", q: "", z: 0 };
 const ids = (list) => list.map(([id]) => id);
-const CHOICES = { w: ids(WIDTHS), c: ids(COLOURS), l: ["flame"], r: ["1"], t: ["1"], p: ["callers", "merged"] };
+const CHOICES = { w: ids(WIDTHS), c: ids(COLOURS), s: ["1"], l: ["flame"], r: ["1"], t: ["1"], p: ["callers", "merged"] };
 const FREE = ["x", "f", "q"];
 const STEPS_BACK = ["view", "t", "x", "p", "f", "z"]; // what Back undoes, each change of it
 const LONGEST = 8000; // characters of a path in an address; deeper frames have their function's

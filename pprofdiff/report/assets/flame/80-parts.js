@@ -3,7 +3,7 @@
 const FLAME_KEYS = [
   ["/", "search frames by regexp"], ["n N", "next, previous match"],
   ["0 Esc", "reset the zoom, then leave a pivot"],
-  ["1 … 5", "width: larger, new, base, |Δ|, both"], ["i", "icicle or flame"], ["r", "collapse recursion"],
+  ["1 … 5", "width: larger, new, base, |Δ|, both"], ["s", "significant changes only"], ["i", "icicle or flame"], ["r", "collapse recursion"],
   ["c m", "callers, merged callees of the frame"], ["t", "tree table"],
   ["o", "the function's row in the page's tables"],
   ["← ↑ → ↓ Enter", "move between frames, zoom"],
@@ -36,6 +36,8 @@ function choice(app, key, label, options) {
   return el("div", { class: "flame-choice", role: "group", "aria-label": label }, label, ...buttons);
 }
 
+const ONLY_SURE = [["1", "only significant", "grey where a change is within noise (s)", "s"]];
+
 function toolbar(app) {
   const profiles = app.views.map((view) => el("option", {}, printable(view.title)));
   const turnTo = () => update(app, { view: app.select.selectedIndex, x: "", p: "", f: "", z: 0 });
@@ -49,7 +51,7 @@ function toolbar(app) {
   app.found = el("output", { class: "flame-note" });
   app.moves = el("p", { class: "flame-note" });
   return box("bar", app.select, app.part, choice(app, "w", "Width", WIDTHS), choice(app, "c", "Colour", coloursOf(app.views[0])),
-    choice(app, "", "View", [["flame", "root below", "flame instead of icicle (i)", "l"],
+    choice(app, "", "View", [...(app.views.some(({ marks }) => marks) ? ONLY_SURE : []), ["flame", "root below", "flame instead of icicle (i)", "l"],
       ["1", "collapse recursion", "a frame that calls itself is one frame (r)", "r"],
       ["1", "table", "the tree as a table (t)", "t"]]));
 }
@@ -67,14 +69,15 @@ function swatch(theme, colour, move = {}, w = 22) {
   return made;
 }
 
-// The shades with the least change that each stands for.
-function scaleOf(view, theme, colour) {
-  const most = largestOf(view, colour), small = view.marks ? "0, ~" : "0";
-  if (!most) return el("span", {}, swatch(theme, theme.neutral), "nothing here moved beyond noise");
+// The shades with the least change that each stands for; faint ones where changes are judged.
+function scaleOf(view, theme, { c, s }) {
+  const [most] = largestOf(view, c), faint = view.marks && !s;
+  if (!most) return el("span", {}, swatch(theme, theme.neutral), view.marks ? "nothing here changed significantly" : "nothing changed here");
   const shades = theme.ramp.map((fill, at) => {
-    const step = Math.abs(at - 4) - 1, sign = Math.sign(at - 4);
-    const least = step > 0 ? number(view, sign * STEPS[step] * most, true) : ["<0", small, ">0"][sign + 1];
-    return el("span", {}, swatch(theme, fill, {}, 36), least);
+    const sign = Math.sign(at - MIDDLE), step = Math.abs(at - MIDDLE) - FAINT.length - 1;
+    if (sign && step < 0 && !faint) return "";
+    const least = step > 0 ? number(view, sign * STEPS[step] * most, true) : !sign ? "0" : step ? "~" : sign < 0 ? "<0" : ">0";
+    return el("span", {}, swatch(theme, fill, {}, step < 0 ? 22 : 36), least);
   });
   return box("scale", "Δ", ...shades, withUnit(view, ""));
 }
@@ -96,24 +99,26 @@ function offerParts({ part, tree: { view }, state: { x } }) {
 
 function legend(app) {
   const { tree: { view }, theme, state, legend } = app, match = state.q || (state.f && !state.p);
-  const of = [view, theme, state.c, state.w, state.x, !!match];
+  const of = [view, theme, state.c, state.s, state.w, state.x, !!match];
   if (of.every((part, at) => part === app.shownParts?.[at])) return;
   app.shownParts = of;
   const key = (...parts) => el("span", {}, ...parts);
   const about = (list, id) => list.find((option) => option[0] === id)[2];
   const whole = (value) => withUnit(view, number(view, value, true)), { delta } = moveOf(view.tree, 0);
+  const [most] = state.c === "kind" ? [0] : largestOf(view, state.c);
   const only = state.x && ", only " + printable(state.x).replace(/^=/, "below ");
   legend.replaceChildren(
     ...(state.c === "kind"
       ? view.groups.map(([id, label]) => key(swatch(theme, theme.group(id)), label))
-      : [scaleOf(view, theme, state.c)]),
+      : [scaleOf(view, theme, state)]),
     key(swatch(theme, theme.neutral, { gone: true }), "gone: only in " + view.labels[0]),
     key(swatch(theme, theme.neutral, { fresh: true }), "new: only in " + view.labels[1]),
     view.marks ? "~ within noise" : "",
+    view.causes[0] ? key(el("b", {}, view.causes[0][0]), "cause, by number") : "",
     ...(match ? [key(swatch(theme, theme.match), "match")] : []),
     el("p", {}, `${printable(view.title)}${only}: values ${view.mode}, ${view.labels.join(" → ")}; the total's Δ is ${whole(delta)}. `,
       `Width: ${about(WIDTHS, state.w)}. Colour: ${about(coloursOf(view), state.c)}`,
-      state.c === "kind" || !largestOf(view, state.c) ? "." : `; shades from 5, 20 and 50% of the largest, ±${whole(largestOf(view, state.c)).slice(1)}.`),
+      !most ? "." : `; strong shades from 10 and 40% of the largest, ±${whole(most).slice(1)}.`),
   );
 }
 
@@ -127,10 +132,12 @@ function listMoves({ moves, hits, tree: { view } }) {
 
 const valuesOf = (view, { from, to }) => `${number(view, from)} → ${withUnit(view, number(view, to))}`;
 
+const causeIn = ({ view, name }, i) => (view.causeOf.has(name[i]) ? `; cause ${view.causeOf.get(name[i])}` : "");
+
 // A frame in one sentence, for the status line.
 function sentence(tree, i) {
   const { view } = tree, move = moveOf(tree, i);
-  return `${clipped(titleOf(tree, i), 300)}: ${valuesOf(view, move)}, ${change(view, move)}, ${chance(view, move)}`;
+  return `${clipped(titleOf(tree, i), 300)}: ${valuesOf(view, move)}, ${change(view, move)}, ${chance(view, move)}${causeIn(tree, i)}`;
 }
 
 function tooltip(tree, i) {
@@ -142,7 +149,7 @@ function tooltip(tree, i) {
   const points = 100 * (tree.new[i] / totals[1] - tree.base[i] / totals[0]) || 0, size = Math.abs(points);
   const own = ratio(move.from, move.to), present = (list) => list.filter(Boolean);
   const moved = present([
-    change(view, move).replace(/\s?~/, ""), own !== "–" && "ratio " + own, chance(view, move),
+    change(view, move).replace(/\s?~/, ""), own !== "–" && "ratio " + own, chance(view, move) + causeIn(tree, i),
   ]);
   return [
     el("b", {}, clipped(name, 500) + (name[500] ? ` (${name.length} characters)` : "")),

@@ -1,5 +1,7 @@
 // State in, picture out.
 
+const READ = 40; // pixels in which the number of a cause and a little of its name are seen
+
 // The tree that a state asks for; those made once are kept.
 function treeFor(view, { r, p, f, x }) {
   const { trees, place } = view, part = x && view.parts.find(({ id }) => id === x);
@@ -32,6 +34,21 @@ function update(app, patch, quietly) {
   // Before anything grows: Back returns to where one was.
   if (!quietly) remember(app, STEPS_BACK.some((key) => state[key] !== last[key]) && before);
   refresh(app);
+}
+
+// Begin with as much of the picture as leaves the first cause's frame wide enough to be seen.
+function openAtCause(app) {
+  const first = ({ causes }) => causes[0]?.[0] ?? Infinity, [best] = [...app.views].sort((a, b) => first(a) - first(b));
+  if (!best.causes[0]) return;
+  update(app, { view: app.views.indexOf(best) }, true);
+  const { tree, layout: { width }, scroll } = app, [, ...names] = best.causes[0];
+  const [seen] = names.map((name) => heaviest(tree, best.names[name])).sort((a, b) => width[b] - width[a]);
+  let z = seen;
+  while (z && width[seen] * scroll.clientWidth >= READ * width[tree.parent[z]]) z = tree.parent[z];
+  update(app, { z }, true);
+  if (z) app.status.textContent = "Zoomed to the first cause. " + sentence(tree, seen);
+  const top = rowTop(app, tree.depth[seen]);
+  scroll.scrollTop = Math.max(top + 2 * ROW - scroll.clientHeight, Math.min(top - ROW, scroll.scrollTop));
 }
 
 // Zoom to the heaviest frame of the function that the state names, and say how many there are.

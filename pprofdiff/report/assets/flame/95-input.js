@@ -84,7 +84,7 @@ const pivotTo = (p) => (app) => {
 const PRESSED = {
   "/": (app) => app.search.focus(), n: (app) => nextMatch(app, 1), N: (app) => nextMatch(app, -1),
   0: reset, Escape: reset,
-  i: (app) => flip(app, "l", "flame"), r: (app) => flip(app, "r", "1"), t: (app) => flip(app, "t", "1"),
+  s: (app) => flip(app, "s", "1"), i: (app) => flip(app, "l", "flame"), r: (app) => flip(app, "r", "1"), t: (app) => flip(app, "t", "1"),
   c: pivotTo("callers"), m: pivotTo("merged"),
   o: (app) => toRow(rowFor(app, app.tree.view.names[app.tree.name[app.at]])),
 };
@@ -140,9 +140,10 @@ function flames(section) {
     legend(app);
     arrange(app);
   };
-  const follow = () => {
+  const follow = (first) => {
     const asked = stateOf(views, location.hash);
     if (asked || !app.tree) update(app, asked ?? app.state, true);
+    if (!asked && first) openAtCause(app);
     if (asked) section.parentElement.scrollIntoView();
   };
   document.addEventListener("themechange", retheme);
@@ -150,13 +151,13 @@ function flames(section) {
     matchMedia(query).addEventListener("change", retheme);
   }
   document.addEventListener("keydown", (event) => press(app, event));
-  addEventListener("hashchange", () => history.state?.flame || follow());
+  addEventListener("hashchange", () => history.state?.flame || follow(false));
   addEventListener("popstate", ({ state }) => {
     const past = state?.flame && stateOf(views, state.flame);
     if (past) update(app, past, true);
   });
   listen(app);
-  follow();
+  follow(true);
   // The picture first, then what leads to it.
   setTimeout(() => linkNames(app));
   // Deferred: to change the observed height at once would be a loop.

@@ -1,0 +1,70 @@
+"""Which functions of a call tree are those of a cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from pprofdiff.analysis.call_tree import CallTree, Ends
+from pprofdiff.analysis.causes.finding import Claim, Finding
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.model.csr import distinct
+
+# Relative error of sums of floats.
+_ROUNDING = 1e-9
+# Functions of a cause that names none, heaviest first.
+_MOST = 3
+
+
+def functions_of(
+    diff: ProfileDiff,
+    tree: CallTree,
+    ends: tuple[Ends, Ends],
+    causes: Sequence[Finding],
+) -> Iterator[tuple[int, list[int]]]:
+    """Yield the number of each cause, from 1, and its functions in the tree.
+
+    A cause that names none, such as GC, has the functions below which it claims all
+    samples. Causes without any are left out.
+    """
+    drawn = distinct(tree.name[tree.name >= 0])
+    names = diff.paired_functions.names
+    for number, cause in enumerate(causes, 1):
+        about = {*cause.names, *cause.functions}
+        rows = [row for row in drawn.tolist() if names[row] in about]
+        if not about and cause.claim is not None and _fits(cause.claim, diff):
+            rows = _claimed(diff, tree, ends, cause.claim)
+        if rows:
+            yield number, rows
+
+
+def _fits(claim: Claim, diff: ProfileDiff) -> bool:
+    """Return whether a claim is on the samples of this comparison, of CPU profiles."""
+    sizes = [len(side) for side in claim.sides]
+    return diff.name == "cpu" and sizes == [len(values) for values in diff.values]
+
+
+def _claimed(
+    diff: ProfileDiff, tree: CallTree, ends: tuple[Ends, Ends], claim: Claim
+) -> list[int]:
+    """Return the heaviest functions below which a claim has all samples."""
+    claimed, whole = np.zeros(len(tree)), np.zeros(len(tree))
+    factors = diff.normalization.factors
+    for end, side, factor in zip(ends, claim.sides, factors, strict=True):
+        weight = np.abs(end.value * factor)
+        whole += np.bincount(end.node, weight, len(tree))
+        claimed += np.bincount(end.node, weight * side[end.sample], len(tree))
+    start = np.arange(len(tree))
+    stop = start + tree.size
+    until = np.pad(np.cumsum([claimed, whole], axis=1), ((0, 0), (1, 0)))
+    own, of_all = until[:, stop] - until[:, start]
+    only = (own > 0) & (of_all - own <= _ROUNDING * of_all) & (tree.name >= 0)
+    # How many of a node's callers are claimed as a whole.
+    edges = np.bincount(start[only] + 1, minlength=len(tree) + 1)
+    edges -= np.bincount(stop[only], minlength=len(tree) + 1)
+    top = only & (np.cumsum(edges)[:-1] == 0)
+    rows, each = np.unique(tree.name[top], return_inverse=True)
+    heaviest = np.argsort(-np.bincount(each, own[top], len(rows)), kind="stable")
+    found: list[int] = rows[heaviest[:_MOST]].tolist()
+    return found

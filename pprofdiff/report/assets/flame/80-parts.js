@@ -77,7 +77,7 @@ function scaleOf(view, theme, { c, s }) {
     const sign = Math.sign(at - MIDDLE), step = Math.abs(at - MIDDLE) - FAINT.length - 1;
     if (sign && step < 0 && !faint) return "";
     const least = step > 0 ? number(view, sign * STEPS[step] * most, true) : !sign ? "0" : step ? "~" : sign < 0 ? "<0" : ">0";
-    return el("span", {}, swatch(theme, fill, {}, step < 0 ? 22 : 36), least);
+    return el("span", {}, swatch(theme, fill, {}, step < 0 ? 10 : 34), least);
   });
   return box("scale", "Δ", ...shades, withUnit(view, ""));
 }
@@ -113,7 +113,7 @@ function legend(app) {
       : [scaleOf(view, theme, state)]),
     key(swatch(theme, theme.neutral, { gone: true }), "gone: only in " + view.labels[0]),
     key(swatch(theme, theme.neutral, { fresh: true }), "new: only in " + view.labels[1]),
-    view.marks ? "~ within noise" : "",
+    view.marks ? key("~ within noise") : "",
     view.causes[0] ? key(el("b", {}, view.causes[0][0]), "cause, by number") : "",
     ...(match ? [key(swatch(theme, theme.match), "match")] : []),
     el("p", {}, `${printable(view.title)}${only}: values ${view.mode}, ${view.labels.join(" → ")}; the total's Δ is ${whole(delta)}. `,

@@ -13,14 +13,14 @@ _HELP = """\
 usage: pprofdiff mcp DIR...
 
 Serve pprofdiff to an agent, by the Model Context Protocol on standard input and output
-(pip install 'pprofdiff[mcp]'). Tools: compare, measure, list_lines, explain and
-fleet_steps. An answer is what the report says: verdict, causes with their lines, and
-what is not known, within a number of tokens; the page and JSON are resources.
+(pip install 'pprofdiff[mcp]'). Tools: compare, measure, bisect, list_lines, explain
+and fleet_steps. An answer is what the report says: verdict, causes with their lines,
+and what is not known, within a number of tokens; the page and JSON are resources.
 
 It reads and writes only below the folders given, but for its own temporary folder, Go's
 source and Go's caches. A store such as s3://bucket/profiles may be among them, to read
-fleets; relative names are in the first folder. measure builds and runs the code of
-repositories below them, with your rights; no tool runs any other command.
+fleets; relative names are in the first folder. measure and bisect build and run the
+code of repositories below them, with your rights; no tool runs any other command.
 
 Example, as most clients take it:
   {"mcpServers": {"pprofdiff": {"command": "pprofdiff", "args": ["mcp", "/src/shop"]}}}

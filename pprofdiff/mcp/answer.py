@@ -36,6 +36,7 @@ class Answer(TypedDict):
     labels: dict[str, str]
     outcome: list[str]
     resources: dict[str, str]
+    bisection: NotRequired[list[str]]
     gate: NotRequired[list[str]]
     causes: NotRequired[list[Cause]]
     not_known: NotRequired[list[str]]
@@ -79,6 +80,7 @@ def _ranked(brief: Row) -> Iterator[tuple[str, Any]]:
     titles = ("title", "direction", "lines")
     causes, unknown = brief["causes"], brief["not_known"]
     yield from (("outcome", line) for line in brief["outcome"][1:])
+    yield from (("bisection", line) for line in brief["bisection"])
     yield from (("gate", line) for line in brief["gate"])
     for few in (slice(_FEW), slice(_FEW, None)):
         yield from (("causes", {n: one[n] for n in titles}) for one in causes[few])

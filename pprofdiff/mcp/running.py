@@ -20,22 +20,27 @@ _GRACE_S = 20.0
 # Lines of the error output that a failure quotes: a build prints many.
 _QUOTED = 20
 _MESSAGE = "pprofdiff: "
-# How a message begins, and a line of what a failed build printed.
-_SAID = (_MESSAGE, "  ")
 
 
 class Finished(NamedTuple):
-    """What a run printed, and its error output without progress, as lines."""
+    """What a run printed, and the lines of its error output."""
 
     status: int
     text: str
     messages: tuple[str, ...]
 
     @property
+    def notes(self) -> list[str]:
+        """Its messages, without progress."""
+        said = (line for line in self.messages if line.startswith(_MESSAGE))
+        return [line.removeprefix(_MESSAGE).removeprefix("warning: ") for line in said]
+
+    @property
     def error(self) -> PprofDiffError:
         """Why there is no report, with the end of what a failed build printed."""
-        last = self.messages[-_QUOTED:] or (f"ended with status {self.status}",)
-        return PprofDiffError("\n".join(last))
+        said = [line for line in self.messages if line.startswith((_MESSAGE, "  "))]
+        last = said[-_QUOTED:] or [f"ended with status {self.status}"]
+        return PprofDiffError("\n".join(line.removeprefix(_MESSAGE) for line in last))
 
 
 async def run(
@@ -77,9 +82,7 @@ async def run(
     finally:
         with anyio.CancelScope(shield=True):
             await process.aclose()
-    said = (line for line in messages if line.startswith(_SAID))
-    text = b"".join(out).decode()
-    return Finished(status, text, tuple(line.removeprefix(_MESSAGE) for line in said))
+    return Finished(status, b"".join(out).decode(), tuple(messages))
 
 
 async def _gather(process: Process, out: list[bytes]) -> None:
@@ -98,8 +101,8 @@ async def _follow(
         *lines, left = (left + data).split(b"\n")
         for line in lines:
             messages.append(line.decode("utf-8", "replace"))
-            if not messages[-1].startswith(_SAID):
-                await say(messages[-1])
+            if not messages[-1].startswith(_MESSAGE):
+                await say(messages[-1].strip())
 
 
 async def _end(process: Process) -> None:

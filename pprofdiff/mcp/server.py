@@ -41,8 +41,9 @@ _INSTRUCTIONS = """\
 Compares two builds of a Go program: whether new is slower, by how much, why, and what
 is not known. Marks: ▲ ▼ significantly more or less than base, ~ within noise, none: not
 tested. "Can't tell" means that there is no evidence for a change or against it.
-Start with compare if there are captures, else with measure. Give git where you can:
-causes then have lines and commits. Only files below these folders are read and written:
+Start with compare if there are captures, else with measure, or with bisect to find a
+commit. Give git where you can: causes then have lines and commits. Only files below
+these folders are read and written:
 """
 
 _FILES = {
@@ -71,6 +72,8 @@ Save = Annotated[
     Sequence[str],
     Field(description="files to write: .html .md .json .csv .svg .pb.gz"),
 ]
+Module = Annotated[str, Field(description="a folder of a Go module")]
+Packages = Annotated[Sequence[str], Field(description="such as ./...")]
 Function = Annotated[str, Field(description="a regular expression for functions")]
 Answered = Annotated[CallToolResult, Answer]
 Listed = Annotated[CallToolResult, Text]
@@ -97,7 +100,8 @@ def server_of(folders: Folders, scratch: str) -> MCPServer:
     tools = _Tools(folders, scratch, server)
     for read in (tools.compare, tools.list_lines, tools.explain, tools.fleet_steps):
         server.add_tool(_refusing(read), annotations=_READS)
-    server.add_tool(_refusing(tools.measure))
+    for timed in (tools.measure, tools.bisect):
+        server.add_tool(_refusing(timed))
     return server
 
 
@@ -141,10 +145,10 @@ class _Tools:
         self,
         *,
         context: Context,
-        repository: Annotated[str, Field(description="a folder of a Go module")] = ".",
+        repository: Module = ".",
         base: Annotated[str, Field(description="a ref (where new branched)")] = "",
         new: Annotated[str, Field(description="a ref (the working tree)")] = "",
-        packages: Sequence[str] = (".",),
+        packages: Packages = (".",),
         bench: Annotated[str, Field(description="which benchmarks, as -bench=")] = ".",
         time: Annotated[str, Field(description="at most, such as 2m")] = "1m",
         fail_on: Rules = (),
@@ -161,18 +165,42 @@ class _Tools:
         refs = [ref for ref in (base, new) if ref]
         if new and not base:
             raise UsageError("give base too: new alone names no second build")
-        for word in (*refs, *packages):
-            if not word or word.startswith("-"):
-                raise UsageError(f"{printable(word)!r} is no ref and no package")
+        _no_flags(*refs, *packages)
         words = ["measure", *refs, f"--time={time}", *_rules(fail_on)]
         if keep:
             words.append(f"-o-runs={self._folders.output(keep)}")
         words += ["--", f"-bench={bench}", *packages]
         place = self._folders.repository(repository)
-        if self._measuring.locked():
-            await context.report_progress(0, message="waiting for another measurement")
-        async with self._measuring:
-            return await self._report(words, save, context, max_tokens, place)
+        return await self._measured(words, save, context, max_tokens, place)
+
+    async def bisect(  # noqa: PLR0913 - likewise
+        self,
+        *,
+        good: Annotated[str, Field(description="a ref before the change")],
+        bad: Annotated[str, Field(description="a ref after it")],
+        context: Context,
+        repository: Module = ".",
+        packages: Packages = (".",),
+        bench: Annotated[
+            str, Field(description="which benchmarks; none: all, at both ends first")
+        ] = "",
+        faster: Annotated[bool, Field(description="find what became faster")] = False,
+        fail_on: Rules = (),
+        time: Annotated[str, Field(description="at most, such as 20m")] = "30m",
+        save: Save = (),
+        max_tokens: Tokens = 2_000,
+    ) -> Answered:
+        """Find the commit between two refs that made benchmarks slower, and say why.
+
+        With fail_on, it is the commit from which a rule trips. It builds and measures
+        up to twice log2 of the commits.
+        """
+        _no_flags(good, bad, *packages)
+        words = ["bisect", good, bad, f"--time={time}", *_rules(fail_on)]
+        words += ["--faster"] if faster else []
+        words += ["--", *([f"-bench={bench}"] if bench else []), *packages]
+        place = self._folders.repository(repository)
+        return await self._measured(words, save, context, max_tokens, place)
 
     async def list_lines(  # noqa: PLR0913 - what a client may give
         self,
@@ -230,6 +258,20 @@ class _Tools:
         words += [*_outputs(kept), "--", *map(self._folders.capture, profiles)]
         return await self._text(words, context, max_tokens, kept)
 
+    async def _measured(
+        self,
+        words: Sequence[str],
+        save: Sequence[str],
+        context: Context,
+        tokens: int,
+        place: str,
+    ) -> CallToolResult:
+        """Run a command that measures, when no other one does."""
+        if self._measuring.locked():
+            await context.report_progress(0, message="waiting for another measurement")
+        async with self._measuring:
+            return await self._report(words, save, context, tokens, place)
+
     async def _report(
         self,
         words: Sequence[str],
@@ -248,8 +290,8 @@ class _Tools:
         if not os.path.exists(brief):
             raise done.error
         found = json.loads(await anyio.Path(brief).read_bytes())
-        notes = (line.removeprefix("warning: ") for line in done.messages)
-        found["not_known"] += [one for one in notes if one not in found["not_known"]]
+        notes = (one for one in done.notes if one not in found["not_known"])
+        found["not_known"] += notes
         links = await self._links(kept, context)
         uris = {link.name: str(link.uri) for link in links}
         return _result(answer_of(found, uris, tokens), links)
@@ -339,6 +381,13 @@ def _flags(words: Sequence[str]) -> list[str]:
             # It would take the next word as its value.
             raise UsageError(f"--{name} needs a value: --{name}=…")
     return list(words)
+
+
+def _no_flags(*words: str) -> None:
+    """Refuse refs and packages that would be read as flags."""
+    for word in words:
+        if not word or word.startswith("-"):
+            raise UsageError(f"{printable(word)!r} is no ref and no package")
 
 
 def _outputs(folder: str) -> list[str]:

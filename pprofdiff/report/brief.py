@@ -7,6 +7,7 @@ report, numbers formatted with their units; the order within a list is the repor
 labels       {"base", "new"}: how sentences name the two sides
 verdict      slower, faster, same or unknown
 outcome      the first sentence of the report, and its caveats
+bisection    which commit a bisection found, and its curve; empty without one
 gate         what the rules of ``--fail-on`` say; empty without rules
 causes       most important first: `title`, `direction` (worse, better or neutral),
              `lines` (changed ones, ``file:first-last``), `text`, `source`, `advice`,
@@ -29,6 +30,7 @@ from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import Heading, Part, Reason, Sentence
 from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.account import account_parts
+from pprofdiff.report.sections.bisection import bisection_parts
 from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.glance import at_a_glance
@@ -61,6 +63,9 @@ def render(report: ReportModel) -> str:
         "labels": {"base": report.labels[0], "new": report.labels[1]},
         "verdict": report.outcome.verdict,
         "outcome": [outcome.headline, *_texts(outcome.below)],
+        "bisection": []
+        if report.bisection is None
+        else _lines(bisection_parts(report.bisection)),
         "gate": _gate(report),
         "causes": _causes(explained.reasons),
         "not_known": _texts((*explained.warnings, *left, *cautions(report))),

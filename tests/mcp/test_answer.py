@@ -14,7 +14,16 @@ from pprofdiff.mcp.answer import answer_of
 from pprofdiff.report.brief import render
 from tests.conftest import DATA
 
-LINES = "outcome", "gate", "not_known", "units", "account", "changed", "others"
+LINES = (
+    "outcome",
+    "bisection",
+    "gate",
+    "not_known",
+    "units",
+    "account",
+    "changed",
+    "others",
+)
 
 
 @cache

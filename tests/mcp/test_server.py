@@ -53,7 +53,15 @@ def test_an_answer_is_the_report_and_its_resources_are_the_outputs(
     assert answered["causes"] == causes
     for name in ("verdict", "labels", "outcome"):
         assert answered[name] == brief[name]
-    for name in ("gate", "not_known", "units", "account", "changed", "others"):
+    for name in (
+        "bisection",
+        "gate",
+        "not_known",
+        "units",
+        "account",
+        "changed",
+        "others",
+    ):
         assert answered.get(name, []) == brief[name]
     assert "left_out" not in answered
     assert resources[answered["resources"]["json"]] == files[1].read_text("utf-8")
@@ -141,6 +149,18 @@ def test_refs_are_checked_before_anything_is_built(tmp_path):
 
 
 @pytest.mark.go
+def test_a_bisection_names_the_commit(tmp_path):
+    repo = shop(tmp_path / "repo")
+    repo.commit("readme: begin", {"README": "a shop"})
+    given = {"good": "HEAD~2", "bad": "HEAD", "packages": ["./store"], "bench": "Price"}
+    answered = answer([repo.folder], "bisect", **given, time="2m", max_tokens=AMPLE)
+    culprit = repo.run("rev-parse", "HEAD~1")[:9]
+    assert any(culprit in line for line in answered["bisection"])
+    assert answered["verdict"] == "slower"
+    assert culprit in answered["causes"][0]["title"]
+
+
+@pytest.mark.go
 def test_a_measurement_reports_progress_and_is_cancelled(tmp_path):
     """Of what it started and wrote nothing is left; the server goes on."""
     repo, temporary = shop(tmp_path / "repo"), tmp_path / "tmp"
@@ -165,7 +185,7 @@ def test_a_measurement_reports_progress_and_is_cancelled(tmp_path):
                     await anyio.sleep(0.1)
             (scratch,) = temporary.iterdir()
             assert [one.name for one in scratch.iterdir()] == ["1"]
-            assert len((await client.list_tools()).tools) == 5
+            assert len((await client.list_tools()).tools) == 6
 
     anyio.run(ask)
     assert [number for number, _ in steps] == list(range(1, len(steps) + 1))

@@ -36,8 +36,11 @@ function update(app, patch, quietly) {
   refresh(app);
 }
 
-// Begin with as much of the picture as leaves the first cause's frame wide enough to be seen.
+// Begin with as much of the picture as leaves the first cause's frame wide enough to be seen,
+// once there is a width.
 function openAtCause(app) {
+  if (!app.fresh || !app.scroll.clientWidth) return;
+  app.fresh = false;
   const first = ({ causes }) => causes[0]?.[0] ?? Infinity, [best] = [...app.views].sort((a, b) => first(a) - first(b));
   if (!best.causes[0]) return;
   update(app, { view: app.views.indexOf(best) }, true);

@@ -143,7 +143,8 @@ function flames(section) {
   const follow = (first) => {
     const asked = stateOf(views, location.hash);
     if (asked || !app.tree) update(app, asked ?? app.state, true);
-    if (!asked && first) openAtCause(app);
+    app.fresh = first && !asked;
+    openAtCause(app);
     if (asked) section.parentElement.scrollIntoView();
   };
   document.addEventListener("themechange", retheme);
@@ -161,6 +162,9 @@ function flames(section) {
   // The picture first, then what leads to it.
   setTimeout(() => linkNames(app));
   // Deferred: to change the observed height at once would be a loop.
-  const resized = () => app.scroll.clientWidth !== app.pixels && arrange(app);
+  const resized = () => {
+    if (app.scroll.clientWidth !== app.pixels) arrange(app);
+    openAtCause(app);
+  };
   new ResizeObserver(() => requestAnimationFrame(resized)).observe(app.scroll);
 }

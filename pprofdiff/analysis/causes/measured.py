@@ -442,7 +442,7 @@ def _with_its_callees(cpu: CPUComparison, place: Place) -> str:
     """Return a function's cum, as a sentence, if callees take back its change."""
     if not taken_back(cpu, place):
         return ""
-    return f"Its callees take back a part: {cpu.words(*_cum(cpu, place.row))} cum"
+    return f"With its callees: {cpu.words(*_cum(cpu, place.row))} cum"
 
 
 def _callers(cpu: CPUComparison, place: Place) -> list[str]:

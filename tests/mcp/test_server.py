@@ -153,7 +153,7 @@ def test_a_bisection_names_the_commit(tmp_path):
     repo = shop(tmp_path / "repo")
     repo.commit("readme: begin", {"README": "a shop"})
     given = {"good": "HEAD~2", "bad": "HEAD", "packages": ["./store"], "bench": "Price"}
-    answered = answer([repo.folder], "bisect", **given, time="2m", max_tokens=AMPLE)
+    answered = answer([repo.folder], "bisect", **given, time="15m", max_tokens=AMPLE)
     culprit = repo.run("rev-parse", "HEAD~1")[:9]
     assert any(culprit in line for line in answered["bisection"])
     assert answered["verdict"] == "slower"

@@ -658,9 +658,9 @@ def test_a_legend_without_a_change_has_no_shades(opened, written):
 
 
 def test_the_first_cause_is_in_sight_and_has_its_number(opened, written):
-    """On a phone the mark workers, a fourteenth of the CPU, need a zoom."""
-    pages = written("node-pool/base", "node-pool/new")
-    with opened(pages, width=390) as page:
+    """On a small phone the mark workers, an eighth of the CPU, need a zoom."""
+    pages = written("syncpool/base", "syncpool/new")
+    with opened(pages, width=320) as page:
         assert status(page).startswith("Zoomed to the first cause. runtime.gcBgMark")
         assert status(page).endswith("; cause 1")
         assert rgb("text", "light") in colours(page)

@@ -36,8 +36,6 @@ function choice(app, key, label, options) {
   return el("div", { class: "flame-choice", role: "group", "aria-label": label }, label, ...buttons);
 }
 
-const ONLY_SURE = [["1", "only significant", "grey where a change is within noise (s)", "s"]];
-
 function toolbar(app) {
   const profiles = app.views.map((view) => el("option", {}, printable(view.title)));
   const turnTo = () => update(app, { view: app.select.selectedIndex, x: "", p: "", f: "", z: 0 });
@@ -51,7 +49,7 @@ function toolbar(app) {
   app.found = el("output", { class: "flame-note" });
   app.moves = el("p", { class: "flame-note" });
   return box("bar", app.select, app.part, choice(app, "w", "Width", WIDTHS), choice(app, "c", "Colour", coloursOf(app.views[0])),
-    choice(app, "", "View", [...(app.views.some(({ marks }) => marks) ? ONLY_SURE : []), ["flame", "root below", "flame instead of icicle (i)", "l"],
+    choice(app, "", "View", [...(app.views.some(({ marks }) => marks) ? [["1", "only significant", "grey within noise (s)", "s"]] : []), ["flame", "root below", "flame instead of icicle (i)", "l"],
       ["1", "collapse recursion", "a frame that calls itself is one frame (r)", "r"],
       ["1", "table", "the tree as a table (t)", "t"]]));
 }
@@ -72,7 +70,7 @@ function swatch(theme, colour, move = {}, w = 22) {
 // The shades with the least change that each stands for; faint ones where changes are judged.
 function scaleOf(view, theme, { c, s }) {
   const [most] = largestOf(view, c), faint = view.marks && !s;
-  if (!most) return el("span", {}, swatch(theme, theme.neutral), view.marks ? "nothing here changed significantly" : "nothing changed here");
+  if (!most) return el("span", {}, swatch(theme, theme.neutral), "nothing here changed significantly");
   const shades = theme.ramp.map((fill, at) => {
     const sign = Math.sign(at - MIDDLE), step = Math.abs(at - MIDDLE) - FAINT.length - 1;
     if (sign && step < 0 && !faint) return "";
@@ -118,7 +116,7 @@ function legend(app) {
     ...(match ? [key(swatch(theme, theme.match), "match")] : []),
     el("p", {}, `${printable(view.title)}${only}: values ${view.mode}, ${view.labels.join(" → ")}; the total's Δ is ${whole(delta)}. `,
       `Width: ${about(WIDTHS, state.w)}. Colour: ${about(coloursOf(view), state.c)}`,
-      !most ? "." : `; strong shades from 10 and 40% of the largest, ±${whole(most).slice(1)}.`),
+      !most ? "." : `; strong from 10 and 40% of the largest, ±${whole(most).slice(1)}.`),
   );
 }
 

@@ -50,9 +50,10 @@ function openAtCause(app) {
   while (z && width[seen] * scroll.clientWidth >= READ * width[tree.parent[z]]) z = tree.parent[z];
   update(app, { z }, true);
   if (z) app.status.textContent = "Zoomed to the first cause. " + sentence(tree, seen);
-  const top = rowTop(app, tree.depth[seen]);
-  scroll.scrollTop = Math.max(top + 2 * ROW - scroll.clientHeight, Math.min(top - ROW, scroll.scrollTop));
+  intoView(app, rowTop(app, tree.depth[seen]));
 }
+
+const intoView = ({ scroll }, top) => (scroll.scrollTop = Math.max(top + ROW - scroll.clientHeight, Math.min(top, scroll.scrollTop)));
 
 // Zoom to the heaviest frame of the function that the state names, and say how many there are.
 function toHeaviest(app) {

@@ -2,14 +2,14 @@
 
 // Make a frame the current one, reached by a pointer's event or else by keyboard.
 function point(app, i, event) {
-  const { tip, tree, scroll } = app, place = boxOf(app, i);
+  const { tip, tree } = app, place = boxOf(app, i);
   if (i !== app.at || tip.hidden) tip.replaceChildren(...tooltip(tree, i));
   Object.assign(app, { at: i, pointed: true });
   placeCursor(app);
   if (!event) {
     app.status.textContent = sentence(tree, i);
     if (!place) return;
-    scroll.scrollTop = Math.max(place.top + ROW - scroll.clientHeight, Math.min(place.top, scroll.scrollTop));
+    intoView(app, place.top);
   }
   tip.hidden = false;
   placeTip(app, event);

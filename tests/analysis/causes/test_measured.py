@@ -454,7 +454,7 @@ def test_what_callees_take_back_is_said():
     _, findings = causes(Unit(base), Unit(new))
     cause = findings.causes[0]
     assert cause.title.startswith("p.F uses 9.00× the CPU")
-    assert "Its callees take back a part: 6.12 → 9.80 ms/op cum" in cause.text
+    assert "With its callees: 6.12 → 9.80 ms/op cum" in cause.text
 
 
 def test_two_callees_that_are_gone_are_both_named():

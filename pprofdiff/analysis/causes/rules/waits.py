@@ -90,7 +90,7 @@ def _words_of(change: Change) -> _Words:
             f"Goroutines of {short(change.root)}" if change.root else "Goroutines",
             f"wait for {what} for",
             "waits",
-            f"waiting for {what}" + (f": {change.root}" if change.root else ""),
+            f"held up by {what}: {change.root or 'without idle waits'}",
         )
     return _of_call(off) if off.calls else _of_wait(off)
 
@@ -270,15 +270,15 @@ def _while_runnable(
     base, new = (
         one.quantiles(some).p99_ns for one, some in zip(waits, chosen, strict=True)
     )
-    facts.append(time_fact("p99 scheduling latency", base, new))
+    facts.append(time_fact("p99 scheduling latency, of these", base, new))
     if base and new:
         yield f"p99 scheduling latency: {arrow(base, new, 'ns')}"
     runnable = [sum(runnable_ns(diff, pair)[side] for pair in pairs) for side in (0, 1)]
     marking = [
         one.while_marking_ns(some) for one, some in zip(waits, chosen, strict=True)
     ]
-    facts.append(time_fact("runnable", *runnable))
-    facts.append(time_fact("runnable while GC was marking", *marking))
+    facts.append(time_fact("runnable, of these", *runnable))
+    facts.append(time_fact("runnable while GC was marking, of these", *marking))
     shares = [ns / max(whole, 1) for ns, whole in zip(marking, runnable, strict=True)]
     if max(shares) >= NOTICED:
         of_time = share_pair(shares[0], shares[1])

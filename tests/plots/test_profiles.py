@@ -54,7 +54,7 @@ def test_groups_are_the_report_s():
         if base or new
     ]
     assert [width for _, width in bars(ax)] == pytest.approx(wanted, rel=1e-12)
-    assert names(ax)[1:3] == ["GC", "GC work on application goroutines"]
+    assert names(ax)[1:3] == ["GC", "GC sweeping, barriers, scavenging"]
 
 
 @pytest.mark.parametrize("by", ["flat", "cum"])

@@ -29,7 +29,7 @@ from pprofdiff.units import times as plain_times
 # Groups that are reported as a whole, with their names here.
 _GROUPS = {
     "gc": "GC",
-    "gc_tax": "GC work on application goroutines",
+    "gc_tax": "GC sweeping, barriers, scavenging",
     "alloc": "allocation",
     "sched": "scheduling",
     "locks": "locks and channels",

@@ -19,7 +19,6 @@ from pprofdiff.analysis.judge.calibration import BLOCKED
 from pprofdiff.analysis.policy import FEW_SAMPLES, MUCH, NOTICED
 from pprofdiff.analysis.traces.movers import Mover
 from pprofdiff.analysis.traces.waited import (
-    RUNNABLE,
     SYSTEM_CALL,
     Chained,
     End,
@@ -181,27 +180,48 @@ def repeated(places: Iterable[Mover]) -> list[Mover]:
     ]
 
 
-def may_move(diff: TraceDiff, lives: Lives | None = None) -> bool:
-    """Return whether anything may have changed enough, without following any wait.
+def may_move(diff: TraceDiff) -> bool:
+    """Return whether anything may have changed enough, by the groups' times alone.
 
-    The change is compared with the goroutines' time, `lives`, by default the least that
-    it can be: without stacks, it is not known which waits are idle.
+    The change is compared with the least that the goroutines' time can be: without
+    stacks, it is not known which waits are idle.
     """
-    lives = lives or Lives(diff, _not_waiting(diff), {})
+    lives = Lives(diff, _not_waiting(diff), {})
     for pair in own_groups(diff):
-        sides = sides_of(diff, pair)
-        base, new = (_off_times(side, row) for side, row in sides)
+        base, new = (_off_times(side, row) for side, row in sides_of(diff, pair))
         for what in {*base, *new}:
             if lives.part((base.get(what, 0), new.get(what, 0))) >= NOTICED:
                 return True
-        # Waits for a processor are also judged as parts of a root function's lifetime.
-        least, most = sorted(
-            float(side.groups.sched_wait_ns[row] / max(side.groups.total_ns[row], 1))
-            if row >= 0
-            else 0.0
-            for side, row in sides
-        )
+    return _processors_may_move(diff, lives)
+
+
+def moved(lives: Lives, places: Iterable[Mover]) -> bool:
+    """Return whether what is not idle changed enough, before any wait is followed."""
+    sums: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
+    for place in places:
+        both = sums[place.root, place.reason or place.call]
+        both[0] += place.base_ns
+        both[1] += place.new_ns
+    if any(lives.part((base, new)) >= NOTICED for base, new in sums.values()):
+        return True
+    return _processors_may_move(lives.diff, lives)
+
+
+def _processors_may_move(diff: TraceDiff, lives: Lives) -> bool:
+    """Return whether goroutines may wait for a processor differently.
+
+    Such waits are also judged as parts of a root function's lifetime.
+    """
+    for pair in own_groups(diff):
+        waits, parts = [], []
+        for side, row in sides_of(diff, pair):
+            wait = int(side.groups.sched_wait_ns[row]) if row >= 0 else 0
+            waits.append(wait)
+            parts.append(wait / max(int(side.groups.total_ns[row]), 1) if wait else 0.0)
+        least, most = sorted(parts)
         if most - least >= NOTICED and most >= BLOCKED.ratio * least:
+            return True
+        if lives.part((waits[0], waits[1])) >= NOTICED:
             return True
     return False
 
@@ -223,14 +243,13 @@ def _not_waiting(diff: TraceDiff) -> tuple[int, int]:
 
 
 def _off_times(side: TraceSide, row: int) -> dict[str, int]:
-    """Return how long a group's goroutines are off the CPU (ns), by reason."""
+    """Return how long a group's goroutines wait, and are in system calls (ns)."""
     if row < 0:
         return {}
     groups = side.groups
     calls = int(groups.syscall_ns[row] + groups.syscall_block_ns[row])
     blocked = dict(zip(groups.reasons, groups.block_ns[row].tolist(), strict=True))
-    own = {_CALLS: calls, RUNNABLE: int(groups.sched_wait_ns[row])}
-    return {what: blocked.get(what, 0) for what in REASONS} | own
+    return {what: blocked.get(what, 0) for what in REASONS} | {_CALLS: calls}
 
 
 def shows(lives: Lives, place: Mover) -> bool:

@@ -17,6 +17,7 @@ from pprofdiff.analysis.causes.off_cpu import (
     held_up,
     lives_of,
     may_move,
+    moved,
     repeated,
 )
 from pprofdiff.analysis.causes.traces import (
@@ -56,7 +57,7 @@ def waits(case: Case) -> Iterator[Finding]:
     calls = repeated(case.system_calls)
     blocked = [p for p in repeated(case.waits) if p.reason in REASONS]
     lives = lives_of(diff, calls, blocked)
-    if not may_move(diff, lives):
+    if not moved(lives, (*calls, *blocked)):
         return
     known = grouped(calls, calls=True) | grouped(blocked, calls=False)
     changes = list(changes_of(case, lives, known))

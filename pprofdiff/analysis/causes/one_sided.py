@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from posixpath import basename, dirname
 from typing import NamedTuple
 
 import numpy as np
@@ -151,14 +152,15 @@ def renumbered(cpu: CPUComparison) -> list[int]:
     """Return closures of one side that may be those of the other by another name.
 
     They have no pair. Their function has such closures on both sides, which may be
-    renumbered; or the same file does, whose function one side's compiler inlined:
-    ``crc32.init.OnceFunc.func4`` is ``sync.OnceFunc.func1``.
+    renumbered; or the same file does, whose function one side's compiler inlined into
+    another package: ``crc32.init.OnceFunc.func4`` is ``sync.OnceFunc.func1``.
     """
     sides = cpu.diff.paired_functions.union
     there = np.zeros((2, len(cpu.names)), np.bool_)
     for side, rows in enumerate(sides):
         there[side, rows] = True
     closures: dict[object, tuple[set[int], set[int]]] = {}
+    elsewhere: set[str] = set()
     symbols = Symbols(cpu.names, {})
     for side in (0, 1):
         alone = np.flatnonzero(there[side] & ~there[1 - side]).tolist()
@@ -169,9 +171,15 @@ def renumbered(cpu: CPUComparison) -> list[int]:
             homes: list[object] = [(symbol.package, symbol.function)]
             if row in files and is_standard_library(symbol.package):
                 homes.append(files[row])
+                if dirname(files[row]) != basename(symbol.package):
+                    elsewhere.add(files[row])
             for home in homes:
                 closures.setdefault(home, (set(), set()))[side].add(row)
-    both = (some for some in closures.values() if all(some))
+    both = (
+        some
+        for home, some in closures.items()
+        if all(some) and (not isinstance(home, str) or home in elsewhere)
+    )
     return sorted({row for some in both for row in set().union(*some)})
 
 

@@ -158,6 +158,18 @@ WORKED = [
         "",
     ),
     ("runtime.asyncPreempt < sync.(*Mutex).Lock < main.f", "sync", ""),
+    ("sync.(*Pool).pin < sync.(*Pool).Get < fmt.newPrinter < main.f", "pool", ""),
+    (
+        "sync.(*Mutex).Lock < sync.(*Pool).pinSlow < sync.(*Pool).pin < main.f",
+        "sync",
+        "",
+    ),
+    ("runtime.rawstringtmp < runtime.concatstrings < main.f", "string", ""),
+    (
+        "runtime.mallocgc < runtime.rawstring < runtime.rawstringtmp < main.f",
+        "alloc",
+        "",
+    ),
     (
         "runtime.asyncPreempt < internal/sync.(*Mutex).lockSlow < internal/sync.(*Mutex).Lock < sync.(*Mutex).Lock < main.f",
         "sync",

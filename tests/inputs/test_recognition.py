@@ -226,7 +226,7 @@ def test_the_gc_log_and_binary_of_a_go_program(go_server):
 def test_benchmark_output_in_gos_own_tests(go_root):
     folder = go_root / "src/cmd/internal/test2json/testdata"
     assert kinds((folder / "bench.test").read_bytes()) == ("benchmark",)
-    assert kinds((folder / "bench.json").read_bytes()) == (Foreign.JSON,)
+    assert kinds((folder / "bench.json").read_bytes()) == (Foreign.GO_TEST_JSON,)
 
 
 @pytest.mark.matrix

@@ -34,7 +34,7 @@ def test_time_in_a_state_is_a_profile_of_that_name(cli, tmp_path, state):
     found = profile_in(cli, tmp_path / "x.json", f"--state={state}", *TRACES)
     assert (found["sample_type"], found["unit"]) == (state, "nanoseconds")
     for side, path in zip(("base", "new"), TRACES, strict=True):
-        values = pprofdiff.load(path).profile(state).values[:, 1]
+        values = pprofdiff.load(path).profile(state).data.values[:, 1]
         assert found["total"][side] == values.sum()
     flat = sum(row["delta_flat"] for row in found["functions"])
     assert flat == found["total"]["delta"]
@@ -69,7 +69,7 @@ def test_cpu_samples_leave_as_a_profile(cli, tmp_path):
     made = make.trace("samples", "1.26.8")
     path = tmp_path / "cpu.pb.gz"
     assert cli("--state=cpu", "-proto", made, f"-o={path}").status == 0
-    written, held = pprofdiff.load(path), pprofdiff.load(made).cpu()
+    written, held = pprofdiff.load(path).data, pprofdiff.load(made).cpu().data
     assert written.sample_types == held.sample_types
     assert written.values.sum(axis=0).tolist() == held.values.sum(axis=0).tolist()
     assert written.period == held.period

@@ -77,5 +77,6 @@ def _runs(comparison: Comparison) -> Row:
 
 def _input(entry: Input) -> Row:
     own = entry._asdict()
-    del own["amount"], own["counts"]
+    for name in ("amount", "counts", "when", "within"):
+        del own[name]
     return dict.fromkeys(_INPUT) | own | dict(entry.counts)

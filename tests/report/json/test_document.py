@@ -140,7 +140,7 @@ def test_the_outcome_rests_on_its_first_figure(whole):
     check(
         outcome,
         OUTCOME | MEASURE | {"confidence": FLOAT},
-        ("measures", "contrary", "runs", "together", "counted", "units"),
+        ("measures", "contrary", "runs", "together", "counted", "units", "builds"),
     )
     assert outcome["verdict"] in get_args(Verdict)
     assert outcome["runs"] == {"base": 1, "new": 1}
@@ -165,7 +165,7 @@ def test_what_tells_no_cost_has_no_outcome_and_nothing_is_null_by_half(written, 
     check(
         outcome,
         OUTCOME | dict.fromkeys(MEASURE, "text?") | {"confidence": "float?"},
-        ("measures", "contrary", "runs", "together", "counted", "units"),
+        ("measures", "contrary", "runs", "together", "counted", "units", "builds"),
     )
     assert {
         outcome[name] for name in (*MEASURE, "confidence", "runs", "same_within")

@@ -54,9 +54,9 @@ def top(*words):
 @pytest.mark.go
 def test_pprof_prints_the_rows_of_the_diff(written):
     found, path = written
-    unit = {"nanoseconds": "ns", "bytes": "B"}[found.unit]
+    unit = {"nanoseconds": "ns", "bytes": "B"}[found.data.unit]
     printed = top(f"-unit={unit}", path)
-    table = found.table("functions")
+    table = found.data.table("functions")
     # pprof pairs functions by name alone: rows paired under two names are two there.
     # It has no row for samples without any frame.
     mine = {
@@ -82,7 +82,7 @@ def test_pprof_prints_the_rows_of_the_diff(written):
 @pytest.mark.go
 def test_pprof_prints_what_it_prints_of_the_two_profiles(written, syncpool):
     found, path = written
-    base, new = (side.runs[0].path for side in (found.base, found.new))
+    base, new = (side.runs[0].path for side in (found.data.base, found.data.new))
     assert top(path) == top(f"-diff_base={base}", new)
 
 
@@ -90,12 +90,10 @@ def test_it_holds_both_sides_in_raw_numbers(written):
     found, path = written
     back = load(path)
     marked = base_samples(back.data)
-    column = back.sample_index(found.sample_type.type)
-    assert (
-        int(-back.values[marked, column].sum()),
-        int(back.values[~marked, column].sum()),
-    ) == found.totals
-    assert BASE_LABEL in back.strings
+    column = back.data.sample_types.index(found.data.sample_type)
+    values = back.data.values[:, column]
+    assert (int(-values[marked].sum()), int(values[~marked].sum())) == found.data.totals
+    assert BASE_LABEL in back.data.strings
 
 
 @pytest.mark.slow
@@ -122,7 +120,7 @@ def test_a_share_is_written_as_pprof_normalizes(syncpool, tmp_path):
     path = tmp_path / "diff.pb.gz"
     diff(base, new, normalize=True).to_pprof(path)
     back = load(path)
-    totals = back.values[:, 1].sum()
+    totals = back.data.values[:, 1].sum()
     assert abs(int(totals)) <= len(back)
 
 
@@ -150,4 +148,4 @@ def test_pprof_shows_the_verdict(cli, syncpool, tmp_path):
         assert f"; limit {rule.rpartition(':')[2]}" in line
     # Without rules there is no comment.
     cli(*sides, "-o", path, "-q")
-    assert load(path).comments == ()
+    assert load(path).data.comments == ()

@@ -27,6 +27,7 @@ from pprofdiff.analysis.causes.inlined import inlined_now
 from pprofdiff.analysis.causes.places import (
     Place,
     Program,
+    apart,
     moved_to_instances,
     owned_by,
     places,
@@ -228,15 +229,20 @@ def _add_places(
 
 
 def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:
-    """Return the places that changed; without any, the first one by samples alone.
+    """Return the places that changed; if none explains the outcome, also another one.
 
-    Profiled runs are few and may differ by more than an outcome that many timed turns
-    show; `_is_all` then judges whether the place is that change.
+    That is the first one by samples alone. Profiled runs are few and may differ by more
+    than an outcome that many timed turns show; `_is_all` then judges whether the place
+    is that change.
     """
     found = places(cpu, program)
-    if found or not view.moved:
+    whole = cpu.scaled_delta(*cpu.diff.totals)
+    explains = any(cpu.scaled_delta(one.base, one.new) * whole > 0 for one in found)
+    if explains or not view.moved:
         return found
-    return places(replace(cpu, model=_counting(cpu)), program)[:1]
+    first = places(replace(cpu, model=_counting(cpu)), program)[:1]
+    known = {one.row for one in found}
+    return apart(cpu, [*found, *(one for one in first if one.row not in known)])
 
 
 def _counting(cpu: CPUComparison) -> CountModel:

@@ -128,14 +128,14 @@ def places(cpu: CPUComparison, program: Program) -> list[Place]:
     found = _netted(cpu, program, found, closures)
     named = program.code.copy()
     named[closures] = False
-    return [_with_callees(cpu, named, place) for place in _apart(cpu, found)]
+    return [_with_callees(cpu, named, place) for place in apart(cpu, found)]
 
 
 def _delta(cpu: CPUComparison, place: Place) -> float:
     return cpu.scaled_delta(place.base, place.new)
 
 
-def _apart(cpu: CPUComparison, found: list[Place]) -> list[Place]:
+def apart(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
     """Return places by decreasing change, each without the samples of earlier ones."""
     taken, apart = cpu.of(()), []
     for place in sorted(found, key=lambda one: -abs(_delta(cpu, one))):

@@ -413,6 +413,19 @@ def test_what_turns_decide_has_a_cause_though_profiled_runs_differ_by_more():
     assert all(f.severity == "info" for f in causes(base, new)[1].found)
 
 
+def test_what_explains_the_outcome_is_named_next_to_what_goes_against_it():
+    small = path("Small")
+    base, new = (
+        Unit({path("F"): cost, small: other}, uneven=0.3)
+        for cost, other in ((600, 1), (420, 12))
+    )
+    comparison, findings = causes(base, new)
+    assert outcome(comparison).verdict == "faster"
+    first = findings.found[0]
+    assert f"{PACKAGE}.F" in first.names
+    assert "p.F" in first.title
+
+
 def test_without_a_verdict_rows_are_judged_as_sentences_are():
     """Time and CPU of turns differ so much that nothing is decided."""
     base, new = (

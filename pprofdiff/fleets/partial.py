@@ -1,4 +1,10 @@
-"""Read some profiles of one side and sum them per host: the work of one task."""
+"""Read some profiles of one side and sum them per host: the work of one task.
+
+Memory grows with distinct stacks, not with profiles: a task holds the frames that are
+not summed yet (`_MOST_FRAMES`), each distinct stack once, and 24 bytes per stack and
+host (two sample types). The client holds 32 bytes per distinct stack, side and host or
+group of hosts (at most 64 per side).
+"""
 
 from __future__ import annotations
 

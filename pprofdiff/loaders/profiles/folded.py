@@ -2,8 +2,9 @@
 
 Written by ``py-spy record -f raw``, ``perf script`` through ``stackcollapse-perf.pl``,
 and async-profiler's ``collapsed`` output; the format is that of
-https://github.com/brendangregg/FlameGraph. Lines are found and counts read in numpy
-columns, frames are split by one call; Python loops run over distinct frames only.
+https://github.com/brendangregg/FlameGraph. Counts are samples, not time: they name
+causes and give no outcome. Lines are found and counts read in numpy columns, frames are
+split by one call; Python loops run over distinct frames only.
 """
 
 from __future__ import annotations

@@ -113,8 +113,8 @@ def test_the_swatch_of_what_is_gone_is_hatched(opened, picture):
             words: inside(page, page.evaluate(SWATCH, words))
             for words in ("less", "more", "gone", "new")
         }
-    # A swatch of what changed has all shades, from left to right: this is the first.
-    assert fills["less"] == {palette.colour("better_1", theme)}
+    # A swatch of what changed has all shades, from left to right: this is the first strong one.
+    assert fills["less"] == {palette.colour("better_2", theme)}
     assert fills["more"] == {palette.colour("worse_4", theme)}
     neutral = palette.colour("neutral", theme)
     assert fills["new"] == {neutral}

@@ -41,7 +41,7 @@ def test_a_frame_lies_over_the_picture(graph):
     _, (_, outer), (_, image), (_, frame) = found.elements
     assert [tag for tag, _ in found.elements] == ["style", "div", "img", "iframe"]
     assert frame["sandbox"] == "allow-scripts"
-    assert frame["srcdoc"] == flame_page(graph.diff)
+    assert frame["srcdoc"] == flame_page(graph.diff, graph.budget, graph.causes)
     assert frame["height"] == "400"
     assert "position:relative" in outer["style"]
     assert "position:absolute" in frame["style"]
@@ -65,7 +65,7 @@ def test_it_is_small_and_loads_nothing(graph):
 @pytest.mark.whole
 @pytest.mark.slow
 def test_it_is_the_same_every_time(graph):
-    again = FlameGraph(graph.diff, 400)
+    again = FlameGraph(graph.diff, 400, causes=graph.causes)
     assert again._repr_mimebundle_() == graph._repr_mimebundle_()
 
 

@@ -197,9 +197,9 @@ def may_move(diff: TraceDiff) -> bool:
 
 def moved(lives: Lives, places: Iterable[Mover]) -> bool:
     """Return whether what is not idle changed enough, before any wait is followed."""
-    sums: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
+    sums: dict[tuple[str, str, str], list[int]] = defaultdict(lambda: [0, 0])
     for place in places:
-        both = sums[place.root, place.reason or place.call]
+        both = sums[place.root, place.function, place.reason or place.call]
         both[0] += place.base_ns
         both[1] += place.new_ns
     if any(lives.part((base, new)) >= NOTICED for base, new in sums.values()):

@@ -11,7 +11,7 @@ from pprofdiff.analysis.bisection.search import Search, most_builds
 from pprofdiff.analysis.judge.totals import ratio_of_sums
 from tests.analysis.bisection.world import BUSY, QUIET, line, merges, searched
 
-SEEDS, SEEDS_WHOLE = 50, 200
+SEEDS, SEEDS_WHOLE = 50, 100
 
 
 @pytest.fixture
@@ -33,8 +33,9 @@ def counted(found):
     [((0.3,), BUSY), ((0.1,), BUSY), ((0.1,), QUIET), ((0.2, 0.15), BUSY)],
 )
 def test_slow_commits_are_found_among_64(effects, machine, seeds):
+    """Both of two steps are named less often: the second may end as can't tell."""
     right, wrong, built = counted([searched(s, effects, machine) for s in seeds])
-    assert right >= 0.95
+    assert right >= (0.95 if len(effects) == 1 else 0.9)
     assert wrong <= 0.02
     assert built <= 2 * ceil(log2(64)) + 4
 

@@ -81,6 +81,8 @@ def printed(raw):
     """Return pprof's text as header lines, types and samples."""
     head, rest = raw.split("\nSamples:\n")
     types, rest = rest.split("\n", 1)
+    # A profile without samples has no line before its places.
+    rest = f"\n{rest}"
     body, rest = (
         rest.rsplit("\nLocations\n", 1) if "\nLocations\n" in rest else ("", rest)
     )
@@ -96,7 +98,7 @@ def printed(raw):
         current, address, mapping, rest = LOCATION.fullmatch(line).groups()
         texts[current] = f"{address}[{by_mapping.get(mapping, '')}] {rest}"
     samples = []
-    for line in body.splitlines():
+    for line in body.strip("\n").splitlines():
         match = SAMPLE.fullmatch(line)
         if match is None:
             samples[-1][2].append(line.strip())

@@ -10,6 +10,7 @@ from pprofdiff.analysis.bisection.result import Point
 from pprofdiff.analysis.bisection.search import FEWEST_ROUNDS, Search
 from pprofdiff.analysis.gate.model import Ruling
 from pprofdiff.analysis.gate.rules import Gate
+from pprofdiff.analysis.judge.student import NORMAL
 from pprofdiff.analysis.judge.totals import Ratio, ratio_of_sums
 from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.policy import SAME_WITHIN
@@ -34,8 +35,6 @@ from pprofdiff.report.sections.changes import percent_change
 from pprofdiff.units import many, printable
 
 _ROUNDS = 20
-# Normal quantile of a 95% interval.
-_Z = 1.959964
 # Characters of a subject on a line of progress.
 _SUBJECT = 40
 
@@ -128,7 +127,7 @@ def _watcher(progress: Progress) -> Watcher:
                 reading = search.readings[at]
                 rounds = reading.rounds
                 change = percent_change(exp(reading.value))
-                spread = 100 * (exp(_Z * reading.sigma) - 1)
+                spread = 100 * (exp(NORMAL.of_95 * reading.sigma) - 1)
                 left = many(search.left(search.posterior()), "commit")
                 said.append(f"{change} ±{spread:.0f}%, {left} left")
         again = f" (round {rounds})" if rounds > 1 else ""
@@ -260,7 +259,7 @@ def _ratio(ruling: Ruling) -> Ratio | None:
     low, high = (base + more + (end or 0.0) for end in (ruling.low, ruling.high))
     sigma = 0.0
     if ruling.low is not None and ruling.high is not None and low > 0:
-        sigma = log(high / low) / (2 * _Z)
+        sigma = log(high / low) / (2 * NORMAL.of_95)
     return ratio_of_sums(base + more, new + more, prior_sigma=0.0, scale_sigma=sigma)
 
 

@@ -16,7 +16,7 @@ from pprofdiff.analysis.bisection.search import (
     most_builds,
 )
 from pprofdiff.analysis.judge.calibration import LAYOUT_SIGMA
-from pprofdiff.analysis.judge.student import reach
+from pprofdiff.analysis.judge.student import NORMAL
 from pprofdiff.errors import MeasureError, UsageError
 from pprofdiff.inputs.sources.git import Repository
 from pprofdiff.measure.against_good import AgainstGood
@@ -31,7 +31,6 @@ from pprofdiff.model.source import Revision
 # Where orders of functions vary from turn to turn, their deviation is in the spread of
 # turns; this is what other properties of a build may add.
 _BETWEEN = 0.01
-_Z95 = reach(float("inf")).of_95
 
 
 class Question(NamedTuple):
@@ -269,6 +268,6 @@ def _concluded(search: Search) -> Conclusion:
 
 def _points(search: Search) -> Iterator[Point]:
     for commit, one in sorted(search.readings.items()):
-        far = _Z95 * one.sigma
+        far = NORMAL.of_95 * one.sigma
         low, middle, high = (exp(one.value + way) for way in (-far, 0.0, far))
         yield Point(commit, middle, low, high, one.rounds)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.student import NORMAL
 from pprofdiff.analysis.series.judged import Curve, JudgedSeries, KindCurves
 from pprofdiff.errors import UsageError
 from pprofdiff.goruntime.readable import distinct_names
@@ -35,7 +36,6 @@ Floats = NDArray[np.float64]
 
 _FUNCTIONS, _NAMED, _LONGEST = 10, 5, 26
 _POINTS = Scale(0.01, "pp", 2)
-_Z = 1.959964
 # Space between tick labels of x, in points.
 _BETWEEN = 8.0
 
@@ -96,7 +96,7 @@ def _draw_changed(ax: Axes, curve: Curve, shade: str, given: dict[str, Any]) -> 
     values = curve.shares - start
     plain = {"color": shade, "linewidth": 1.2, "marker": ".", "markersize": 4}
     ax.plot(places, values, **artist_style(plain, given))
-    spread = _Z * curve.deviation
+    spread = NORMAL.of_95 * curve.deviation
     ax.fill_between(
         places, values - spread, values + spread, color=shade, alpha=0.15, linewidth=0
     )

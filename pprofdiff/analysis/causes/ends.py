@@ -25,7 +25,7 @@ import numpy as np
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Severity
 from pprofdiff.analysis.causes.off_cpu import (
-    ENOUGH,
+    EVENTS,
     Lives,
     Off,
     shows,
@@ -355,7 +355,7 @@ class Change:
         nothing about who answers.
         """
         off = self.first
-        if off is None or off.calls or not off.chosen or min(off.numbers) < ENOUGH:
+        if off is None or off.calls or not off.chosen or min(off.numbers) < EVENTS:
             return None
         base, new = (t / n for t, n in zip(off.times_ns, off.numbers, strict=True))
         long = max(base, new) >= _WAKING_NS
@@ -371,7 +371,7 @@ class Change:
         the work is unknown, different work shows up too: both need a larger factor.
         """
         off = self.first
-        if off is None or max(off.numbers) < ENOUGH:
+        if off is None or max(off.numbers) < EVENTS:
             return False
         sure = off.chosen and self.lives.diff.rates is not None
         return self._all(_OFTEN if sure else _FAR_OFTENER, off.numbers)

@@ -6,9 +6,11 @@ memory have none: for these it is the label under which CPU samples show the fun
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +50,15 @@ def with_labels(case: Case, found: Sequence[Finding]) -> tuple[Finding, ...]:
             finding = finding._replace(label=(by.key, value))
         labelled.append(finding)
     return tuple(labelled)
+
+
+class _InProfile(NamedTuple):
+    """A profile, its functions' rows, the label's values, and that of each sample."""
+
+    diff: ProfileDiff
+    rows: Mapping[str, list[int]]
+    values: Sequence[str]
+    sides: tuple[Column, Column]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,11 +101,11 @@ class _Values:
         None if there are too few samples.
         """
         total: dict[str, int] = {}
-        for diff, values, sides in self._labelled:
-            names = diff.paired_functions.names
-            rows = np.array([one == name for one in names], np.bool_)
-            if not rows.any():
+        for diff, rows_of, values, sides in self._labelled:
+            if name not in rows_of:
                 continue
+            rows = np.zeros(len(diff.paired_functions.names), np.bool_)
+            rows[rows_of[name]] = True
             having = diff.having(rows)
             profiles = diff.base.profile, diff.new.profile
             for profile, of, kept in zip(profiles, sides, having, strict=True):
@@ -106,16 +117,17 @@ class _Values:
         return _nearly_all([*total], np.array([*total.values()], np.float64))
 
     @cached_property
-    def _labelled(
-        self,
-    ) -> list[tuple[ProfileDiff, Sequence[str], tuple[Column, Column]]]:
-        """Profiles that have the label, its values, and the one of each sample."""
-        found: list[tuple[ProfileDiff, Sequence[str], tuple[Column, Column]]] = []
+    def _labelled(self) -> list[_InProfile]:
+        """Profiles that have the label."""
+        found = []
         for diff in self.case.comparison.profiles:
-            if diff is self.case.comparison.cpu:
-                found.append((diff, self.by.values, self.by.sides))
-            elif (own := labelled_with(diff, self.by.key)) is not None:
-                found.append((diff, own.values, own.sides))
+            of_cpu = diff is self.case.comparison.cpu
+            own = self.by if of_cpu else labelled_with(diff, self.by.key)
+            if own is not None:
+                rows: dict[str, list[int]] = defaultdict(list)
+                for row, name in enumerate(diff.paired_functions.names):
+                    rows[name].append(row)
+                found.append(_InProfile(diff, rows, own.values, own.sides))
         return found
 
 

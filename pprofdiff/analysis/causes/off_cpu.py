@@ -47,7 +47,7 @@ _CALLS = "system calls"
 # Ends that a sentence names.
 _ENDS = 2
 
-ENOUGH = 40
+EVENTS = 40
 """From this many events on, the Poisson spread of a count is below 1/6."""
 
 
@@ -81,7 +81,7 @@ class Off(NamedTuple):
     @property
     def one_sided(self) -> bool:
         """Whether one side has none, or so few that they may be chance."""
-        return min(self.numbers) < FEW_SAMPLES and max(self.numbers) >= ENOUGH
+        return min(self.numbers) < FEW_SAMPLES and max(self.numbers) >= EVENTS
 
     @property
     def times_ns(self) -> tuple[int, int]:

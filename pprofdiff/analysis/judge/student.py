@@ -41,17 +41,21 @@ class _Reach(NamedTuple):
     of_90: float
 
 
+NORMAL = _Reach(_Z995, _Z975, _Z95)
+"""How many deviations intervals extend where the deviation is known."""
+
+
 def reach(freedom: float) -> _Reach:
     """Return how many deviations intervals extend on either side.
 
     `freedom` is an integer from 1 on, or infinite if the deviation is known.
     """
     if isinf(freedom):
-        return _Reach(_Z995, _Z975, _Z95)
+        return NORMAL
     whole = int(freedom)
     if whole <= len(_T975):
         return _Reach(_T995[whole - 1], _T975[whole - 1], _T95[whole - 1])
-    return _Reach(*(_expanded(z, whole) for z in (_Z995, _Z975, _Z95)))
+    return _Reach(*(_expanded(z, whole) for z in NORMAL))
 
 
 def _expanded(z: float, freedom: int) -> float:

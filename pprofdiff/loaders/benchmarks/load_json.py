@@ -148,13 +148,8 @@ def ghz(tree: Object) -> LoadSummary | None:
     requests = _count(tree, "count")
     if total is None or rate is None or requests is None:
         return None
-    listed = tree.get("latencyDistribution")
-    found = {
-        rank: latency / 1e9
-        for entry in (listed if isinstance(listed, list) else [])
-        if (rank := _number(entry, "percentage")) is not None
-        and (latency := _number(entry, "latency")) is not None
-    }
+    keys = "percentage", "latency"
+    found = _listed(tree.get("latencyDistribution"), keys, 1e-9)
     if longest := _number(tree, "slowest"):  # 0 where no call succeeded
         found[100.0] = longest / 1e9
     options = _at(tree, "options")
@@ -182,13 +177,7 @@ def fortio(tree: Object) -> LoadSummary | None:
     requests = _count(times, "Count")
     if lasted is None or rate is None or requests is None:
         return None
-    listed = times.get("Percentiles")
-    found = {
-        rank: latency
-        for entry in (listed if isinstance(listed, list) else [])
-        if (rank := _number(entry, "Percentile")) is not None
-        and (latency := _number(entry, "Value")) is not None
-    }
+    found = _listed(times.get("Percentiles"), ("Percentile", "Value"), 1.0)
     if (longest := _number(times, "Max")) is not None:
         found[100.0] = longest
     codes, connections = _at(tree, "RetCodes"), _count(tree, "NumThreads")
@@ -261,6 +250,18 @@ def _percentiles(times: Object, factor: float) -> tuple[tuple[float, float], ...
         if value is not None and float(rank) <= 100:
             found[float(rank)] = value * factor
     return tuple(sorted(found.items()))
+
+
+def _listed(
+    entries: object, keys: tuple[str, str], factor: float
+) -> dict[float, float]:
+    """Return seconds by percentile of a list whose entries have both under `keys`."""
+    return {
+        rank: latency * factor
+        for entry in (entries if isinstance(entries, list) else [])
+        if (rank := _number(entry, keys[0])) is not None
+        and (latency := _number(entry, keys[1])) is not None
+    }
 
 
 def _moment(text: object) -> float | None:

@@ -42,7 +42,7 @@ function reveal() {
   there?.scrollIntoView();
 }
 
-// On a phone the first section tells; of the others the first sentence does.
+// On a phone the first section is shown whole, of the others the first sentence.
 function fold() {
   for (const part of [...document.querySelectorAll(".part[open]")].slice(1)) part.open = false;
 }

@@ -7,6 +7,7 @@ from math import exp, log
 
 from pprofdiff.analysis.bisection.result import Bisection, Curve, Point
 from pprofdiff.analysis.bisection.search import Step
+from pprofdiff.analysis.judge.student import NORMAL
 from pprofdiff.report.rows import Cell, Column, Row, SectionPart, Sentence, Table
 from pprofdiff.report.sections.changes import percent_change
 from pprofdiff.units import many, printable
@@ -14,7 +15,6 @@ from pprofdiff.units import many, printable
 _BARS = "▁▂▃▄▅▆▇█"
 # Commits of a range that are listed one by one.
 _LISTED = 3
-_Z = 1.959964
 _STOPPED = {
     "time": "--time is used up",
     "rounds": "more rounds of the built commits (--rounds) may decide",
@@ -79,7 +79,7 @@ def _step_text(found: Bisection, curve: Curve, step: Step) -> str:
     else:
         first, last = (found.commits[step.commits[i]].short for i in (0, -1))
         who = f"one of {len(step.commits)} commits from {first} to {last}"
-    low, high = (exp(step.size + z * step.sigma) for z in (-_Z, _Z))
+    low, high = (exp(step.size + way * NORMAL.of_95 * step.sigma) for way in (-1, 1))
     bounds = f"95% CI {percent_change(low)} to {percent_change(high)}"
     change = f"{percent_change(exp(step.size))} ({bounds})"
     if not curve.figure:

@@ -10,7 +10,7 @@ const WIDTHS = [
 ];
 const GAP = 9;
 
-// The pictures beside each other, each with the frames to paint: one, or base and new.
+// The pictures next to each other, each with the frames to paint: one, or base and new.
 function panesOf(tree, { w, z }, pixels) {
   const modes = w === "both" ? ["base", "new"] : [w], layouts = modes.map((mode) => layoutOf(tree, mode));
   const room = (pixels + GAP) / modes.length - GAP, most = Math.max(...layouts.map(({ width }) => width[z]));

@@ -39,14 +39,14 @@ function listen(app) {
   const { canvas } = app;
   let touch;
   const on = (name, done) => canvas.addEventListener(name, done);
-  const tell = (i, event) => (i < 0 ? leave(app) : point(app, i, event));
+  const hint = (i, event) => (i < 0 ? leave(app) : point(app, i, event));
   on("pointerdown", (event) => (touch = event.pointerType === "touch"));
-  on("pointermove", (event) => event.pointerType === "touch" || tell(frameUnder(app, event), event));
+  on("pointermove", (event) => event.pointerType === "touch" || hint(frameUnder(app, event), event));
   on("pointerleave", () => touch || leave(app));
   on("click", (event) => {
     const i = frameUnder(app, event);
-    // A finger can't hover: its first tap tells, its second zooms.
-    if (i < 0 || (touch && (i !== app.at || app.tip.hidden))) tell(i, event);
+    // A finger can't hover: its first tap shows the hint, its second zooms.
+    if (i < 0 || (touch && (i !== app.at || app.tip.hidden))) hint(i, event);
     else update(app, { z: i });
   });
   on("blur", () => leave(app));

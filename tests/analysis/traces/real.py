@@ -41,21 +41,20 @@ def trace_of(name):
 def slack_ns(trace):
     """Return by how much Go may move the time of an event.
 
-    Go adds a nanosecond to one of two equal times. A thread has one event a clock unit
-    of 64 ns, so as many meet as there are threads. Where generations overlap, Go moves
-    all events of the overlap behind its end, one after the other, and we to its end:
-    as many are at that time as we have there, and one status of each goroutine and
-    processor, which we do not keep.
+    Go adds a nanosecond to one of two equal times. A thread has one event a clock unit,
+    so as many meet as there are threads. More meet where one thread's clock is behind:
+    its events must follow one of another thread, and get that one's time; we count how
+    many have one time. Where generations overlap, Go moves all events of the overlap
+    behind its end, and one status of each goroutine and processor, which we do not keep.
     """
+    ranges, heap = trace.ranges, trace.heap_live_bytes
+    columns = (
+        trace.intervals.start_ns, trace.processor_intervals.start_ns,
+        ranges.start_ns, ranges.end_ns[ranges.end_ns >= 0], heap.time_ns,
+        trace.heap_goal_bytes.time_ns, trace.gomaxprocs.time_ns, trace.labels.time_ns,
+    )  # fmt: skip
     slack = len(trace.threads)
+    slack += int(np.unique(np.concatenate(columns), return_counts=True)[1].max())
     if len(trace.syncs) > 1:
-        ranges, heap = trace.ranges, trace.heap_live_bytes
-        columns = (
-            trace.intervals.start_ns, trace.processor_intervals.start_ns,
-            ranges.start_ns, ranges.end_ns[ranges.end_ns >= 0], heap.time_ns,
-            trace.heap_goal_bytes.time_ns, trace.gomaxprocs.time_ns,
-            trace.labels.time_ns,
-        )  # fmt: skip
-        slack += int(np.unique(np.concatenate(columns), return_counts=True)[1].max())
         slack += len(trace.goroutines) + len(trace.processors)
     return slack

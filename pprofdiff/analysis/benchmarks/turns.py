@@ -96,10 +96,13 @@ class Turns:
         if found:
             low, high = times[:, found].min(), times[:, found].max()
             name, procs, _ = self.names[found[0]]
+            between = f"{low:.1f} to {high:.1f}"
+            if f"{low:.1f}" == f"{high:.1f}":
+                between = f"{low:.1f}"
             more = f" (and of {len(found) - 1} more)" if len(found) > 1 else ""
             yield Caveat(
                 "outside-timer",
-                f"CPU/op of {name}{more} is {low:.1f} to {high:.1f} times its time/op "
+                f"CPU/op of {name}{more} is {between} times its time/op "
                 f"with GOMAXPROCS={procs or 1}: it includes work outside the timer: "
                 "before b.ResetTimer or after b.StopTimer",
             )

@@ -18,7 +18,7 @@ from pprofdiff.analysis.causes.wording import (
 )
 from pprofdiff.analysis.lines.listing import Located
 from pprofdiff.analysis.policy import MOST, SEVERAL
-from pprofdiff.analysis.source.code import says_more, worded_lines
+from pprofdiff.analysis.source.code import only_imports, says_more, worded_lines
 from pprofdiff.analysis.source.extents import differences
 from pprofdiff.goruntime.names import (
     is_made_up,
@@ -245,7 +245,7 @@ def _is_left_out(path: str) -> bool:
 
 
 def _hunks_of(sources: Sources, old: SourceFile, now: SourceFile) -> Iterator[_Place]:
-    """Yield where a file differs by more than comments."""
+    """Yield where a file differs by more than comments and imports."""
     paths = old.path, now.path
     base, new = sources.read([old, now])
     if base is None or new is None:
@@ -253,7 +253,7 @@ def _hunks_of(sources: Sources, old: SourceFile, now: SourceFile) -> Iterator[_P
         return
     hunks = sources.hunks(base, new)
     for hunk in differences(base.lines, new.lines) if hunks is None else hunks:
-        if says_more(hunk, base, new):
+        if says_more(hunk, base, new) and not only_imports(hunk, base, new):
             yield _Place(paths, hunk)
 
 

@@ -17,12 +17,48 @@ _WORD = re.compile(r"\w")
 _CALL = re.compile(r"(\w+)(?:\[[^]\n]*\])?\(")
 # Texts to cache: those of one report.
 _FILES = 64
+# A line of an import declaration, without space.
+_IMPORT = re.compile(r'(?:import)?([\w.]*)"([^"]+)"|import\(|\)')
+_VERSION = re.compile(r"v\d+")
 
 
 def says_more(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
     """Return whether a hunk changes more than comments, blank lines and line breaks."""
     old, now = codes(hunk, base, new)
     return old != now
+
+
+def only_imports(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
+    """Return whether a hunk changes nothing but which packages a file names.
+
+    Code that uses a name differs elsewhere. That is not known of an import for side
+    effects or without a name of its own, nor if a package may replace another one under
+    its name.
+    """
+    sides = []
+    for lines in (
+        _numbered(base, hunk.base_start, hunk.base_count),
+        _numbered(new, hunk.new_start, hunk.new_count),
+    ):
+        found = [_IMPORT.fullmatch(code) for _, code in lines]
+        if not all(found):
+            return False
+        paths = [(one[1], one[2]) for one in found if one and one[2]]
+        sides.append({alias or _package(path): path for alias, path in paths})
+    old, now = sides
+    if not (old or now) or {"_", "."} & (old.keys() | now.keys()):
+        return False
+    lost, added = (
+        {name for name in one if other.get(name) != one[name]}
+        for one, other in ((old, now), (now, old))
+    )
+    return not any(a in b or b in a for a in lost for b in added)
+
+
+def _package(path: str) -> str:
+    """Return the name that a package most likely has: ``rand`` of math/rand/v2."""
+    *parents, last = path.split("/")
+    return parents[-1] if parents and _VERSION.fullmatch(last) else last
 
 
 def codes(hunk: Hunk, base: SourceText, new: SourceText) -> tuple[str, str]:

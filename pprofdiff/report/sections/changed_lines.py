@@ -119,8 +119,11 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
         yield SourceNote(others, _lead(lines), kept, amount=amount, added=with_new)
         with_new = ""
     near = [n for n in source.near if n.function not in carrying and n not in added]
-    for lines, more in _by_function(near):
-        yield SourceNote("", _lead(lines), lines, more, added=with_new)
+    kept_of = {n.function for n in near if not n.gone}
+    gone = [n for n in near if n.gone and n.function in kept_of]
+    for lines, more in _by_function([n for n in near if n not in gone]):
+        removed = _others([n for n in gone if n.function == lines.function], lines)
+        yield SourceNote(removed, _lead(lines), lines, more, added=with_new)
         with_new = ""
     yield from _related(source.related)
     yield from _only(source.only)

@@ -63,9 +63,17 @@ def gc_price_parts(report: ReportModel) -> Iterator[SectionPart]:
 
 
 def gc_price_brief(report: ReportModel) -> Iterator[Table]:
-    """Yield what changed GC CPU most, if that is a major change."""
-    if report.gc is not None and report.gc.major:
-        yield _table(report, report.gc, brief=True)
+    """Yield what changed GC CPU most, if that is a major change.
+
+    The causes of measured benchmarks have the bytes that each place allocates, so the
+    table is shown only if the price of a byte changed GC CPU more.
+    """
+    account = report.gc
+    if account is None or not account.major:
+        return
+    allocated, price = account.split.allocated, account.split.price
+    if not report.comparison.measured or abs(price.part) > abs(allocated.part):
+        yield _table(report, account, brief=True)
 
 
 def _table(report: ReportModel, account: GCAccount, *, brief: bool = False) -> Table:

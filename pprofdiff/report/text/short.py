@@ -53,6 +53,7 @@ class _Room(NamedTuple):
 
     causes: int = 3
     numbers: int = 2
+    title: int = 2
     advice: bool = True
     units: int = ROWS
     account: int = 6
@@ -77,7 +78,7 @@ _ORDER: tuple[Outcome, ...] = ("fail", "cannot tell", "no data", "pass")
 _LESS: tuple[dict[str, Any], ...] = (
     {"gc": False},
     {"warnings": 4},
-    {"also": 1},
+    {"also": 1, "title": 2},
     {"categories": 2, "warnings": 3},
     {"account": 4, "units": 5},
     {"changed": 1, "rules": 4, "categories": 0},
@@ -105,7 +106,9 @@ def short_parts(
     page = page or PAGE
     shown = list(sections(report, scope, whole=False))
     # A report of interleaved benchmarks is short: nothing in it needs to be cut.
-    most = _FIRST._replace(numbers=_IN_FULL) if report.comparison.measured else _FIRST
+    most = _FIRST
+    if report.comparison.measured:
+        most = _FIRST._replace(numbers=_IN_FULL, title=_IN_FULL, also=_IN_FULL)
     rooms = [*accumulate(_LESS, lambda room, less: room._replace(**less), initial=most)]
 
     def parts(room: _Room) -> list[Part | Block]:
@@ -222,7 +225,7 @@ def _cause(
     lead = f"{cause.lead} "
     indent = " " * len(lead)
     finding = cause.finding
-    yield Paragraph(cause.title, cause.style, lead, most=2, title=True)
+    yield Paragraph(cause.title, cause.style, lead, most=room.title, title=True)
     follows = _follows(below, indent)
     left = room.numbers - sum(1 for _ in lines(follows, page))
     if finding.text and left > 0:

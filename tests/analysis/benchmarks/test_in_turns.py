@@ -50,9 +50,9 @@ OUTSIDE = [
     # CPU per op, time per op and GOMAXPROCS, and the factor, if any.
     (200, 100, 2, None),
     (230, 100, 2, None),
-    (250, 100, 2, "2.5 to 2.5"),
+    (250, 100, 2, "2.5"),
     (250, 100, 8, None),
-    (150, 100, None, "1.5 to 1.5"),
+    (150, 100, None, "1.5"),
 ]
 
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pprofdiff.analysis.source.code import called_in, code_changes, codes, says_more
+from pprofdiff.analysis.source.code import (
+    called_in,
+    code_changes,
+    codes,
+    only_imports,
+    says_more,
+)
 from pprofdiff.analysis.source.extents import differences
 from pprofdiff.model.source import Hunk, SourceText
 
@@ -36,6 +42,26 @@ def test_comments_and_line_breaks_are_no_change(base, new, more):
     both = texts(base, new)
     hunk = Hunk(1, len(both[0].lines), 1, len(both[1].lines))
     assert says_more(hunk, *both) is more
+
+
+IMPORTS = [
+    ('import "sort"', 'import "slices"', True),
+    ('"fmt"\n"sort"', '"fmt"\nb "bytes"', True),
+    ("", 'import (\n"fmt"\n)\n', True),
+    # Another package under a similar name, and what runs without being named.
+    ('"encoding/json"', '"github.com/goccy/go-json"', False),
+    ('"math/rand"', '"math/rand/v2"', False),
+    ("", '_ "embed"', False),
+    ('"fmt"', '"fmt"\nx := 1', False),
+    ('"a",', '"b",', False),
+]
+
+
+@pytest.mark.parametrize(("base", "new", "only"), IMPORTS)
+def test_imports_are_no_change_unless_one_may_replace_another(base, new, only):
+    both = texts(base, new)
+    hunk = Hunk(1, len(both[0].lines), 1, len(both[1].lines))
+    assert only_imports(hunk, *both) is only
 
 
 def test_a_hunk_inside_a_comment_has_no_code():

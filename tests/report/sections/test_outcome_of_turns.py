@@ -10,7 +10,7 @@ import pytest
 from pprofdiff.analysis.figures.costs import COSTS
 from pprofdiff.analysis.outcome.model import is_bounded
 from pprofdiff.report.json.document import render
-from pprofdiff.report.model import report_of
+from pprofdiff.report.model import Scope, report_of
 from pprofdiff.report.sections.changes import change
 from pprofdiff.report.sections.outcome import outcome_text
 from pprofdiff.report.sections.units import ROWS, unit_parts
@@ -161,14 +161,14 @@ def test_what_nobody_allocates_is_no_figure():
     assert "allocs/op" not in headline
 
 
-def test_what_else_changed_leaves_out_what_the_causes_say():
-    little = path("H")
-    base, new = {F: 6000, little: 200}, {F: 18000, little: 260}
+@pytest.mark.parametrize("cause", [True, False])
+def test_what_changed_most_is_shown_where_no_cause_says_it(cause):
+    base, new = {F: 6000}, {F: 18000 if cause else 6000}
     text = as_text(report_parts(of(Unit(base), Unit(new))))
-    title = "What changed most, but for the functions above (flat, with library code)"
-    _, _, table = text.partition(f"\n{title}\n")
-    rows = table.partition("\n\n")[0].splitlines()[1:-1]
-    assert [row.split()[-1] for row in rows] == ["p.H"]
+    assert ("\n1. " in text) == cause
+    assert ("No function of the program changed significantly." in text) != cause
+    full = as_text(report_parts(of(Unit(base), Unit(new)), Scope(full=True)))
+    assert ("Costs more (flat)" in full) == cause
 
 
 @pytest.mark.parametrize("names", ["AB", "ABCDEFGHI"])

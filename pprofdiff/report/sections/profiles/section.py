@@ -16,7 +16,6 @@ from pprofdiff.analysis.profiles.scaling import mode_in_words, scale_of
 from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import (
     Cell,
-    Row,
     Section,
     SectionPart,
     Sentence,
@@ -237,45 +236,19 @@ def _short_parts(
             yield group_table(
                 diff, labels, categories, brief=brief, undecided=undecided
             )
-        most = moved_most(
-            diff,
-            labels,
-            scope.granularity,
-            rows,
-            brief=brief,
-            together=bool(report.outcome.units),
-        )
-        yield from _beyond_causes(report, most) if brief else [most]
+        # The causes of benchmarks say where it changed.
+        if not brief or all(f.severity == "info" for f in report.findings.causes):
+            yield moved_most(
+                diff,
+                labels,
+                scope.granularity,
+                rows,
+                brief=brief,
+                together=bool(report.outcome.units),
+            )
         yield from _of_fleet(report, diff, rows)
     if scope.joined:
         yield from renamed(diff)
-
-
-def _beyond_causes(
-    report: ReportModel, moved: Table | Sentence
-) -> Iterator[Table | Sentence]:
-    """Yield what changed without the functions that the causes name."""
-    if not isinstance(moved, Table):
-        yield moved
-        return
-    left = _not_in_causes(report, moved)
-    said = len(moved.rows) - len(left)
-    title = moved.title.replace("most", "most, but for the functions above", 1)
-    if not said:
-        yield moved
-    elif left:
-        yield replace(moved, rows=left, total=max(moved.total - said, 0), title=title)
-
-
-def _not_in_causes(report: ReportModel, table: Table) -> tuple[Row, ...]:
-    """Return the rows of functions that no numbered cause names with its CPU."""
-    named = {
-        name
-        for cause in report.findings.causes
-        if cause.severity != "info" and cause.own is not None
-        for name in cause.names
-    }
-    return tuple(row for row in table.rows if row.key not in named)
 
 
 def profile_tiles(section: Section) -> Iterator[Tile]:

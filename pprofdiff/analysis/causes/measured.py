@@ -106,17 +106,19 @@ class _View(NamedTuple):
     moved: bool
     mix: bool
 
-    def of_all(self, counted: str) -> str:
-        """Return the average bytes per op, in words, after what a place allocates.
+    def allocates(self, counted: str) -> str:
+        """Return what a place allocates as a sentence, beginning with bytes per op.
 
-        "" with one benchmark, and where a place has all of them.
+        The counts are averages where there are several benchmarks.
         """
-        if not self.mix or self.totals is None or self.totals.space is None:
-            return ""
-        whole = arrow(*self.totals.space, "B")
-        return (
-            "" if counted.startswith(f"{whole}/op") else f" (all functions: {whole}/op)"
-        )
+        if not self.mix:
+            return f"It allocates {counted}"
+        sentence = f"It allocates {counted} on average"
+        if self.totals is None or self.totals.space is None:
+            return sentence
+        whole = f"{arrow(*self.totals.space, 'B')}/op"
+        known = counted.startswith(whole)
+        return sentence if known else f"{sentence} (all functions: {whole})"
 
 
 def causes_of_measured(case: Case, *, moved: bool) -> Findings:
@@ -310,7 +312,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     counted = amounts(view.totals, site) if known and site else ""
     resources, callees = _by_resource(cpu, place), _callees(cpu, place)
     sentences = [
-        f"It allocates {counted}{_all(place)}{view.of_all(counted)}" if counted else "",
+        view.allocates(f"{counted}{_all(place)}") if counted else "",
         _absorbed(cpu, place),
         _inlined(cpu, place),
         _with_its_callees(cpu, place),

@@ -137,11 +137,13 @@ def _parts(
     ]
     units = list(unit_parts(report, room.units, brief=True))
     account = [] if of_few(report) else list(account_parts(report, room.account))
-    below, tables = _measured(report, of_report, room)
+    explained = why(report, room.causes)
+    averages = _averages(report, of_report, explained)
+    below, tables = _measured(report, of_report, room, said=bool(averages))
     legend = list(marks_legend(tables_of((*units, *account, *tables))))
     yield from _with_legend(list(_close(units)), [] if tables else legend)
     yield from _close(account)
-    yield from _causes(why(report, room.causes), room, page)
+    yield from _causes(explained, averages, room, page)
     if not report.comparison.measured:
         yield from _changed(report, room)
     yield from _with_legend(below, legend if tables else [])
@@ -150,10 +152,23 @@ def _parts(
     yield next_steps(report, short=True)
 
 
+def _averages(report: ReportModel, of_report: Sequence[Section], explained: Why) -> str:
+    """Return what an op is in amounts of causes, if that is an average of several."""
+    turns = report.comparison.turns
+    amounts = any(reason.amount for reason in explained.reasons)
+    if not (of_report and amounts and turns is not None and turns.several):
+        return ""
+    mode = of_report[0].mode.replace(";", ",", 1)
+    return f"{mode[0].upper()}{mode[1:]}."
+
+
 def _measured(
-    report: ReportModel, of_report: Sequence[Section], room: _Room
+    report: ReportModel, of_report: Sequence[Section], room: _Room, *, said: bool
 ) -> tuple[list[Block], list[Table]]:
-    """Return the first section and the others at a glance, and the tables in both."""
+    """Return the first section and the others at a glance, and the tables in both.
+
+    `said` is whether the causes say how numbers were made comparable.
+    """
     if not of_report:
         return [], []
     moved = _moved(of_report[0], room)
@@ -162,7 +177,7 @@ def _measured(
     glance = list(at_a_glance(report, others))
     gc = list(gc_price_brief(report)) if room.gc else []
     blocks = [
-        *_first_section(report, of_report[0], moved),
+        *_first_section(report, of_report[0], moved, said=said),
         *_close(gc),
         *_close(glance),
     ]
@@ -206,9 +221,10 @@ def _close(parts: Iterator[Part] | Sequence[Part]) -> Iterator[Block]:
         yield Close(tuple(blocks))
 
 
-def _causes(explained: Why, room: _Room, page: Page) -> Iterator[Block]:
+def _causes(explained: Why, averages: str, room: _Room, page: Page) -> Iterator[Block]:
     """Yield causes: title, numbers, consequences, and advice."""
     paragraphs = [Paragraph("Why", "strong")] if explained else []
+    paragraphs += [Paragraph(averages, "faint")] if averages else []
     paragraphs += [sentence_block(sentence, most=2) for sentence in explained.warnings]
     for cause in (reason for reason in explained.reasons if not reason.level):
         below = [r for r in explained.reasons if r.level and r.number == cause.number]
@@ -280,20 +296,22 @@ def _with_legend(
 
 
 def _first_section(
-    report: ReportModel, section: Section, parts: Sequence[SectionPart]
+    report: ReportModel,
+    section: Section,
+    parts: Sequence[SectionPart],
+    *,
+    said: bool,
 ) -> Iterator[Block]:
     """Yield the title of the first section, and its parts.
 
-    If causes have all of it, only what an op of several benchmarks is remains.
+    `said` is whether the causes say how numbers were made comparable.
     """
-    head: list[Part] = [Heading(section.whole_heading)]
+    head: list[Part] = [Heading(section.heading if said else section.whole_heading)]
     matters = any(f.severity != "info" for f in report.findings.found)
-    turns = report.comparison.turns
     if section.lead and not matters:
         head.append(Sentence(section.lead))
-    elif not parts and turns is not None:
-        mode = section.mode
-        head = [Sentence(f"{mode[0].upper()}{mode[1:]}.")] if turns.several else []
+    elif not parts and report.comparison.measured:
+        return
     yield from _close([*head, *parts[:1]])
     for part in parts[1:]:
         yield from _close([part])

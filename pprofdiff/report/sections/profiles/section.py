@@ -224,9 +224,15 @@ def _short_parts(
     rows: int,
     categories: int,
 ) -> Iterator[SectionPart]:
-    """Yield the groups that matter, and what changed most."""
+    """Yield the groups that matter, and what changed most.
+
+    Causes of single benchmarks are not parts of an average of all: it is left out.
+    """
     # The causes of benchmarks say what they count.
     labels, brief = report.labels, report.comparison.measured
+    causes = [f for f in report.findings.causes if f.severity != "info"]
+    if brief and any(cause.unit for cause in causes):
+        return
     if is_heap(diff.new.profile):
         yield from _call_sites(report, diff, rows)
     else:
@@ -237,7 +243,7 @@ def _short_parts(
                 diff, labels, categories, brief=brief, undecided=undecided
             )
         # The causes of benchmarks say where it changed.
-        if not brief or all(f.severity == "info" for f in report.findings.causes):
+        if not (brief and causes):
             yield moved_most(
                 diff,
                 labels,

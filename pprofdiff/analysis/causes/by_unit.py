@@ -23,17 +23,28 @@ _ABOUT = "CPU per op is by about the iterations that ran."
 def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[Finding]:
     """Yield the causes of each changed unit, followed by their consequences.
 
-    Findings have no claim, since their samples are those of one unit alone.
+    A function that changed alike in several units is a cause once, with the amounts of
+    the others. Findings have no claim, since their samples are those of one unit alone.
     """
     about = _ABOUT if comparison.alone is None else ""
+    found: list[Finding] = []
+    first = dict[tuple[tuple[str, ...], str], int]()
     for number, (units, of_unit) in enumerate(changed_units(comparison, moved), 1):
-        case = Case(of_unit)
         names = ", ".join(unit.name for unit in units)
-        found = causes_of_measured(case, moved=True)
-        kept = {cause.id for cause in found.causes[:_CAUSES]}
-        for finding in found.found:
-            if finding.id in kept or finding.parent in kept:
-                yield _named(finding, names, number, about)
+        explained = causes_of_measured(Case(of_unit), moved=True)
+        matter = [one for one in explained.causes if one.severity != "info"]
+        for cause in (matter or explained.causes)[:_CAUSES]:
+            at = first.setdefault((cause.functions, cause.direction), len(found))
+            if at < len(found) and cause.functions:
+                amount = cause.title.rpartition(": ")[2]
+                text = f"{found[at].text} In {names}: {amount}.".strip()
+                found[at] = found[at]._replace(text=text)
+                continue
+            found += (
+                _named(finding, names, number, about)
+                for finding in (cause, *explained.consequences(cause.id))
+            )
+    yield from found
 
 
 def allocations_of_units(

@@ -226,12 +226,15 @@ def _short_parts(
 ) -> Iterator[SectionPart]:
     """Yield the groups that matter, and what changed most.
 
-    Causes of single benchmarks are not parts of an average of all: it is left out.
+    Causes of single benchmarks are not parts of an average of all: it is left out. So
+    is CPU per op that has work outside the timer, which costs an op less the more of
+    them a side runs.
     """
     # The causes of benchmarks say what they count.
     labels, brief = report.labels, report.comparison.measured
     causes = [f for f in report.findings.causes if f.severity != "info"]
-    if brief and any(cause.unit for cause in causes):
+    outside = any(caveat.id == "outside-timer" for caveat in report.warnings)
+    if brief and (outside or any(cause.unit for cause in causes)):
         return
     if is_heap(diff.new.profile):
         yield from _call_sites(report, diff, rows)

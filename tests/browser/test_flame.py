@@ -661,7 +661,7 @@ def test_the_first_cause_is_in_sight_and_has_its_number(opened, written):
     """On a small phone the mark workers, an eighth of the CPU, need a zoom."""
     pages = written("syncpool/base", "syncpool/new")
     with opened(pages, width=320) as page:
-        assert status(page).startswith("Zoomed to the first cause. runtime.gcBgMark")
+        assert status(page).startswith("Zoomed to cause 1. runtime.gcBgMark")
         assert status(page).endswith("; cause 1")
         assert rgb("text", "light") in colours(page)
         page.get_by_role("button", name="reset").click()
@@ -669,6 +669,14 @@ def test_the_first_cause_is_in_sight_and_has_its_number(opened, written):
     with opened(pages) as page:
         assert status(page).startswith("all: ")
         assert "cause, by number" in page.locator("#flame .flame-legend").inner_text()
+
+
+def test_it_opens_where_a_cause_costs_cpu(opened, written):
+    """The first cause leaks goroutines, at no CPU; a regexp takes a seventh of it."""
+    with opened(written("service/base", "service/new")) as page:
+        shown = page.locator("#flame select").first
+        assert shown.evaluate("(e) => e.selectedOptions[0].text") == "cpu"
+        assert status(page).startswith("all: ")
 
 
 def labelled(diff, side):

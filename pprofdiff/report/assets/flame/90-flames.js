@@ -1,6 +1,7 @@
 // State in, picture out.
 
 const READ = 40; // pixels in which the number of a cause and a little of its name are seen
+const WORTH = 0.01; // share of the total from which a frame is worth a zoom, as policy.MINOR
 
 // The tree that a state asks for; those made once are kept.
 function treeFor(view, { r, p, f, x }) {
@@ -36,21 +37,23 @@ function update(app, patch, quietly) {
   refresh(app);
 }
 
-// Begin with as much of the picture as leaves the first cause's frame wide enough to be seen,
-// once there is a width.
+// Begin in the first profile where a cause costs something, with as much of the picture as leaves
+// that cause's frame wide enough to be seen, once there is a width.
 function openAtCause(app) {
   if (!app.fresh || !app.scroll.clientWidth) return;
   app.fresh = false;
-  const first = ({ causes }) => causes[0]?.[0] ?? Infinity, [best] = [...app.views].sort((a, b) => first(a) - first(b));
-  if (!best.causes[0]) return;
-  update(app, { view: app.views.indexOf(best) }, true);
-  const { tree, layout: { width }, scroll } = app, [, ...names] = best.causes[0];
-  const [seen] = names.map((name) => heaviest(tree, best.names[name])).sort((a, b) => width[b] - width[a]);
-  let z = seen;
-  while (z && width[seen] * scroll.clientWidth >= READ * width[tree.parent[z]]) z = tree.parent[z];
-  update(app, { z }, true);
-  if (z) app.status.textContent = "Zoomed to the first cause. " + sentence(tree, seen);
-  intoView(app, rowTop(app, tree.depth[seen]));
+  for (const [view, { tree, causes, names }] of app.views.entries()) {
+    const { width } = layoutOf(tree, "max");
+    for (const [number, ...of] of causes) {
+      const [seen] = of.map((name) => heaviest(tree, names[name])).sort((a, b) => width[b] - width[a]);
+      if (!seen || width[seen] < WORTH * width[0]) continue;
+      let z = seen;
+      while (z && width[seen] * app.scroll.clientWidth >= READ * width[tree.parent[z]]) z = tree.parent[z];
+      update(app, { view, z }, true);
+      if (z) app.status.textContent = `Zoomed to cause ${number}. ` + sentence(tree, seen);
+      return intoView(app, rowTop(app, tree.depth[seen]));
+    }
+  }
 }
 
 const intoView = ({ scroll }, top) => (scroll.scrollTop = Math.max(top + ROW - scroll.clientHeight, Math.min(top, scroll.scrollTop)));

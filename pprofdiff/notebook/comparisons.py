@@ -89,7 +89,7 @@ def _functions(diff: ProfileDiff, labels: _Labels) -> Table:
     rows = []
     order = table.order("flat")[: ROWS - 1].tolist()
     moved = [i for i in order if base[i] != new[i]]
-    for i, named in zip(moved, row_cells(table, moved, diff.part_of), strict=True):
+    for i, named in zip(moved, row_cells(table, moved), strict=True):
         remark = _REMARKS.get(STATUSES[status[i]], "") or named.remark
         name = replace(named, remark=remark)
         noise = None if judged is None else judged.chance[i]

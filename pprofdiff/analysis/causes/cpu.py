@@ -177,14 +177,6 @@ class CPUComparison:
         """Return raw sums of the profiles as evidence."""
         return Fact(what, "cpu profile", base, new, self.diff.unit)
 
-    @cached_property
-    def whole_of(self) -> Column:
-        """The function that each is part of on one side alone, else itself (rows)."""
-        rows = np.arange(len(self.names))
-        for split in self.diff.splits:
-            rows[list(split.parts)] = split.function
-        return rows
-
     @property
     def noun(self) -> str:
         """What samples measure: CPU, wall time, or only how often code ran."""

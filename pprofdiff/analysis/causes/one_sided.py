@@ -137,9 +137,6 @@ def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
     added[at[significant & (new >= NOTICED) & (base <= _LEFT * new)]] = True
     closures = renumbered(cpu)
     gone[closures] = added[closures] = False
-    # The other side does their work in the function that they are part of.
-    parts = cpu.whole_of != np.arange(len(cpu.names))
-    gone[parts] = added[parts] = False
     for side, some in enumerate((gone, added)):
         if some.any():
             # At least half of what counts must be its own.
@@ -281,8 +278,7 @@ def _roots(cpu: CPUComparison, side: int, root: Column, parent: Column) -> list[
         under = root == row
         callers, at = grouped(parent[under])
         most = int(callers[np.argmax(np.bincount(at, np.abs(values[under])))])
-        by = int(cpu.whole_of[most]) if most >= 0 else -1
-        roots.append(Root(row, by, int(values[under].sum())))
+        roots.append(Root(row, most, int(values[under].sum())))
     return roots
 
 

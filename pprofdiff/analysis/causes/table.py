@@ -108,7 +108,6 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         gc.dearer,
         gc.cpu_only,
         functions.functions,
-        functions.splits,
         dearer.own_cost,
         functions.below,
         inlining.inlining,

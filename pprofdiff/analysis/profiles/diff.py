@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -54,7 +54,6 @@ from pprofdiff.analysis.profiles.side import (
     operations_of_both,
     shared_ratio,
 )
-from pprofdiff.analysis.profiles.splits import Split, splits_of
 from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import IncompatibleProfilesError
@@ -359,22 +358,6 @@ class ProfileDiff:
         return stack_table(
             self.paired_functions, *self._samples, self.normalization, self.model
         )
-
-    @cached_property
-    def splits(self) -> tuple[Split, ...]:
-        """Functions that one side splits into parts, at the same total cost."""
-        if self.model is None or not self.model.sound:
-            return ()
-        profiles = self.base.profile, self.new.profile
-        return splits_of(
-            self.paired_functions, profiles, self.totals, self.model.counting
-        )
-
-    @cached_property
-    def part_of(self) -> Mapping[str, str]:
-        """The function that each part in `splits` belongs to, by name."""
-        names = self.paired_functions.names
-        return {names[p]: names[s.function] for s in self.splits for p in s.parts}
 
     @property
     def attributions(self) -> tuple[Attribution, Attribution] | None:

@@ -107,8 +107,6 @@ def _functions(diff: ProfileDiff) -> list[Row]:
             entry["base_name"] = rows.base_names[i]
         entry |= {"file": rows.files[i] or None, "status": status[i]}
         entry |= _pairing(rows, i, status[i], diff.identity)
-        if rows.names[i] in diff.part_of:
-            entry["part_of"] = diff.part_of[rows.names[i]]
         entry |= dict(zip(columns, row, strict=True))
         entry["significance"] = (
             None

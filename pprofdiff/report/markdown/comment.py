@@ -381,7 +381,7 @@ def _mode(report: ReportModel, section: Section) -> str:
     return section.mode
 
 
-def _changed_lines(report: ReportModel) -> list[Part]:
+def _changed_lines(report: ReportModel) -> list[Table | Sentence]:
     """Return the changed lines that no cause names; causes of benchmarks name all."""
     return [] if report.comparison.measured else list(changed_parts(report))
 

@@ -164,7 +164,7 @@ def own_cost(case: Case) -> Iterator[Finding]:
     if cpu is None or alone is None or cpu.other_release:
         return
     claimed = alone.claim.plus(cpu.bookkeeping).plus(cpu.lent)
-    whole = cpu.whole_of.copy()
+    whole = np.arange(len(cpu.names))
     for root, host in alone.hosts.items():
         whole[root] = host
     owners = _owner(cpu, whole, claimed, 0), _owner(cpu, whole, claimed, 1)
@@ -281,7 +281,9 @@ def _one_sided(cpu: CPUComparison, owners: _Pair, movers: list[_Mover]) -> bool:
     rows = [m.row for m in movers]
     nothing = cpu.of(())
     for side, owner in enumerate(owners):
-        own = np.isin(_owner(cpu, cpu.whole_of, nothing, side), rows) & (owner < 0)
+        own = np.isin(_owner(cpu, np.arange(len(cpu.names)), nothing, side), rows) & (
+            owner < 0
+        )
         if (own & ~cpu.bookkeeping.sides[side]).any():
             return True
     return False

@@ -25,7 +25,6 @@ from pprofdiff.analysis.causes.wording import (
 from pprofdiff.analysis.ledger.graph import walk_some
 from pprofdiff.analysis.policy import CLEARLY, COVERS, MAJOR, MOST, NAMED
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.splits import Split
 from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import first_in_row, grouped
 
@@ -207,27 +206,6 @@ def _replaced(
         direction=direction,
         claim=claim,
         names=frozenset(cpu.names[r.row] for some in roots for r in some),
-    )
-
-
-def splits(case: Case) -> Iterator[Finding]:
-    """Yield the functions that do the same work in parts on one side."""
-    if case.cpu is not None:
-        for split in case.cpu.diff.splits:
-            yield _finding(case.cpu, split)
-
-
-def _finding(cpu: CPUComparison, split: Split) -> Finding:
-    rows = [split.function, *split.parts]
-    whole, *parts = (cpu.names[row] for row in rows)
-    moved = "fell" if split.side else "rose"
-    return Finding(
-        "split" if split.side else "joined",
-        f"{parts_inside(whole, parts, new=split.side == 1)}, whose own {cpu.noun} "
-        f"{moved} as much: together {cpu.words(*split.whole)}, within noise",
-        "Code that only moved between functions costs the same.",
-        cpu.facts(rows, "flat"),
-        functions=tuple(cpu.names[row] for row in rows),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -204,7 +204,7 @@ def owned_most(
     chance = [None] * len(some) if judged is None else judged.chance
     shown = moved[:rows].tolist()
     named = [places[paired.names[row]] for row in shown]
-    cells = row_cells(table, named, {})
+    cells = row_cells(table, named)
     rows_of = tuple(
         _figures(
             diff,
@@ -289,7 +289,7 @@ def _rows(
     cum = table.raw("cum")
     judged = table.judge(column)
     chance = [None] * len(base) if judged is None else judged.chance
-    cells = row_cells(table, [first for first, *_ in rows], _wholes(diff, table))
+    cells = row_cells(table, [first for first, *_ in rows])
     return tuple(
         _figures(
             diff,
@@ -325,11 +325,6 @@ def _figures(
             name,
         ),
     )
-
-
-def _wholes(diff: ProfileDiff, table: FunctionTable) -> Mapping[str, str]:
-    """Return which function each row is part of; empty for rows of lines or files."""
-    return diff.part_of if table.noun == "function" else {}
 
 
 def _in_chain(name: Cell, others: int) -> Cell:

@@ -78,5 +78,5 @@ def _named(diff: ProfileDiff, function: str) -> Cell:
     table = diff.table("functions")
     if function not in table.names:
         return Cell(function)
-    (cell,) = row_cells(table, [table.names.index(function)], {})
+    (cell,) = row_cells(table, [table.names.index(function)])
     return cell

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from posixpath import basename
 from typing import NamedTuple
 
@@ -36,14 +36,11 @@ class _Line(NamedTuple):
     number: str
 
 
-def row_cells(
-    table: Table, rows: Sequence[int], wholes: Mapping[str, str]
-) -> list[Cell]:
+def row_cells(table: Table, rows: Sequence[int]) -> list[Cell]:
     """Return cells that name rows of a table: functions, lines, files or packages.
 
     The remark says that a function is a placeholder, what differs visibly in base's
-    name, what a removed function may be now if there are several candidates, or which
-    function in `wholes` it is part of on one side only.
+    name, or what a removed function may be now if there are several candidates.
     """
     texts = _texts(table, rows)
     gone = (table.status()[np.array(rows, np.int64)] == STATUSES.index("gone")).tolist()
@@ -55,9 +52,6 @@ def row_cells(
             cells.append(_renamed(table, i, shown, before))
         elif table.noun == "function" and name in _STAND_INS:
             cells.append(Cell(shown, remark=f"({_STAND_INS[name]})", full=name))
-        elif name in wholes:
-            (whole,) = distinct_names([wholes[name]])
-            cells.append(Cell(shown, remark=f"(part of {whole})", full=name))
         elif several:
             now = " or ".join(distinct_names(several))
             cells.append(Cell(shown, remark=f"(perhaps {now} now)", full=name))

@@ -139,9 +139,13 @@ def moved_most(
     order = np.argsort(-delta, kind="stable")
     kept = _moved(diff, table, "cum") & (delta > 0)
     if brief:
-        # The table of groups has the runtime; parts count as the whole function.
-        whole = np.array([name not in diff.part_of for name in table.names])
-        kept = kept & _of_program(diff, table) & ~runtime_like(table.names) & whole
+        # The table of groups has the runtime.
+        kept = kept & _of_program(diff, table) & ~runtime_like(table.names)
+        names = diff.paired_functions.names
+        parts = {
+            names[row] for row in np.flatnonzero(diff.wholes != np.arange(len(names)))
+        }
+        kept &= np.array([name not in parts for name in table.names])
     chosen = _without_runtime(diff, table, chains(table, order[kept[order]], "cum"))
     if not chosen:
         of = "the program" if brief else ""
@@ -163,19 +167,17 @@ def owned_most(
     """Yield the functions that own samples and changed most, if any changed.
 
     A sample's owner is the frame nearest the leaf that is not in the standard library.
-    Without attributed samples there is none, and lines and files own nothing. Functions
-    that one side has as parts of another one count as that one. For benchmarks that
-    were `measured`, their harness is left out.
+    Without attributed samples there is none, and lines and files own nothing. For
+    benchmarks that were `measured`, their harness is left out, and functions that one
+    side has as parts of another one count as that one.
     """
     if granularity != "functions" or diff.attributions is None:
         return
     table = diff.table(granularity)
     paired = diff.paired_functions
-    whole_of = np.arange(len(paired.names))
-    for split in diff.splits:
-        whole_of[list(split.parts)] = split.function
+    counts_as = diff.wholes if measured else np.arange(len(paired.names))
     base_rows, new_rows = (
-        np.where(one.owner >= 0, whole_of[paired.union[side][one.owner]], -1)
+        np.where(one.owner >= 0, counts_as[paired.union[side][one.owner]], -1)
         for side, one in enumerate(diff.attributions)
     )
     runs = diff.runs_of((base_rows, new_rows), len(paired.names))

@@ -51,6 +51,9 @@ def test_code_that_moved_within_a_function_costs_what_it_did(id_):
         )
     }  # fmt: skip
     assert [(f.base, f.new) for f in finding.evidence] == [cum[DIGEST], cum[WORDS]]
+    names = diff.paired_functions.names
+    wholes = [names[row] for row in diff.wholes.tolist()]
+    assert dict(zip(names, wholes, strict=True))[WORDS] == DIGEST
     # No other finding says that it is new, or gone, or costs more.
     for other in found.values():
         assert other is finding or not {DIGEST, WORDS} & {

@@ -181,8 +181,10 @@ def find(
     if comparison.alone is not None and allocating and not _severe(findings):
         from pprofdiff.analysis.causes.by_unit import allocations_of_units
 
-        sites = allocations_of_units(comparison, allocating)
-        findings = findings._replace(found=(*sites, *findings.found))
+        sites = tuple(allocations_of_units(comparison, allocating))
+        # Counts that benchmarks average say less of the same sites.
+        rest = (one for one in findings.found if not (sites and one.sure))
+        findings = findings._replace(found=(*sites, *rest))
     found = with_labels(Case(comparison), findings.found)
     return findings._replace(found=tuple(map(with_spans, found)))
 

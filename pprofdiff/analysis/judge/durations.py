@@ -54,21 +54,42 @@ def changes_of_quantiles(
     The 95% interval comes from resampling blocks. A change is noise if it includes 0,
     and unknown if a side has fewer than 5 blocks with durations.
     """
-    rng = np.random.default_rng(0)
-    old, now = (_Resampled(*side, rng) for side in (base, new))
+    rng, ranks = np.random.default_rng(0), [*ranks]
+    # One side at a time: ranked durations take several times their size.
+    old, now = (_resampled(*side, ranks, rng) for side in (base, new))
     tail = nearest(DRAWS, _TAIL)
     changes = []
-    for rank in ranks:
+    for i in range(len(ranks)):
         delta = np.nan
         if len(base.values) and len(new.values):
-            delta = quantile(new.values, rank) - quantile(base.values, rank)
-        if not (old.enough and now.enough):
+            delta = now.values[i] - old.values[i]
+        if not (old.drawn and now.drawn):
             changes.append(Change(delta, None, None, None, None))
             continue
-        drawn = np.sort(now.quantile(rank) - old.quantile(rank))
+        drawn = np.sort(now.drawn[i] - old.drawn[i])
         low, high = float(drawn[tail]), float(drawn[DRAWS - 1 - tail])
         changes.append(Change(delta, low, high, None, low <= 0 <= high))
     return changes
+
+
+class _Quantiles(NamedTuple):
+    """Quantiles of one side, and each in all resampled sets: none if too few blocks."""
+
+    values: list[int]
+    drawn: list[Column]
+
+
+def _resampled(
+    durations: Column, block: Column, ranks: list[int], rng: np.random.Generator
+) -> _Quantiles:
+    sizes = np.bincount(block) if len(block) else np.zeros(0, np.int64)
+    if np.count_nonzero(sizes) < FEWEST_BLOCKS:
+        some = ranks if len(durations) else []
+        return _Quantiles([quantile(durations, rank) for rank in some], [])
+    one = _Resampled(durations, block, sizes, rng)
+    return _Quantiles(
+        [one.value(rank) for rank in ranks], [one.quantile(rank) for rank in ranks]
+    )
 
 
 class _Resampled:
@@ -79,26 +100,28 @@ class _Resampled:
     """
 
     def __init__(
-        self, durations: Column, block: Column, rng: np.random.Generator
+        self,
+        durations: Column,
+        block: Column,
+        sizes: Column,
+        rng: np.random.Generator,
     ) -> None:
-        """Take durations, and the block of each (int64, from 0)."""
-        sizes = np.bincount(block) if len(block) else np.zeros(0, np.int64)
+        """Take durations, the block of each (int64, from 0), and the blocks' sizes."""
         filled = int(np.count_nonzero(sizes))
-        self.enough = filled >= FEWEST_BLOCKS
-        if not self.enough:
-            return
         self._blocks = blocks = min(filled, MOST_BLOCKS)
-        number = (np.cumsum(sizes > 0) - 1) * blocks // filled
-        order = np.argsort(durations, kind="stable")
-        self._ranked, self._count = durations[order], len(durations)
+        number = ((np.cumsum(sizes > 0) - 1) * blocks // filled).astype(np.uint8)
+        self._ranked, number = _ranked(durations, number[block])
+        self._count = len(durations)
         # The key b × count + r is rank r in block b, so one search counts in any block.
-        keys = number[block][order]
-        keys *= self._count
-        keys += np.arange(self._count)
-        keys.sort()
-        self._keys = keys
-        self._before = np.searchsorted(keys, np.arange(blocks) * self._count)
+        self._keys = np.argsort(number, kind="stable")
+        counts = np.bincount(number, minlength=blocks)
+        self._before = np.cumsum(counts) - counts
+        self._keys += np.repeat(np.arange(blocks) * self._count, counts)
         self._weight = rng.multinomial(blocks, np.full(blocks, 1 / blocks), DRAWS)
+
+    def value(self, rank: int) -> int:
+        """Return a quantile, in thousandths, of the durations themselves."""
+        return int(self._ranked[nearest(self._count, rank)])
 
     def quantile(self, rank: int) -> Column:
         """Return a quantile, in thousandths, of each resampled set (int64)."""
@@ -117,3 +140,23 @@ class _Resampled:
             low = np.where(enough, low, np.minimum(middle + 1, high))
         chosen: Column = self._ranked[high]
         return chosen
+
+
+def _ranked(
+    durations: Column, number: NDArray[np.uint8]
+) -> tuple[Column, NDArray[np.uint8]]:
+    """Return sorted durations, and the block of each; blocks are below `MOST_BLOCKS`.
+
+    Where both fit in one word, words are sorted: a third of the time of an argsort.
+    """
+    bits = MOST_BLOCKS.bit_length()
+    if int(durations.max()).bit_length() + bits > np.iinfo(np.int64).bits - 1:
+        order = np.argsort(durations, kind="stable")
+        return durations[order], number[order]
+    words = durations << bits
+    words |= number
+    words.sort()
+    number = words.astype(np.uint8)
+    number &= np.uint8((1 << bits) - 1)
+    words >>= bits
+    return words, number

@@ -92,10 +92,10 @@ def _sweeping(diff: TraceDiff) -> _Yields | None:
     numbers = []
     for side in diff.sides:
         waits, groups = side.waits, side.groups
-        yields = waits.goroutine[waits.cause == waits.causes.index("yielded")]
         named = np.array([name == _SWEEPER for name in groups.names], np.bool_)
-        own = yields[yields >= 0]
-        numbers.append((int(named[groups.group_of[own]].sum()), len(waits)))
+        own = np.flatnonzero(named[groups.group_of][waits.goroutine])
+        yielded = waits.cause[own] == waits.causes.index("yielded")
+        numbers.append((int(np.count_nonzero(yielded)), len(waits)))
     (base, base_all), (new, new_all) = numbers
     pairs = pair_of(diff, base, new), pair_of(diff, base_all, new_all)
     swept, every = (pair[1] - pair[0] for pair in pairs)

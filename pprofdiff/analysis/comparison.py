@@ -39,6 +39,7 @@ from pprofdiff.analysis.side import (
     numbered,
     stacks_of,
 )
+from pprofdiff.analysis.windows import joined
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 from pprofdiff.identity.model import SAME_NAMES, Identity
@@ -210,7 +211,7 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     sample type, or a span of a GC log holds no cycle; IncompatibleProfilesError if
     profiles of one kind do not count the same thing.
     """
-    base, new = numbered(base), numbered(new)
+    base, new = numbered(joined(base)), numbered(joined(new))
     apart = None
     as_asked = settings.normalize or settings.work is not None
     if not as_asked:

@@ -98,12 +98,13 @@ def number_in(name: str) -> int | None:
 def _numbered_by_name(side: Side) -> Side | None:
     """Return the side with runs by the last number in names, None if those fail.
 
-    Numbers must differ, and no measure may have two files of one number.
+    Numbers must differ, and no measure may have two files of one number. Those of one
+    process's profiles are no runs.
     """
     numbers = []
     for capture in side.captures:
         number = number_in(basename(capture.path))
-        if number is None:
+        if number is None or capture.of_process > 1:
             return None
         numbers.append(number)
     order = {number: run for run, number in enumerate(sorted(set(numbers)))}

@@ -38,6 +38,9 @@ class Capture(Generic[Content_co]):
         Path of the copy of a fetched input, None for a local one.
     unit
         The unit of work, such as a benchmark in its own process; "" for the whole run.
+    of_process
+        How many profiles of one process there were: `content` is the sum of their
+        windows, or the latest of profiles that count since the process began.
 
     """
 
@@ -48,6 +51,7 @@ class Capture(Generic[Content_co]):
     run_known: bool = False
     saved_to: str | None = None
     unit: str = ""
+    of_process: int = 1
 
 
 class HostSums(NamedTuple):

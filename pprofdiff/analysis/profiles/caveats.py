@@ -80,6 +80,22 @@ def _inputs(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
                 f"{side.label} is {len(side.runs)} profiles added up; "
                 "times and durations are their sums",
             )
+        yield from _of_one_process(side)
+
+
+def _of_one_process(side: ProfileSide) -> Iterator[Caveat]:
+    for capture in side.runs:
+        if capture.of_process > 1:
+            kind = kind_name(capture.content)
+            kind = "CPU" if kind == "cpu" else kind
+            several = f"{capture.of_process} {kind} profiles"
+            how = (
+                "their windows are added up as one run"
+                if capture.content.duration_ns
+                else f"figures are of the latest, {capture.path}"
+            )
+            text = f"{side.label}: {several} of one process; {how}"
+            yield Caveat("merged-input", text)
 
 
 def _nameless(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:

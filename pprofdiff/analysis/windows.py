@@ -1,0 +1,72 @@
+"""Profiles that one process wrote, one after the other: one run, not several.
+
+Agents that profile continuously upload a profile every few seconds. Windows are added
+up; of profiles that count since the process began, the latest has it all.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from pprofdiff.analysis.profiles.kinds import kind_name
+from pprofdiff.model.profiles.merge import merge
+from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.side import Capture, Side
+
+# Without address space randomization, as under a debugger, Linux maps the vDSO at the
+# end of the mmap area or next to the stack: at the same address in each process.
+_NOT_RANDOM = 0x7FFFF7F00000
+
+
+def joined(side: Side) -> Side:
+    """Return the side with the profiles of one process and kind as one capture.
+
+    The kernel maps the vDSO at an address of its own in each process, and Go lists it
+    (runtime/pprof, readMapping). Profiles stay apart where that is not known, or their
+    windows overlap, as those of forked processes do.
+    """
+    groups: defaultdict[object, list[Capture[Profile]]] = defaultdict(list)
+    for capture in () if side.fleet else side.of("profile"):
+        if (process := _process(capture.content)) is not None:
+            run = capture.run if capture.run_known else None
+            kind = kind_name(capture.content)
+            groups[process, run, capture.unit, kind].append(capture)
+    instead: dict[int, Capture[Profile] | None] = {}
+    for captures in groups.values():
+        if (one := _as_one(captures)) is not None:
+            instead |= dict.fromkeys(map(id, captures))
+            instead[id(captures[0])] = one
+    if not instead:
+        return side
+    left = (instead.get(id(capture), capture) for capture in side.captures)
+    return replace(side, captures=tuple(one for one in left if one is not None))
+
+
+def _process(profile: Profile) -> tuple[int, str] | None:
+    """Return what identifies the process of a profile, None if unknown."""
+    starts = [one.start for one in profile.mappings if one.file == "[vdso]"]
+    if len(starts) != 1 or starts[0] & ~0xFFFFF == _NOT_RANDOM:
+        return None
+    return starts[0], profile.mappings[0].build_id
+
+
+def _as_one(captures: Sequence[Capture[Profile]]) -> Capture[Profile] | None:
+    """Return the captures of one process as one; None if they cannot be."""
+    profiles = sorted(
+        (capture.content for capture in captures), key=lambda one: one.time_ns or 0
+    )
+    spans = [(one.time_ns or 0, one.duration_ns or 0) for one in profiles]
+    apart = all(
+        begin + length < after if length else begin < after
+        for (begin, length), (after, _) in pairwise(spans)
+    )
+    windows = {length > 0 for _, length in spans}
+    if len(profiles) == 1 or spans[0][0] <= 0 or not apart or len(windows) > 1:
+        return None
+    if windows == {True}:
+        return replace(captures[0], content=merge(profiles), of_process=len(profiles))
+    latest = next(one for one in captures if one.content is profiles[-1])
+    return replace(latest, of_process=len(profiles))

@@ -1,0 +1,73 @@
+"""Several profiles of one process are one run: what an agent uploaded, and runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.side import measure
+from pprofdiff.analysis.windows import joined
+from pprofdiff.model.side import Capture, Side
+from tests.conftest import DATA, capture
+
+
+def side(folder, label="base"):
+    """Return the profiles of a folder as the captures of one side."""
+    paths = sorted((DATA / folder).rglob("*.pb.gz"))
+    return Side(label, tuple(Capture(str(p), "profile", capture(p)) for p in paths))
+
+
+def uploaded():
+    """Return what pyroscope-go uploaded in 16 s: three windows of CPU, three heaps."""
+    one = side("agent/base")
+    kinds = [measure(capture) for capture in one.captures]
+    assert sorted(kinds) == ["cpu"] * 3 + ["heap"] * 3
+    return one, dict(zip(kinds, one.captures, strict=True))
+
+
+def test_windows_are_added_up_and_the_latest_snapshot_is_kept():
+    given, last = uploaded()
+    cpu, heap = sorted(joined(given).captures, key=measure)
+    assert (cpu.of_process, heap.of_process) == (3, 3)
+    profiles = [one.content for one in given.captures if measure(one) == "cpu"]
+    total = sum(int(one.values.sum()) for one in profiles)
+    assert int(cpu.content.values.sum()) == total
+    assert cpu.content.duration_ns == sum(one.duration_ns for one in profiles)
+    assert heap.content is last["heap"].content
+
+
+def test_a_process_is_one_run_whatever_its_profiles_are_named():
+    comparison = compare_sides(side("agent/base"), side("agent/new", "new"))
+    assert {len(one.base.runs) for one in comparison.profiles} == {1}
+    assert {one.run for one in comparison.base.captures} == {0}
+
+
+def test_other_processes_stay_runs():
+    eight = side("unchanged")
+    assert joined(eight) is eight
+
+
+def test_windows_that_overlap_or_lack_randomized_addresses_stay_runs():
+    given, _ = uploaded()
+    of_cpu = replace(
+        given, captures=tuple(one for one in given.captures if measure(one) == "cpu")
+    )
+
+    def changed(**fields):
+        contents = [replace(one.content, **fields) for one in of_cpu.captures]
+        pairs = zip(of_cpu.captures, contents, strict=True)
+        return replace(
+            of_cpu, captures=tuple(replace(one, content=c) for one, c in pairs)
+        )
+
+    fixed = tuple(
+        replace(one, start=0x7FFFF7FC1000) if one.file == "[vdso]" else one
+        for one in of_cpu.captures[0].content.mappings
+    )
+    for apart in (
+        changed(time_ns=of_cpu.captures[0].content.time_ns),
+        changed(mappings=fixed),
+        changed(mappings=()),
+    ):
+        assert joined(apart) is apart
+    assert len(joined(of_cpu).captures) == 1

@@ -60,7 +60,22 @@ def scale_in_mode(
         return Scale(1e9, "cores" if cpu else "s/s", 2)
     scale = scale_for(values, unit)
     word = clipped(scale.unit or _COUNTED.get(noun, noun))
+    if mode == "per_work" and not scale.unit:
+        ops, size = _for_ops(max(map(abs, values), default=0.0))
+        scale = scale._replace(size=size)
+        return scale._replace(unit=f"{word}/{ops}")
     return scale._replace(unit=word + _SUFFIXES.get(mode, ""))
+
+
+def _for_ops(largest: float) -> tuple[str, float]:
+    """Return for how many ops a count per op is shown, and the count's size per op.
+
+    Three decimals leave a smaller count per op no two digits.
+    """
+    for ops, size in (("op", 1.0), ("1k ops", 1e-3)):
+        if largest >= 0.1 * size or not largest:
+            return ops, size
+    return "1M ops", 1e-6
 
 
 def _decimals(values: Iterable[float], size: float) -> int:

@@ -31,6 +31,12 @@ _BOM = b"\xef\xbb\xbf"
 _DIGITS = 19
 _SECOND_COUNT = re.compile(rb"[^;\s][ \t]+\d+$")
 # py-spy: ``f (shop/cart.py:12)``, ``f (cart.py)`` with --function.
+# What a process or thread begins with: the frame above it is the process's name, which
+# stackcollapse-perf.pl and ``perf script report stackcollapse`` write first.
+_ENTRY = re.compile(
+    rb"\[unknown\]|_start|_dl_start.*|_*libc_start.*|start_thread|_*clone3?|"
+    rb"entry_SYSCALL.*|runtime\.(?:goexit|mstart|mcall|rt0_go|morestack)\b.*"
+)
 _PYTHON_FRAME = re.compile(r"(.+) \(([^()]+\.py[xi]?)(?::(\d{1,9}))?\)")
 
 
@@ -39,7 +45,8 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
 
     Stacks are written root first. Frames of py-spy have a file and a line, all others
     only a name. An empty frame is a frame without a function; a line without a stack is
-    a sample without frames.
+    a sample without frames. Roots that name no function are left out: empty ones, and
+    the process's name if each stack begins with it.
 
     Raises DamagedError: a line has no count, or a count over 63 bits: one line that
     names the file, the line and the remedy.
@@ -49,6 +56,7 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
     values = lines.counts()
     frames, depths = lines.frames()
     number, (rows,) = numbered(frames)
+    rows, depths = _from_functions(list(number), rows, depths)
     offsets = offsets_of(depths)
     functions, locations, strings = _tables(list(number))
     # Written root first, kept leaf first.
@@ -64,6 +72,35 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
         values=values[:, None],
         labels=Labels.none(),
     )
+
+
+def _from_functions(
+    names: list[bytes], rows: NDArray[np.int32], depths: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the frames of all stacks (positions in `names`) and depths, less roots.
+
+    Such roots are no function: empty ones, and the name of the process.
+    """
+    begins = (offsets_of(depths)[:-1])[depths > 1]
+    roots = rows[begins]
+    empty = np.array([not name for name in names], np.bool_)
+    gone = empty[roots]
+    if len(begins) == np.count_nonzero(depths) and not gone.any():
+        root = roots[:1]
+        below = {names[row] for row in np.unique(rows[begins + 1]).tolist()}
+        alone = np.count_nonzero(rows == root) == len(begins) > 0
+        if (
+            (roots == root).all()
+            and alone
+            and names[root[0]] != b"main"
+            and any(map(_ENTRY.fullmatch, below))
+        ):
+            gone = ~gone
+    kept = np.ones(len(rows), np.bool_)
+    kept[begins[gone]] = False
+    less = np.zeros(len(depths), np.int64)
+    less[np.flatnonzero(depths > 1)[gone]] = 1
+    return rows[kept], depths - less
 
 
 class _Lines:

@@ -24,11 +24,15 @@ from tests.examples import examples
 DATA = Path(__file__).parents[2] / "data/python"
 PYTHON = re.compile(r"(.+) \([^()]+\.py[xi]?(?::\d{1,9})?\)")
 _FRAMES = st.one_of(
-    st.sampled_from(("main", "f (x.py:12)", "f (x.py:13)", "a b", "[unknown]", "µ<T>")),
+    st.sampled_from(("main", "f (x.py:12)", "a b", "[unknown]", "_start", "µ<T>")),
     st.text(st.characters(exclude_characters="\n;", codec="utf-8"), max_size=6),
 )
 _COUNTS = st.one_of(st.integers(0, 30), st.just((1 << 63) - 1))
-_LINES = st.lists(st.tuples(st.lists(_FRAMES, min_size=1, max_size=6), _COUNTS))
+_STACKS = st.lists(_FRAMES, min_size=1, max_size=6)
+_LINES = st.one_of(
+    st.lists(st.tuples(_STACKS, _COUNTS)),
+    st.lists(st.tuples(_STACKS.map(lambda stack: ["perf", *stack]), _COUNTS)),
+)
 
 
 def slowly(data):
@@ -43,8 +47,27 @@ def slowly(data):
         if not re.fullmatch(rb"[0-9]{1,19}", count) or int(count) >= 1 << 63:
             return None
         frames = stack.decode("utf-8", "replace").split(";") if stack else []
-        rows.append((";".join(map(named, frames)), int(count)))
-    return rows
+        rows.append((frames, int(count)))
+    stacks = from_functions([frames for frames, _ in rows])
+    counts = [count for _, count in rows]
+    return [
+        (";".join(map(named, frames)), count)
+        for frames, count in zip(stacks, counts, strict=True)
+    ]
+
+
+def from_functions(stacks):
+    """Return the stacks without empty roots, or else without the process's name."""
+    less = [stack[1:] if stack[1:] and not stack[0] else stack for stack in stacks]
+    some = [stack for stack in stacks if stack]
+    if less != stacks or not some or any(len(stack) == 1 for stack in some):
+        return less
+    roots = {stack[0] for stack in some}
+    again = roots & {frame for stack in some for frame in stack[1:]}
+    entries = {stack[1] for stack in some} & {"_start", "[unknown]"}
+    if len(roots) == 1 and roots != {"main"} and not again and entries:
+        return [stack[1:] for stack in stacks]
+    return stacks
 
 
 def named(frame):

@@ -11,7 +11,7 @@ from pprofdiff.model.source import Hunk, SourceText
 
 # A literal of Go, or any other character that is no space.
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|`[^`]*`|\'(?:\\.|[^\'\\])+\'|\S')
-# Lines without a name or number, such as a closing brace, are not known to have moved.
+# Lines with a name or number, unlike a closing brace.
 _WORD = re.compile(r"\w")
 # A call of a function or method, perhaps with type arguments.
 _CALL = re.compile(r"(\w+)(?:\[[^]\n]*\])?\(")
@@ -88,7 +88,7 @@ def called_in(text: SourceText, lines: range) -> set[str]:
 def code_changes(
     hunks: Sequence[Hunk], base: SourceText, new: SourceText
 ) -> list[Hunk]:
-    """Return what changes the code of a function, without lines that only moved in it.
+    """Return what changes the code of a function, without hunks that only moved in it.
 
     If nothing else changed, each move is one hunk, with the same code on both sides.
     """
@@ -96,21 +96,10 @@ def code_changes(
     pairs = list(_moved(hunks, base, new))
     alone = {hunk for pair in pairs for hunk in pair}
     rest = [hunk for hunk in hunks if hunk not in alone]
-    if not rest:
-        return [
-            Hunk(gone.base_start, gone.base_count, came.new_start, came.new_count)
-            for gone, came in pairs
-        ]
-    for moved in tuple(rest):
-        if moved.base_count and moved.new_count:
-            continue
-        for other in tuple(rest):
-            less = None if other == moved else _less(other, moved, base, new)
-            if less is not None:
-                rest[rest.index(other)] = less
-                rest.remove(moved)
-                break
-    return rest
+    return rest or [
+        Hunk(gone.base_start, gone.base_count, came.new_start, came.new_count)
+        for gone, came in pairs
+    ]
 
 
 def _moved(
@@ -129,37 +118,6 @@ def _moved(
         if same is not None:
             added.remove(same)
             yield hunk, same[0]
-
-
-def _less(hunk: Hunk, moved: Hunk, base: SourceText, new: SourceText) -> Hunk | None:
-    """Return a hunk without the lines at its start or end that are those of `moved`.
-
-    `moved` has lines on one side only. None if the hunk does not have them on the other
-    side.
-    """
-    removed = not moved.new_count
-    lost = _numbered(base, moved.base_start, moved.base_count)
-    if not removed:
-        lost = _numbered(new, moved.new_start, moved.new_count)
-    text, first, count = new, hunk.new_start, hunk.new_count
-    if not removed:
-        text, first, count = base, hunk.base_start, hunk.base_count
-    kept, wanted = _numbered(text, first, count), [code for _, code in lost]
-    n = len(wanted)
-    if not any(map(_WORD.search, wanted)) or len(kept) < n:
-        return None
-    if [code for _, code in kept[-n:]] == wanted:
-        start, left = first, kept[-n][0] - first
-    elif [code for _, code in kept[:n]] == wanted:
-        start = kept[n - 1][0] + 1
-        left = first + count - start
-    else:
-        return None
-    # Without lines, a start is the line before.
-    start -= not left
-    if removed:
-        return hunk._replace(new_start=start, new_count=left)
-    return hunk._replace(base_start=start, base_count=left)
 
 
 def _numbered(text: SourceText, start: int, count: int) -> list[tuple[int, str]]:

@@ -251,7 +251,7 @@ normalization settings
 benchmarks gclogs
 ledger
 inferred_work profiles
-control lines series traces run_order
+control lines series traces run_order windows
 call_tree derived
 chain_tree
 comparison

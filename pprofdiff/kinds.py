@@ -43,8 +43,7 @@ class Kind:
     slow: bool = False
     """Whether `decode` also takes a progress callback, ``Callable[[str], None]``."""
     condense: str = ""
-    """``(content, again, *, full: bool) -> content``: a small copy, with results
-    precomputed. ``again() -> content`` reads the input again."""
+    """``(content, *, full: bool) -> None``: precompute results, and free memory."""
     scanner: str = ""
     """Class with ``feed(block: bytes)`` and ``close() -> content | None``."""
     anonymous: str = ""

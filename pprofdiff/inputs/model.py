@@ -103,7 +103,7 @@ class ReadOptions:
     within: str = ""
     """A folder: inputs in it are named by their path relative to it."""
     condense: Literal["no", "short", "full"] = "no"
-    """Condense all large traces but one for a short or full report: `Kind.condense`."""
+    """Condense large traces for a short or full report: `Kind.condense`."""
     say: Callable[[str], None] = _silent
     """Receives one line at a time, always on the caller's thread."""
     progress: Callable[[str], None] = _silent

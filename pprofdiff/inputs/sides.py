@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -85,7 +84,7 @@ def load_sides(
     size = sum(
         len(one.data) for side in named for one in side.inputs if one.kind != "trace"
     )
-    turns = _Turns([one for side in named for one in side.inputs], options, kinds)
+    turns = _Turns(options)
     # Free each side's raw inputs as soon as they are decoded.
     first_side, second_side = [(named[0], words[0])], [(named[1], words[1])]
     del named
@@ -163,15 +162,11 @@ def _settings(captures: Sequence[Capture[Any]]) -> Mapping[str, str]:
 class _Turns:
     """Decodes large inputs one at a time and condenses them to save memory.
 
-    Applies if `ReadOptions.condense` is set, and to all but the last of them.
+    Applies if `ReadOptions.condense` is set.
     """
 
-    def __init__(
-        self, inputs: Sequence[Input], options: ReadOptions, kinds: Collection[KindId]
-    ) -> None:
-        """Take the inputs of both sides."""
+    def __init__(self, options: ReadOptions) -> None:
         self._options = options
-        self._left = sum(_large(one) for one in inputs if one.kind in kinds)
         self._turn = Lock()
 
     def content(self, one: Input) -> Any:  # noqa: ANN401 - see `kinds`
@@ -180,15 +175,9 @@ class _Turns:
         if options.condense == "no" or not _large(one):
             return _content(one, options)
         with self._turn:
-            self._left -= 1
             content = _content(one, options)
-            if self._left:
-                condense = resolve(KINDS[one.kind].condense)
-                again, full = (
-                    partial(_content, one, options),
-                    options.condense == "full",
-                )
-                content = condense(content, again, full=full)
+            condense = resolve(KINDS[one.kind].condense)
+            condense(content, full=options.condense == "full")
             return content
 
 

@@ -1,19 +1,26 @@
 """A trace without its rows: compute what reports need, then free the rows.
 
 The rows of two 40 MB traces take half a gigabyte; what reports show of them takes a
-tenth. So the command keeps the rows of only one trace in memory at a time.
+tenth. So the command keeps the rows of only one trace in memory at a time, and the
+others in temporary files: reading those takes a fiftieth of decoding the trace.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
+from tempfile import TemporaryFile
+from typing import Any
+from weakref import finalize
+
+import numpy as np
 
 from pprofdiff.analysis.traces.collector import stops
 from pprofdiff.analysis.traces.latency import busy_times
 from pprofdiff.analysis.traces.movers import spent
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.waited import spent_in_calls, spent_waiting
-from pprofdiff.model.traces.trace import Trace
+from pprofdiff.model.traces.trace import Intervals, ProcessorIntervals, Rows, Trace
 
 # What findings and the short report need from a trace's rows.
 _TOLD: tuple[Callable[[TraceSide], object], ...] = (
@@ -28,8 +35,8 @@ _TOLD: tuple[Callable[[TraceSide], object], ...] = (
     lambda side: spent(side, "syscall"),
 )
 # What the full tables and the JSON need in addition. Moments and Perfetto slices are
-# not included: they read the trace again. So does a short report that shows what waits
-# waited for: most do not, and millions of waits take longer than reading them.
+# not included: they read the rows again. So does a short report that shows what waits
+# waited for: most do not, and following millions of waits takes as long as decoding.
 _SHOWN: tuple[Callable[[TraceSide], object], ...] = (
     spent_waiting,
     spent_in_calls,
@@ -39,14 +46,41 @@ _SHOWN: tuple[Callable[[TraceSide], object], ...] = (
 )
 
 
-def condense(trace: Trace, again: Callable[[], Trace], *, full: bool = True) -> Trace:
-    """Return the trace after freeing its rows; `again` re-reads it.
+def condense(trace: Trace, *, full: bool = True) -> None:
+    """Compute what reports need of a trace, then free its rows.
 
-    Unless `full`, it keeps only what the short report shows.
+    Unless `full`, that is only what the short report shows. Where no temporary file can
+    be written, the rows stay.
     """
     side = TraceSide("", "", trace)
     # Following waits takes the most memory: first, while little else is kept.
     for make in (*_SHOWN, *_TOLD) if full else _TOLD:
         make(side)
+    try:
+        again = _written(Rows(trace.intervals, trace.processor_intervals))
+    except OSError:
+        return
     trace.let_go(again)
-    return trace
+
+
+def _written(rows: Rows) -> Callable[[], Rows]:
+    """Write rows to a temporary file; return what reads them."""
+    file = TemporaryFile()  # noqa: SIM115 - closed with what reads it
+    shapes: list[list[tuple[np.dtype[Any], int]]] = []
+    for table in rows:
+        columns = [getattr(table, one.name) for one in fields(table)]
+        for column in columns:
+            file.write(column.data)
+        shapes.append([(column.dtype, len(column)) for column in columns])
+    file.flush()
+
+    def again() -> Rows:
+        file.seek(0)
+        intervals, processors = (
+            [np.fromfile(file, dtype, size) for dtype, size in shape]
+            for shape in shapes
+        )
+        return Rows(Intervals(*intervals), ProcessorIntervals(*processors))
+
+    finalize(again, file.close)
+    return again

@@ -159,6 +159,13 @@ class ProcessorIntervals:
         return len(self.start_ns)
 
 
+class Rows(NamedTuple):
+    """What takes nearly all of a trace's memory."""
+
+    intervals: Intervals
+    processor_intervals: ProcessorIntervals
+
+
 class Sync(NamedTuple):
     """The start of a generation: its number, and its time on the trace's clock.
 
@@ -195,8 +202,8 @@ class Trace:
     events read, `experimental` how many of those are of the alloc/free experiment.
     `heap_live_bytes`, `heap_goal_bytes` and `gomaxprocs` are metrics over time.
 
-    `intervals` and `processor_intervals` take nearly all of its memory. `let_go` frees
-    them; accessing them afterwards blocks while they are read again. `once` caches
+    `intervals` and `processor_intervals`, its `Rows`, take nearly all of its memory.
+    `let_go` frees them; accessing them afterwards reads them again. `once` caches
     results derived from them.
     """
 
@@ -225,7 +232,7 @@ class Trace:
     labels: Labels
     samples: CPUSamples
     _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
-    _again: Callable[[], Trace] | None = field(default=None, init=False, repr=False)
+    _again: Callable[[], Rows] | None = field(default=None, init=False, repr=False)
 
     def once(self, name: str, work: Callable[[Trace], T]) -> T:
         """Return `work` of the trace, computed on first use and cached.
@@ -233,30 +240,33 @@ class Trace:
         `name` is the cache key: one name, one function of the trace alone.
         """
         if name not in self._made:
+            again = self._again
             self._made[name] = work(self)
+            if again is not None and self._again is None:
+                self.let_go(again)
         made: T = self._made[name]
         return made
 
-    def let_go(self, again: Callable[[], Trace]) -> None:
-        """Free `intervals` and `processor_intervals`.
+    def let_go(self, again: Callable[[], Rows]) -> None:
+        """Free the rows; `again` reads the same ones.
 
-        `again` reads the same trace. It is called at most once: the rows then stay.
+        Where `once` asks for them, they are freed after its work; else they stay.
         """
         object.__setattr__(self, "_again", again)
-        for name in _ROWS:
+        for name in Rows._fields:
             object.__delattr__(self, name)
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> object:
             """Return freed rows, read again."""
-            if name not in _ROWS or self._again is None:
+            if name not in Rows._fields or self._again is None:
                 msg = f"{type(self).__name__!r} object has no attribute {name!r}"
                 raise AttributeError(msg)
-            same = self._again()
+            rows = self._again()
             object.__setattr__(self, "_again", None)
-            for rows in _ROWS:
-                object.__setattr__(self, rows, getattr(same, rows))
+            for field_, table in zip(Rows._fields, rows, strict=True):
+                object.__setattr__(self, field_, table)
             return getattr(self, name)
 
     def __repr__(self) -> str:
@@ -314,9 +324,6 @@ class Trace:
                 "by": _named(rows.by, self.goroutines.id),
             }
         )
-
-
-_ROWS = ("intervals", "processor_intervals")
 
 
 def _codes(names: NDArray[np.object_], owner: Column) -> tuple[Column, list[str]]:

@@ -7,7 +7,12 @@ from posixpath import basename, dirname
 from typing import NamedTuple
 
 from pprofdiff.analysis.causes.carriers import Carriers, with_others
-from pprofdiff.analysis.causes.finding import Fact, Finding, with_spans
+from pprofdiff.analysis.causes.finding import (
+    CHANGED_ALONE,
+    Fact,
+    Finding,
+    with_spans,
+)
 from pprofdiff.analysis.causes.wording import (
     alike,
     count,
@@ -72,7 +77,7 @@ def changed_alone(carriers: Carriers) -> Finding | None:
         clauses.append(f"other code of their packages changed {where}")
     named = _first_of_each(carriers, rows)
     finding = Finding(
-        "changed-alone",
+        CHANGED_ALONE,
         "; ".join(clauses),
         "",
         facts,

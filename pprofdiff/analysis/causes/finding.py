@@ -32,6 +32,10 @@ def severity_of(share: float) -> Severity:
     return "minor" if share >= MINOR else "info"
 
 
+CHANGED_ALONE = "changed-alone"
+"""The id of the finding on what changed where no cause is known."""
+
+
 class Fact(NamedTuple):
     """One piece of evidence: what, from which field of which input, base and new.
 

@@ -200,25 +200,32 @@ def with_callers(
             at = left.index(place)
             left[at] = _with_own_callers(cpu, place, claim, callers)
             left = [one for one in left if one not in same]
-    return [_with_cheaper_callees(cpu, one, left) for one in left]
+    return _with_contrary_callees(cpu, left)
 
 
-def _with_cheaper_callees(
-    cpu: CPUComparison, place: Place, found: Sequence[Place]
-) -> Place:
-    """Return a function with its callees if they take back a good part of its change.
+def _with_contrary_callees(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
+    """Return places; a function with its callees if they take back its change.
 
-    Work that moved between a function and its callees is no change of either.
+    Work that moved between a function and its callees is no change of either. For
+    inlined callees, the compiler decides whose an instruction is.
     """
-    if not taken_back(cpu, place):
-        return place
-    whole = _whole(cpu, place.row)
-    same_way = _delta(cpu, place) * _delta(cpu, whole) > 0
-    if same_way and not cpu.change(whole.claim).significant:
-        return place
-    others = [one for one in found if one.row != place.row]
-    shared = any(any(cpu.sums(one.claim.within(whole.claim))) for one in others)
-    return place if shared else whole
+    left = list(found)
+    for place in found:
+        if place not in left or not taken_back(cpu, place):
+            continue
+        whole = _whole(cpu, place.row)
+        same_way = _delta(cpu, place) * _delta(cpu, whole) > 0
+        if same_way and not cpu.change(whole.claim).significant:
+            continue
+        others = [one for one in left if one.row != place.row]
+        inside = [one for one in others if any(cpu.sums(one.claim.within(whole.claim)))]
+        if all(
+            _holds(cpu, whole.claim, one) and _delta(cpu, one) * _delta(cpu, place) < 0
+            for one in inside
+        ):
+            left[left.index(place)] = whole
+            left = [one for one in left if one not in inside]
+    return left
 
 
 def taken_back(cpu: CPUComparison, place: Place) -> bool:

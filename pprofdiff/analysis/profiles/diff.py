@@ -40,7 +40,6 @@ from pprofdiff.analysis.profiles.kinds import (
     kind_name,
     primary_column,
 )
-from pprofdiff.analysis.profiles.parts import wholes_of
 from pprofdiff.analysis.profiles.rows import (
     Granularity,
     PairedRows,
@@ -359,11 +358,6 @@ class ProfileDiff:
         return stack_table(
             self.paired_functions, *self._samples, self.normalization, self.model
         )
-
-    @cached_property
-    def wholes(self) -> NDArray[np.int64]:
-        """The function that each one counts as; see `wholes_of`."""
-        return wholes_of(self.paired_functions, (self.base.profile, self.new.profile))
 
     @property
     def attributions(self) -> tuple[Attribution, Attribution] | None:

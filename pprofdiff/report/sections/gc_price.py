@@ -65,14 +65,10 @@ def gc_price_parts(report: ReportModel) -> Iterator[SectionPart]:
 def gc_price_brief(report: ReportModel) -> Iterator[Table]:
     """Yield what changed GC CPU most, if that is a major change.
 
-    The causes of measured benchmarks have the bytes that each place allocates, so the
-    table is shown only if the price of a byte changed GC CPU more.
+    The causes of measured benchmarks have the bytes that each place allocates.
     """
     account = report.gc
-    if account is None or not account.major:
-        return
-    allocated, price = account.split.allocated, account.split.price
-    if not report.comparison.measured or abs(price.part) > abs(allocated.part):
+    if account is not None and account.major and not report.comparison.measured:
         yield _table(report, account, brief=True)
 
 

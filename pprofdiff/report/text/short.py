@@ -155,8 +155,9 @@ def _parts(
 def _averages(report: ReportModel, of_report: Sequence[Section], explained: Why) -> str:
     """Return what an op is in amounts of causes, if that is an average of several."""
     turns = report.comparison.turns
-    amounts = any(reason.amount for reason in explained.reasons)
-    if not (of_report and amounts and turns is not None and turns.several):
+    found = [reason.finding for reason in explained.reasons]
+    of_all = any(f.evidence for f in found) and not any(f.unit for f in found)
+    if not (of_report and of_all and turns is not None and turns.several):
         return ""
     mode = of_report[0].mode.replace(";", ",", 1)
     return f"{mode[0].upper()}{mode[1:]}."

@@ -12,6 +12,7 @@ from pprofdiff.analysis.causes.places import of_harness
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.harness import is_testing
+from pprofdiff.analysis.profiles.owners import of_program, owners_in_both
 from pprofdiff.analysis.profiles.rows import Granularity
 from pprofdiff.analysis.profiles.tables import Table as FunctionTable
 from pprofdiff.analysis.profiles.tables import ValueColumn, chains, plumbing
@@ -141,11 +142,10 @@ def moved_most(
     if brief:
         # The table of groups has the runtime.
         kept = kept & _of_program(diff, table) & ~runtime_like(table.names)
+        program, both = of_program(diff.paired_functions)
         names = diff.paired_functions.names
-        parts = {
-            names[row] for row in np.flatnonzero(diff.wholes != np.arange(len(names)))
-        }
-        kept &= np.array([name not in parts for name in table.names])
+        alone = {names[row] for row in np.flatnonzero(program & ~both)}
+        kept &= np.array([name not in alone for name in table.names])
     chosen = _without_runtime(diff, table, chains(table, order[kept[order]], "cum"))
     if not chosen:
         of = "the program" if brief else ""
@@ -168,18 +168,21 @@ def owned_most(
 
     A sample's owner is the frame nearest the leaf that is not in the standard library.
     Without attributed samples there is none, and lines and files own nothing. For
-    benchmarks that were `measured`, their harness is left out, and functions that one
-    side has as parts of another one count as that one.
+    benchmarks that were `measured`, their harness is left out, and the owner is one
+    that both sides have.
     """
     if granularity != "functions" or diff.attributions is None:
         return
     table = diff.table(granularity)
     paired = diff.paired_functions
-    counts_as = diff.wholes if measured else np.arange(len(paired.names))
-    base_rows, new_rows = (
-        np.where(one.owner >= 0, counts_as[paired.union[side][one.owner]], -1)
-        for side, one in enumerate(diff.attributions)
-    )
+    if measured:
+        profiles = diff.base.profile, diff.new.profile
+        base_rows, new_rows = owners_in_both(paired, profiles)
+    else:
+        base_rows, new_rows = (
+            np.where(one.owner >= 0, paired.union[side][one.owner], -1)
+            for side, one in enumerate(diff.attributions)
+        )
     runs = diff.runs_of((base_rows, new_rows), len(paired.names))
     base, new = merged(runs)
     some = np.flatnonzero((base != 0) | (new != 0))

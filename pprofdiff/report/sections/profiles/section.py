@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from pprofdiff.analysis.causes.finding import CHANGED_ALONE
 from pprofdiff.analysis.causes.sites import Sites
 from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.outcome.by_unit import counts_alike
@@ -245,8 +246,8 @@ def _short_parts(
             yield group_table(
                 diff, labels, categories, brief=brief, undecided=undecided
             )
-        # The causes of benchmarks say where it changed.
-        if not (brief and causes):
+        # The findings on benchmarks say where it changed, if that is known.
+        if not brief or all(f.id == CHANGED_ALONE for f in report.findings.found):
             yield moved_most(
                 diff,
                 labels,

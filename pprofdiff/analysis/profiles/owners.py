@@ -1,0 +1,53 @@
+"""Who owns a sample where code moved into a callee, or back.
+
+The code costs the same in another function. Samples cannot show that it is the same
+code, but a caller that both sides have owns its cost either way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.ledger.codes import owned
+from pprofdiff.analysis.ledger.graph import walk
+from pprofdiff.analysis.profiles.rows import PairedRows
+from pprofdiff.model.csr import first_in_row
+from pprofdiff.model.profiles.profile import Profile
+
+Column = NDArray[np.int64]
+
+
+def of_program(functions: PairedRows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which functions of the union are the program's, on either and both sides.
+
+    Both are bool, one element per row.
+    """
+    there = np.zeros((2, len(functions.names)), np.bool_)
+    for side, rows in zip(there, functions.union, strict=True):
+        side[rows] = True
+    program = np.array(owned(functions.names), np.bool_)
+    return program, program & there.all(axis=0)
+
+
+def owners_in_both(
+    functions: PairedRows, profiles: tuple[Profile, Profile]
+) -> tuple[Column, Column]:
+    """Return the innermost function of the program that both sides have, per sample.
+
+    That is the innermost one of its side if none of a stack is in both. Functions are
+    int64 rows of the union, -1 for none, as (base, new).
+    """
+    program, both = of_program(functions)
+    sides = []
+    for side, profile in enumerate(profiles):
+        of_line, found = functions.of_lines(side), np.full(len(profile), -1, np.int64)
+        for start, stop, frames in walk(profile):
+            rows = of_line[frames.line]
+            first = first_in_row(both[rows], frames.offsets)
+            first = np.where(
+                first >= 0, first, first_in_row(program[rows], frames.offsets)
+            )
+            found[start:stop] = np.append(rows, -1)[first]
+        sides.append(found)
+    return sides[0], sides[1]

@@ -281,7 +281,9 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
         and (new - base) * (finding.explains or 0.0) > 0
         for base, new in filter(None, counted)
     )
-    owners = [draft for draft in drafts if draft[1].sure]
+    owners = [
+        draft for draft in drafts if draft[1].sure and draft[1].severity != "info"
+    ]
     owners.sort(key=lambda draft: -draft[0])
     if follows and owners:
         weight, cause, below = owners[0]

@@ -21,6 +21,7 @@ from pprofdiff.analysis.traces.movers import spent
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.waited import spent_in_calls, spent_waiting
 from pprofdiff.model.traces.trace import Intervals, ProcessorIntervals, Rows, Trace
+from pprofdiff.unused_memory import give_back
 
 # What findings and the short report need from a trace's rows.
 _TOLD: tuple[Callable[[TraceSide], object], ...] = (
@@ -75,6 +76,7 @@ def _written(rows: Rows) -> Callable[[], Rows]:
     file.flush()
 
     def again() -> Rows:
+        give_back()
         file.seek(0)
         intervals, processors = (
             [np.fromfile(file, dtype, size) for dtype, size in shape]

@@ -297,8 +297,7 @@ class SourceNote(NamedTuple):
 
     def _named(self, commit: Commit) -> str:
         subject = f' "{commit.subject}"' if commit.subject else ""
-        known = self.titled and self.located
-        return f"{'' if known else commit.short}{subject}".strip()
+        return f"{'' if self.titled else commit.short}{subject}".strip()
 
     @property
     def commits(self) -> tuple[Commit, ...]:

@@ -74,7 +74,8 @@ def changed_alone(carriers: Carriers) -> Finding | None:
         where = f"at {listed(others)}"
         if len(others) > SEVERAL:
             where = f"in {count(len(others))} hunks"
-        clauses.append(f"other code of their packages changed {where}")
+        whose = "its package" if len(changed) == 1 else "their packages"
+        clauses.append(f"other code of {whose} changed {where}")
     named = _first_of_each(carriers, rows)
     finding = Finding(
         CHANGED_ALONE,

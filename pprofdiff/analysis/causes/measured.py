@@ -6,9 +6,9 @@ where, and every allocated object.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from math import log
+from math import inf, log
 from typing import NamedTuple
 
 import numpy as np
@@ -289,9 +289,9 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
         weight, cause, below = owners[0]
         if len(owners) > 1:
             every = "both" if len(owners) == 2 else "all"
-            finding = finding._replace(
-                title=f"{finding.title}, from {every} allocation causes"
-            )
+            way = "more" if (finding.explains or 0.0) > 0 else "less"
+            title = f"{finding.title}, since {every} allocate {way}"
+            finding = finding._replace(title=title)
         drafts[drafts.index(owners[0])] = weight, cause, [*below, finding]
     elif view.moved:
         drafts.append((finding.weight, finding, []))
@@ -318,7 +318,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         _absorbed(cpu, place),
         _inlined(cpu, place),
         _with_its_callees(cpu, place),
-        _inside(callees, _mechanism(cpu, place, {amount for _, amount in resources})),
+        _inside(callees, _mechanism(cpu, place, dict(resources))),
         _in_clauses(resources, scale_of(cpu.diff).unit),
     ]
     share = abs(delta) / cpu.whole
@@ -407,6 +407,9 @@ def _sites_of(
     name = cpu.names[place.row]
     if view.sites is None:
         return None, frozenset()
+    if place.callers:
+        # Other places may have some of the callers' samples: whose bytes is unknown.
+        return None, frozenset()
     if place.whole:
         return view.sites.under(name)
     names = [name, *(cpu.names[row] for row in place.others)]
@@ -421,12 +424,13 @@ def _title(cpu: CPUComparison, place: Place) -> str:
     elif place.whole:
         amount = f"{amount} cum"
     ratio = cpu.diff.normalization.ratio(place.base, place.new)
+    takes, uses = ("take", "use") if len(place.callers) > 1 else ("takes", "uses")
     if not place.new:
-        return f"{who} no longer takes CPU: {amount}"
+        return f"{who} no longer {takes} CPU: {amount}"
     if not place.base or ratio is None:
         share = percent(place.new, cpu.diff.totals[1])
-        return f"{who} now takes {share} of the CPU: {amount}"
-    return f"{who} uses {times_the(ratio, 'CPU')}: {amount}"
+        return f"{who} now {takes} {share} of the CPU: {amount}"
+    return f"{who} {uses} {times_the(ratio, 'CPU')}: {amount}"
 
 
 def _which(cpu: CPUComparison, place: Place) -> str:
@@ -442,7 +446,7 @@ def _who(cpu: CPUComparison, place: Place) -> str:
     """Return a place's name; with the callee whose work it does on one side."""
     who = _called(cpu.names[place.row])
     if place.callers:
-        return f"{who} with its callers {listed(_callers(cpu, place))}"
+        return f"{listed(_callers(cpu, place))} with {who}"
     if place.absorbed < 0:
         return who
     return f"{who} with {_called(cpu.names[place.absorbed])}"
@@ -571,11 +575,11 @@ def _inside(callees: str, mechanism: str) -> str:
     return f"{callees}, {mechanism}" if callees else f"In it: {mechanism}"
 
 
-def _mechanism(cpu: CPUComparison, place: Place, said: set[str]) -> str:
+def _mechanism(cpu: CPUComparison, place: Place, said: Mapping[str, str]) -> str:
     """Return the largest kind of runtime work that only one side does, "" for none.
 
-    Kinds that changed against the place, or whose amount was `said`, are skipped, as is
-    what lies under the callees that are named.
+    Kinds that changed against the place, or whose label or amount was `said`, are
+    skipped, as is what lies under the callees that are named.
     """
     if not place.base or not place.new:
         return ""
@@ -592,10 +596,12 @@ def _mechanism(cpu: CPUComparison, place: Place, said: set[str]) -> str:
         delta = cpu.delta(claim)
         if min(base, new) or abs(delta) < LITTLE * whole:
             continue
-        if delta * moved < 0 or _signed(scale_of(cpu.diff), delta) in said:
+        label = table.category_labels.get(category, category)
+        if delta * moved < 0 or label in said:
+            continue
+        if _signed(scale_of(cpu.diff), delta) in said.values():
             continue
         if cpu.change(claim).significant:
-            label = table.category_labels.get(category, category)
             amount = cpu.words(base, new)
             found.append((abs(delta), f"{label} {amount}"))
     return max(found)[1] if found else ""
@@ -716,6 +722,8 @@ def _of_runtime(
     """Return the change of runtime work outside places, or None within noise.
 
     With `collects`, GC work changed too and wakes its workers more or less often.
+    Without, scheduling is no change unless it changed by more than the total: the
+    longer an op takes, the more often it is preempted.
     """
     claim = cpu.of_groups(*what.groups).without(taken)
     if not cpu.change(claim).significant:
@@ -728,6 +736,11 @@ def _of_runtime(
     if share < MINOR:
         return None
     ratio = cpu.diff.normalization.ratio(base, new)
+    total = cpu.diff.normalization.ratio(*cpu.diff.totals)
+    if what.id != _GC_WORK and not collects and ratio and total:
+        of_total = log(ratio) / log(total) if total != 1 else inf
+        if 0 < of_total <= 1:
+            return None
     amount = cpu.words(base, new)
     all_ = (base, new) == cpu.sums(cpu.of_groups(*what.groups))
     who = f"{what.label}{'' if all_ else ' in other stacks'}{what.also}"

@@ -456,7 +456,7 @@ def test_code_that_left_several_callers_counts_with_what_it_costs_now():
     new = REST | {path("A"): 320, path("B"): 310} | moved
     comparison, findings = causes(Unit(base), Unit(new))
     (cause,) = findings.causes
-    assert cause.title.startswith("p.Shared with its callers p.A and p.B uses ")
+    assert cause.title.startswith("p.A and p.B with p.Shared use ")
     whole = [per_op(comparison, side, n) for side, n in enumerate((780, 1610))]
     assert cause.own == pytest.approx((whole[1] - whole[0]) * 1e9, rel=1e-6)
     assert "p.Shared has samples in new only" in cause.text

@@ -8,6 +8,7 @@ import numpy as np
 
 from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.ledger.views import View, together
+from pprofdiff.analysis.policy import MUCH
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import paid_by_site
 from pprofdiff.analysis.profiles.groups import (
@@ -117,8 +118,13 @@ def _large(diff: ProfileDiff, part: JudgedSum) -> bool:
 
 
 def _worth_a_row(diff: ProfileDiff, group: JudgedSum, *, only: bool) -> bool:
-    """Return whether a group changed or, unless `only` then, is a notable share."""
+    """Return whether a group changed or, unless `only` then, is a notable share.
+
+    A large difference within noise has a row too: added up with others, it may vanish.
+    """
     base, new = diff.totals
+    if abs(group.delta) >= MUCH * max(map(abs, diff.normalization.scaled(base, new))):
+        return True
     large = (
         group.base >= _WORTH_ONE_OF_FEW * base or group.new >= _WORTH_ONE_OF_FEW * new
     )

@@ -248,7 +248,7 @@ def _short_parts(
             )
         # The findings on benchmarks say where it changed, if that is known.
         if not brief or all(f.id == CHANGED_ALONE for f in report.findings.found):
-            yield moved_most(
+            most = moved_most(
                 diff,
                 labels,
                 scope.granularity,
@@ -256,6 +256,8 @@ def _short_parts(
                 brief=brief,
                 together=bool(report.outcome.units),
             )
+            if isinstance(most, Table) or not (brief and report.findings.found):
+                yield most
         yield from _of_fleet(report, diff, rows)
     if scope.joined:
         yield from renamed(diff)

@@ -87,8 +87,8 @@ def _no_pprof_only(view: str, flags: list[tuple[str, str, str]]) -> None:
     """Refuse flags of pprof's tables with a view that has none."""
     for typed, name, _ in flags:
         if view in ("report", "list", "waits") and name in PPROF_ONLY:
-            others = "add it" if view == "report" else f"not with -{view}"
-            raise UsageError(f"-{typed} goes with -top: {others}")
+            others = "add one of them" if view == "report" else f"not with -{view}"
+            raise UsageError(f"-{typed} goes with -top or -peek: {others}")
 
 
 def _no_gate_with(chosen: dict[str, object]) -> None:
@@ -184,11 +184,15 @@ def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
     elif flag.kind == "set":
         if not flag_value(flag, value):
             return
-        _agree(chosen, flag.field, flag.value)
+        if flag.name == "mean_delay":
+            _agree(chosen, "sample_index", "delay")
+            chosen["mean"] = True
+        else:
+            _agree(chosen, flag.field, flag.value)
     elif flag.name == "sample_index":
         _agree(chosen, flag.field, value)
     else:
-        if flag.name == "list":
+        if flag.name in ("peek", "list"):
             _agree(chosen, "view", flag.name)
         chosen[flag.field] = flag_value(flag, value)
 
@@ -268,7 +272,7 @@ def help_text() -> str:
         "  (was X): the same function, renamed or moved; (probably was X): by its",
         "  samples, not its name; (perhaps X now): X may have replaced it.",
         "",
-        "*: of -top only.",
+        "*: of -top and -peek only.",
         "Exit status: 0 done, 1 a rule of --fail-on tripped, 2 error: nothing was",
         "  compared, a file of a folder was damaged or unreadable (the rest is",
         "  compared), or an output could not be made (all others are).",

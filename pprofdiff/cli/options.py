@@ -34,7 +34,8 @@ class Options(NamedTuple):
     base: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
     subtract: str = "diff_base"  # or "base"
-    view: str = "report"  # or top, list, proto, waits
+    view: str = "report"  # or top, peek, list, proto, waits
+    peek: str = ""
     listed: str = ""
     explain: str = ""
     source: str = ""
@@ -49,11 +50,15 @@ class Options(NamedTuple):
     pair_names: tuple[tuple[str, str], ...] = ()
     no_pairing: bool = False
     same_within: float | None = None
+    drop_negative: bool = False
     sort: str = "flat"  # or cum
     nodecount: int = -1
     nodefraction: float = 0.005
+    edgefraction: float = 0.001
     trim: bool = True
-    granularity: str = "functions"  # or files, lines
+    granularity: str = "functions"  # or filefunctions, files, lines
+    noinlines: bool = False
+    relative_percentages: bool = False
     focus: str = ""
     ignore: str = ""
     hide: str = ""
@@ -63,6 +68,8 @@ class Options(NamedTuple):
     tagignore: str = ""
     sample_index: str = ""
     state: str = ""
+    unit: str = "minimum"
+    mean: bool = False
     outputs: tuple[str, ...] = ()
     full: bool = False
     joined: bool = False
@@ -141,7 +148,7 @@ class Flag(NamedTuple):
     ours
         Whether ``go tool pprof`` lacks it.
     views
-        The views it applies to; ``pprof`` means ``-top``.
+        The views it applies to; ``pprof`` means ``-top`` and ``-peek``.
     """
 
     group: str
@@ -179,8 +186,10 @@ FLAGS = (
     Flag(_COMPARE, "pair_names", "pairs", "pair_names", "OLD=NEW", "treat two functions as one; a * in each for many; repeatable", ours=True, views="report"),
     Flag(_COMPARE, "no_pairing", "bool", "no_pairing", "", "never pair functions of different names", ours=True, views="report"),
     Flag(_COMPARE, "same_within", "percent", "same_within", "PERCENT", "builds are the same if cost per op differs by less (2%)", ours=True, views="report"),
+    Flag(_COMPARE, "drop_negative", "bool", "drop_negative", "", "leave out what got cheaper", views="pprof"),
     Flag(_VIEW, "top", "set", "view", "", "pprof's table of functions", value="top"),
     Flag(_VIEW, "text", "set", "view", "", "the same as -top", value="top"),
+    Flag(_VIEW, "peek", "str", "peek", "REGEX", "callers and callees of the functions that match"),
     Flag(_VIEW, "list", "str", "listed", "REGEX", "source of the functions that match, each line with base, new and delta"),
     Flag(_VIEW, "proto", "set", "view", "", "the diff as a profile, to standard output", value="proto"),
     Flag(_VIEW, "explain", "str", "explain", "REGEX", "the stacks of a function or category, and the rule that classified them", ours=True),
@@ -195,16 +204,20 @@ FLAGS = (
     Flag(_ROWS, "cum", "set", "sort", "", "sort by cost including callees", value="cum", views="pprof"),
     Flag(_ROWS, "nodecount", "int", "nodecount", "N", "show at most N rows", views="pprof"),
     Flag(_ROWS, "nodefraction", "float", "nodefraction", "N", "hide rows under this share (0.005)", views="pprof"),
-    Flag(_ROWS, "trim", "bool", "trim", "", "apply the two limits above (-trim=false: all rows)", views="pprof"),
+    Flag(_ROWS, "edgefraction", "float", "edgefraction", "N", "hide edges under this share (0.001)", views="pprof"),
+    Flag(_ROWS, "trim", "bool", "trim", "", "apply the three limits above (-trim=false: all rows)", views="pprof"),
     Flag(_ROWS, "functions", "set", "granularity", "", "one row per function", value="functions"),
+    Flag(_ROWS, "filefunctions", "set", "granularity", "", "one row per function and file", value="filefunctions", views="pprof"),
     Flag(_ROWS, "files", "set", "granularity", "", "one row per file", value="files"),
     Flag(_ROWS, "lines", "set", "granularity", "", "one row per source line", value="lines"),
+    Flag(_ROWS, "noinlines", "bool", "noinlines", "", "charge inlined functions to their caller", views="pprof"),
+    Flag(_ROWS, "relative_percentages", "bool", "relative_percentages", "", "percent of what the patterns left", views="pprof"),
     Flag(_PATTERNS, "focus", "str", "focus", "REGEX", "only stacks with a matching frame"),
     Flag(_PATTERNS, "ignore", "str", "ignore", "REGEX", "no stacks with a matching frame"),
     Flag(_PATTERNS, "hide", "str", "hide", "REGEX", "drop matching frames"),
     Flag(_PATTERNS, "show", "str", "show", "REGEX", "keep only matching frames"),
     Flag(_PATTERNS, "show_from", "str", "show_from", "REGEX", "drop frames above the first that matches"),
-    Flag(_PATTERNS, "tagfocus", "str", "tagfocus", "REGEX", "only samples with a matching label"),
+    Flag(_PATTERNS, "tagfocus", "str", "tagfocus", "REGEX", "only samples with a matching label, or number in a range"),
     Flag(_PATTERNS, "tagignore", "str", "tagignore", "REGEX", "no samples with a matching label"),
     Flag(_VALUE, "sample_index", "str", "sample_index", "X", "sample type, by name or position"),
     Flag(_VALUE, "state", "choice", "state", "STATE", "traces by stack: time running, runnable, blocked, syscall; cpu: samples", value="running runnable blocked syscall cpu", ours=True),
@@ -212,6 +225,11 @@ FLAGS = (
     Flag(_VALUE, "inuse_objects", "set", "sample_index", "", "-sample_index=inuse_objects", value="inuse_objects"),
     Flag(_VALUE, "alloc_space", "set", "sample_index", "", "-sample_index=alloc_space", value="alloc_space"),
     Flag(_VALUE, "alloc_objects", "set", "sample_index", "", "-sample_index=alloc_objects", value="alloc_objects"),
+    Flag(_VALUE, "contentions", "set", "sample_index", "", "-sample_index=contentions", value="contentions"),
+    Flag(_VALUE, "total_delay", "set", "sample_index", "", "-sample_index=delay", value="delay"),
+    Flag(_VALUE, "mean_delay", "set", "mean", "", "-sample_index=delay -mean", value="delay", views="pprof"),
+    Flag(_VALUE, "mean", "bool", "mean", "", "value by the first sample type (such as delay by contention)", views="pprof"),
+    Flag(_VALUE, "unit", "str", "unit", "X", "unit to print, such as ms or MB (minimum: chosen to fit)", views="pprof"),
     Flag(_OUT, "output", "append", "outputs", "FILE", "write .html .md .json .brief.json .csv .svg .png .pb.gz .perfetto.json", short="o"),
     Flag(_OUT, "color", "choice", "color", "WHEN", "auto, always or never", value="auto always never", ours=True),
     Flag(_OUT, "progress", "bool", "progress", "", "show progress of long work on a terminal", ours=True),
@@ -266,17 +284,16 @@ PPROF_ONLY = frozenset(flag.name for flag in FLAGS if flag.views == "pprof")
 # first set needs a value.
 REFUSED_WITH_VALUE = frozenset(
     """
-    add_comment buildid disasm divide_by edgefraction http peek prune_from source_path
-    symbolize tagleaf tagroot tagshow taghide tls_ca tls_cert tls_key tools trim_path unit
+    add_comment buildid disasm divide_by http prune_from source_path
+    symbolize tagleaf tagroot tagshow taghide tls_ca tls_cert tls_key tools trim_path
     weblist
     """.split()  # noqa: SIM905 - more compact
 )
 REFUSED = REFUSED_WITH_VALUE | frozenset(
     """
-    addresses call_tree callgrind comments compact_labels contentions dot drop_negative
-    eog evince filefunctions
-    gif gv intel_syntax kcachegrind mean mean_delay no_browser noinlines pdf png ps raw
-    relative_percentages showcolumns svg tags topproto total_delay traces tree web
+    addresses call_tree callgrind comments compact_labels dot eog evince
+    gif gv intel_syntax kcachegrind no_browser pdf png ps raw showcolumns svg
+    tags topproto traces tree web
     """.split()  # noqa: SIM905 - likewise
 )
 

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pprofdiff.report.text.lines import Page
 
 _TRACES: tuple[KindId, ...] = ("trace",)
-_PPROF_VIEWS = ("top", "proto")
+_PPROF_VIEWS = ("top", "peek", "proto")
 
 
 def run(
@@ -281,7 +281,7 @@ def _pprof_view(options: Options, screen: Screen) -> int:
             _say_left_out(loaded.notes, screen)
         kind = cast("ViewKind", options.view)
         shaped = _view_options(options)
-        data = view_bytes(profile, kind, shaped, warn=screen.say)
+        data = view_bytes(profile, kind, shaped, pattern=options.peek, warn=screen.say)
     failed: list[Exception] = []
     if options.outputs:
         failed = _write([(path, lambda: data) for path in options.outputs])
@@ -302,10 +302,16 @@ def _view_options(options: Options) -> ViewOptions:
     return ViewOptions(
         filters=options.filters,
         sample_index=options.sample_index,
+        mean=options.mean,
+        unit=options.unit,
         granularity=options.granularity,
+        noinlines=options.noinlines,
+        relative_percentages=options.relative_percentages,
+        drop_negative=options.drop_negative,
         sort="cum" if options.sort == "cum" else "flat",
         nodecount=options.nodecount,
         nodefraction=options.nodefraction,
+        edgefraction=options.edgefraction,
         trim=options.trim,
     )
 

@@ -59,7 +59,7 @@ _OPTIONS = (
     *(("--fail-on=cum:main:+5%", "--strict"), ("-focus=main",), ("-hide=runtime",)),
     *(("-lines",), ("-files",), ("-sample_index=0",), ("--no-pairing",)),
     *(("-explain=main",), ("-top",), ("-top", "-cum", "-base"), ("-peek=main",)),
-    *(("-proto",), ("--only-if-changed",), ("--no-paths",)),
+    *(("-top", "-mean"), ("-proto",), ("--only-if-changed",), ("--no-paths",)),
 )
 _ENDINGS = ("json", "md", "csv", "pb.gz")
 _DRAWN = ("html", "svg", "png")  # these take longest
@@ -262,7 +262,7 @@ def _wrong(folder, base, new, asked):
         sides.append(str(path))
     first = "-base" if "-base" in options else "-diff_base"
     words = [word for word in options if word != "-base"]
-    view = any(word.startswith(("-top", "-proto")) for word in words)
+    view = any(word.startswith(("-top", "-peek", "-proto")) for word in words)
     outputs = [] if view else [folder / f"out.{ending}" for ending in endings if ending]
     for path in outputs:
         path.unlink(missing_ok=True)

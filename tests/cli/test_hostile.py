@@ -319,6 +319,7 @@ def test_names_that_no_program_has(attempt, name, prefix):
         ("--color=always", "-explain=main"),
         ("-top",),
         ("-top", "-lines"),
+        ("-peek=main",),
     ],
     ids=" ".join,
 )

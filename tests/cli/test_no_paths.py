@@ -26,7 +26,7 @@ HIDDEN = "sekret"
 FORMATS = ("x.json", "x.csv", "x.md", "x.html", "x.pb.gz")
 VIEWS = (
     *((), ("--explain=inner.Work",), ("-top",), ("-top", "-files"), ("-top", "-lines")),
-    *(("-lines",), ("-files",), ("--joined",)),
+    *(("-lines",), ("-files",), ("--joined",), ("-peek=.",)),
     *(("--state=running",), ("-top", "-lines", "--state=running")),
 )
 PROGRAM = """\
@@ -118,7 +118,7 @@ def leaks(data, word=HIDDEN):
 @pytest.mark.parametrize("words", VIEWS, ids=" ".join)
 def test_no_view_names_a_folder(cli, built_here, words):
     sides = built_here
-    if words[:1] == ("-top",):
+    if words[:1] in (("-top",), ("-peek=.",)):
         name = "trace.out" if "--state=running" in words else "cpu.pb.gz"
         sides = [f"-diff_base={sides[0] / name}", sides[1] / name]
     done = cli(*sides, *words, "--no-paths")

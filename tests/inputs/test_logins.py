@@ -174,7 +174,7 @@ def test_python_shows_none_of_what_it_fetched(server):
         ["-http=:0", "{url}", "{url}"],
         ["-seconds", "{url}", "x"],
         ["-seconds={url}", "x"],
-        ["-focus", "{url}", "-sample_index={url}", "x"],
+        ["-unit", "{url}", "-sample_index={url}", "x"],
         ["-o", "{url}", "x", "y"],
         ["--fail-on", "{url}", "x", "y"],
         ["--{url}", "x", "y"],
@@ -193,7 +193,9 @@ def test_no_flag_quotes_one(cli, words, password):
         assert part not in done.out + done.err
 
 
-@pytest.mark.parametrize("words", [["-top"], ["--pair=suffix=Old"], []], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["-top"], ["-peek=x"], ["--pair=suffix=Old"], []], ids=" ".join
+)
 def test_no_view_quotes_one(cli, serve_bytes, data_folder, words):
     log = (data_folder / "sync-pool-gctrace/none-pool.log").read_bytes()
     host = serve_bytes(log)

@@ -53,7 +53,7 @@ def test_cpu_samples_inside_traces_are_a_cpu_profile(cli, tmp_path, version):
     assert sum(row["base"] for row in found["categories"]) == found["total"]["base"]
     spun = next(row for row in found["functions"] if row["name"] == "main.spin")
     assert spun["base_cum"] > found["total"]["base"] / 2
-    for view in (["-top"], ["-top", "-cum"]):
+    for view in (["-top"], ["-top", "-cum"], ["-peek=spin"]):
         out = cli("--state=cpu", *view, made).out
         assert out.startswith("Type: cpu\n")
         assert f"Total samples = {found['total']['base'] // 1_000_000}ms" in out
@@ -76,7 +76,7 @@ def test_cpu_samples_leave_as_a_profile(cli, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [[], ["-top"], ["-o=x.json", "-q"]])
+@pytest.mark.parametrize("words", [[], ["-top"], ["-peek=x"], ["-o=x.json", "-q"]])
 def test_a_trace_without_cpu_samples_is_one_line(cli, words):
     done = cli("--state=cpu", *words, f"-diff_base={TRACES[0]}", TRACES[1])
     assert (done.status, done.out) == (2, "")

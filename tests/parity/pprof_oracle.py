@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pprofdiff.analysis.profiles.filters import Filters
 from pprofdiff.loaders.profiles.encode import encode
 from pprofdiff.model.profiles.merge import merge, normalized, subtract
+from pprofdiff.report.pprof import peek as pprof_peek
 from pprofdiff.report.pprof import top as pprof_top
 from pprofdiff.report.pprof.view import ViewOptions
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["Pprof", "flags", "ours", "prepared", "settled"]
+__all__ = ["Pprof", "blocks", "flags", "ours", "prepared", "settled"]
 
 
 def flags(options: dict[str, Any]) -> list[str]:
@@ -59,7 +60,7 @@ class Pprof:
         side: str = "diff_base", **options: Any,
     ) -> str:  # fmt: skip
         """Return what pprof prints of these profiles; `options` are ours, or ``raw``."""
-        view = [] if "raw" in options else ["-top"]
+        view = ["-top"] if not {"peek", "raw"} & set(options) else []
         done = self.run(
             *view, *flags(options),
             *(f"-{side}={self.saved(p, f'base{i}')}" for i, p in enumerate(base)),
@@ -96,13 +97,17 @@ def ours(
     normalize = bool(options.pop("normalize", False))
     profile = prepared(new, base, side, normalize=normalize)
     filters = {f.name: options.pop(f.name, "") for f in fields(Filters)}
+    pattern = options.pop("peek", None)
     shaped = ViewOptions(filters=Filters(**filters), **options)
+    if pattern is not None:
+        return pprof_peek.render(profile, pattern, shaped)
     return pprof_top.render(profile, shaped)
 
 
 _ROW = re.compile(
     r" *(\S+) +(\S+) +(\S+) +(\S+) +(\S+)  (.*?)( \((?:partial-)?inline\))?$"
 )
+_CALL = re.compile(r" +(\S+) +(\S+) \|   .*$")
 
 
 def settled(text: str, *, cum: bool = False) -> list[Any]:
@@ -110,10 +115,13 @@ def settled(text: str, *, cum: bool = False) -> list[Any]:
 
     pprof walks Go maps. In a table, rows are in a random order if their names and the
     amounts they are sorted by are equal; such rows are sorted here, and their running
-    sums left out.
+    sums left out. In a peek, so are callers (or callees) of equal amounts with
+    opposite signs.
     """
 
     def key(line: str) -> Any:
+        if call := _CALL.match(line):
+            return "call", call[1].lstrip("-")
         if row := _ROW.match(line):
             return "row", row[4 if cum else 1].lstrip("-"), row[6]
         return line
@@ -129,3 +137,18 @@ def settled(text: str, *, cum: bool = False) -> list[Any]:
         else:
             done += sorted(lines)
     return done
+
+
+def blocks(text: str) -> list[Any]:
+    """Return a peek's header, and its blocks of callers, node and callees in a set order.
+
+    Two nodes of one name and amount come in a random order; so running sums are left out.
+    """
+    header, *found = text.split("-" * 58 + "+" + "-" * 13 + "\n")
+    parts = []
+    for block in found:
+        lines = settled(block)
+        parts.append(
+            [re.sub(r"^( *\S+ +\S+) +\S+(.* {16}\|)", r"\1\2", x) for x in lines]
+        )
+    return [header, *sorted(parts)]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pprofdiff.errors import UsageError
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.merge import merge
 from tests.examples import daily
@@ -22,23 +23,41 @@ COMMON = (
     {"sort": "cum"},
     {"sample_index": "0", "nodecount": 10},
     {"granularity": "lines", "nodefraction": 0.02},
+    {"trim": False, "unit": "minimum", "drop_negative": True},
+    {"peek": "runtime|sync"},
 )
 MORE = (
-    {"nodecount": 7},
+    {"nodecount": 7, "noinlines": True},
     {"nodefraction": 0.05},
+    {"nodefraction": 0.0, "edgefraction": 0.02},
     {"trim": False},
+    {"unit": "ms"},
+    {"unit": "us", "sort": "cum", "nodecount": 20},
+    {"unit": "auto"},
+    {"drop_negative": True},
     {"focus": "strings|bytes"},
+    {"focus": "runtime", "relative_percentages": True},
     {"ignore": r"runtime\."},
     {"hide": "^runtime"},
     {"show": "^example.com|^main"},
     {"show_from": "ingest"},
     {"focus": "ingest", "ignore": "malloc", "hide": "syncpool", "sort": "cum"},
     {"focus": "nowhere"},
+    {"granularity": "filefunctions"},
     {"granularity": "files"},
-    {"granularity": "lines", "sort": "cum"},
+    {"granularity": "lines", "sort": "cum", "noinlines": True},
+    {"granularity": "addresses"},
+    {"granularity": "addresses", "noinlines": True, "nodecount": 30},
     {"sample_index": "samples"},
+    {"peek": "mallocgc$"},
+    {"peek": ".", "granularity": "lines"},
+    {"peek": "memmove", "sort": "cum", "focus": "ingest", "unit": "ms"},
 )
-TAGGED = ({"tagfocus": "pprof::base=true"}, {"tagignore": "pprof::base"})
+TAGGED = (
+    {"tagfocus": "pprof::base=true"},
+    {"tagignore": "pprof::base"},
+    {"tagfocus": "true,base", "relative_percentages": True},
+)
 
 
 def turned(kinds, sides, options):
@@ -56,6 +75,8 @@ CASES = (
     turned(KINDS, SIDES, COMMON)
     + turned(("cpu",), SIDES, MORE)
     + turned(("cpu",), ("diff_base", "normalize"), TAGGED)
+    + turned(KINDS, (None, "base"), ({"mean": True},))
+    + turned(("heap",), (None, "base"), ({"tagfocus": "1kb:"}, {"tagfocus": ":64b"}))
 )
 
 
@@ -74,7 +95,7 @@ def test_the_text_is_that_of_pprof(pprof, kind, side, options):
     got = ours(new, base, side or "", **options)
     cum = options.get("sort") == "cum"
     assert settled(got, cum=cum) == settled(want, cum=cum)
-    if options.get("granularity") != "files":
+    if "peek" not in options and options.get("granularity") != "files":
         assert got == want
 
 
@@ -122,3 +143,12 @@ def test_the_time_is_that_of_the_local_zone(pprof, monkeypatch, zone):
         monkeypatch.undo()
         time.tzset()
     assert got == want
+
+
+def test_peek_of_nothing_is_an_error_on_both_sides(pprof):
+    new = capture("new", "cpu")
+    done = pprof.run("-peek=nowhere", pprof.saved(new, "new0"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no matches found for regexp: nowhere" in done.stderr
+    with pytest.raises(UsageError, match="no matches found for regexp: nowhere"):
+        ours([new], peek="nowhere")

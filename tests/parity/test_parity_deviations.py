@@ -22,14 +22,14 @@ def test_2_8_1_normalize_keeps_samples_of_types_with_ratio_1(pprof):
                   Sample(parsed("g"), (10, 1000, 0, 0))], HEAP)  # fmt: skip
     new = built([Sample(parsed("f"), (5, 500, 1, 100)),
                  Sample(parsed("g"), (15, 1500, 0, 0))], HEAP)  # fmt: skip
-    options = {"normalize": True, "sample_index": "alloc_space"}
+    options = {"normalize": True, "sample_index": "alloc_space", "unit": "B"}
     theirs, mine = pprof.text([new], [base], **options), ours([new], [base], **options)
     assert {n: r[0] for n, r in rows(mine).items()} == {"f": "-500B", "g": "500B"}
     assert {n: r[0] for n, r in rows(theirs).items()} in (
         {"f": "-500B", "g": "-1000B"},
         {"f": "-500B", "g": "500B"},
     )
-    plain = {"sample_index": "alloc_space"}
+    plain = {"sample_index": "alloc_space", "unit": "B"}
     assert rows(ours([new], [base], **plain)) == rows(mine)
 
 
@@ -40,6 +40,38 @@ def test_2_8_2_rounding_is_kept_as_it_is_in_pprof(pprof):
     text = ours([new], [base], **options)
     assert text == pprof.text([new], [base], **options)
     assert "accounting for 3, 42.86% of 7 total" in text
+
+
+def test_2_8_3_mean_of_a_diff_is_the_difference_of_the_means(pprof):
+    base = built([Sample(parsed("f"), (10, 100 * MS))])
+    new = built([Sample(parsed("f"), (20, 300 * MS))])
+    theirs, mine = (text([new], [base], mean=True) for text in (pprof.text, ours))
+    assert "of 10ms total" in mine
+    assert rows(mine) == {"f": ("5ms", "50.00%", "5ms")}
+    assert ("of -10ms total" in theirs) or theirs == mine
+
+
+def test_2_8_3_means_by_side_are_those_of_pprof_on_each_side_alone(pprof):
+    base = built([Sample(parsed("m;f"), (3, 100)), Sample(parsed("m;g"), (0, 7))])
+    new = built([Sample(parsed("m;f"), (7, 300)), Sample(parsed("m;h"), (2, 9))])
+    options = {"mean": True, "unit": "ns", "trim": False}
+    means = [
+        {
+            n: (int(r[0].rstrip("ns")), int(r[2].rstrip("ns")))
+            for n, r in rows(text).items()
+        }
+        for text in (pprof.text([new], **options), pprof.text([base], **options))
+    ]
+    want = {
+        name: tuple(n - b for n, b in zip(
+            means[0].get(name, (0, 0)), means[1].get(name, (0, 0)), strict=True))
+        for name in {*means[0], *means[1]}
+    }  # fmt: skip
+    got = {
+        n: (int(r[0].rstrip("ns")), int(r[2].rstrip("ns")))
+        for n, r in rows(ours([new], [base], **options)).items()
+    }
+    assert got == {name: pair for name, pair in want.items() if any(pair)}
 
 
 def test_2_8_7_build_ids_may_be_short(pprof):

@@ -74,6 +74,18 @@ def test_base_counts_both_sides_in_the_total(pprof):
     }
 
 
+def test_drop_negative(pprof):
+    text = both(pprof, LEAVES, drop_negative=True)
+    assert "accounting for 500ms, 41.67% of 1200ms total" in text
+    assert set(rows(text)) == {"main.leaf1", "main.new.func1"}
+
+
+def test_relative_percentages(pprof):
+    text = both(pprof, LEAVES, relative_percentages=True, focus="leaf1")
+    assert "of 500ms total" in text
+    assert rows(text)["main.leaf1"][1] == "60.00%"
+
+
 @pytest.mark.parametrize(("side", "total"), [("diff_base", "1.20s"), ("base", "0")])
 def test_a_profile_against_itself_has_no_rows(pprof, side, total):
     text = both(pprof, (LEAVES[0], LEAVES[0]), side)
@@ -101,13 +113,18 @@ def test_recursion_and_inlining_that_change(pprof):
         "main": ("0", "0%", "50ms"),
         "rec": ("0", "0%", "50ms"),
     }
+    assert rows(both(pprof, RECURSION, noinlines=True))["rec"] == (
+        "150ms",
+        "150.00%",
+        "50ms",
+    )
 
 
-def test_paths_split_a_function_only_where_lines_are_asked_for(pprof):
+def test_paths_split_a_function_only_where_files_are_asked_for(pprof):
     assert rows(both(pprof, PATHS))["f"][0] == "50ms"
-    text = both(pprof, PATHS, granularity="lines")
-    assert "f /build/1/f.go:3" in text
-    assert "f /build/2/f.go:3" in text
+    text = both(pprof, PATHS, granularity="filefunctions")
+    assert "f /build/1/f.go" in text
+    assert "f /build/2/f.go" in text
 
 
 def test_units_of_the_two_sides_may_differ(pprof):
@@ -139,6 +156,8 @@ def test_inlined_calls_are_told_apart_from_others(pprof):
         {},
         {"nodecount": 2},
         {"hide": "^a$"},
+        {"edgefraction": 0.3},
+        {"peek": "."},
     ):
         assert settled(ours([new], **options)) == settled(pprof.text([new], **options))
 
@@ -186,19 +205,24 @@ def test_percentages_of_very_small_shares(pprof):
     assert ours([new], trim=False) == pprof.text([new], trim=False)
 
 
+@pytest.mark.matrix
+@pytest.mark.parametrize(
+    "unit", ["minimum", "auto", "ns", "us", "ms", "s", "hours", "B", "?"]
+)
 @pytest.mark.parametrize(
     "kind",
     ["nanoseconds", "ms", "us", "μs", "seconds", "bytes", "kb", "MB", "count", "objects", "GCU",
      "milligcu", "", "hrs", "S", "secs"],
 )  # fmt: skip
-def test_values_in_every_unit(pprof, kind):
+def test_values_in_every_unit(pprof, kind, unit):
     values = [1, 5, 99, 100, 995, 999, 1000, 1023, 1024, 1025, 3600, 123456, 1048575, 7 * 10**9,
               3 * 10**12 + 7, 1 << 41, -5, -1500, -(1 << 33)]  # fmt: skip
     new = built(
         [Sample(parsed(f"f{i:02}"), (1, v)) for i, v in enumerate(values)],
         (CPU[0], ValueType("amount", kind)),
     )
-    assert ours([new], trim=False) == pprof.text([new], trim=False)
+    options = {"unit": unit, "trim": False}
+    assert ours([new], **options) == pprof.text([new], **options)
 
 
 def test_frames_of_several_binaries_without_symbols(pprof):
@@ -212,7 +236,7 @@ def test_frames_of_several_binaries_without_symbols(pprof):
         ],
         mappings=[MAIN, library, nameless],
     )
-    for granularity in ("functions", "lines"):
+    for granularity in ("functions", "lines", "addresses"):
         for chosen in ({}, {"focus": "libc"}, {"hide": "libc"}, {"show": "libc|main"}):
             options = {"granularity": granularity, **chosen}
             assert settled(ours([new], **options)) == settled(

@@ -25,7 +25,7 @@ def sides():
     "options",
     [
         {}, {"sort": "cum"}, {"granularity": "lines"}, {"granularity": "files"},
-        {"focus": "discount"}, {"nodecount": 7, "trim": False},
+        {"focus": "discount"}, {"nodecount": 7, "trim": False}, {"peek": "compile"},
     ],
     ids=str,
 )  # fmt: skip

@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.profiles.filters import Filters, filtered, pruned_frames
+from tests.building import CPU
 from tests.examples import examples
-from tests.parity.pprof_oracle import flags, ours, prepared, settled
+from tests.parity.pprof_oracle import blocks, flags, ours, prepared, settled
 from tests.strategies import HEAP, profiles
 
 few = settings(
@@ -37,6 +38,10 @@ TAGS = st.sampled_from(
         "true",
         "tenant=a,b",
         "tenant",
+        "bytes=1kb:",
+        "1:3",
+        ":2",
+        "3",
         "request:x",
         "a,true",
     )
@@ -52,10 +57,17 @@ SHAPES = st.fixed_dictionaries(
     {},
     optional={
         "sort": st.just("cum"),
-        "granularity": st.sampled_from(("lines", "files")),
+        "granularity": st.sampled_from(
+            ("filefunctions", "lines", "addresses", "files")
+        ),
+        "noinlines": st.just(value=True),
+        "drop_negative": st.just(value=True),
+        "relative_percentages": st.just(value=True),
         "trim": st.just(value=False),
         "nodecount": st.integers(1, 4),
         "nodefraction": st.sampled_from((0.0, 0.1, 0.5)),
+        "edgefraction": st.sampled_from((0.0, 0.1, 0.5)),
+        "unit": st.sampled_from(("ms", "auto", "kB")),
         "sample_index": st.sampled_from(("0", "samples")),
     },
 )
@@ -124,3 +136,26 @@ def test_tables(pprof, new, base, side, shape, filters):
     got = ours([new], bases, side, **options)
     cum = options.get("sort") == "cum"
     assert settled(got, cum=cum) == settled(want, cum=cum)
+
+
+@given(profiles(values=VALUES), profiles(values=VALUES), SHAPES)
+@few
+def test_peek(pprof, new, base, shape):
+    options = {**shape, "peek": "."}
+    shown = ours(
+        [new], [base], trim=False, **{k: v for k, v in shape.items() if k != "trim"}
+    )
+    if shown.rstrip().endswith("cum%"):
+        return  # no node has a value: an error on both sides
+    assert blocks(ours([new], [base], **options)) == blocks(
+        pprof.text([new], [base], **options)
+    )
+
+
+@given(profiles(CPU, st.integers(1, 1000)), SHAPES)
+@few
+def test_means(pprof, profile, shape):
+    options = {**shape, "mean": True}
+    cum = options.get("sort") == "cum"
+    want = pprof.text([profile], **options)
+    assert settled(ours([profile], **options), cum=cum) == settled(want, cum=cum)

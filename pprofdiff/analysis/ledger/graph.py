@@ -187,6 +187,7 @@ def edges(
     values: Values,
     *,
     counted: Mask,
+    callers: Mask,
     callees: Mask,
 ) -> Edges:
     """Return the edges of all `counted` samples (bool, one per sample).
@@ -194,8 +195,9 @@ def edges(
     A sample counts once per edge, however often the edge recurs on its stack; the call
     nearest the root decides whether it is inlined. Self-calls are not edges. `line_ids`
     has the node of each row of `Locations.line_function`; -1 skips a frame, so that its
-    caller calls its callee. `values` (int64) has one value per sample. Edges to a node
-    marked in `callees` (bool, one per node) are returned.
+    caller calls its callee. `values` (int64) has one value per sample. Edges from a
+    node marked in `callers` or to a node marked in `callees` (bool, one per node) are
+    returned.
     """
     size = len(callees)
     inner = np.ones(len(profile.locations.line_function), np.bool_)
@@ -211,14 +213,18 @@ def edges(
         if not kept.all():
             offsets = offsets_of(count_in_row(kept, offsets))
             ids = ids[kept]
-        keys, rows, inlined = _calls(offsets, ids, inner[frames.line[kept]], callees)
+        keys, rows, inlined = _calls(
+            offsets, ids, inner[frames.line[kept]], callers, callees
+        )
         parts.append(_summed(keys, values[start:stop][rows], inlined))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     keys, weight, inline = _summed(columns[0], columns[1], columns[2])
     return Edges(keys // max(size, 1), keys % max(size, 1), weight, inline)
 
 
-def _calls(offsets: Offsets, ids: Values, inlined: Mask, callees: Mask) -> _Calls:
+def _calls(
+    offsets: Offsets, ids: Values, inlined: Mask, callers: Mask, callees: Mask
+) -> _Calls:
     """Return (caller * size + callee, stack, inlined) of each stack's distinct calls.
 
     `ids` are the nodes of stacks, leaf first; `inlined` says which of these frames are
@@ -230,7 +236,8 @@ def _calls(offsets: Offsets, ids: Values, inlined: Mask, callees: Mask) -> _Call
     recursive[rows[~once_per_row(offsets, ids, size)]] = True
     calls = np.flatnonzero(rows[1:] == rows[:-1])
     callee, caller = ids[calls], ids[calls + 1]
-    calls = calls[callees[callee] & (caller != callee)]
+    wanted = callers[caller] | callees[callee]
+    calls = calls[wanted & (caller != callee)]
     keys = ids[calls + 1] * size + ids[calls]
     rows = rows[calls]
     if recursive.any():

@@ -1,4 +1,4 @@
-"""Maps frames to nodes: functions, files or source lines.
+"""Maps frames to nodes: functions, files, source lines or addresses.
 
 Nodes are identified as in ``go tool pprof`` (internal/graph of
 github.com/google/pprof): by printed attributes alone, so two functions of the same name
@@ -8,7 +8,7 @@ are one node unless the granularity includes the file.
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
 
@@ -20,11 +20,13 @@ from pprofdiff.model.csr import unique_tuples
 from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import Profile
 
-# Parts of a frame that each granularity keeps: function, file, line.
-GRANULARITIES = {
-    "functions": (True, False, False),
-    "files": (False, True, False),
-    "lines": (True, True, True),
+# Parts of a frame that each granularity keeps: function, file, line, address/column.
+GRANULARITIES: dict[str, tuple[bool, bool, bool, bool]] = {
+    "functions": (True, False, False, False),
+    "filefunctions": (True, True, False, False),
+    "files": (False, True, False, False),
+    "lines": (True, True, True, False),
+    "addresses": (True, True, True, True),
 }
 
 # A frame for display: function (or "[binary]", "<unknown>"), file, line.
@@ -39,9 +41,9 @@ _SELF = ("/proc/self/cwd/./", "/proc/self/cwd/")
 class Nodes:
     """The distinct nodes of a profile at one granularity, one row each.
 
-    `name`, `file` and `binary` are tuples of str; `line` and `start_line` are int64, 0
-    if the granularity omits them. `binary` and `start_line` are set only if there is no
-    function name.
+    `name`, `file` and `binary` are tuples of str; `line`, `column` and `start_line` are
+    int64 and `address` is uint64, 0 if the granularity omits them. `binary` and
+    `start_line` are set only if there is no function name.
     """
 
     name: tuple[str, ...]
@@ -49,6 +51,8 @@ class Nodes:
     binary: tuple[str, ...]
     start_line: Values
     line: Values
+    column: Values
+    address: NDArray[np.uint64]
 
     def __len__(self) -> int:
         """Return the number of nodes."""
@@ -56,14 +60,41 @@ class Nodes:
 
     def printable(self, node: int) -> str:
         """Return the node's name as pprof prints it."""
+        parts = [f"{self.address[node]:016x}"] if self.address[node] else []
         name, file, line = self.name[node], self.file[node], int(self.line[node])
-        parts = [name, f"{file}:{line}" if line else file]
-        return " ".join(filter(None, parts)) or _binary_name(self.binary[node])
+        if name:
+            parts.append(name)
+        if line:
+            column = f":{self.column[node]}" if self.column[node] else ""
+            parts.append(f"{file}:{line}{column}")
+        elif file:
+            parts.append(file)
+        elif not name:
+            parts.append(_binary_name(self.binary[node]))
+        return " ".join(parts)
 
 
 def _binary_name(path: str) -> str:
     """Return the name of a frame without a function or file."""
     return f"[{posixpath.basename(path.rstrip('/')) or '/'}]" if path else "<unknown>"
+
+
+def outermost(profile: Profile) -> Profile:
+    """Return the profile without inlined frames: the last line of each location."""
+    locations = profile.locations
+    last = locations.line_offsets[1:] - 1
+    if len(last) == len(locations.line_function):
+        return profile
+    return replace(
+        profile,
+        locations=replace(
+            locations,
+            line_offsets=np.arange(len(last) + 1, dtype=np.int64),
+            line_function=locations.line_function[last],
+            line_number=locations.line_number[last],
+            line_column=locations.line_column[last],
+        ),
+    )
 
 
 def cleaned_path(path: str) -> str:
@@ -92,11 +123,9 @@ def identify(profile: Profile, granularity: str) -> tuple[Nodes, Ids]:
     if granularity not in GRANULARITIES:
         known = ", ".join(GRANULARITIES)
         raise UsageError(f"no granularity {granularity!r}; there are: {known}")
-    named, filed, lined = GRANULARITIES[granularity]
+    named, filed, lined, addressed = GRANULARITIES[granularity]
     strings, functions = profile.strings, profile.functions
-    locations = profile.locations
-    function, number = locations.line_function, locations.line_number
-    mapping = np.repeat(locations.mapping, np.diff(locations.line_offsets))
+    function, number, column, mapping, address = _lines(profile)
     # The last entry of each list stands for "none", which lines refer to as -1.
     names, name = _dense(
         [*([strings[i] if named else "" for i in functions.name.tolist()]), ""]
@@ -115,6 +144,8 @@ def identify(profile: Profile, granularity: str) -> tuple[Nodes, Ids]:
         np.where(nameless, binary[mapping], binary[-1]),
         np.where(nameless, start_line, 0),
         number * (lined and function >= 0),
+        column * (addressed and function >= 0),
+        address * np.uint64(addressed),
     ]
     examples, ids = unique_tuples(columns)
     picked = [column[examples] for column in columns]
@@ -134,6 +165,19 @@ def _names(profile: Profile) -> tuple[list[str], Ids]:
     used = np.bincount(of_line, minlength=len(names)) > 0
     place = np.cumsum(used, dtype=np.int32) - 1
     return list(compress(names, used.tolist())), place[of_line]
+
+
+def _lines(profile: Profile) -> tuple[NDArray[Any], ...]:
+    """Return function, line number, column, mapping and address of each line."""
+    locations = profile.locations
+    counts = np.diff(locations.line_offsets)
+    return (
+        locations.line_function,
+        locations.line_number,
+        locations.line_column,
+        np.repeat(locations.mapping, counts),
+        np.repeat(locations.address, counts),
+    )
 
 
 def frame_keys(profile: Profile, granularity: str) -> tuple[list[FrameKey], Ids]:

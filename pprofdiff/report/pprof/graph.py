@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     Column = NDArray[np.int64]
 
 
-# pprof's -edgefraction: lighter calls do not say whether a function is inlined.
-_EDGES = 0.001
-
-
 @dataclass(frozen=True, eq=False)
 class Graph:
     """The nodes to show, and what was left out.
@@ -44,26 +40,37 @@ class Graph:
     edge_cutoff: int
 
 
-def graph(seen: View, options: ViewOptions) -> Graph:
-    """Return the graph of a view at the options' granularity and limits."""
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Sums by node: `flat` and `cum` decide what is shown, `*_printed` are printed."""
+
+    flat: Column
+    cum: Column
+    flat_printed: Column
+    cum_printed: Column
+
+
+def graph(seen: View, options: ViewOptions, *, trim: bool, nodecount: int) -> Graph:
+    """Return the graph of a view at the options' granularity and limits.
+
+    With `trim` off, every node with a value stays; `nodecount` 0 or less is no limit.
+    """
     nodes, ids = identify(seen.profile, options.granularity)
     line_nodes = ids.astype(np.int64)
-    flat, cum = (
-        sums[:, 0]
-        for sums in flat_and_cum(
-            seen.profile, line_nodes, len(nodes), seen.values[:, np.newaxis]
-        )
-    )
-    alive = (flat != 0) | (cum != 0)
-    total = float(int(flat[alive].sum())) if options.trim else 0.0
-    kept = alive & (np.abs(cum) >= abs(int(total * options.nodefraction)))
+    sums, net = _summed(seen, line_nodes, len(nodes))
+    alive = (sums.flat != 0) | (sums.cum != 0)
+    if options.drop_negative:
+        alive &= ~((sums.flat < 0) | ((sums.flat == 0) & (sums.cum < 0)))
+    total = float(int(net.flat[alive].sum())) if trim else 0.0
+    cutoff = abs(int(total * options.nodefraction))
+    kept = alive & (np.abs(net.cum) >= cutoff)
     dropped = int(alive.sum()) - int(kept.sum())
     if dropped:
         line_nodes = np.where(kept[line_nodes], line_nodes, -1)
-    shown, names = _ordered(nodes, np.flatnonzero(kept), flat, cum, options.sort)
+    shown, names = _ordered(nodes, np.flatnonzero(kept), sums, options.sort)
     before = len(shown)
-    if options.trim and 0 < options.nodecount < before:
-        shown, names = shown[: options.nodecount], names[: options.nodecount]
+    if trim and 0 < nodecount < before:
+        shown, names = shown[:nodecount], names[:nodecount]
         chosen = np.zeros(len(nodes) + 1, np.bool_)
         chosen[shown] = True
         line_nodes = np.where(chosen[line_nodes], line_nodes, -1)
@@ -72,19 +79,56 @@ def graph(seen: View, options: ViewOptions) -> Graph:
         line_nodes=line_nodes,
         shown=shown,
         names=names,
-        flat=flat,
-        cum=cum,
+        flat=sums.flat_printed,
+        cum=sums.cum_printed,
         nodes_before=before,
         dropped=dropped,
-        edge_cutoff=abs(int(total * _EDGES)),
+        edge_cutoff=abs(int(total * options.edgefraction)),
     )
 
 
+def _summed(seen: View, line_nodes: Column, size: int) -> tuple[_Sums, _Sums]:
+    """Return the sums that order the report, and the net ones that cutoffs use."""
+    columns = [seen.values]
+    if seen.divisors is not None:
+        columns.append(seen.divisors)
+    apart = seen.divisors is not None and bool(seen.is_base.any())
+    if apart:
+        columns += [column * seen.is_base for column in columns]
+    flat, cum = flat_and_cum(seen.profile, line_nodes, size, np.stack(columns, axis=1))
+    net = _Sums(flat[:, 0], cum[:, 0], flat[:, 0], cum[:, 0])
+    if apart:
+        means = [_of_each(sums) for sums in (flat, cum)]
+        return _Sums(means[0], means[1], means[0], means[1]), net
+    if seen.divisors is None:
+        return net, net
+    printed = [_quotient(sums[:, 0], sums[:, 1]) for sums in (flat, cum)]
+    return _Sums(flat[:, 0], cum[:, 0], printed[0], printed[1]), net
+
+
+def _of_each(sums: Column) -> Column:
+    """Return new's mean less base's, from (net, count, base's net, base's count).
+
+    pprof divides the net value by the net count instead (deviation 2.8.3).
+    """
+    value, count, base_value, base_count = sums.T
+    new = _quotient(value - base_value, count - base_count)
+    return new - _quotient(-base_value, -base_count)
+
+
+def _quotient(values: Column, counts: Column) -> Column:
+    """Return values / counts rounded towards 0 as in Go; values where count is 0."""
+    some = np.where(counts == 0, 1, counts)
+    signs = np.sign(values) * np.sign(some)
+    quotients: Column = signs * (np.abs(values) // np.abs(some))
+    return quotients
+
+
 def _ordered(
-    nodes: Nodes, rows: Column, flat: Column, cum: Column, sort: Literal["flat", "cum"]
+    nodes: Nodes, rows: Column, sums: _Sums, sort: Literal["flat", "cum"]
 ) -> tuple[Column, list[str]]:
     """Return nodes by descending value, then name, then the other value; and names."""
-    first, second = (cum, flat) if sort == "cum" else (flat, cum)
+    first, second = (sums.cum, sums.flat) if sort == "cum" else (sums.flat, sums.cum)
     ranked = sorted(
         zip(
             (-np.abs(first[rows])).tolist(),
@@ -98,29 +142,38 @@ def _ordered(
     return order, [name for _, name, _, _ in ranked]
 
 
-def calls_of(seen: View, drawn: Graph, callees: NDArray[np.bool_]) -> Edges:
-    """Return the edges to `callees`, without those that pprof leaves out."""
+def graph_edges(
+    seen: View, drawn: Graph, callers: NDArray[np.bool_], callees: NDArray[np.bool_]
+) -> Edges:
+    """Return the edges from `callers` and to `callees`, without those cut off."""
+    counted = seen.values != 0
+    if seen.divisors is not None:
+        counted |= seen.divisors != 0
+    size = len(drawn.nodes)
     calls = edges(
         seen.profile,
         drawn.line_nodes,
         seen.values,
-        counted=seen.values != 0,
+        counted=counted,
+        callers=callers,
         callees=callees,
     )
-    shown = np.zeros(len(drawn.nodes), np.bool_)
+    if not drawn.edge_cutoff:
+        return calls
+    shown = np.zeros(size, np.bool_)
     shown[drawn.shown] = True
     light = np.abs(calls.weight) < drawn.edge_cutoff
     return calls.take(~(light & shown[calls.callee]))
 
 
-def output_unit(seen: View, drawn: Graph) -> str:
-    """Return the unit of a report's values, the one that fits best.
+def output_unit(seen: View, drawn: Graph, asked: str) -> str:
+    """Return the unit of a report's values; ``minimum`` picks the one that fits best.
 
     It is the unit of the smallest value, or of 100 times it if the total is larger than
     that and has another unit.
     """
-    if not len(drawn.shown):
-        return "minimum"
+    if asked != "minimum" or not len(drawn.shown):
+        return asked
     flat = np.abs(drawn.flat[drawn.shown])
     least = np.where(flat == 0, np.abs(drawn.cum[drawn.shown]), flat)
     least = least[least > 0]

@@ -18,7 +18,7 @@ from pprofdiff.report.model import ReportModel
 from pprofdiff.report.pprof.view import ViewOptions, no_warning, view
 from pprofdiff.report.sections.verdict import verdict_comments
 
-ViewKind = Literal["top", "proto"]
+ViewKind = Literal["top", "peek", "proto"]
 """One of pprof's views; ``proto`` is a profile."""
 
 
@@ -48,15 +48,20 @@ def view_bytes(
     kind: ViewKind,
     options: ViewOptions,
     *,
+    pattern: str = "",
     warn: Callable[[str], None] = no_warning,
 ) -> bytes:
-    """Return what ``-top`` or ``-proto`` prints of a profile.
+    """Return what ``-top``, ``-peek=<pattern>`` or ``-proto`` prints of a profile.
 
     The profile is already merged and subtracted; see `net`. `warn` is called for
     filters that match nothing. Raises UsageError for options that name nothing.
     """
     if kind == "proto":
         return compress(encode(view(profile, options, warn).profile))
+    if kind == "peek":
+        from pprofdiff.report.pprof import peek
+
+        return peek.render(profile, pattern, options, warn).encode()
     from pprofdiff.report.pprof import top
 
     return top.render(profile, options, warn).encode()

@@ -6,6 +6,8 @@ except where pprof is wrong:
 ======  ==============================================================================
 2.8.1   -normalize keeps samples whose only values are of types with ratio 1; pprof
         drops them.
+2.8.3   -mean of a -diff_base is the difference of the two means, and its total is
+        base's mean; pprof divides the net value by the net count.
 2.8.7   Build IDs of one character are read; pprof panics.
 2.8.8   Locations that differ only in the column of an inlined line stay apart;
         pprof's key overwrites that column.
@@ -28,7 +30,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pprofdiff.report.pprof.graph import Graph, calls_of, graph, output_unit
+from pprofdiff.report.pprof.graph import Graph, graph, graph_edges, output_unit
 from pprofdiff.report.pprof.view import (
     View,
     ViewOptions,
@@ -54,9 +56,9 @@ def render(
     nothing. Raises UsageError for options that cannot be used.
     """
     seen = view(profile, options, warn)
-    drawn = graph(seen, options)
-    unit = output_unit(seen, drawn)
-    lines = _header(seen, drawn, unit, options)
+    drawn = graph(seen, options, trim=options.trim, nodecount=options.nodecount)
+    unit = output_unit(seen, drawn, options.unit)
+    lines = report_header(seen, drawn, unit, options)
     lines.append(f"{'flat':>10} {'flat':>5}% {'sum':>5}% {'cum':>10} {'cum':>5}%")
     flats = drawn.flat[drawn.shown].tolist()
     rows = zip(
@@ -68,16 +70,23 @@ def render(
         strict=True,
     )
     for flat, running, cum, name, mark in rows:
-        lines.append(
-            f"{label(flat, seen.unit, unit):>10} {percentage(flat, seen.total)} "
-            f"{percentage(running, seen.total)} {label(cum, seen.unit, unit):>10} "
-            f"{percentage(cum, seen.total)}  {name}{mark}"
-        )
+        lines.append(f"{node_values(seen, unit, flat, running, cum)}  {name}{mark}")
     return text_of(lines)
 
 
-def _header(seen: View, drawn: Graph, unit: str, options: ViewOptions) -> list[str]:
-    """Return the lines above the table."""
+def node_values(seen: View, unit: str, flat: int, running: int, cum: int) -> str:
+    """Return a node's flat, the sum of those so far, and its cum, as pprof does."""
+    return (
+        f"{label(flat, seen.unit, unit):>10} {percentage(flat, seen.total)} "
+        f"{percentage(running, seen.total)} {label(cum, seen.unit, unit):>10} "
+        f"{percentage(cum, seen.total)}"
+    )
+
+
+def report_header(
+    seen: View, drawn: Graph, unit: str, options: ViewOptions
+) -> list[str]:
+    """Return the lines above a table of nodes."""
     shown = int(drawn.flat[drawn.shown].sum())
     share = percentage(shown, seen.total).strip()
     lines = header(seen, unit, options)
@@ -114,7 +123,7 @@ def _inline_marks(seen: View, drawn: Graph) -> list[str]:
     wanted &= ever
     if not wanted.any():
         return [""] * len(drawn.shown)
-    calls = calls_of(seen, drawn, wanted)
+    calls = graph_edges(seen, drawn, np.zeros(size, np.bool_), wanted)
     inline, called = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
     inline[calls.callee[calls.inline]] = True
     called[calls.callee[~calls.inline]] = True

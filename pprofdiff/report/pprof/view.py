@@ -15,6 +15,7 @@ from pprofdiff.analysis.profiles.filters import (
     filtered,
     pruned_frames,
 )
+from pprofdiff.analysis.profiles.nodes import outermost
 from pprofdiff.model.profiles.merge import base_samples
 from pprofdiff.units import label, percentage, printable, scale
 
@@ -35,17 +36,28 @@ class ViewOptions:
     """What a view shows of a profile, in ``go tool pprof``'s terms.
 
     `sample_index` is the sample type, by name or position, "" for the profile's
-    default. A row is one of `granularity`: functions, files or lines. `sort` is the
-    value that orders rows. If `trim`, there are up to `nodecount` rows (0 or less: no
-    limit), and those below `nodefraction` of the total are left out.
+    default; with `mean`, values are divided by those of the first type. `unit` is
+    ``minimum`` for one that fits. A row is one of `granularity`: functions,
+    filefunctions, files, lines or addresses. With `noinlines`, inlined functions are
+    charged to their callers; with `relative_percentages`, percentages are of what the
+    `filters` left; with `drop_negative`, rows with negative values are left out. `sort`
+    is the value that orders rows. If `trim`, there are up to `nodecount` rows (0 or
+    less: no limit), and those below `nodefraction` and edges below `edgefraction` of
+    the total are left out.
     """
 
     filters: Filters = NO_FILTERS
     sample_index: str = ""
+    mean: bool = False
+    unit: str = "minimum"
     granularity: str = "functions"
+    noinlines: bool = False
+    relative_percentages: bool = False
+    drop_negative: bool = False
     sort: Literal["flat", "cum"] = "flat"
     nodecount: int = -1
     nodefraction: float = 0.005
+    edgefraction: float = 0.001
     trim: bool = True
 
 
@@ -53,11 +65,15 @@ class ViewOptions:
 class View:
     """A profile as one pprof report sees it.
 
-    `values` (int64) are of the chosen type; `total` is what percentages refer to.
+    `values` (int64) are of the chosen type; `divisors` (int64) are of the first type if
+    means are requested, else None; `is_base` (bool) marks a diff's base samples.
+    `total` is what percentages refer to.
     """
 
     profile: Profile
     values: NDArray[np.int64]
+    divisors: NDArray[np.int64] | None
+    is_base: NDArray[np.bool_]
     total: int
     type: str
     unit: str
@@ -75,20 +91,37 @@ def view(profile: Profile, options: ViewOptions, warn: Callable[[str], None]) ->
     chosen = filtered(profile, options.filters)
     for warning in chosen.warnings:
         warn(warning)
+    whole = chosen.profile if options.relative_percentages else profile
+    total = _total(whole, index, mean=options.mean)
+    shown = outermost(chosen.profile) if options.noinlines else chosen.profile
     return View(
-        profile=chosen.profile,
-        values=chosen.profile.values[:, index],
-        total=_total(profile, index),
-        type=kind.type,
+        profile=shown,
+        values=shown.values[:, index],
+        divisors=shown.values[:, 0] if options.mean else None,
+        is_base=base_samples(shown),
+        total=total,
+        type=f"mean_{kind.type}" if options.mean else kind.type,
         unit=kind.unit,
     )
 
 
-def _total(profile: Profile, index: int) -> int:
-    """Return the sum of absolute values, of base alone if the profile is a diff."""
+def _total(profile: Profile, index: int, *, mean: bool) -> int:
+    """Return the sum of absolute values, of base alone if the profile is a diff.
+
+    With `mean`, it is divided by the sum of the first type. In a diff, pprof divides by
+    base's counts as they are, negative; here the mean is base's (deviation 2.8.3).
+    """
     amounts = np.abs(profile.values[:, index])
-    based = int(amounts[base_samples(profile)].sum())
-    return based if based > 0 else int(amounts.sum())
+    counts = profile.values[:, 0]
+    base = base_samples(profile)
+    based = int(amounts[base].sum())
+    total, count = int(amounts.sum()), int(counts.sum())
+    if based > 0:
+        total, count = based, abs(int(counts[base].sum()))
+    if not mean or count == 0:
+        return total
+    quotient = total // abs(count)
+    return quotient if count > 0 else -quotient
 
 
 def header(seen: View, unit: str, options: ViewOptions) -> list[str]:

@@ -24,6 +24,7 @@ from pprofdiff.analysis.profiles.nodes import (
     GRANULARITIES,
     frame_keys,
     identify,
+    outermost,
 )
 from pprofdiff.errors import UsageError
 from tests.building import MS, Frame, Place, Sample, built, cpu, parsed
@@ -125,6 +126,7 @@ def test_recursion_counts_once():
     ("granularity", "want"),
     [
         ("functions", {("f", "", 0), ("[app]", "", 0)}),
+        ("filefunctions", {("f", "/a/x.go", 0), ("f", "/b/x.go", 0), ("[app]", "", 0)}),
         ("files", {("", "/a/x.go", 0), ("", "/b/x.go", 0), ("[app]", "", 0)}),
         ("lines", {("f", "/a/x.go", 1), ("f", "/a/x.go", 2), ("f", "/b/x.go", 1),
                    ("[app]", "", 0)}),
@@ -144,8 +146,13 @@ def test_keys_by_granularity(granularity, want):
     ("frame", "granularity", "name"),
     [
         (Frame("f", "/x/../y.go", 3, column=4), "lines", "f /y.go:3"),
+        (
+            Frame("f", "/x/../y.go", 3, column=4),
+            "addresses",
+            "0000000000000010 f /y.go:3:4",
+        ),
         (Frame("f", "", 3), "lines", "f :3"),
-        (Frame("", "y.go"), "files", "y.go"),
+        (Frame("", "y.go"), "filefunctions", "y.go"),
         (Frame("", "y.go"), "functions", "[app]"),
         (Frame(""), "lines", "[app]"),
         (Frame("f", "/proc/self/cwd/./y.go"), "files", "y.go"),
@@ -165,6 +172,12 @@ def test_a_frame_without_anything_is_unknown():
 def test_an_unknown_granularity_is_refused():
     with pytest.raises(UsageError, match="packages"):
         frame_keys(cpu({}), "packages")
+
+
+def test_outermost_leaves_the_caller_of_what_is_inlined():
+    profile = outermost(cpu({"main;rec>h>g": 10}))
+    keys, _ = frame_keys(profile, "functions")
+    assert {key[0] for key in keys} == {"main", "rec"}
 
 
 @pytest.mark.slow
@@ -188,13 +201,15 @@ def test_edges_are_those_of_the_loop(profile, granularity, data):
                 want[pair][0] += weight
                 want[pair][1] = want[pair][1] and inlined
             caller = node
+    everywhere = np.ones(size, np.bool_)
     counted = weights != 0
     found = edges(
         profile,
         ids,
         weights,
         counted=counted,
-        callees=np.ones(size, np.bool_),
+        callers=everywhere,
+        callees=everywhere,
     )
     rows = zip(
         zip(found.caller.tolist(), found.callee.tolist(), strict=True),
@@ -204,7 +219,9 @@ def test_edges_are_those_of_the_loop(profile, granularity, data):
     assert dict(rows) == want
     callee = np.zeros(size, np.bool_)
     callee[:2] = True
-    to_callees = edges(profile, ids, weights, counted=counted, callees=callee)
+    to_callees = edges(
+        profile, ids, weights, counted=counted, callers=~everywhere, callees=callee
+    )
     assert len(to_callees) == sum(pair[1] < 2 for pair in want)
 
 

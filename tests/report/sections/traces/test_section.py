@@ -91,7 +91,7 @@ def test_waits_alone_as_they_were_last_looked_at(columns):
     [
         (["cpu.pb.gz"], "--waits needs execution traces of both sides"),
         (["trace.out", "--full"], "--full is of the report: leave out -waits"),
-        (["trace.out", "-cum"], "-cum goes with -top: not with -waits"),
+        (["trace.out", "-cum"], "-cum goes with -top or -peek: not with -waits"),
     ],
 )
 def test_waits_of_what_has_none_is_one_line(cli, words, said):

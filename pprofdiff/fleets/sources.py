@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pprofdiff.errors import FetchError, UsageError
-from pprofdiff.inputs.places import is_label, without_login
+from pprofdiff.inputs.places import in_folder, is_label, without_login
 from pprofdiff.inputs.wording import size_text
 from pprofdiff.units import printable
 
@@ -94,7 +94,8 @@ def source_of(arguments: tuple[str, ...], word: str) -> Source:
 def _labelled(argument: str) -> tuple[str | None, str]:
     """Return (label, target) of an argument; a path containing ``=`` has no label."""
     label, equals, rest = argument.partition("=")
-    plain = equals and rest and is_label(label) and not re.search(r"[/\\@*?\[]", label)
+    plain = equals and rest and is_label(label) and not in_folder(label)
+    plain = plain and not re.search(r"[@*?\[]", label)
     if not plain or os.path.exists(argument) or _SCHEME.match(argument):
         return None, argument
     named = _SCHEME.match(rest) or rest.startswith(("@", "/", ".")) or _there(rest)

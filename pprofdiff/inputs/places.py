@@ -80,7 +80,7 @@ def of_fleet(argument: str) -> bool:
     """
     rest = argument
     label, equals, after = argument.partition("=")
-    if equals and is_label(label) and not re.search(r"[/\\]", label):
+    if equals and is_label(label) and not in_folder(label):
         rest = after
     for text in (argument, rest):
         if os.path.exists(text):
@@ -91,6 +91,17 @@ def of_fleet(argument: str) -> bool:
         if text.startswith("@"):
             return True
     return not _HOST_PORT.match(rest) and re.search(r"[*?\[]", rest) is not None
+
+
+def in_folder(label: str) -> bool:
+    """Return whether what precedes `=` begins a path: `runs/build` of ``build=41``.
+
+    A label may have a slash, as ``feat/x`` does, unless there is such a folder, or what
+    precedes the slash is a pattern.
+    """
+    folder = re.split(r"[/\\][^/\\]*$", label, maxsplit=1)[0]
+    pattern = re.search(r"[*?\[]", folder) is not None
+    return folder != label and (not folder or pattern or os.path.isdir(folder))
 
 
 def is_host(text: str) -> bool:

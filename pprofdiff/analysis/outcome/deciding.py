@@ -119,7 +119,7 @@ def _outcome(comparison: Comparison) -> Outcome:
         if diff is not None and comparison.of_fleets:
             needs = _WORK_OF_FLEETS
         shares = diff is not None and diff.normalization.mode == "composition"
-        untimed = bool(comparison.profiles) and all(
+        untimed = diff is None and any(
             is_counted(one.new.profile) for one in comparison.profiles
         )
         return Outcome(

@@ -464,7 +464,7 @@ def _words(kind: ValueType) -> str:
 def _sample_worth(profile: Profile, column: int) -> float | None:
     """Return what one sample adds to a column, None if unknown."""
     counted, sampled = profile.sample_types[column], profile.period_type
-    if counted.type in _SAMPLES:
+    if counted.type in _SAMPLES or is_counted(profile):
         return 1.0
     if profile.period and sampled is not None and sampled.unit == counted.unit:
         if sampled.type.casefold() in ("cpu", "space"):

@@ -34,23 +34,25 @@ def is_time_of(clock: str, sample_type: ValueType) -> bool:
     """Return whether a sample type is time by this clock, ``cpu`` or ``wall``.
 
     Producers write ``cpu``, ``CPU``, ``cpu-time`` and
-    ``process_cpu:cpu:nanoseconds:cpu:nanoseconds``.
+    ``process_cpu:cpu:nanoseconds:cpu:nanoseconds``; ``cpu/count`` are samples.
     """
     name, unit = sample_type.type.casefold(), sample_type.unit
     if name == clock:
-        return True
+        return unit != "count"
     return clock in _WORD.findall(name) and comparable(unit, "nanoseconds")
 
 
 def is_counted(profile: Profile) -> bool:
-    """Return whether samples of running code are only counted: folded stacks.
+    """Return whether samples of running code are only counted.
 
-    It is unknown how much time one sample stands for.
+    It is unknown how much time one sample stands for: in folded stacks, and in what
+    async-profiler's converter writes (``cpu/count``).
     """
     types = profile.sample_types
     words = {word for one in types for word in _WORD.findall(one.type.casefold())}
     counts = all(one.unit == "count" for one in types)
-    return counts and bool({"sample", "samples"} & words) and "alloc" not in words
+    named = not words.isdisjoint(("sample", "samples", "cpu"))
+    return counts and named and "alloc" not in words
 
 
 def primary_column(profile: Profile) -> int:
@@ -71,9 +73,11 @@ def is_of_go(profile: Profile) -> bool:
     """Return whether Go wrote the profile: true unless another producer is evident.
 
     It is evident if functions have files but none is Go or assembly, from the ``::`` in
-    C++ and Rust names, from Java's packages, or if no function has a package.
+    C++ and Rust names, from Java's packages, or if no function has a package or name.
     """
     names = profile.function_names()
+    if not names:
+        return not len(profile)
     if any(map(_IN_RUNTIME, names)):
         return True
     files = {profile.strings[i] for i in set(profile.functions.filename.tolist())}

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.kinds import is_counted
 from pprofdiff.units import Scale, clipped, scale_for
 
 MODES: Final = {
@@ -31,7 +32,7 @@ _NANOSECONDS = ("nanoseconds", "ns")
 def scale_of(diff: ProfileDiff) -> Scale:
     """Return the scale for all scaled numbers of a comparison, based on its totals."""
     values, mode = diff.normalization.scaled(*diff.totals), diff.normalization.mode
-    noun = diff.sample_type.type
+    noun = "samples" if is_counted(diff.new.profile) else diff.sample_type.type
     scale = scale_in_mode(values, diff.unit, mode, cpu=diff.is_cpu, noun=noun)
     if mode == "composition":
         return scale

@@ -37,6 +37,14 @@ _ENTRY = re.compile(
     rb"\[unknown\]|_start|_dl_start.*|_*libc_start.*|start_thread|_*clone3?|"
     rb"entry_SYSCALL.*|runtime\.(?:goexit|mstart|mcall|rt0_go|morestack)\b.*"
 )
+# What is not part of a name: an address and inlining (google-pprof), how a frame ran
+# (``_[j]``: stackcollapse-perf.pl, async-profiler), and parameters of C++, which
+# ``go tool pprof`` drops too.
+_AFTER_NAME = re.compile(
+    r"(?:<[0-9a-f]{16}>|\[inline\]|_\[[0-9ijkw]\]"
+    r"|(?<=[\w>\])=+*/<-])(?<!operator)"
+    r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?: const)?)$"
+)
 _PYTHON_FRAME = re.compile(r"(.+) \(([^()]+\.py[xi]?)(?::(\d{1,9}))?\)")
 
 
@@ -220,6 +228,8 @@ def _parsed(frame: str) -> tuple[str, str, int]:
     """Return a frame's function, its file ("" if unknown) and line (0 if unknown)."""
     python = _PYTHON_FRAME.fullmatch(frame)
     if python is None:
+        while len(name := _AFTER_NAME.sub("", frame)) < len(frame):
+            frame = name
         return frame, "", 0
     name, file, line = python.groups()
     return name, file, int(line or 0)

@@ -13,6 +13,7 @@ from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.harness import is_testing
 from pprofdiff.analysis.profiles.owners import of_program, owners_in_both
+from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.analysis.profiles.rows import Granularity
 from pprofdiff.analysis.profiles.tables import Table as FunctionTable
 from pprofdiff.analysis.profiles.tables import ValueColumn, chains, plumbing
@@ -146,6 +147,8 @@ def moved_most(
         names = diff.paired_functions.names
         alone = {names[row] for row in np.flatnonzero(program & ~both)}
         kept &= np.array([name not in alone for name in table.names])
+    # Binaries' names stand for frames without symbols, such as roots, and are paths.
+    kept = kept & named(table.names)
     chosen = _without_runtime(diff, table, chains(table, order[kept[order]], "cum"))
     if not chosen:
         of = "the program" if brief else ""

@@ -277,7 +277,7 @@ def _importance(
     node: _Node,
     covered: Claim | None,
     way: Direction | None,
-) -> tuple[bool, bool, int, bool, float, float]:
+) -> tuple[bool, bool, int, bool, bool, float, float]:
     """Return how much a cause matters: direction, severity, the share it adds."""
     severity = max(SEVERITIES.index(one.severity) for one in node.family)
     finding = node.finding
@@ -291,7 +291,10 @@ def _importance(
     timed = finding.id not in _MEMORY or any(one.claim for one in node.family)
     matters = severity > 0
     causes = finding.id not in _CAVEATS
-    return causes, matters and explains, severity, timed, share, finding.weight
+    # A share also falls when other code costs more.
+    grows = cpu is None or not cpu.in_shares or _way(finding) >= 0
+    explains = matters and explains
+    return causes, explains, severity, timed, grows, share, finding.weight
 
 
 def _owner(

@@ -29,6 +29,8 @@ _LIBRARY_NAME = re.compile(
     r"|(?:java|javax|jdk|sun|com[./]sun|kotlin|scala)[./])"
     r"|operator (?:new|delete)\b|_|[\w.]+@|\("
     r"|(?:c?free|malloc|calloc|realloc|posix_memalign|mem(?:cpy|move|set|cmp|chr))$"
+    # Of glibc's malloc.c, whatever the compiler made of them.
+    r"|(?:malloc_consolidate|unlink_chunk|sysmalloc|systrim|heap_trim|tcache_\w+)(?:\.|$)"
 )
 _NAMELESS = re.compile(
     r"|\?+|0x[0-9a-f]+|<unknown>|unknown|\[unknown\w*\]|\[\S+\.so[.\d]*\]|\[[\w.-]+\]"

@@ -28,10 +28,13 @@ _LIBRARY_NAME = re.compile(
     r"<*[&*]*(?:(?:std|core|alloc|hashbrown|backtrace|__gnu_cxx|abi)::"
     r"|(?:java|javax|jdk|sun|com[./]sun|kotlin|scala)[./])"
     r"|operator (?:new|delete)\b|_|[\w.]+@|\("
+    # What threads begin with; V8 and Node.js.
+    r"|(?:clone3?|start_thread)$|(?:v8|node)::|Builtins_"
     r"|(?:c?free|malloc|calloc|realloc|posix_memalign|mem(?:cpy|move|set|cmp|chr))$"
     # Of glibc's malloc.c, whatever the compiler made of them.
     r"|(?:malloc_consolidate|unlink_chunk|sysmalloc|systrim|heap_trim|tcache_\w+)(?:\.|$)"
 )
+_JAVA = ("java/", "java.", "jdk/", "jdk.")
 _NAMELESS = re.compile(
     r"|\?+|0x[0-9a-f]+|<unknown>|unknown|\[unknown\w*\]|\[\S+\.so[.\d]*\]|\[[\w.-]+\]"
 )
@@ -57,6 +60,9 @@ def own_code(
         return owned(list(names))
     own = np.array([_LIBRARY_NAME.match(name) is None for name in names], np.bool_)
     own &= named(names)
+    if any(name.startswith(_JAVA) for name in names):
+        # Names of C and C++ are the virtual machine's, as those of its compiler are.
+        own &= np.array(["::" not in name and "." in name for name in names], np.bool_)
     if not any(files):
         return own
     return own & np.array([_of_program(file) for file in files], np.bool_)

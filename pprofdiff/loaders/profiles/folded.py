@@ -47,14 +47,21 @@ _AFTER_NAME = re.compile(
 )
 _PYTHON_FRAME = re.compile(r"(.+) \(([^()]+\.py[xi]?)(?::(\d{1,9}))?\)")
 
+# V8 with --perf-basic-prof: ``JS:*total /srv/cart.js:3:8``, where the mark is how the
+# code was compiled, and the line that of the function.
+_SCRIPT_FRAME = re.compile(
+    r"(?:JS|LazyCompile|Function|Eval|Script):[*~^+]?(\S*) (\S+):(\d+):(\d+)"
+)
+
 
 def decode(data: bytes, name: str = "folded stacks") -> Profile:
     """Return the profile in these lines: one sample type, ``samples/count``.
 
-    Stacks are written root first. Frames of py-spy have a file and a line, all others
-    only a name. An empty frame is a frame without a function; a line without a stack is
-    a sample without frames. Roots that name no function are left out: empty ones, and
-    the process's name if each stack begins with it.
+    Stacks are written root first. Frames of py-spy have a file and a line, those of
+    Node.js a file, all others only a name. An empty frame is a frame without a
+    function; a line without a stack is a sample without frames. Roots that name no
+    function are left out: empty ones, and the process's name if each stack begins with
+    it.
 
     Raises DamagedError: a line has no count, or a count over 63 bits: one line that
     names the file, the line and the remedy.
@@ -226,10 +233,15 @@ def _tables(frames: list[bytes]) -> tuple[Functions, Locations, tuple[str, ...]]
 
 def _parsed(frame: str) -> tuple[str, str, int]:
     """Return a frame's function, its file ("" if unknown) and line (0 if unknown)."""
-    python = _PYTHON_FRAME.fullmatch(frame)
-    if python is None:
-        while len(name := _AFTER_NAME.sub("", frame)) < len(frame):
-            frame = name
-        return frame, "", 0
-    name, file, line = python.groups()
-    return name, file, int(line or 0)
+    if (python := _PYTHON_FRAME.fullmatch(frame)) is not None:
+        name, file, line = python.groups()
+        return name, file, int(line or 0)
+    if (script := _SCRIPT_FRAME.fullmatch(frame)) is not None:
+        name, file, line, column = script.groups()
+        # The body of a module, and functions without names.
+        own = file.rpartition("/")[2]
+        own = own if (line, column) == ("1", "1") else f"{own}:{line}:{column}"
+        return name or own, file, 0
+    while len(name := _AFTER_NAME.sub("", frame)) < len(frame):
+        frame = name
+    return frame, "", 0

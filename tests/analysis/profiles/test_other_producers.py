@@ -118,6 +118,38 @@ def first_cause(out):
         ("rust/base.folded", "rust/new.folded", "", "shop::checksum 18.55 → 42.80%"),
         # The profiler's stacks lack the innermost frame: pprof has serve as well.
         ("rust/base.pb.gz", "rust/new.pb.gz", "13322:6679", "shop::serve uses 3.15×"),
+        # Orders.receipt formats the first line with String.format.
+        ("java/base.folded.gz", "java/new.folded.gz", "", "String.format is new"),
+        (
+            "java/base.folded.gz",
+            "java/new.folded.gz",
+            "86275:27342",
+            "String.format is",
+        ),
+        ("java/base.pb.gz", "java/new.pb.gz", "95268:20981", "String.format is new"),
+        # Index::find compares one name after another; pprof names no function.
+        (
+            *("gperftools/base.folded.gz", "gperftools/new.folded.gz"),
+            *("3406000:1760000", "Index::find uses 10.6× the samples"),
+        ),
+        # Page#escape compiles its pattern.
+        ("ruby/base.folded.gz", "ruby/new.folded.gz", "5275:4870", "Class#new is new"),
+        # Router::match sorts its routes.
+        (
+            "php/base.folded",
+            "php/new.folded",
+            "19724:13268",
+            "Router::match uses 3.04×",
+        ),
+        # Cart.total, for the most part inlined, copies its lines by way of JSON.
+        (
+            "node/base.perf.folded.gz",
+            "node/new.perf.folded.gz",
+            "",
+            "total and what it",
+        ),
+        # Cart::total copies its lines.
+        ("cpp/base.folded", "cpp/new.folded", "", "shop::Cart::total is new"),
     ],
 )
 def test_the_planted_change_is_the_first_cause(cli, base, new, work, cause):
@@ -126,6 +158,24 @@ def test_the_planted_change_is_the_first_cause(cli, base, new, work, cause):
         out = cli(*flags, DATA / base, DATA / new, *full).out
         assert cause in first_cause(out)
         assert not re.search(GO, out)
+
+
+def test_go_by_way_of_perf_is_read_as_go(cli):
+    """`ring.put` moves all slots; stacks begin with the programs' unlike names."""
+    out = cli(
+        *("--work", "6413700:1589100"),
+        *(DATA / f"go-perf/{side}.folded.gz" for side in ("base", "new")),
+    ).out
+    assert first_cause(out).startswith("main.(*ring).put")
+    assert "memmove called by user code" in out
+    assert "replaces" not in out
+
+
+def test_binaries_without_symbols_are_no_cause(cli):
+    files = (DATA / f"gperftools/{side}.pb.gz" for side in ("base", "new"))
+    out = cli(*files, "--work", "3406000:1760000").out
+    assert "100% of new's samples have frames without names" in out
+    assert "[index" not in out
 
 
 def test_the_report_of_node_opens_on_time(cli):

@@ -17,12 +17,11 @@ from pprofdiff.errors import DamagedError
 from pprofdiff.inputs import recognise
 from pprofdiff.loaders.profiles import pprof
 from pprofdiff.loaders.profiles.encode import encode
-from pprofdiff.loaders.profiles.folded import decode
+from pprofdiff.loaders.profiles.folded import _parsed, decode
 from pprofdiff.model.profiles.profile import stack_names
 from tests.examples import examples
 
 DATA = Path(__file__).parents[2] / "data/python"
-PYTHON = re.compile(r"(.+) \([^()]+\.py[xi]?(?::\d{1,9})?\)")
 _FRAMES = st.one_of(
     st.sampled_from(("main", "f (x.py:12)", "a b", "[unknown]", "_start", "µ<T>")),
     st.text(st.characters(exclude_characters="\n;", codec="utf-8"), max_size=6),
@@ -71,8 +70,32 @@ def from_functions(stacks):
 
 
 def named(frame):
-    python = PYTHON.fullmatch(frame)
-    return python[1] if python else frame or "<unknown>"
+    return _parsed(frame)[0] or "<unknown>"
+
+
+@pytest.mark.parametrize(
+    ("frame", "name"),
+    [
+        ("f (shop/cart.py:12)", "f"),
+        # google-pprof --collapsed
+        ("main<00000000004011c0>", "main"),
+        ("Index::find(std::string const&) const<0000000000401800>", "Index::find"),
+        ("std::operator==<char>(S const&, S const&)[inline]", "std::operator==<char>"),
+        ("Foo::operator()(int) const", "Foo::operator()"),
+        ("v8::(anonymous namespace)::Invoke", "v8::(anonymous namespace)::Invoke"),
+        ("void f<(anonymous namespace)::X>(int)", "void f<(anonymous namespace)::X>"),
+        # async-profiler, stackcollapse-perf.pl --all
+        ("java/lang/String.format_[j]", "java/lang/String.format"),
+        # Node.js with --perf-basic-prof
+        ("JS:*total /srv/shop.js:3:8", "total"),
+        ("JS:~ /srv/shop.js:1:1", "shop.js"),
+        ("LazyCompile:~ /srv/shop.js:7:20", "shop.js:7:20"),
+        ("main.(*ring).put", "main.(*ring).put"),
+        ("block (2 levels) in Page#row", "block (2 levels) in Page#row"),
+    ],
+)
+def test_a_frame_is_named_by_its_function_alone(frame, name):
+    assert read(f"{frame} 3".encode()) == [(name, 3)]
 
 
 def read(data):
@@ -103,7 +126,7 @@ def test_any_text_is_read_or_refused_as_a_slow_reader_does(data):
     assert read(data) == slowly(data)
 
 
-_PLAIN = st.text(st.characters(categories=["L", "N", "P"], exclude_characters=";"))
+_PLAIN = st.text(st.characters(categories=["L", "N", "P"], exclude_characters=";()[]"))
 _WORDS = st.lists(
     st.tuples(st.lists(_PLAIN.filter(bool), min_size=1, max_size=5), _COUNTS)
 )

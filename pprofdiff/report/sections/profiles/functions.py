@@ -12,8 +12,8 @@ from pprofdiff.analysis.causes.places import of_harness
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.harness import is_testing
-from pprofdiff.analysis.profiles.owners import of_program, owners_in_both
 from pprofdiff.analysis.profiles.own_code import named
+from pprofdiff.analysis.profiles.owners import of_program, owners_in_both
 from pprofdiff.analysis.profiles.rows import Granularity
 from pprofdiff.analysis.profiles.tables import Table as FunctionTable
 from pprofdiff.analysis.profiles.tables import ValueColumn, chains, plumbing

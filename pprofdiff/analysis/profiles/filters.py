@@ -8,6 +8,7 @@ function is matched once.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -24,28 +25,59 @@ from pprofdiff.model.csr import (
     offsets_of,
     unique_tuples,
 )
+from pprofdiff.units import scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from pprofdiff.model.profiles.profile import Locations, Profile
+    from pprofdiff.model.profiles.profile import Labels, Locations, Profile
 
     Test = Callable[[Profile], NDArray[np.bool_]]
+    InRange = Callable[[int, str], bool]
+
+_NUMBER = re.compile(r"([+-]?[0-9]+)([A-Za-z]+)?")
+_BYTES = ("alignment", "request")
 
 
-def _tag_test(option: str, value: str) -> Test:
+def number_units(profile: Profile) -> dict[str, str]:
+    """Return the unit of each numeric label key: the first that a sample gives.
+
+    A key without a unit counts bytes if it is ``alignment`` or ``request``; otherwise
+    its own name is its unit.
+    """
+    labels, strings = profile.labels, profile.strings
+    rows = np.flatnonzero(_numeric(labels))
+    units: dict[str, str] = {}
+    keys = {strings[i] for i in np.unique(labels.key[rows]).tolist()}
+    rows = rows[labels.unit[rows] != 0]
+    first, _ = unique_tuples((labels.key[rows], labels.unit[rows]))
+    for row in rows[first].tolist():
+        if unit := strings[labels.unit[row]]:
+            units.setdefault(strings[labels.key[row]], unit)
+    for key in keys - set(units):
+        units[key] = "bytes" if key in _BYTES else key
+    return units
+
+
+def _tag_test(option: str, value: str, units: dict[str, str], notes: list[str]) -> Test:
     """Return the test for a ``-tagfocus`` or ``-tagignore`` option.
 
     The test takes a profile and returns which of its samples pass (bool). `value` is
-    what to look for, after ``KEY=`` to restrict it to labels of one key:
-    comma-separated regular expressions for text labels. All of them must match
+    what to look for, after ``KEY=`` to restrict it to labels of one key. A range of
+    numbers such as ``32kb``, ``:64kb``, ``4mb:`` or ``12kb:64mb`` applies to numeric
+    labels, in the `units` of `number_units`, and adds a line to `notes`. Anything else
+    is comma-separated regular expressions for text labels: all of them must match
     ``KEY:VALUE`` or, with a key, any of them the value. Raises UsageError, which names
-    the `option`, if a pattern is invalid.
+    the `option`, if a pattern is invalid or a number does not fit in 64 bits.
     """
     wanted, separator, rest = value.partition("=")
     key, spelled = (wanted, rest) if separator else (None, value)
+    in_range = _range(option, spelled)
+    if in_range is not None:
+        notes.append(f"{option}={value} is a range of numbers, not a pattern")
+        return partial(_has_number, key=key, in_range=in_range, units=units)
     patterns = [matcher(pattern, option) for pattern in spelled.split(",")]
     return partial(_has_texts, key=key, patterns=patterns)
 
@@ -72,10 +104,32 @@ def _has_texts(
     return combined
 
 
+def _has_number(
+    profile: Profile, *, key: str | None, in_range: InRange, units: dict[str, str]
+) -> NDArray[np.bool_]:
+    """Return which samples have a number in range, under `key` if given."""
+    strings, labels = profile.strings, profile.labels
+
+    def holds(row: int) -> bool:
+        name = strings[labels.key[row]]
+        known = key is None or name == key
+        return known and in_range(int(labels.number[row]), units.get(name, ""))
+
+    rows = np.flatnonzero(_numeric(labels))
+    return _marked(profile, rows, labels.number, holds)
+
+
+def _numeric(labels: Labels) -> NDArray[np.bool_]:
+    """Return which labels are numeric; those without any value are not."""
+    valued = (labels.number != 0) | (labels.unit != 0)
+    numeric: NDArray[np.bool_] = valued & (labels.text == 0)
+    return numeric
+
+
 def _marked(
     profile: Profile,
     rows: NDArray[np.int64],
-    column: NDArray[np.int32],
+    column: NDArray[np.int64] | NDArray[np.int32],
     holds: Callable[[int], bool],
 ) -> NDArray[np.bool_]:
     """Return which samples have a label that holds, testing equal labels once."""
@@ -87,6 +141,34 @@ def _marked(
     return marked
 
 
+def _range(option: str, text: str) -> InRange | None:
+    """Return the test for a range of numbers; None if the text is not a range."""
+    numbers = list(_NUMBER.finditer(text))[:2]
+    if not numbers:
+        return None
+    first, last = numbers[0], numbers[-1]
+    if any(not -(1 << 63) <= int(m[1]) < 1 << 63 for m in numbers):
+        raise UsageError(f"{option}: {text!r} is out of the range of 64-bit numbers")
+    low, unit = scale(int(first[1]), first[2] or "", first[2] or "")
+    high = low
+    if len(numbers) == 2:
+        high, other = scale(int(last[1]), last[2] or "", unit)
+        if text != f"{first[0]}:{last[0]}" or unit != other:
+            return None
+    elif text == f"{first[0]}:":
+        high = math.inf
+    elif text == f":{first[0]}":
+        low = -math.inf
+    elif text != first[0]:
+        return None
+
+    def in_range(value: int, its_unit: str) -> bool:
+        number, name = scale(value, its_unit, unit)
+        return name == unit and low <= number <= high
+
+    return in_range
+
+
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Filters of samples and frames, named as in ``go tool pprof``.
@@ -94,7 +176,7 @@ class Filters:
     Each is a regular expression, "" for none. `focus` keeps stacks with a matching
     frame, `ignore` drops them. `hide` drops matching frames, `show` keeps only those,
     `show_from` drops everything above the first. `tagfocus` keeps and `tagignore` drops
-    samples by text label.
+    samples by label; for numeric labels they may be ranges.
     """
 
     focus: str = ""
@@ -132,20 +214,22 @@ def filtered(profile: Profile, filters: Filters) -> _Filtered:
     """Return the profile with all filters applied.
 
     Raises UsageError for an invalid pattern. Warns about each filter that matched
-    nothing.
+    nothing and each tag filter that was read as a range of numbers.
     """
+    notes: list[str] = []
     matched: dict[str, bool] = {}
+    units = number_units(profile)
     profile = _by_name(profile, filters, matched)
     profile = _shown_from(profile, filters, matched)
     kept = np.ones(len(profile), np.bool_)
     for name, wanted in (("tagfocus", True), ("tagignore", False)):
         if value := getattr(filters, name):
-            hits = _tag_test(name, value)(profile)
+            hits = _tag_test(name, value, units, notes)(profile)
             matched[name] = bool(hits.any())
             kept &= hits == wanted
     if not kept.all():
         profile = profile.take(np.flatnonzero(kept))
-    notes = [
+    notes += [
         f"{name}={getattr(filters, name)} matched no samples"
         for name in _FILTERS
         if not matched.get(name, True)

@@ -13,6 +13,7 @@ from pprofdiff.analysis.ledger.graph import flat_and_cum
 from pprofdiff.analysis.profiles.filters import (
     Filters,
     filtered,
+    number_units,
     pruned_frames,
 )
 from pprofdiff.analysis.profiles.nodes import frame_keys
@@ -138,12 +139,46 @@ TAGGED = tagged(
         ("shard=acme", set()),
         ("shard=^2", {4}),
         ("shard=^(2|7)$", {2, 4}),
+        ("32kb:", {0, 1}),
+        ("bytes=32kb:", {0, 1}),
+        ("bytes=32kb", {1}),
+        ("bytes=:32kb", {1}),
+        ("bytes=32kb:512kb", {1}),
+        ("bytes=1mb", {0}),
+        ("bytes=1048576b", {0}),
+        ("bytes=7", set()),
+        # A number in a unit that nobody knows counts in whatever unit is asked for.
+        ("4kb:", {0, 1, 2, 4}),
+        ("alignment=4096b", {4}),
+        ("age=7age", {2}),
+        ("7", {2}),
+        ("1mb:2ms", set()),
     ],
 )
 def test_tags(tag, want):
     kept = {f"f{i}" for i in want}
     assert set(by(TAGGED, tagfocus=tag)) == kept
     assert set(by(TAGGED, tagignore=tag)) == {f"f{i}" for i in range(5)} - kept
+
+
+def test_a_range_is_told_from_a_pattern():
+    assert filtered(TAGGED, Filters(tagfocus="32kb:")).warnings == (
+        "tagfocus=32kb: is a range of numbers, not a pattern",
+    )
+    assert filtered(TAGGED, Filters(tagfocus="acme")).warnings == ()
+
+
+def test_units_of_numbers_are_the_first_given_or_the_key_itself():
+    profile = tagged(
+        [("size", (1, ""))], [("size", (1, "kb"))], [("size", (1, "mb"))],
+        [("age", (1, ""))], [("request", (1, ""))], [("text", "x")],
+    )  # fmt: skip
+    assert number_units(profile) == {"size": "kb", "age": "age", "request": "bytes"}
+
+
+def test_numbers_beyond_64_bits_are_refused():
+    with pytest.raises(UsageError, match="64-bit"):
+        filtered(TAGGED, Filters(tagfocus="99999999999999999999"))
 
 
 @pytest.mark.parametrize("option", ["focus", "hide", "show_from", "tagignore"])
@@ -177,6 +212,8 @@ def test_focus_and_ignore_commute(profile, focus, ignore):
     assert said(filtered(other, Filters(focus=focus)).profile) == said(together)
 
 
+# Not ranges of numbers: pprof takes their unit from all samples, so from those that a
+# focus drops too.
 @pytest.mark.slow
 @given(profiles(), NAMES, st.sampled_from(("a", "tenant=b", "true")))
 @settings(deadline=None)

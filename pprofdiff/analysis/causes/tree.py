@@ -30,7 +30,7 @@ _SIGNS = "@="
 _GC_WORK = (
     "gc-assist", "gc-capacity", "gc-cpu", "gc-sweeper", "wait-gc",
 )  # fmt: skip
-_WAITS = ("wait-processor", "utilisation")
+_WAITS = ("wait-processor", "wait-tail", "utilisation")
 _OF_ALLOCATION = ("gc-frequency", "leaf-clear", *_GC_WORK)
 
 _OF_LOCKS = ("locks", "scheduler", "@dearer*", "@cheaper*")

@@ -273,3 +273,17 @@ def test_the_first_finding_names_what_a_lock_or_a_channel_was_held_up_by(base, n
     ways = {way for way, mode in (("better", base), ("worse", new))
             if re.search(rf"main\.{HOLDS[mode]}\b", first.title)}  # fmt: skip
     assert first.direction in ways
+
+
+def test_one_burst_shows_in_the_tail_of_waits_for_a_processor():
+    late = told(run("prompt"), run("late"), by_operation=False)["wait-tail"]
+    assert re.fullmatch(
+        r"p99 scheduling latency of main\.main\.func\d+ rose 2\d\d µs → 129 ms",
+        late.title,
+    )
+    assert (late.severity, late.direction) == ("minor", "worse")
+    back = told(run("late"), run("prompt"), by_operation=True)["wait-tail"]
+    assert back.direction == "better"
+    for kind in ("late", "prompt"):
+        found = told(run(kind), run(kind, 1), by_operation=False)
+        assert "wait-tail" not in found

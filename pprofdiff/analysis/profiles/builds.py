@@ -29,7 +29,7 @@ from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of
 from pprofdiff.goruntime.readable import short
 from pprofdiff.goruntime.versions import format_go_version
-from pprofdiff.model.csr import first_in_row
+from pprofdiff.model.csr import distinct, first_in_row
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Side
 
@@ -134,7 +134,7 @@ def _inlining(cpu: ProfileDiff, side: int) -> _Inlining:
     own = functions.own[of_line] & seen
     names = functions.names
     inlined, called = (
-        frozenset(names[row] for row in np.unique(of_line[own & some]).tolist())
+        frozenset(names[row] for row in distinct(of_line[own & some]).tolist())
         for some in (inner, ~inner)
     )
     several = first_in_row(inner, locations.line_offsets) >= 0

@@ -9,6 +9,7 @@ pieces together.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -96,21 +97,38 @@ def _classes() -> dict[str, Any]:
     The descriptor is encoded by hand: importing protobuf's own classes for it takes
     longer than everything else.
     """
-    from google.protobuf import descriptor_pool, message_factory
-
     tables = {**_MESSAGES, "Profile": _profile("typed"), "View": _profile("view")}
     file = [_bytes(1, b"pprofdiff/profile.proto"), _bytes(2, b"pprofdiff")]
     for name, fields in tables.items():
         described = b"".join(_bytes(2, _field(*field)) for field in fields)
         file.append(_bytes(4, _bytes(1, name.encode()) + described))
-    pool = descriptor_pool.DescriptorPool()
+    pool, made = _implementation()
     pool.AddSerializedFile(b"".join((*file, _bytes(12, b"proto3"))))
     return {
-        name: message_factory.GetMessageClass(
-            pool.FindMessageTypeByName(f"pprofdiff.{name}")
-        )
-        for name in tables
+        name: made(pool.FindMessageTypeByName(f"pprofdiff.{name}")) for name in tables
     }
+
+
+def _implementation() -> tuple[Any, Callable[[Any], Any]]:
+    """Return a new descriptor pool, and what makes a class of a message's descriptor.
+
+    `descriptor_pool` and `message_factory` import protobuf's implementation in Python
+    even where that in C is in use: three quarters of what protobuf takes to start. So
+    the latter is asked itself, as they do; nested messages come first.
+    """
+    from google.protobuf import descriptor, message
+
+    in_c = getattr(descriptor, "_message", None)
+    if in_c is None:
+        from google.protobuf import descriptor_pool, message_factory
+
+        return descriptor_pool.DescriptorPool(), message_factory.GetMessageClass
+
+    def made(described: Any) -> Any:  # noqa: ANN401 - protobuf's
+        contents = {"DESCRIPTOR": described, "__module__": __name__}
+        return in_c.MessageMeta(described.name, (message.Message,), contents)
+
+    return in_c.DescriptorPool(), made
 
 
 def _field(number: int, name: str, type_name: str, repeated: bool) -> bytes:  # noqa: FBT001 - a row of the table

@@ -41,7 +41,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--whole",
         action="store_true",
-        help="every Go release (downloads ten toolchains) and case, six times the examples",
+        help="every Go release (downloads seven toolchains) and case, six times the examples",
     )
 
 

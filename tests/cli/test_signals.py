@@ -133,7 +133,7 @@ def test_a_thread_may_run_it(sides):
 @pytest.mark.whole
 @pytest.mark.slow
 def test_half_a_copy_is_none(tmp_path):
-    size = 1 << 27
+    size = 1 << 26
     body = bytes(1 << 20)
 
     class Handler(BaseHTTPRequestHandler):
@@ -154,6 +154,7 @@ def test_half_a_copy_is_none(tmp_path):
         with subprocess.Popen([*PPROFDIFF, host, host], env=environment) as process:
             while not any(path.stat().st_size for path in saved.glob("*")):
                 assert process.poll() is None
+                time.sleep(0.001)
             process.send_signal(signal.SIGTERM)
         server.shutdown()
     assert process.returncode == -signal.SIGTERM

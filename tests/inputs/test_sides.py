@@ -12,7 +12,7 @@ from tests.conftest import DATA
 from tests.traces import make
 
 TRACES = DATA / "health-check/base/trace.out", DATA / "health-check/new/trace.out"
-VERSIONS = ("1.20.14", "1.26.8")
+VERSIONS = ("1.21.13", "1.26.8")
 NONE = (
     "pprofdiff: {}: no CPU samples in this trace: run a CPU profile while it is traced "
     "(Go 1.19 or later), or ask for another --state\n"

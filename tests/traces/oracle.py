@@ -182,16 +182,15 @@ def _run(words: tuple[str, ...], given: bytes = b"") -> bytes:
     return done.stdout
 
 
-def program(go: str | None = None) -> Path:
+def program() -> Path:
     """Return go tool trace that also answers `gotrace`, built if need be.
 
-    Of the version asked for or of the Go on PATH; of `OLDEST` where that is older. The
-    test is skipped if there is none.
+    Of the Go on PATH, or of `OLDEST` where that is older. The test is skipped if there
+    is none.
     """
     try:
-        if go is None and _release(version()) < _release(OLDEST):
-            go = OLDEST
-        return _built(version(go))
+        older = _release(version()) < _release(OLDEST)
+        return _built(version(OLDEST if older else None))
     except MissingGoError as missing:
         pytest.skip(str(missing))
 

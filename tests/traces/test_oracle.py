@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import subprocess
 from collections import Counter
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.go
 V1 = ("user_task_region_1_11", "stress_start_stop_1_19", "http_1_21", "fmt_1_21_pprof")
 TEXT = ("go122-annotations-stress", "go122-gc-stress", "go122-task-across-generations")
 MADE = (
-    ("sync", "1.17.13"), ("http", "1.21.13"), ("gc", "1.22.12"), ("files", "1.23.12"),
+    ("sync", "1.11.13"), ("http", "1.21.13"), ("gc", "1.22.12"), ("files", "1.23.12"),
     ("flight", "1.25.14"), ("generations", "1.26.8"), ("http", "1.26.8"),
     ("whole", "1.27.3"), ("procs", "1.27.3"),
 )  # fmt: skip
@@ -142,18 +141,8 @@ def test_the_tool_with_answers_is_the_tool_without(words):
         assert sorted(plain.values.tolist()) == sorted(told.values.tolist())
 
 
-def test_two_versions_of_go_answer_alike():
-    trace = make.trace("tasks", "1.26.8")
-    words = ("oracle", "summary", str(trace))
-    told = [
-        subprocess.run([oracle.program(go), *words], capture_output=True, check=True)
-        for go in ("1.26.8", "1.27.3")
-    ]
-    assert json.loads(told[0].stdout) == json.loads(told[1].stdout)
-
-
 def test_a_torn_trace_tells_how_far_it_goes():
-    content = make.trace("generations", "1.24.13").read_bytes()
+    content = make.trace("generations", "1.26.8").read_bytes()
     told = oracle.summary(content[: len(content) // 2])
     assert told["error"]
     assert 0 < told["valid_events"] <= told["events"]

@@ -33,11 +33,10 @@ __all__ = [
     "version",
 ]
 
-# One of each format a Go has written: 1.11, 1.19, 1.21 (all v1), 1.22, 1.23 (twice),
-# 1.25 and 1.26 (twice); the oldest format is the work of a 1.11 and of a 1.17.
+# One of each format a Go has written: 1.11, 1.19, 1.21 (all v1), 1.22, 1.23, 1.25 and
+# 1.26, which 1.27 writes too.
 VERSIONS = (
-    "1.11.13", "1.17.13", "1.19.4", "1.20.14", "1.21.13", "1.22.12", "1.23.12",
-    "1.24.13", "1.25.14", "1.26.8", "1.27.3",
+    "1.11.13", "1.19.4", "1.21.13", "1.22.12", "1.23.12", "1.25.14", "1.26.8", "1.27.3",
 )  # fmt: skip
 
 # What conftest.py tells every process of a session: which versions may be fetched, and

@@ -15,7 +15,7 @@ STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
 CAPTURES = [f"{story}/{side}" for story in STORIES for side in ("base", "new")]
 # Situation and Go version; with the captures, every format since 1.22.
 MADE = [
-    "gc-1.22.12", "stops-1.22.12", "sync-1.23.12", "stops-1.24.13", "http-1.25.14", "procs-1.26.8",
+    "gc-1.22.12", "stops-1.22.12", "sync-1.23.12", "stops-1.25.14", "http-1.26.8", "procs-1.26.8",
     "files-1.26.8", "generations-1.27.3",
 ]  # fmt: skip
 ALL = [*CAPTURES, *MADE]

@@ -39,15 +39,16 @@ from .deviations import (
 from .real import CAPTURES, DATA, SIDES
 from .ties import Ties
 
-VERSIONS = ("1.22.12", "1.23.12", "1.24.13", "1.25.14", "1.26.8", "1.27.3")
-MAKERS = ("http", "gc", "sync", "files")
+VERSIONS = ("1.22.12", "1.23.12", "1.25.14", "1.26.8", "1.27.3")
+MAKERS = ("gc", "sync", "files")
 PROFILED = ("profiled-1.21.13", "profiled-1.22.12", "profiled-1.26.8")
 MADE = [
     *(f"{maker}-{version}" for version in VERSIONS for maker in MAKERS),
-    "stops-1.22.12", "coroutines-1.23.12", "alloc-1.24.13", "flight-1.25.14",
+    "stops-1.22.12", "coroutines-1.23.12", "alloc-1.25.14", "flight-1.25.14",
     "generations-1.26.8", "whole-1.27.3", "procs-1.27.3",
     *PROFILED,
-    "sync-1.11.13", "http-1.17.13", "gc-1.19.4", "files-1.20.14", "stops-1.21.13",
+    "http-1.11.13", "http-1.22.12", "http-1.26.8", "sync-1.11.13", "gc-1.19.4",
+    "files-1.21.13", "stops-1.21.13",
 ]  # fmt: skip
 PROGRAMS = (
     "stress",

@@ -39,7 +39,7 @@ from .real import CAPTURES, SIDES, path_of, slack_ns, trace_of
 FLAGS = {flag: flag.name.lower() for flag in Taken}
 SETS = [Taken(n) for n in range(1, 16)]
 # Traces made for what takes a processor away.
-COLLECTING = ("gc-1.22.12", "stops-1.22.12", "stops-1.24.13", "procs-1.26.8")
+COLLECTING = ("gc-1.22.12", "stops-1.22.12", "stops-1.25.14", "procs-1.26.8")
 
 
 def named(flags):

@@ -15,7 +15,7 @@ from tests.traces import oracle
 from .built import empty
 from .real import path_of, slack_ns, trace_of
 
-VERSIONS = ("1.22.12", "1.24.13", "1.26.8")
+VERSIONS = ("1.22.12", "1.23.12", "1.26.8")
 
 
 def expect(table, rows, slack):

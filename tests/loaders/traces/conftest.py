@@ -21,13 +21,13 @@ from tests.traces.toolchains import (
 )
 
 HERE = Path(__file__).parent
-VERSIONS = ("1.22.12", "1.23.12", "1.24.13", "1.25.14", "1.26.8", "1.27.3")
+VERSIONS = ("1.22.12", "1.23.12", "1.25.14", "1.26.8", "1.27.3")
 # What a trace is to show beside the ordinary.
 PLAIN, OBJECTS, FLIGHT = "plain", "objects", "flight"
 KINDS = [
     *((version, PLAIN) for version in VERSIONS),
     *((version, OBJECTS) for version in VERSIONS[1:]),
-    *((version, FLIGHT) for version in VERSIONS[3:]),
+    *((version, FLIGHT) for version in VERSIONS[2:]),
 ]
 
 

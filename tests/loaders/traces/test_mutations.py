@@ -24,8 +24,8 @@ OLD = (
     "stress_start_stop_1_19_good", "http_1_21_good",
 )  # fmt: skip
 MADE = (
-    ("tasks", "1.19.4"), ("samples", "1.20.14"), ("procs", "1.22.12"),
-    ("coroutines", "1.23.12"), ("stops", "1.24.13"), ("tasks", "1.26.8"),
+    ("tasks", "1.19.4"), ("samples", "1.21.13"), ("procs", "1.22.12"),
+    ("coroutines", "1.23.12"), ("stops", "1.25.14"), ("tasks", "1.26.8"),
     ("samples", "1.27.3"),
 )  # fmt: skip
 ROUNDS = examples(500)

@@ -18,7 +18,7 @@ from tests.traces.toolchains import MissingGoError, run_go
 
 from .writing import small
 
-VERSIONS = ("1.11.13", "1.17.13", "1.19.4", "1.20.14", "1.21.13")
+VERSIONS = ("1.11.13", "1.19.4", "1.21.13")
 MAKERS = ("http", "sync", "files", "procs", "tasks", "samples", "whole")
 MADE = [(maker, version) for version in VERSIONS for maker in MAKERS]
 # GOROOT's own, in src/internal/trace/internal/tracev1/testdata.

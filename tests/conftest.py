@@ -198,8 +198,8 @@ def planted_repo():
         place.mkdir()
         draft.write_text(json.dumps(planted(place), default=str), "utf-8")
 
-    told = toolchains.once(place.with_suffix(".json"), make)
-    return Planted.of(json.loads(told.read_text("utf-8")))
+    got = toolchains.once(place.with_suffix(".json"), make)
+    return Planted.of(json.loads(got.read_text("utf-8")))
 
 
 @pytest.fixture

@@ -167,7 +167,7 @@ def run_job(
     """
     values = dict(values)
     steps: list[str] = []
-    told = ""
+    got = ""
     for step in job["steps"]:
         name = step.get("name") or step.get("uses") or step["run"]
         if since and name != since:
@@ -185,13 +185,13 @@ def run_job(
             for key, value in step.get("env", {}).items()
         }
         done = _bash(step["run"], folder, {**env, **own, "GITHUB_OUTPUT": str(output)})
-        told += done.stdout
+        got += done.stdout
         for line in output.read_text("utf-8").splitlines():
             key, _, value = line.partition("=")
             values[f"steps.{step['id']}.outputs.{key}"] = value
         if done.returncode:
-            return Ran(steps, done.returncode, told)
-    return Ran(steps, 0, told)
+            return Ran(steps, done.returncode, got)
+    return Ran(steps, 0, got)
 
 
 def gitlab(

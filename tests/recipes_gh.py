@@ -82,10 +82,10 @@ def main():
     method, endpoint, body, wanted, paginate = parse(sys.argv[1:])
     path = Path(os.environ["GH_STATE"])
     state = json.loads(path.read_text("utf-8"))
-    told = answer(state, method, endpoint, body)
-    pages = [told]
-    if isinstance(told, list):
-        pages = [told[i : i + PAGE] for i in range(0, max(len(told), 1), PAGE)]
+    got = answer(state, method, endpoint, body)
+    pages = [got]
+    if isinstance(got, list):
+        pages = [got[i : i + PAGE] for i in range(0, max(len(got), 1), PAGE)]
         pages = pages if paginate else pages[:1]
     for page in pages:
         subprocess.run(

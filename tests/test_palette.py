@@ -1,4 +1,4 @@
-"""The palette: words can be read on it, and its colours told apart, in both themes."""
+"""The palette: words are legible on it and its colours distinct, in both themes."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_base_and_new_differ_in_greyscale(theme):
 
 @both
 @pytest.mark.parametrize("vision", VISIONS.values(), ids=VISIONS)
-def test_groups_are_told_apart(theme, vision):
+def test_groups_are_distinguished(theme, vision):
     names = [f"group_{name}" for name in palette.GROUPS]
     apart = {
         pair: distance(*pair, theme, vision)

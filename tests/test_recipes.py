@@ -123,8 +123,8 @@ def measured():
         place.mkdir()
         draft.write_text(json.dumps(measure(place), default=str), "utf-8")
 
-    told = once(session() / "recipes.json", make)
-    here, *others = json.loads(told.read_text("utf-8"))
+    got = once(session() / "recipes.json", make)
+    here, *others = json.loads(got.read_text("utf-8"))
     return Path(here), *others
 
 

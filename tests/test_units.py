@@ -197,7 +197,7 @@ def test_a_ratio_never_reads_as_nothing_nor_as_a_power_of_ten(ratio):
     [(0, 4.36, "4.4"), (0, 0.0951, "0.095"), (0, 3, "3"), (0, 43.6, "44"), (0, 0, "0"),
      (2, 0.0123, "0.012"), (2, 0.123, "0.12"), (2, -0.00123, "−0.0012")],
 )  # fmt: skip
-def test_a_small_value_beside_a_large_one_keeps_two_digits(decimals, value, written):
+def test_a_small_value_next_to_a_large_one_keeps_two_digits(decimals, value, written):
     scale = Scale(1, "ms", decimals)
     assert scale.with_two_digits(value).number(value) == written
 
@@ -214,5 +214,5 @@ def test_measured_numbers_have_four_digits(value, text):
 @pytest.mark.parametrize(
     ("value", "text"), [(4.5, "4.50"), (4.484, "4.48"), (450.2, "450"), (0.9996, "1.00"), (12, "12.0")]
 )  # fmt: skip
-def test_numbers_beside_each_other_have_as_many_digits(value, text):
+def test_numbers_next_to_each_other_have_as_many_digits(value, text):
     assert rounded(value, 3, padded=True) == text

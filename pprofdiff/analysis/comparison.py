@@ -17,7 +17,7 @@ from pprofdiff.analysis.inferred_work import (
 )
 from pprofdiff.analysis.ledger.added_up import added_up, operations_by_unit
 from pprofdiff.analysis.ledger.units import (
-    Apart,
+    SplitByUnit,
     UnitOfWork,
     by_unit,
     unnamed,
@@ -85,9 +85,9 @@ class Comparison:
     pairs: int = 0
     same_hosts: int = 0
     turns: Turns | None = None
-    apart: Apart | None = None
+    apart: SplitByUnit | None = None
     by: str = ""
-    alone: Apart | None = None
+    alone: SplitByUnit | None = None
 
     @property
     def given(self) -> tuple[Side, Side]:

@@ -76,9 +76,9 @@ def summed(several: Sequence[tuple[Cell, Profile]]) -> CellSums:
     column, types = first.sample_index(), len(first.sample_types)
     # The first columns that `merge_apart` returns are the sum.
     merged = merge_apart([profile for _, profile in order])
-    apart = merged.values.reshape(len(merged), 1 + len(order), types)[:, 1:, column]
+    units = merged.values.reshape(len(merged), 1 + len(order), types)[:, 1:, column]
     starts = np.searchsorted(of_profile, np.arange(len(cells)))
-    by_cell = np.add.reduceat(apart, starts, axis=1)
+    by_cell = np.add.reduceat(units, starts, axis=1)
     plain = pruned_frames(merged) if merged.drop_frames else merged
     classified = is_cpu(first) or is_state(first)
     side = SampleValues(plain, by_cell)

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pprofdiff.fleets.hosts import GROUPS, group_of
 from pprofdiff.fleets.partial import Key, LeftOut, Part, few_groups
-from pprofdiff.model.profiles.apart import Apart, added
+from pprofdiff.model.profiles.per_unit import PerUnit, added
 from pprofdiff.model.side import HostSums
 
 T = TypeVar("T")
@@ -32,11 +32,11 @@ def combine(parts: Sequence[Part]) -> Part:
     few_groups(members)
     grouped = any(part.grouped for part in parts)
     grouped = grouped or len({host for host, _ in hosts}) > GROUPS
-    profiles: dict[Key, Apart] = {}
+    profiles: dict[Key, PerUnit] = {}
     for part in parts:
         rename = group_of if grouped and not part.grouped else None
-        for key, apart in part.profiles.items():
-            renamed = apart if rename is None else added([apart], rename)
+        for key, one in part.profiles.items():
+            renamed = one if rename is None else added([one], rename)
             known = [profiles[key]] if key in profiles else []
             profiles[key] = added([*known, renamed])
     return Part(profiles, hosts, left.skipped, left.first, grouped, members)

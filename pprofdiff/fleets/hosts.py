@@ -68,7 +68,7 @@ def host_rule(
         for path in paths:
             if rule.of_path(path) is None:
                 raise UsageError(
-                    f"{printable(path)}: of which host is it? say --by host, where "
+                    f"{printable(path)}: which host is it from? say --by host, where "
                     "that is a label of samples or a part host=… of paths, or "
                     "--by '/(?P<host>[^/]+)/[^/]+$', a pattern for paths"
                 )

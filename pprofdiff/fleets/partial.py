@@ -22,7 +22,7 @@ from pprofdiff.fleets.hosts import HostRule
 from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.inputs.recognition import Foreign, binary_kind
 from pprofdiff.loaders.profiles.encodings import decode
-from pprofdiff.model.profiles.apart import Apart, added, apart
+from pprofdiff.model.profiles.per_unit import PerUnit, added, per_unit
 from pprofdiff.model.profiles.profile import (
     Labels,
     Profile,
@@ -96,7 +96,7 @@ class Part:
         The hosts of each group.
     """
 
-    profiles: Mapping[Key, Apart]
+    profiles: Mapping[Key, PerUnit]
     hosts: Mapping[tuple[str, str], HostSums] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
     first: Mapping[str, str] = field(default_factory=dict)
@@ -149,7 +149,7 @@ class _Adding:
     def __init__(self) -> None:
         self._waiting: dict[Key, list[tuple[str, Profile]]] = {}
         self._frames = 0
-        self._sums: dict[Key, list[Apart]] = {}
+        self._sums: dict[Key, list[PerUnit]] = {}
 
     def add(self, key: Key, host: str, profile: Profile) -> None:
         self._waiting.setdefault(key, []).append((host, profile))
@@ -157,7 +157,7 @@ class _Adding:
         if self._frames > _MOST_FRAMES:
             self._add_up()
 
-    def sums(self) -> dict[Key, Apart]:
+    def sums(self) -> dict[Key, PerUnit]:
         """Return the sums of all profiles."""
         self._add_up()
         return {key: added(several) for key, several in self._sums.items()}
@@ -165,7 +165,7 @@ class _Adding:
     def _add_up(self) -> None:
         for key, several in self._waiting.items():
             hosts, profiles = zip(*several, strict=True)
-            self._sums.setdefault(key, []).append(apart(hosts, profiles))
+            self._sums.setdefault(key, []).append(per_unit(hosts, profiles))
         self._waiting, self._frames = {}, 0
 
 

@@ -15,8 +15,8 @@ from pprofdiff.fleets.partial import NO_GROUP, Key, Part, Task
 from pprofdiff.fleets.sources import Source, paths_of, read_once, source_of
 from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE
 from pprofdiff.inputs.sides import Loaded
-from pprofdiff.model.profiles.apart import Apart
 from pprofdiff.model.profiles.merge import merge
+from pprofdiff.model.profiles.per_unit import PerUnit
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Fleet, HostGroup, Side
 from pprofdiff.units import printable
@@ -267,7 +267,7 @@ def _side(
     return Side(source.label or word, captures[""], fleet)
 
 
-def _order(item: tuple[Key, Apart]) -> tuple[str, str, str]:
+def _order(item: tuple[Key, PerUnit]) -> tuple[str, str, str]:
     key = item[0]
     return key.group, key.kind, repr(key.sample_types)
 

@@ -58,7 +58,7 @@ def lacks(span: Span, name: str) -> bool:
     return last < begin or end < first
 
 
-def apart(one: Span, other: Span) -> bool:
+def disjoint(one: Span, other: Span) -> bool:
     """Return whether two spans share no release."""
     (first, last), (begin, end) = _ends(one), _ends(other)
     return last < begin or end < first

@@ -22,7 +22,7 @@ from pprofdiff.goruntime.names import (
     strip_type_arguments,
     versioned_folder,
 )
-from pprofdiff.goruntime.versions import apart, infer_go_version, lacks
+from pprofdiff.goruntime.versions import disjoint, infer_go_version, lacks
 from pprofdiff.identity.evidence import SideEvidence, Stacks
 from pprofdiff.identity.given import given_pairs
 from pprofdiff.identity.matching import match
@@ -150,7 +150,7 @@ class _Decision:
         """Return the identity."""
         self.spans = infer_go_version(self.names[0]), infer_go_version(self.names[1])
         self.runtime = runtime_like(self.names[0]), runtime_like(self.names[1])
-        self.one_release = not apart(*self.spans)
+        self.one_release = not disjoint(*self.spans)
         self.versions = _versions(self.sides[0].files) & _versions(self.sides[1].files)
         self.moves = package_moves(*(_files(side) for side in self.sides))
         trees = self._read(*self.sides) if self._read else None

@@ -196,7 +196,7 @@ class Matcher:
             symbols = (self.symbols[side][row] for row in some.tolist())
             known = [self._nesting.knows(side, symbol) for symbol in symbols]
             kept &= ~np.array(known, np.bool_)[place]
-        # Pairs of functions of which nothing is known agree: they are equally nested.
+        # Pairs of functions that nothing is known about agree: they are equally nested.
         for i in np.flatnonzero(~kept).tolist():
             base, new = (int(rows[i]) for rows in candidates.rows)
             kept[i] = self._nesting.agrees(self.symbols[0][base], self.symbols[1][new])

@@ -259,11 +259,11 @@ def _add_names(ax: Axes, heaps: Sequence[_Heap], theme: Theme) -> None:
         for name, line in one.named()
     ]
     tall = ax.bbox.height * 72 / ax.figure.dpi
-    apart = _APART / tall * ax.get_ylim()[1]
+    line = _APART / tall * ax.get_ylim()[1]
     least = 0.0
     for size, name in sorted(ends):
         place = max(size, least)
-        least = place + apart
+        least = place + line
         add_note(
             ax,
             name,

@@ -29,7 +29,7 @@ class Unit(NamedTuple):
     `cpu` are samples of each run by stack, `operations` those that a run's samples are
     of. `allocated` are (objects, bytes) of an operation by stack, of which a profile
     has `counted` operations. Time is `wall` times the CPU time, which differs from turn
-    to turn by `noise` (deviation of its logarithm), beside what all units have. Runs
+    to turn by `noise` (deviation of its logarithm), next to what all units have. Runs
     have up to `uneven` more or fewer samples than `cpu`, relative to it.
     """
 
@@ -93,7 +93,7 @@ def _bench(label, units, run, turns):
     lines = ["measured: in turns", f"pkg: {PACKAGE}"]
     random = np.random.default_rng([run, label == "new"])
     for turn in range(turns):
-        # What a turn takes beside is alike for both sides, but for one part in 1000.
+        # The rest of a turn is alike for both sides, but for one part in 1000.
         noise = 1 + 0.01 * ((7 * run + 3 * turn) % 5)
         noise *= 1 + 0.001 * ((turn + run + (label == "new")) % 2)
         for unit in units:

@@ -17,7 +17,7 @@ from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.model import report_of
 from pprofdiff.report.sections import sections, tiles
 from tests.analysis.building import profile
-from tests.analysis.outcome.evidence import bench, cpu, told
+from tests.analysis.outcome.evidence import bench, compared_sides, cpu
 
 SPACE = (ValueType("alloc_objects", "count"), ValueType("alloc_space", "bytes"))
 LINE = (
@@ -29,7 +29,7 @@ LINE = (
 def log(*cycles, forced=False):
     """Return a GC log of cycles: (seconds, heap when it began, live heap), in MB.
 
-    `forced` tells that runtime.GC ran the last one.
+    `forced` shows that runtime.GC ran the last one.
     """
     text = "".join(
         LINE.format(n=n, at=at, mark=2, start=start, live=live)
@@ -170,7 +170,7 @@ def test_setting_up_is_no_operations_work():
 
     def mode(log, new, rates=(100.0, 20.0)):
         base = (*log, *CPU, *allocs(start))
-        compared = told(base, (*log, *CPU, *allocs(new)), work=rated(rates))
+        compared = compared_sides(base, (*log, *CPU, *allocs(new)), work=rated(rates))
         modes = {d.normalization.mode for d in compared.profiles if not d.is_cpu}
         assert (compared.gc.rates is None) == (log is START)
         (mode,) = modes
@@ -189,7 +189,9 @@ def test_setting_up_is_no_operations_work():
     )
     base = (*STEADY, *CPU, *allocs(more))
     five = {site: (n, 5 * size) for site, (n, size) in more.items()}
-    compared = told(base, (*grew, *CPU, *allocs(five)), work=rated((100.0, 25.0)))
+    compared = compared_sides(
+        base, (*grew, *CPU, *allocs(five)), work=rated((100.0, 25.0))
+    )
     assert {d.normalization.mode for d in compared.profiles} == {
         "per_work",
         "composition",
@@ -203,7 +205,7 @@ def test_collections_at_the_start_say_nothing_of_the_profiled_time():
 
     def found(log):
         base = (*log, *marked, *bench({"A": 100}))
-        return marking(Case(told(base, base)))
+        return marking(Case(compared_sides(base, base)))
 
     assert found(STEADY) is not None
     assert found(START) is None
@@ -217,6 +219,6 @@ def test_collections_at_the_start_say_nothing_of_the_profiled_time():
     ],
 )
 def test_a_few_cycles_have_no_rate(cycles, label, said):
-    (section,) = sections(report_of(told(cycles, cycles)))
+    (section,) = sections(report_of(compared_sides(cycles, cycles)))
     (tile,) = tiles(section)
     assert (tile.name, tile.values) == (label, said)

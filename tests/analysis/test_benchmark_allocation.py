@@ -1,4 +1,4 @@
-"""Profiles of allocation beside benchmarks that count it: by operation, the same total."""
+"""Profiles of allocation next to benchmarks that count it: by operation, the same total."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_another_mix_of_benchmarks_is_no_other_allocation():
         assert sums[0] == pytest.approx(sums[1])
 
 
-def test_of_another_mix_the_benchmarks_tell_what_each_allocates():
+def test_of_another_mix_the_benchmarks_show_what_each_allocates():
     base = mix((4000, 186_000), (54_000, 50_000))
     found = compared(base, mix((6000, 93_000), (48_000, 50_000)))[2]
     assert found["allocation"].title.startswith(

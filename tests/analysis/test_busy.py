@@ -18,7 +18,7 @@ from pprofdiff.analysis.judge.calibration import (
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.work import counted
 from pprofdiff.report.sections.outcome import outcome_text
-from tests.analysis.outcome.evidence import PACKAGES, bench, cpu, told
+from tests.analysis.outcome.evidence import PACKAGES, bench, compared_sides, cpu
 
 STOPPED = ("runtime.asyncPreempt", PACKAGES[0], "main.main")
 WORK = counted((1000, 1000))
@@ -34,7 +34,7 @@ def side(time, stopped, grown=1, runs=1):
 
 def _judged(base, new):
     """Return what a gate judges."""
-    comparison = told(base, new)
+    comparison = compared_sides(base, new)
     return Judged(comparison, Findings((), None))
 
 
@@ -42,8 +42,8 @@ def _judged(base, new):
     ("base", "new", "share"),
     [(0, 0, None), (0, 40, None), (0, 60, 60 / 960), (96, 10, 0.1)],
 )
-def test_the_busier_side_tells(base, new, share):
-    comparison = told(side(1000, base), side(1000, new))
+def test_the_busier_side_shows(base, new, share):
+    comparison = compared_sides(side(1000, base), side(1000, new))
     assert busy(comparison) == (None if share is None else pytest.approx(share))
     assert clock_sigma(comparison) == (TOTAL_SIGMA if share is None else BUSY_SIGMA)
     assert 40 / 960 < BUSY_FROM <= 60 / 960
@@ -51,7 +51,8 @@ def test_the_busier_side_tells(base, new, share):
 
 def test_twice_the_time_on_a_busy_machine_is_no_news():
     quiet, loud = (
-        outcome(told(side(1000, n), side(2000, n), work=WORK)) for n in (0, 96)
+        outcome(compared_sides(side(1000, n), side(2000, n), work=WORK))
+        for n in (0, 96)
     )
     assert (quiet.headline.id, quiet.headline.verdict) == ("time", "slower")
     assert quiet.busy is None
@@ -67,12 +68,12 @@ def test_twice_the_time_on_a_busy_machine_is_no_news():
 
 
 def test_cpu_decides_where_it_is_plain():
-    said = outcome(told(side(1000, 96), side(1500, 96, grown=12), work=WORK))
+    said = outcome(compared_sides(side(1000, 96), side(1500, 96, grown=12), work=WORK))
     assert (said.verdict, said.headline.id) == ("slower", "cpu")
 
 
 def test_several_runs_show_by_themselves():
-    comparison = told(side(1000, 96, runs=3), side(2000, 96, runs=3))
+    comparison = compared_sides(side(1000, 96, runs=3), side(2000, 96, runs=3))
     said = outcome(comparison)
     assert (said.busy, said.headline.id) == (None, "time")
 
@@ -90,7 +91,7 @@ MARK = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
 SCHEDULE = ("runtime.findRunnable", "runtime.schedule", "runtime.mcall")
 
 
-def stirred_by(scheduling, stopped, grown=1):
+def scheduled(scheduling, stopped, grown=1):
     """Return a side's CPU profile: its code, and so much scheduling."""
     made = dict.fromkeys(PACKAGES, 200) | {MARK: 300, SCHEDULE: scheduling}
     made |= {PACKAGES[0]: 400 - stopped, STOPPED: stopped, PACKAGES[1]: 200 * grown}
@@ -103,9 +104,9 @@ def test_scheduling_alone_on_a_busy_machine_is_the_machines():
     def compared(stopped, grown=1):
         base = bench(*({"A": time} for time in (1000, 1010, 990)))
         new = bench(*({"A": time} for time in (2000, 2020, 1980)))
-        return told(
-            (*base, *stirred_by(150, 20)),
-            (*new, *stirred_by(400, stopped, grown)),
+        return compared_sides(
+            (*base, *scheduled(150, 20)),
+            (*new, *scheduled(400, stopped, grown)),
             work=WORK,
         )
 

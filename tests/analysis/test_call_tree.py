@@ -1,4 +1,4 @@
-"""The folded call tree, beside one built of dictionaries, and on what is hostile."""
+"""The folded call tree, next to one built of dictionaries, and on what is hostile."""
 
 from __future__ import annotations
 

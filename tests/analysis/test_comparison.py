@@ -108,7 +108,7 @@ def test_a_sample_type_that_no_kind_has():
         )
 
 
-def test_a_kind_that_one_side_has_is_left_out_beside_a_chosen_type():
+def test_a_kind_that_one_side_has_is_left_out_next_to_a_chosen_type():
     comparison = compare_sides(
         evidence("a", CPU, MUTEX, HEAP),
         evidence("b", CPU, HEAP),

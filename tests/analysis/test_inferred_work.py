@@ -1,4 +1,4 @@
-"""Work that nobody typed: what a load generator, or benchmarks, tell."""
+"""Work that nobody typed: what a load generator, or benchmarks, show."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ FASTER = bench(("Encode", [50, 50, 90]))
 
 
 @pytest.mark.parametrize("tool", ["hey", "wrk"])
-def test_load_on_both_sides_tells_operations_a_second(tool):
+def test_load_on_both_sides_shows_operations_a_second(tool):
     sides = [evidence(hey(rate, tool), stacks=(SERVED,)) for rate in (120.5, 98.0)]
     work = inferred_work(*sides)
     assert (work.rates, work.counts) == ((120.5, 98.0), None)
@@ -70,7 +70,7 @@ def test_load_on_both_sides_tells_operations_a_second(tool):
         ([hey(0.0)], [hey(1.0)]),
     ],
 )
-def test_load_that_tells_nothing(base, new):
+def test_load_that_shows_nothing(base, new):
     sides = [evidence(*given, stacks=(SERVED,)) for given in (base, new)]
     assert rates(*sides) is None
 
@@ -80,7 +80,7 @@ def test_load_goes_before_benchmarks():
     assert rates(base, new) == (5.0, 7.0)
 
 
-def test_the_one_benchmark_that_was_profiled_tells_them_over_all_runs():
+def test_the_one_benchmark_that_was_profiled_shows_them_over_all_runs():
     # The profile is of all runs: their iterations over the time they all took.
     work = inferred_work(evidence(ENCODE), evidence(FASTER))
     means = sum([100, 200, 400]) / 3, sum([50, 50, 90]) / 3
@@ -125,12 +125,12 @@ def test_values_of_several_files_count_together():
         "no time", "0",
     ],
 )  # fmt: skip
-def test_benchmarks_that_tell_nothing(base, new):
+def test_benchmarks_that_show_nothing(base, new):
     assert rates(base, new) is None
 
 
-@pytest.mark.parametrize(("seconds", "told"), [(3.9, True), (7.0, True), (8.0, False)])
-def test_a_program_that_printed_its_operations_ran_them_most_of_its_life(seconds, told):
+@pytest.mark.parametrize(("seconds", "got"), [(3.9, True), (7.0, True), (8.0, False)])
+def test_a_program_that_printed_its_operations_ran_them_most_of_its_life(seconds, got):
     """Without a CPU profile its GC log says how long it ran."""
     line = (
         "gc 1 @{at:.3f}s 1%: 0.1+1+0.1 ms clock, 0.2+0/1/0+0.2 ms cpu, 4->4->1 MB, "
@@ -139,7 +139,7 @@ def test_a_program_that_printed_its_operations_ran_them_most_of_its_life(seconds
     log = parse_log(line.format(at=seconds).encode(), "gc.log")
     captures = (bench(("Load", [3.7e7])), Capture("gc.log", "gctrace", log))
     sides = [Side("side", captures)] * 2
-    assert rates(*sides) == (pytest.approx((1e9 / 3.7e7,) * 2) if told else None)
+    assert rates(*sides) == (pytest.approx((1e9 / 3.7e7,) * 2) if got else None)
 
 
 def mixed(*rows, procs="-4"):
@@ -158,7 +158,7 @@ def test_several_benchmarks_are_not_pooled():
 OWN = mixed(("Serve", 1000, 10_000_000), procs="")
 
 
-def test_a_programs_own_line_tells_its_work():
+def test_a_programs_own_line_shows_its_work():
     faster = mixed(("Serve", 2000, 5_000_000), procs="")
     sides = evidence(OWN, stacks=(SERVED,)), evidence(faster, stacks=(SERVED,))
     assert rates(*sides) == pytest.approx((100, 200))
@@ -174,13 +174,13 @@ def test_a_programs_own_line_tells_its_work():
     ],
     ids=["shorter", "longer", "two values", "two benchmarks"],
 )
-def test_a_line_that_may_be_of_something_else_tells_nothing(odd):
+def test_a_line_that_may_be_of_something_else_shows_nothing(odd):
     own, other = (evidence(one, stacks=(SERVED,)) for one in (OWN, odd))
     assert rates(own, own) is not None
     assert rates(own, other) is rates(other, own) is rates(other, other) is None
 
 
-def test_a_closed_loop_is_told_from_what_was_asked():
+def test_a_closed_loop_is_reported_from_what_was_asked():
     assert inferred_work(evidence(ENCODE), evidence(FASTER)).closed
     for tool, closed in (("hey", True), ("wrk", True), ("vegeta", False)):
         sides = [evidence(hey(9.0, tool), stacks=(SERVED,)) for _ in range(2)]
@@ -193,7 +193,7 @@ def test_a_closed_loop_is_told_from_what_was_asked():
 
 
 @pytest.mark.parametrize("value", ["Inf", "NaN", "1e-300", "1e300"])
-def test_a_time_that_cannot_be_tells_nothing_and_refuses_nothing(value):
+def test_a_time_that_cannot_be_shows_nothing_and_refuses_nothing(value):
     odd = bench(("Encode", [value]))
     assert rates(evidence(odd), evidence(odd)) is None
 

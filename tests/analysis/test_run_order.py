@@ -12,7 +12,7 @@ from pprofdiff.analysis.run_order import fleet_caveats, started_first, taken_in_
 from pprofdiff.model.side import Fleet, Side
 from pprofdiff.report.model import report_of
 from pprofdiff.report.sections.outcome import outcome_text
-from tests.analysis.outcome.evidence import bench, cpu, told
+from tests.analysis.outcome.evidence import bench, compared_sides, cpu
 
 PAIRS = [(0, 1), (3, 2), (5, 4), (6, 7), (9, 8)]
 HOSTS = [("a", "cpu"), ("b", "cpu")]
@@ -64,13 +64,13 @@ def test_other_runs_are_none(base, new):
         ([0, 1, 3], [2, 4], None),
         ([0, 1, 2], [2, 3], None),  # Two began together.
         ([0, 1, 2], [3], None),  # One run shows no order.
-        ([0, 1, 2], [3, None], None),  # Nor does the one that tells.
+        ([0, 1, 2], [3, None], None),  # Nor does the one that knows.
         ([0, None, 2], [3, 4], "base"),
     ],
 )
 def test_one_side_began_first(base, new, first):
-    told = started_first(side("base", base), side("new", new))
-    assert (None if told is None else told.label) == first
+    compared_sides = started_first(side("base", base), side("new", new))
+    assert (None if compared_sides is None else compared_sides.label) == first
 
 
 def test_hosts_of_another_hour_are_doubted():
@@ -94,7 +94,7 @@ def test_outcome_and_gate_take_the_drift_out():
         for label, times, which in zip(("base", "new"), TIMES, values, strict=True)
     ]
     gate = Gate.of(["bench:ns/op:+1%"])
-    both = report_of(told(*(s.captures for s in sides)), gate=gate)
+    both = report_of(compared_sides(*(s.captures for s in sides)), gate=gate)
     assert both.outcome.verdict == "slower"
     (basis,) = outcome_text(both.outcome).below
     assert (
@@ -103,7 +103,7 @@ def test_outcome_and_gate_take_the_drift_out():
     )
     assert both.verdict.outcome == "fail"
     late = side("new", [at + 100 for at in TIMES[1]], values[1].tolist())
-    apart = report_of(told(sides[0].captures, late.captures), gate=gate)
+    apart = report_of(compared_sides(sides[0].captures, late.captures), gate=gate)
     assert apart.outcome.verdict == "unknown"
     assert apart.verdict.outcome == "cannot tell"
     doubts = [[w.id for w in report.warnings] for report in (both, apart)]

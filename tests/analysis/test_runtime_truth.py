@@ -83,7 +83,7 @@ def test_the_version_in_the_report_is_the_one_that_built_it(path, load_capture):
 
 
 @pytest.mark.parametrize("older", VERSIONS[:-1], ids=lambda path: path.name)
-def test_two_versions_are_told_apart(older, load_capture):
+def test_two_versions_are_distinguished(older, load_capture):
     base, new = (load_capture(p / "cpu.pb.gz") for p in (older, VERSIONS[-1]))
     for diff in (compared(base, new), compared(new, base)):
         assert "go-version" in [caveat.id for caveat in diff.warnings]

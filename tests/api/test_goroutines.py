@@ -32,12 +32,12 @@ def test_waits_are_the_runnable_states_with_the_same_ids_and_names(story):
         assert set(frame["name"]) <= set(trace.goroutines.index)
     whole = trace.latency[~trace.latency["cut"]]
     by_name = whole.groupby("name", observed=True)["duration_ns"].agg(["size", "sum"])
-    told = {
+    got = {
         row["name"]: [row["base"]["latency"][f] for f in ("count", "total_ns")]
         for row in entry(story)["goroutines"]
         if row["base"]["latency"]["count"]
     }
-    assert {k: list(v) for k, v in by_name.T.to_dict("list").items()} == told
+    assert {k: list(v) for k, v in by_name.T.to_dict("list").items()} == got
 
 
 def test_a_goroutine_of_no_known_root_is_called_so_everywhere():

@@ -61,11 +61,11 @@ def test_rules_from_python_are_those_of_the_command_line(cpu, cli, paths, tmp_pa
     assert [rule.rule for rule in verdict.tripped] == ["group:gc:+2pp"]
     words = [f"--fail-on={rule}" for rule in rules]
     cli(*paths, *words, "-q", "-o", tmp_path / "x.json")
-    told = json.loads((tmp_path / "x.json").read_text("utf-8"))["verdict"]
-    assert verdict.outcome == told["outcome"] == "fail"
+    got = json.loads((tmp_path / "x.json").read_text("utf-8"))["verdict"]
+    assert verdict.outcome == got["outcome"] == "fail"
     assert [(r.rule, r.outcome, r.figure, r.base, r.new) for r in verdict.rules] == [
         (r["rule"], r["outcome"], r["figure"], r["base_scaled"], r["new_scaled"])
-        for r in told["rules"]
+        for r in got["rules"]
     ]
     assert cpu.check("total:+5%")
     assert cpu.check()

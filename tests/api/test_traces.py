@@ -146,38 +146,38 @@ def test_states_are_the_goroutines_time_interval_by_interval(story):
 
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_latency_is_that_of_the_report(story):
-    frame, told = loaded(story).latency, entry(story)["latency"]["base"]
+    frame, got = loaded(story).latency, entry(story)["latency"]["base"]
     whole = frame[~frame["cut"]]
-    assert (len(whole), whole["duration_ns"].sum()) == (told["count"], told["total_ns"])
-    assert whole["duration_ns"].max() == told["max_ns"]
+    assert (len(whole), whole["duration_ns"].sum()) == (got["count"], got["total_ns"])
+    assert whole["duration_ns"].max() == got["max_ns"]
     ranked = whole["duration_ns"].sort_values()
-    assert ranked.iloc[-(-len(ranked) * 99 // 100) - 1] == told["p99_ns"]
+    assert ranked.iloc[-(-len(ranked) * 99 // 100) - 1] == got["p99_ns"]
     causes = whole.groupby("cause", observed=True)["duration_ns"].agg(["size", "sum"])
     assert causes["size"].to_dict() == {
-        k: v["count"] for k, v in told["by_cause"].items()
+        k: v["count"] for k, v in got["by_cause"].items()
     }
     assert causes["sum"].to_dict() == {
-        k: v["total_ns"] for k, v in told["by_cause"].items()
+        k: v["total_ns"] for k, v in got["by_cause"].items()
     }
     for part in ("gc_mark_ns", "stw_ns", "busy_ns"):
         assert (frame[part] <= frame["duration_ns"]).all()
-        assert frame[part].sum() == told[part]
+        assert frame[part].sum() == got[part]
 
 
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_stops_and_collections_are_those_of_the_report(story):
-    trace, told = loaded(story), entry(story)["base"]
+    trace, got = loaded(story), entry(story)["base"]
     stops = trace.stw.groupby("kind")["duration_ns"].sum().astype("int64")
-    assert stops.to_dict() == told["stw_ns"]
+    assert stops.to_dict() == got["stw_ns"]
     assert (trace.gc.begun, trace.gc.mark_wall_ns) == (
-        told["gc_cycles"], told["gc_mark_wall_ns"],
+        got["gc_cycles"], got["gc_mark_wall_ns"],
     )  # fmt: skip
     cycles = trace.gc.cycles.to_frame()
-    assert (cycles["end_ns"] - cycles["start_ns"]).sum() == told["gc_mark_wall_ns"]
+    assert (cycles["end_ns"] - cycles["start_ns"]).sum() == got["gc_mark_wall_ns"]
     rows = trace.processors.to_frame()
     parts = rows["running_ns"] + rows["idle_ns"] + rows["syscall_ns"]
     assert (parts == rows["life_ns"]).all()
-    assert rows["steals"].sum() == told["steals"]
+    assert rows["steals"].sum() == got["steals"]
     windows = [row["window_ns"] for row in entry(story)["mmu"]]
     series = trace.mmu(windows)
     assert (series.name, series.index.name, str(series.dtype)) == (
@@ -189,13 +189,13 @@ def test_stops_and_collections_are_those_of_the_report(story):
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_concurrency_is_how_many_goroutines_run_and_wait(story):
     trace = loaded(story)
-    frame, told = trace.concurrency, entry(story)["base"]
+    frame, got = trace.concurrency, entry(story)["base"]
     assert frame["time_ns"].is_monotonic_increasing
     assert frame["time_ns"].is_unique
     lasts = np.append(frame["time_ns"].to_numpy(), trace.data.end_ns)
     for name in ("running", "runnable"):
         assert frame[name].min() >= 0
-        assert frame[name].max() == told[f"{name}_at_once"]["most"]
+        assert frame[name].max() == got[f"{name}_at_once"]["most"]
         # The time under the curve is the time that goroutines spent so.
         spent = (frame[name].to_numpy() * np.diff(lasts)).sum()
         assert spent == trace.profile(name).data.values[:, 1].sum()
@@ -230,7 +230,7 @@ def test_a_stop_without_an_end_has_no_duration(data):
     assert [(k, s, None if d is pd.NA else d) for k, s, d in found] == wanted
 
 
-def test_series_begin_when_they_are_told():
+def test_series_begin_when_they_are_reported():
     live = Series(np.array([START + 3, START + 5]), np.array([10, 20]))
     goal = Series(np.array([START + 5, START + 5]), np.array([50, 60]))
     frame = Trace(empty(heap_live_bytes=live, heap_goal_bytes=goal)).heap

@@ -1,1 +1,1 @@
-"""Speed and memory of pprofdiff, measured beside ``go tool pprof``."""
+"""Speed and memory of pprofdiff, measured next to ``go tool pprof``."""

@@ -1,4 +1,4 @@
-"""pprofdiff beside ``go tool pprof``: wall time and peak memory, measured in turn.
+"""pprofdiff next to ``go tool pprof``: wall time and peak memory, measured in turn.
 
     python -m tests.benchmarks                    profiles of all shapes (5 minutes)
     python -m tests.benchmarks --shapes weight    one shape: its tenth, then itself
@@ -11,7 +11,7 @@ How to read the tables. Every row is one input: two profiles, base and new. The
 programs run in turn, one warm-up each and then --rounds times; the one that goes first
 changes every time. Numbers are medians with (least-greatest). A ratio is pprofdiff to
 the other program within a round, so what slows the machine for a while slows both; its
-median stands beside the budget it has to keep, with "kept" or "over". "CPU" is
+median stands next to the budget it has to keep, with "kept" or "over". "CPU" is
 processor time, all threads. Memory is the largest resident set (wait4, ru_maxrss).
 Nothing here passes or fails: people judge.
 
@@ -19,7 +19,7 @@ Nothing here passes or fails: people judge.
 thrown away. Before it starts the program, the go command makes sure that it is built,
 which takes a tenth of a second. "pprof" is that program by itself, as ``go tool -n
 pprof`` names it: its time and memory are pprof's own. pprofdiff is the command as it is
-installed beside --python, a new process each time. All find their files in the page
+installed next to --python, a new process each time. All find their files in the page
 cache.
 
 The large inputs are CPU profiles of an invented service, the same bytes for the same
@@ -27,8 +27,8 @@ seed; they are made once (20 s for the largest) and kept in --inputs. shapes.py 
 what each of --shapes is. Of each, a pair with a tenth of the stacks stands first: the
 last table says how many times its time the whole pair takes.
 
-Traces stand beside ``go tool trace -pprof=sched``, the program itself (``go tool -n
-trace``): two files, as ``pprofdiff BASE NEW``, beside two runs of it, their times added;
+Traces stand next to ``go tool trace -pprof=sched``, the program itself (``go tool -n
+trace``): two files, as ``pprofdiff BASE NEW``, next to two runs of it, their times added;
 and ``pprofdiff.load`` with all analysis of one. "Go's summary" is a program that only reads
 a trace's events and sums up goroutines with Go's own packages: what the reading alone
 takes. The traces are of Go programs, run once and kept in --inputs.
@@ -229,7 +229,7 @@ def _template(options: argparse.Namespace) -> list[str]:
 
 
 def _pprofdiff(python: str) -> str:
-    """Return the command that a user types: the script beside the interpreter."""
+    """Return the command that a user types: the script next to the interpreter."""
     script = Path(python).with_name("pprofdiff")
     if script.exists():
         return shlex.quote(str(script))

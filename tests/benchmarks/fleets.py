@@ -1,4 +1,4 @@
-"""Fleets beside ``go tool pprof -proto``, which merges the files of one side.
+"""Fleets next to ``go tool pprof -proto``, which merges the files of one side.
 
 Hosts are unlike, and new has `PLANTED` of all CPU more
 in one function that has 1.4 % of it. Each fleet is made once.
@@ -86,15 +86,15 @@ def measured(python: str, folder: Path, profiles: int, workers: int) -> Measured
     )  # fmt: skip
     if done.returncode:
         raise BenchmarkError(done.stderr.strip()[-2000:])
-    told = json.loads(done.stdout.splitlines()[-1])
+    got = json.loads(done.stdout.splitlines()[-1])
     return Measured(
-        workers, told["profiles"], told["wall"], told["cpu"], told["client"], told["worker"],
-        tuple(told["totals"]), tuple(told["moved"]),
+        workers, got["profiles"], got["wall"], got["cpu"], got["client"], got["worker"],
+        tuple(got["totals"]), tuple(got["moved"]),
     )  # fmt: skip
 
 
 def table(python: str, pprof: str, folder: Path, sizes: list[int]) -> str:
-    """Return what each size takes with 0, 1 and 2 workers, beside pprof's merge."""
+    """Return what each size takes with 0, 1 and 2 workers, next to pprof's merge."""
     folder.mkdir(parents=True, exist_ok=True)
     head = f"{'profiles':>9} {'program':<12} {'wall s':>7} {'CPU s':>7} {'a second':>9}"
     lines = [f"{head} {'client MB':>10} {'worker MB':>10}  moved"]

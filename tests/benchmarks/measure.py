@@ -63,7 +63,7 @@ def run(command: list[str]) -> Run:
         )
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - start
-        # Popen did not wait itself: tell it, or it warns of a child left behind.
+        # Popen did not wait itself: set it, or it warns of a child left behind.
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
             errors.seek(0)

@@ -200,10 +200,10 @@ def test_an_address_outlives_the_report(opened, first, again):
             assert len(path) > 3
             follow(page, address)
             near = max(n for n in range(len(path) + 1) if not n or path[:n] in there)
-            told = f"{path[near]} is not there" if near < len(path) else ""
-            exact += not told
+            got = f"{path[near]} is not there" if near < len(path) else ""
+            exact += not got
             wanted = f"{path[near - 1] if near else 'all'}: "
-            assert status(page).startswith(told or wanted), address
+            assert status(page).startswith(got or wanted), address
             assert wanted in status(page)
     assert 0 < exact < len(paths)
 

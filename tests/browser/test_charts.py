@@ -145,7 +145,7 @@ def test_the_answer_is_bold_and_nothing_else(opened, picture):
 
 @pytest.mark.parametrize("theme", daily(palette.THEMES, ("light",)))
 def test_runs_are_dots_on_a_page(opened, tmp_path, theme):
-    """Base's are rings, new's are filled: one can tell them without colours."""
+    """Base's are rings, new's are filled: one can distinguish them without colours."""
     path = tmp_path / "runs.html"
     path.write_text(render(report_of(measured_runs())), "utf-8")
     for width in (1280, 480):

@@ -210,16 +210,16 @@ def unlike(written, tmp_path_factory):
 def test_a_factor_is_written_as_in_the_rest_of_the_report(opened, unlike):
     path, sizes = unlike
     with opened(path, fragment="#cpu;t=1") as page:
-        told = {}
+        got = {}
         for number in range(1, len(sizes) + 1):
             name, *_, ratio, _ = row(page, number)
-            told[name.split("\n")[0]] = ratio
-        assert told == {name: times(new / base) for name, (base, new) in sizes.items()}
-        assert {told["main.rare"], told["main.most"]} == {"1/31,000", "31,250×"}
+            got[name.split("\n")[0]] = ratio
+        assert got == {name: times(new / base) for name, (base, new) in sizes.items()}
+        assert {got["main.rare"], got["main.most"]} == {"1/31,000", "31,250×"}
 
 
 def test_what_nearly_vanished_is_no_minus_100_percent(opened, unlike):
-    """Less than a hundredth is told as a part: as a percentage it would be all."""
+    """Less than a hundredth is written as a fraction: as a percentage it would be all."""
     path, sizes = unlike
     with opened(path) as page:
         for name, (base, new) in sizes.items():
@@ -645,7 +645,7 @@ def test_paper_says_which_profile_and_has_the_legend(opened, written):
 
 
 def test_a_legend_without_a_change_has_no_shades(opened, written):
-    """Where all is noise a scale from 0 to 0 would tell of changes that are not."""
+    """Where all is noise a scale from 0 to 0 would show changes that are not."""
     sides = (f"../field/pairs/memlimit-chi/{side}" for side in ("base", "new"))
     with opened(written(*sides)) as page:
         legend = page.locator(".flame-legend")
@@ -785,7 +785,7 @@ def pair_file(written, tmp_path_factory):
 
 
 def named_at(page, x, row):
-    """Return what the pointer is told of a place of the picture, "" for nothing."""
+    """Return the hint at a place of the picture, "" for none."""
     canvas = page.locator(".flame-space canvas")
     canvas.evaluate("canvas => canvas.scrollIntoView({ block: 'center' })")
     box = canvas.bounding_box()
@@ -798,7 +798,7 @@ def named_at(page, x, row):
 
 @pytest.mark.whole
 @pytest.mark.parametrize("width", daily((390, 1280), (1280,)))
-def test_base_and_new_stand_beside_each_other_on_one_scale(opened, pair_file, width):
+def test_base_and_new_stand_next_to_each_other_on_one_scale(opened, pair_file, width):
     with opened(pair_file, width=width, reduced_motion="reduce") as page:
         page.get_by_role("button", name="both").click()
         whole = page.locator(".flame-space canvas").bounding_box()["width"]

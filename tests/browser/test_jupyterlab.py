@@ -143,8 +143,8 @@ def shown(chromium, lab):
 
 def brightness(frame):
     """Return how bright what stands behind the text of a frame is."""
-    told = frame.evaluate("getComputedStyle(document.body).backgroundColor")
-    return sum(map(int, told[4:-1].split(","))) / 3
+    got = frame.evaluate("getComputedStyle(document.body).backgroundColor")
+    return sum(map(int, got[4:-1].split(","))) / 3
 
 
 def test_the_graph_has_the_theme_of_the_notebook(shown):

@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import STORIES
 from tests.examples import daily
 
-# Folders of all that a program can tell of itself.
+# Folders with every kind of capture of a program.
 FOLDERS = ("syncpool", "rss-search", "health-check", "node-pool")
 # The most of all kinds, and the longest.
 FULL = ("rss-search",)
@@ -114,19 +114,19 @@ def test_the_account_is_a_bar_whose_pieces_lie_end_to_end(opened, written):
         labels = rows.locator("th").all_inner_texts()
         assert labels[-1] == "total"
         boxes = [box.bounding_box() for box in rows.locator("rect").all()]
-        told = [
+        got = [
             [
                 float(cell.replace("−", "-"))
                 for cell in row.locator("td.number").all_inner_texts()
             ]
             for row in rows.all()
         ]
-        at = boxes[-1]["x"] + (0 if told[-1][2] > 0 else boxes[-1]["width"])
-        for box, (_, _, delta) in zip(boxes[:-1], told, strict=False):
+        at = boxes[-1]["x"] + (0 if got[-1][2] > 0 else boxes[-1]["width"])
+        for box, (_, _, delta) in zip(boxes[:-1], got, strict=False):
             begin = box["x"] if delta > 0 else box["x"] + box["width"]
             assert begin == pytest.approx(at, abs=1.5)
             at = box["x"] + box["width"] if delta > 0 else box["x"]
-        end = boxes[-1]["x"] + (boxes[-1]["width"] if told[-1][2] > 0 else 0)
+        end = boxes[-1]["x"] + (boxes[-1]["width"] if got[-1][2] > 0 else 0)
         assert at == pytest.approx(end, abs=1.5)
 
 
@@ -139,8 +139,8 @@ def test_what_did_not_move_is_a_line(opened, written):
         assert not goroutines.locator("table").first.is_visible()
         page.get_by_role("navigation").get_by_text("goroutine").click()
         goroutines.locator("table").first.wait_for()
-        told = page.locator("section:has(h2:text-matches('^cpu'))")
-        assert told.locator("table").first.is_visible()
+        got = page.locator("section:has(h2:text-matches('^cpu'))")
+        assert got.locator("table").first.is_visible()
 
 
 def test_a_tile_of_a_thing_that_did_not_move_is_not_there(opened, written):
@@ -152,7 +152,7 @@ def test_a_tile_of_a_thing_that_did_not_move_is_not_there(opened, written):
 
 
 def test_a_row_is_a_card_on_a_phone(opened, written):
-    """The name comes first, and each figure has its own beside it."""
+    """The name comes first, and each figure has its own next to it."""
     with opened(written(*sides("rss-search")), width=390) as page:
         unfolded(page)
         rows = page.evaluate(CARDS)
@@ -228,7 +228,7 @@ def test_the_theme_goes_round(opened, written):
 
 
 @pytest.mark.whole
-def test_the_keys_are_told(opened, written):
+def test_the_keys_are_reported(opened, written):
     with opened(written(*sides("zstd"))) as page:
         page.keyboard.press("?")
         dialog = page.get_by_role("dialog")
@@ -237,7 +237,7 @@ def test_the_keys_are_told(opened, written):
         assert not dialog.is_visible()
 
 
-def test_without_scripts_the_tables_still_tell(opened, written):
+def test_without_scripts_the_tables_still_show(opened, written):
     page_file = written(*sides("syncpool"))
     with opened(page_file, java_script_enabled=False) as page:
         assert page.get_by_text("GC runs").first.is_visible()
@@ -311,8 +311,8 @@ def test_paper_has_small_letters_whole_tables_and_says_what_it_leaves_out(
             assert wide[0] <= wide[1]
             rows = table.locator("tbody tr")
             shown, whole = rows.locator("visible=true").count(), rows.count()
-            told = table.evaluate("(t) => t.previousElementSibling?.innerText ?? ''")
-            assert (f"{shown} of {whole} rows" in told) == (shown < whole)
+            got = table.evaluate("(t) => t.previousElementSibling?.innerText ?? ''")
+            assert (f"{shown} of {whole} rows" in got) == (shown < whole)
         sizes = page.evaluate(
             "[...document.querySelectorAll('main .table td, main p')]"
             ".map((part) => parseFloat(getComputedStyle(part).fontSize))"
@@ -321,7 +321,7 @@ def test_paper_has_small_letters_whole_tables_and_says_what_it_leaves_out(
 
 
 @pytest.mark.parametrize("story", daily(FOLDERS, FULL))
-def test_figures_stand_below_one_another_and_units_beside(opened, written, story):
+def test_figures_stand_below_one_another_and_units_next_to(opened, written, story):
     """Of each table of trace and log: a unit in the heading, or in a column of its own.
 
     No number that is counted, a time or a size shares its cell with a unit.

@@ -25,7 +25,7 @@ WITH_JSON = {
     "json-standard": PAIRS / "json-standard",
     "third-nats-busy": PAIRS / "third-nats-busy",
 }
-# It has an answer to each question; `test_page.py` opens one that cannot be told of.
+# It has an answer to each question; `test_page.py` opens one without an outcome.
 EACH = ("health-check",)
 SCREEN = 800
 
@@ -69,8 +69,8 @@ def test_which_line_or_setting(seen, name):
         cause = page.locator("#summary p.strong")
         assert in_sight(cause)
         links = page.locator("#summary .answer a.flame-to")
-        told = page.locator("#summary .answer").inner_text()
-        if "GOGC=" in told or "No group" in told or not links.count():
+        got = page.locator("#summary .answer").inner_text()
+        if "GOGC=" in got or "No group" in got or not links.count():
             return
         links.first.click()
         # A page of traces has a second graph: that of waits.
@@ -112,15 +112,15 @@ def test_is_the_wait_for_a_processor_worse_and_where(seen, name):
     with seen(FOLDERS[name]) as page:
         line = page.locator("#summary > p", has_text="time runnable")
         assert in_sight(line)
-        told = line.inner_text()
-        assert re.match(r"P99 scheduling latency [\d.,]+ → [\d.,]+ [mµ]?s \(", told)
+        got = line.inner_text()
+        assert re.match(r"P99 scheduling latency [\d.,]+ → [\d.,]+ [mµ]?s \(", got)
         line.get_by_role("link", name="Goroutines by root function").click()
         table = page.locator(
             "details:has(> summary:has-text('time runnable')) table"
         ).last
         assert in_sight(table.locator("tbody tr").first)
         names = table.locator("tbody th").all_inner_texts()
-        most = re.search(r"largest(?:, and changed most)?: (\S+) [\d.,]+ →", told)[1]
+        most = re.search(r"largest(?:, and changed most)?: (\S+) [\d.,]+ →", got)[1]
         assert most in names
 
 
@@ -142,10 +142,10 @@ def test_what_moved_in_a_package(seen, name):
         line = page.locator("#flame .flames p", has_text="Furthest:")
         assert in_sight(line)
         links = line.locator("a.flame-to").all()
-        told = re.findall(r" ([▲▼~])? ?([\d.,]+) → ([\d.,]+) ", line.inner_text())
-        assert len(links) == len(told) == min(len(table), 6)
+        got = re.findall(r" ([▲▼~])? ?([\d.,]+) → ([\d.,]+) ", line.inner_text())
+        assert len(links) == len(got) == min(len(table), 6)
         moved = []
-        for link, (mark, *sides) in zip(links, told, strict=True):
+        for link, (mark, *sides) in zip(links, got, strict=True):
             row = table.loc[link.evaluate("link => link.name")]
             values = scaled(cpu.data, row["base_cum"], row["new_cum"])
             for text, value in zip(sides, values, strict=True):
@@ -189,13 +189,13 @@ def test_a_folded_table_says_what_moved_furthest_in_it(seen, name):
             # A part without room is folded itself.
             fold.evaluate("fold => fold.closest('details.part').open = true")
             note = fold.locator("> summary small").inner_text()
-            told = re.search(r"furthest: (.*) ([\d.,–]+) → ([\d.,–]+)", note).groups()
+            got = re.search(r"furthest: (.*) ([\d.,–]+) → ([\d.,–]+)", note).groups()
             fold.evaluate("fold => fold.open = true")
             rows = []
             for row in fold.locator("tbody tr").all():
                 texts = row.locator("td.number").all_inner_texts()
                 rows.append((row.locator("th").inner_text().strip(), texts))
-            assert [cells for label, cells in rows if same(label, told[0])]
+            assert [cells for label, cells in rows if same(label, got[0])]
 
 
 def same(label, short):

@@ -1,7 +1,7 @@
 """Make the runs: ``python -m tests.calibration.capture [FOLDER] [--runs 24] …``.
 
 Of each workload, on a machine that does nothing else of ours (quiet) and with two busy
-loops beside it (busy): RUNS runs of one build, and half as many of each planted build,
+loops next to it (busy): RUNS runs of one build, and half as many of each planted build,
 in which one function costs so many per cent of the run's CPU more. The runs of all
 builds alternate: blocks of two unchanged runs and one of each planted build, in an
 order that a fixed seed shuffles. A run is a process of its own and a folder
@@ -106,7 +106,7 @@ def measure(
     making.mkdir()
     before, begin = os.getloadavg(), time.time()
     workload.run(binary, place / "input", operations, making)
-    told = {
+    got = {
         "start": begin,
         "seconds": time.time() - begin,
         "load_before": before,
@@ -114,7 +114,7 @@ def measure(
         "rounds": rounds,
         "operations": operations,
     }
-    (making / "run.json").write_text(json.dumps(told), "utf-8")
+    (making / "run.json").write_text(json.dumps(got), "utf-8")
     out.parent.mkdir(parents=True, exist_ok=True)
     making.rename(out)
 

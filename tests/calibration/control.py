@@ -141,7 +141,7 @@ class Rates:
         )
 
     @property
-    def told(self):
+    def significant(self):
         """The part of intervals that exclude 1."""
         return float(np.mean([c.cost.low > 1 or c.cost.high < 1 for c in self.holding]))
 
@@ -149,7 +149,7 @@ class Rates:
     def wrong(self):
         """The part of intervals that lie wholly on the wrong side of 1."""
         if self.true == 1:
-            return self.told
+            return self.significant
         return float(np.mean([c.cost.high < 1 for c in self.holding]))
 
     @property
@@ -189,7 +189,7 @@ def main() -> None:
     splits = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     print(f"{splits} splits a row; figures in %, of splits where it holds")
     print(f"{'runs of':17s} {'a side':>6s}  {'planted in':24s} {'true':>5s} {'x':>3s} "
-          f"{'holds':>5s} {'bias':>5s} {'sd':>4s} {'width':>5s} {'cover':>5s} {'told':>5s} {'wrong':>5s}")  # fmt: skip
+          f"{'holds':>5s} {'bias':>5s} {'sd':>4s} {'width':>5s} {'cover':>5s} {'significant':>5s} {'wrong':>5s}")  # fmt: skip
     for folder, functions in SETS.items():
         runs = Runs(folder)
         whole = len(runs.files) // 2
@@ -206,7 +206,7 @@ def main() -> None:
                 line = f"{folder.removeprefix('control/'):17s} {size:6d}  {end or 'nothing':24s} {100 * part:+5.0f} {times:3.1f} {100 * got.holds:5.0f} "
                 if len(got.holding) >= 5:
                     line += (f"{100 * got.errors.mean():+5.1f} {100 * got.errors.std():4.1f} {100 * got.width:5.1f} "
-                             f"{100 * got.coverage:5.0f} {100 * got.told:5.0f} {100 * got.wrong:5.0f}")  # fmt: skip
+                             f"{100 * got.coverage:5.0f} {100 * got.significant:5.0f} {100 * got.wrong:5.0f}")  # fmt: skip
                 print(line, flush=True)
         rng = np.random.default_rng(2)
         for times in (1.0, 2.0):

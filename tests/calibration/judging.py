@@ -80,7 +80,7 @@ def _code() -> str:
     library = Path(pprofdiff.__file__).parent
     paths = [path for path in library.rglob("*") if path.suffix in (".py", ".toml")]
     paths += [Path(__file__).with_name(name) for name in _DECIDE]
-    told = hashlib.sha256()
+    got = hashlib.sha256()
     for path in sorted(paths):
-        told.update(path.read_bytes())
-    return told.hexdigest()
+        got.update(path.read_bytes())
+    return got.hexdigest()

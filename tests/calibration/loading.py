@@ -20,7 +20,7 @@ from pprofdiff.model.side import Capture, Side
 __all__ = ["Counts", "Run", "RunSet", "load_run", "side_of"]
 
 Column = Literal["flat", "cum"]
-# The root of what a benchmark does, as opposed to what runs beside it.
+# The root of what a benchmark does, as opposed to what runs next to it.
 _ON_THE_PATH = "testing.(*B).runN"
 
 
@@ -68,10 +68,10 @@ class Run:
 
 def load_run(folder: Path) -> Run:
     """Return the run that a folder holds."""
-    told = json.loads((folder / "run.json").read_text("utf-8"))
+    got = json.loads((folder / "run.json").read_text("utf-8"))
     captures = decoded(read([str(folder)]), "run").side.captures
     named = tuple(replace(c, path=Path(c.path).name) for c in captures)
-    return Run(named, told["start"], told["load_before"][0], told["rounds"])
+    return Run(named, got["start"], got["load_before"][0], got["rounds"])
 
 
 def side_of(label: str, runs: Sequence[Run]) -> Side:
@@ -138,7 +138,7 @@ class RunSet:
     def path_share(self, build: str) -> float | None:
         """Return the part of a benchmark's CPU that its time is made of.
 
-        The rest, such as background marking, runs beside it. None for no benchmark.
+        The rest, such as background marking, runs next to it. None for no benchmark.
         """
         counts, at = self.counts, self.of_build(build)
         if _ON_THE_PATH not in counts.names:

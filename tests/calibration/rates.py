@@ -14,7 +14,7 @@ from tests.calibration.said import Figure, Said
 __all__ = ["ALARMS", "Rates", "too_many"]
 
 ALARMS = 0.05
-"""The part of unchanged pairs that may be told as changed."""
+"""The part of unchanged pairs that may be reported as changed."""
 _WAYS = ("slower", "faster")
 
 
@@ -30,7 +30,7 @@ def too_many(rate: float, pairs: int) -> bool:
 class Rates:
     """What was said of pairs of sides, and the true new / base by id of the figure.
 
-    A rate is a part of 1, None where nothing tells it.
+    A rate is a part of 1, None where nothing shows it.
     """
 
     said: Sequence[Said]
@@ -41,7 +41,7 @@ class Rates:
         return float(np.mean([true(one) for one in self.said])) if self.said else None
 
     @property
-    def told(self) -> float | None:
+    def decided(self) -> float | None:
         """How often the outcome is slower or faster."""
         return self.part(lambda one: one.verdict in _WAYS)
 

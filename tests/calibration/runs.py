@@ -33,7 +33,7 @@ RUNS = (1, 3, 5, 10)
 def true_share(folder: Path, workload: str) -> float:
     """Return the part of the CPU that one more round of the planted function adds.
 
-    Its share tells it, in the runs of all builds together, the pilot's among them: what
+    Its share shows it, in the runs of all builds together, the pilot's among them: what
     is added is in proportion to the rounds.
     """
     own: Counter[int] = Counter()

@@ -101,27 +101,27 @@ def said(
 def _tables(comparison, planted: str) -> dict[str, Marks]:
     diff = next(diff for diff in comparison.profiles if diff.is_cpu)
     table = diff.table("functions")
-    told = {}
+    got = {}
     for column in ("flat", "cum"):
         marked = ~table.judge(column).noise
         at = [i for i, name in enumerate(table.names) if name == planted]
-        told[column] = Marks(int(marked.sum()), bool(marked[at].any()))
+        got[column] = Marks(int(marked.sum()), bool(marked[at].any()))
     groups = sum(row.noise is False for row in judged_groups(diff))
     logs = comparison.gc.estimates.values() if comparison.gc is not None else ()
     figures = sum(change.significant for change in logs)
-    return told | {"groups": Marks(groups), "gc": Marks(figures)}
+    return got | {"groups": Marks(groups), "gc": Marks(figures)}
 
 
 def _plain(runs: RunSet, split: Split, planted: str) -> dict[str, Marks]:
     counts, (base, new) = runs.counts, map(list, split)
     row = np.array([name == planted for name in counts.names])
-    told = {}
+    got = {}
     for name, test in TESTS.items():
         for column in ("flat", "cum"):
             values = counts.column(column)
             totals = counts.totals[base], counts.totals[new]
             marked = discoveries(values[:, base], values[:, new], totals, test)
-            told[f"{name} {column}"] = Marks(
+            got[f"{name} {column}"] = Marks(
                 int(marked.sum()), bool((marked & row).any())
             )
-    return told
+    return got

@@ -17,7 +17,7 @@ __all__ = ["Split", "of_planted", "of_unchanged"]
 
 
 class Split(NamedTuple):
-    """Positions of runs; the first of base was run beside the first of new."""
+    """Positions of runs; the first of base was run next to the first of new."""
 
     base: tuple[int, ...]
     new: tuple[int, ...]
@@ -46,8 +46,8 @@ def of_planted(
 ) -> Iterator[Split]:
     """Yield random splits with a planted build as new.
 
-    Beside each planted run stands an unchanged one that was run shortly before or
-    after, and beside no other. Positions are in the order of time.
+    Next to each planted run stands an unchanged one that was run shortly before or
+    after, and next to no other. Positions are in the order of time.
     """
     if len(planted) < size or len(unchanged) < 2 * size:
         return

@@ -11,7 +11,7 @@ from tests.calibration.loading import RunSet
 __all__ = ["CLASSES", "Grown", "Spread", "grown", "spread"]
 
 CLASSES = ((0.01, 0.05), (0.05, 0.15), (0.15, 0.40))
-"""Classes of functions by their share of the samples, of which φ is told."""
+"""Classes of functions by their share of the samples, for which φ is printed."""
 
 
 class Spread(NamedTuple):
@@ -48,7 +48,7 @@ def grown(runs: RunSet, build: str, planted: str) -> Grown:
     """Return how much dearer a planted build's operations are than another build's.
 
     Runs alternate, so that a drift of the machine is in both. It checks what shares
-    tell of the planted size, on machines whose CPU an operation is steady.
+    show the planted size, on machines whose CPU an operation is steady.
     """
     logs = [
         np.log([runs.runs[i].cpu_an_operation for i in runs.of_build(name)])

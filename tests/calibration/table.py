@@ -119,7 +119,7 @@ def _unchanged(rates: Mapping[Key, Rates]) -> str:
             key.workload,
             key.condition,
             key.runs,
-            FALSE.shown(rate.told),
+            FALSE.shown(rate.decided),
             *(FALSE.shown(rate.marked(name)) for name in ("flat", "cum", "groups")),
             " ".join(f"{rate.discoveries(name) or 0:.2f}" for name in ("flat", "cum")),
             NONE.shown(rate.findings),
@@ -172,7 +172,7 @@ def _planted(
 
 
 def _figures(rates: Mapping[Key, Rates]) -> str:
-    """Return the table of time, CPU an operation and internal control beside it."""
+    """Return the table of time, CPU per op and the internal control."""
     figures = ("time", "cpu", "control")
     changed = any(key.size for key in rates)
     head = ["workload", "machine", *(["planted"] if changed else []), "runs"]

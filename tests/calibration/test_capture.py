@@ -56,8 +56,8 @@ def test_what_is_there_is_not_made_again(tmp_path):
     made = {path: path.read_bytes() for path in place.glob("*/*/*/run.json")}
     builds = sorted(path.parents[1].name for path in made)
     assert builds == ["+10", "unchanged", "unchanged"]
-    told = [json.loads(text) for text in made.values()]
-    assert sorted(run["rounds"] for run in told) == [0, 0, 50]
+    got = [json.loads(text) for text in made.values()]
+    assert sorted(run["rounds"] for run in got) == [0, 0, 50]
     lost = next(iter(made))
     lost.unlink()
     for path in lost.parent.iterdir():

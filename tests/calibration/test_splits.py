@@ -32,7 +32,7 @@ def test_too_few_runs_have_no_split():
     assert not list(of_planted(np.arange(6), np.arange(2), 3, 10, rng))
 
 
-def test_a_planted_run_stands_beside_an_unchanged_one_of_its_time():
+def test_a_planted_run_stands_next_to_an_unchanged_one_of_its_time():
     unchanged = np.array([i for i in range(36) if i % 3])
     planted = np.arange(0, 36, 3)
     rng = np.random.default_rng(1)

@@ -20,7 +20,7 @@ from tests.examples import examples
 pytestmark = pytest.mark.slow
 
 PAIRS, RUNS = examples(200), 5
-# So many as tell 12 % of alarms from 5 %.
+# As many as distinguish 12 % of alarms from 5 %.
 DRAWS = 200
 UNCHANGED = {"time": 1.0, "cpu": 1.0, "control": 1.0}
 
@@ -51,8 +51,8 @@ def test_tests_of_textbooks_keep_their_rate(test, column):
     assert not too_many(unchanged().marked(f"{test} {column}"), PAIRS)
 
 
-def test_an_unchanged_build_is_not_told_as_slower_or_faster():
-    assert not too_many(unchanged().told, PAIRS)
+def test_an_unchanged_build_is_not_reported_as_slower_or_faster():
+    assert not too_many(unchanged().decided, PAIRS)
     assert not too_many(unchanged().trips("total"), PAIRS)
 
 
@@ -89,7 +89,7 @@ def anti_conservative(base, new):
 
 
 @pytest.mark.whole  # thousands of splits
-def test_a_judge_that_marks_too_much_is_told_from_those_that_do_not():
+def test_a_judge_that_marks_too_much_is_reported_from_those_that_do_not():
     build, rng = of_records(), np.random.default_rng(15)
     each = {test: [] for test in (anti_conservative, welch, mann_whitney)}
     for _ in range(DRAWS):

@@ -63,8 +63,8 @@ def test_alarms_beyond_five_in_a_hundred_are_bold():
 )
 def test_a_change_that_is_large_enough_is_to_be_found(condition, size, runs, due):
     key, truth = Key("w", condition, size, runs), {"time": 1.05, "cpu": 1.05}
-    told = said(1.06, 1.01, 1.1, 1, "slower")
-    rates = Rates([told] * 79 + [said(1.0, 0.9, 1.1)] * 21, truth)
+    got = said(1.06, 1.01, 1.1, 1, "slower")
+    rates = Rates([got] * 79 + [said(1.0, 0.9, 1.1)] * 21, truth)
     text = markdown({key: rates}, {}, {key: (0.05, Grown(0.06, 0.01))})
     line = cells(text, "One function dearer: how often it is found")
     shown = "**79**" if due else "79"

@@ -14,7 +14,7 @@ PROGRAMS = Path(__file__).parent / "programs"
 _FIELDS = "Dir,ImportPath,Name,Doc,GoFiles,Imports,Deps"
 
 CONDITIONS = {"quiet": 0, "busy": 2}
-"""How many busy loops run beside the program."""
+"""How many busy loops run next to the program."""
 
 
 @dataclass(frozen=True)

@@ -285,53 +285,53 @@ def test_the_command_that_pprof_takes_for_the_same(words, command):
 @pytest.fixture(scope="module")
 def pprof():
     """Return the path of Go's own pprof, which starts sooner than ``go tool``."""
-    told = subprocess.run(
+    got = subprocess.run(
         ["go", "tool", "-n", "pprof"], capture_output=True, text=True, check=True
     )
-    return told.stdout.strip()
+    return got.stdout.strip()
 
 
 @pytest.mark.go
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_what_is_refused_is_a_flag_of_pprof(name, pprof):
-    told = subprocess.run(
+    got = subprocess.run(
         [pprof, f"-{name}"], capture_output=True, text=True, check=False
     ).stderr
-    assert "flag provided but not defined" not in told
-    assert ("flag needs an argument" in told) == (name in REFUSED_WITH_VALUE)
+    assert "flag provided but not defined" not in got
+    assert ("flag needs an argument" in got) == (name in REFUSED_WITH_VALUE)
 
 
 @pytest.mark.go
 @pytest.mark.parametrize("flag", FLAGS, ids=lambda flag: flag.name)
 def test_flags_of_both_take_a_value_in_both(flag, pprof):
-    told = subprocess.run(
+    got = subprocess.run(
         [pprof, f"-{flag.name}"], capture_output=True, text=True, check=False
     ).stderr
     mine = flag.kind not in ("set", "bool")
-    undefined = "flag provided but not defined" in told
+    undefined = "flag provided but not defined" in got
     # What only pprofdiff knows is left out of the command that is offered.
     words = ["-web", f"-{flag.name}{'=x' * mine}", "p"]
     assert (f" -{flag.name}" in refused(*words).partition("type: ")[2]) != undefined
-    assert undefined or ("flag needs an argument" in told) == mine
+    assert undefined or ("flag needs an argument" in got) == mine
 
 
 @pytest.mark.go
 def test_every_flag_of_pprof_is_taken_or_refused():
-    told = subprocess.run(
+    got = subprocess.run(
         ["go", "tool", "pprof", "-help"], capture_output=True, text=True, check=False
     ).stderr
-    theirs = set(re.findall(r"^ {3,}-(\w+)", told, re.MULTILINE))
+    theirs = set(re.findall(r"^ {3,}-(\w+)", got, re.MULTILINE))
     assert len(theirs) > 65
     assert theirs - REFUSED - {flag.name for flag in FLAGS} == set()
 
 
-def test_help_tells_every_flag_once():
-    told = [
+def test_help_shows_every_flag_once():
+    got = [
         line.split()[0].partition("=")[0]
         for line in help_text().splitlines()
         if line.startswith("  -")
     ]
-    assert told == [f"-{flag.name}" for flag in FLAGS]
+    assert got == [f"-{flag.name}" for flag in FLAGS]
     assert all(len(line) <= 100 for line in help_text().splitlines())
 
 

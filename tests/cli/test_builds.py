@@ -23,17 +23,17 @@ SAID = {
 }
 
 
-def second_sentence(told):
+def second_sentence(got):
     """Return what follows the headline, up to the end of its paragraph."""
-    return " ".join(told.partition("\n\n")[0].split()).partition(". ")[2]
+    return " ".join(got.partition("\n\n")[0].split()).partition(". ")[2]
 
 
 @pytest.mark.parametrize("name", SAID)
 def test_another_build_is_said_first(cli, name):
-    told = cli(BUILDS / "base.pb.gz", BUILDS / f"{name}.pb.gz").out
-    assert re.match(f"The builds differ: {SAID[name]}", second_sentence(told))
+    got = cli(BUILDS / "base.pb.gz", BUILDS / f"{name}.pb.gz").out
+    assert re.match(f"The builds differ: {SAID[name]}", second_sentence(got))
     # What a release or a detector brings along is no work of the program.
-    assert not re.search(r"\b(OnceFunc|racecall|__tsan)\S* is (gone|new)", told)
+    assert not re.search(r"\b(OnceFunc|racecall|__tsan)\S* is (gone|new)", got)
 
 
 @pytest.mark.parametrize("name", ["base", *SAID])

@@ -16,12 +16,12 @@ WORK = "--work=533217:384055"
 
 
 def test_the_endpoint_that_got_dearer_is_named_and_no_other(cli):
-    told = cli(WORK, BASE, NEW).out
+    got = cli(WORK, BASE, NEW).out
     assert (
         "By endpoint: /search 1.03 → 5.16 µs CPU/op, 5.00×; 2 others within noise."
-        in told
+        in got
     )
-    rows = {line.split()[0]: line for line in told.splitlines() if line.startswith("/")}
+    rows = {line.split()[0]: line for line in got.splitlines() if line.startswith("/")}
     assert {name: "▲" in row or "▼" in row for name, row in rows.items()} == {
         "/search": True, "/orders": False, "/cart": False,
     }  # fmt: skip
@@ -30,17 +30,17 @@ def test_the_endpoint_that_got_dearer_is_named_and_no_other(cli):
 def test_of_one_build_no_endpoint_moved(cli):
     words = "--work=533217:568077", BASE, AGAIN
     assert "endpoint, in" not in cli(*words).out
-    told = cli("--by=endpoint", *words).out
-    assert "cpu by endpoint, in µs/op" in told
-    assert "By endpoint:" not in told
+    got = cli("--by=endpoint", *words).out
+    assert "cpu by endpoint, in µs/op" in got
+    assert "By endpoint:" not in got
     assert "cpu by endpoint, in µs/op" in cli("--full", *words).out
 
 
 def test_shares_are_a_table_only(cli):
     """A share of one endpoint is no cost of it."""
-    told = cli(BASE, NEW).out
-    assert "cpu by endpoint, in %" in told
-    assert "By endpoint:" not in told
+    got = cli(BASE, NEW).out
+    assert "cpu by endpoint, in %" in got
+    assert "By endpoint:" not in got
     assert "cpu by endpoint" not in cli(BASE, AGAIN).out
     assert "cpu by endpoint, in %" in cli("--by=endpoint", BASE, AGAIN).out
 
@@ -62,17 +62,17 @@ def test_json_python_and_the_gate_have_the_same_units(cli, tmp_path):
 
 
 def test_a_label_that_is_not_there_is_one_line(cli):
-    told = cli("--by=endpoin", BASE, NEW)
-    assert told.status == 2
+    got = cli("--by=endpoin", BASE, NEW)
+    assert got.status == 2
     assert (
-        told.err
+        got.err
         == "pprofdiff: --by endpoin: no label has this name: labels are endpoint\n"
     )
 
 
 def test_user_tasks_are_units_by_their_names(cli):
-    told = cli(DATA / "endpoints" / "base.trace", DATA / "endpoints" / "new.trace").out
-    first, second = told.splitlines()[:2]
+    got = cli(DATA / "endpoints" / "base.trace", DATA / "endpoints" / "new.trace").out
+    first, second = got.splitlines()[:2]
     assert "time per task /cart" in first
     assert re.fullmatch(
         r"By task: /search [\d.]+ → [\d.]+ µs, [\d.]+×; 2 others within noise\.", second

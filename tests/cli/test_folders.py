@@ -191,7 +191,7 @@ def test_one_line_says_what_is_wrong(cli, here, words, said):
     ],
     ids=range(3),
 )
-def test_an_output_of_another_kind_is_one_line_beside_the_report(
+def test_an_output_of_another_kind_is_one_line_next_to_the_report(
     cli, here, words, said
 ):
     plainly = cli(*words[:2])

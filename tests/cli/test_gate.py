@@ -114,7 +114,7 @@ def test_but_says_what_was_not_judged(cli, unchanged, rule, said):
 
 
 @pytest.mark.slow
-def test_one_run_a_side_is_told_what_to_do_in_one_line(cli, cpu, here):
+def test_one_run_a_side_is_reported_what_to_do_in_one_line(cli, cpu, here):
     """Whatever the limits, one sentence; and what is not sure is no strict pass."""
     words = ["--work=10088400:8579600", "--fail-on=total:+5%", "--fail-on=total:+60%"]
     done = cli(*cpu, *words)

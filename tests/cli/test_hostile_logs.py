@@ -215,7 +215,7 @@ def test_collections_that_cannot_be(attempt, odd, words):
 @pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("odd", daily(ODD, list(ODD)[::3]))
-def test_collections_that_cannot_be_beside_profiles(
+def test_collections_that_cannot_be_next_to_profiles(
     attempt, data_folder, tmp_path, odd
 ):
     sides = []
@@ -259,7 +259,7 @@ def test_figures_that_no_benchmark_has(attempt, value):
         ("wrk", rb"99% +([\d.]+)"),
     ],
 )
-def test_numbers_too_long_in_a_summary_beside_profiles(
+def test_numbers_too_long_in_a_summary_next_to_profiles(
     attempt, data_folder, tmp_path, tool, number, digits
 ):
     text = (data_folder / "load" / f"{tool}.txt").read_bytes()

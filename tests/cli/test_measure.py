@@ -65,13 +65,13 @@ def repo(tmp_path, monkeypatch, temporary):
 def runs(folder):
     """Return when each run began, as (side, number), of `measure.json`."""
     notes = json.loads((folder / "measure.json").read_text("utf-8"))
-    told = [
+    got = [
         (run["started"], run["side"], one["number"])
         for one in notes["rounds"]
         for run in one["runs"]
     ]
-    assert told == sorted(told)
-    return [(side, number) for _, side, number in told]
+    assert got == sorted(got)
+    return [(side, number) for _, side, number in got]
 
 
 def test_two_refs_are_measured_in_turns_and_reported(cli, repo, tmp_path):
@@ -120,7 +120,7 @@ def test_two_refs_are_measured_in_turns_and_reported(cli, repo, tmp_path):
     ("stays", "committed"),
     daily([(False, True), (True, False)], [(False, True)]),
 )
-def test_trees_tell_which_functions_were_renamed(cli, repo, tmp_path, stays, committed):
+def test_trees_show_which_functions_were_renamed(cli, repo, tmp_path, stays, committed):
     """Cost does what Price did: it is Price unless Price still stands in the tree."""
     price, test = (repo.folder / "store" / n for n in ("price.go", "price_test.go"))
     old = price.read_text("utf-8")
@@ -245,8 +245,8 @@ def test_benchmarks_that_were_rewritten_are_named(cli, repo):
     words = ("--rounds", 1, "HEAD~1", "HEAD", "--", "./store")
     done = cli("measure", *SHORT, *words)
     assert done.status == 0
-    told = re.findall(r"warning: (.*) is written differently in base and new", done.err)
-    assert told == ["BenchmarkPrice"]
+    got = re.findall(r"warning: (.*) is written differently in base and new", done.err)
+    assert got == ["BenchmarkPrice"]
     # What is not kept has no place.
     assert re.search(r"^base  base/1[; ]", done.out, re.MULTILINE)
 
@@ -257,9 +257,9 @@ def test_a_sure_verdict_ends_it(cli, repo, monkeypatch):
     monkeypatch.setattr("pprofdiff.measure.gotest._SAMPLED_S", 1.0)
     words = ("--per-run", "0.15s", "--rounds", 40, "--time", "15m", "-q")
     done = cli("measure", *words, "HEAD~1", "HEAD", "--", "-bench=Price", "./store")
-    told = re.search(r"measured (\d+) rounds in .*", done.err)
-    assert 5 <= int(told[1]) < 40
-    assert told[0].endswith(": the verdict is sure")
+    got = re.search(r"measured (\d+) rounds in .*", done.err)
+    assert 5 <= int(got[1]) < 40
+    assert got[0].endswith(": the verdict is sure")
 
 
 @pytest.mark.whole
@@ -290,8 +290,8 @@ def test_benchmarks_of_unlike_length_and_of_packages_are_one_run(cli, repo, tmp_
     words = (*SHORT, "--rounds", 1, "-q")
     done = cli("measure", *words, "HEAD", "--", "./...")
     assert done.status == 0
-    told = "only new has BenchmarkPrice, BenchmarkList/one, BenchmarkList/two: not meas"
-    assert told in done.err
+    got = "only new has BenchmarkPrice, BenchmarkList/one, BenchmarkList/two: not meas"
+    assert got in done.err
     repo.commit("a", {})
     out, page = tmp_path / "runs", tmp_path / "x.json"
     words = ("--rounds", 1, "-q", "-o-runs", out, "-o", page, "HEAD", "HEAD")
@@ -402,10 +402,10 @@ def test_an_interrupt_reports_whole_rounds(repo, tmp_path, temporary):
     after_rounds(process, 2)
     wait_for_a_run(temporary)
     process.send_signal(signal.SIGINT)
-    told, said = process.communicate(timeout=ENDS_S)
+    got, said = process.communicate(timeout=ENDS_S)
     assert process.returncode == 0
     assert "interrupted; complete rounds are reported" in said
-    assert "base → new" in told
+    assert "base → new" in got
     # Which side begins a round follows the turns before it.
     numbers = [number for _, number in runs(out)]
     whole = len(numbers) // 2
@@ -476,7 +476,7 @@ def bad(cli, *words):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "got"),
     [
         (("nothing",), r"^pprofdiff: measure: there is no commit nothing"),
         (("--", "./none"), r"base \(HEAD~1, \w{9}\): packages cannot be listed .*none"),
@@ -500,9 +500,9 @@ def bad(cli, *words):
         (("--page-url", "x"), r"--page-url x: must be the address"),
     ],
 )  # fmt: skip
-def test_bad_requests_are_one_line(cli, repo, words, told):
+def test_bad_requests_are_one_line(cli, repo, words, got):
     before = state(repo.folder)
-    assert re.search(told, bad(cli, "HEAD~1", *words))
+    assert re.search(got, bad(cli, "HEAD~1", *words))
     assert state(repo.folder) == before
 
 
@@ -520,7 +520,7 @@ def test_without_go(cli, repo, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("side", daily(("base", "new"), ["new"]))
 @pytest.mark.parametrize(
-    ("path", "text", "told"),
+    ("path", "text", "got"),
     [
         (
             "store/price.go", "package store\n\nfunc Price(int) uint64 { return 1 + }\n",
@@ -550,9 +550,7 @@ def test_without_go(cli, repo, monkeypatch, tmp_path):
     ],
     ids=["syntax", "fatal", "panic", "exit", "requirement"],
 )  # fmt: skip
-def test_a_side_that_fails_is_named_with_what_it_said(
-    cli, repo, side, path, text, told
-):
+def test_a_side_that_fails_is_named_with_what_it_said(cli, repo, side, path, text, got):
     good = repo.run("rev-parse", "HEAD").strip()
     broken = repo.commit("break it", {path: text})
     before = state(repo.folder)
@@ -561,7 +559,7 @@ def test_a_side_that_fails_is_named_with_what_it_said(
     assert done.status == 2
     *said, last = done.err.splitlines()
     assert last.startswith(f"pprofdiff: {side} ({broken[:9]}): ")
-    assert told in last
+    assert got in last
     assert any(line.startswith("  ") for line in said)
     assert state(repo.folder) == before
 
@@ -573,8 +571,8 @@ def test_what_does_not_compile_names_the_toolchain_and_offers_another(cli, repo)
     last = bad(cli, "HEAD~1", "HEAD", "--", "./store")
     release = go_env("GOVERSION")
     assert f"does not compile with {release}: store/price.go:3:" in last
-    told = "its go.mod says go 1.21: try GOTOOLCHAIN=go1.21.13 pprofdiff measure …"
-    assert last.endswith(told)
+    got = "its go.mod says go 1.21: try GOTOOLCHAIN=go1.21.13 pprofdiff measure …"
+    assert last.endswith(got)
     minor = release.removeprefix("go").rpartition(".")[0]
     repo.commit("as new", {"go.mod": MODULE.replace("1.24", minor)})
     last = bad(cli, "HEAD~2", "HEAD", "--", "./store")
@@ -627,10 +625,10 @@ def test_unlike_toolchain_lines_are_a_warning(cli, repo, tmp_path):
     repo.commit("go: newer", {"go.mod": MODULE.replace("1.24", "1.25")})
     words = ("-q", "--rounds", 1, "-o-runs", tmp_path / "runs", "HEAD~1", "HEAD")
     done = cli("measure", *SHORT, *words, "--", "-bench=Price", "./store")
-    told = "go.mod has go 1.24 in base, 1.25 in new"
-    assert (done.status, told in done.err) == (0, True)
+    got = "go.mod has go 1.24 in base, 1.25 in new"
+    assert (done.status, got in done.err) == (0, True)
     notes = json.loads((tmp_path / "runs" / "measure.json").read_text("utf-8"))
-    assert any(told in warning for warning in notes["warnings"])
+    assert any(got in warning for warning in notes["warnings"])
     assert notes["go_mod"] == {"base": {"go": "1.24"}, "new": {"go": "1.25"}}
     assert notes["toolchains"]["base"].startswith("go1.")
 

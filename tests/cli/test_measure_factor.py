@@ -84,7 +84,7 @@ class Measured(NamedTuple):
     report: Any
     notes: Any
     said: str
-    told: str
+    got: str
 
     def profile(self, side, run, kind):
         """Return a profile that was kept."""
@@ -96,10 +96,10 @@ class Measured(NamedTuple):
 def measured():
     """Measure a commit that makes a function 500 times as fast, once for all processes."""
     folder = once(session() / "factor", measure)
-    said, told = ((folder / name).read_text("utf-8") for name in ("said", "told"))
+    said, got = ((folder / name).read_text("utf-8") for name in ("said", "got"))
     notes = json.loads((folder / "runs" / "measure.json").read_text("utf-8"))
     report = json.loads((folder / "x.json").read_text("utf-8"))
-    return Measured(folder / "runs", report, notes, said, told)
+    return Measured(folder / "runs", report, notes, said, got)
 
 
 def measure(folder):
@@ -117,7 +117,7 @@ def measure(folder):
     assert done.returncode == 0, done.stderr
     assert git(repo.folder, "status", "--porcelain") == ""
     (folder / "said").write_text(done.stderr, "utf-8")
-    (folder / "told").write_text(done.stdout, "utf-8")
+    (folder / "got").write_text(done.stdout, "utf-8")
 
 
 def test_the_cause_is_the_function_and_its_changed_line(measured):
@@ -141,7 +141,7 @@ def test_both_sides_have_samples(measured):
             assert "example.com/shop/index.Find" in profile.function_names()
 
 
-def test_unlike_iterations_are_told(measured):
+def test_unlike_iterations_are_reported(measured):
     (unit,) = measured.notes["benchmarks"]
     timed, profiled = unit["timed"], unit["profiled"]
     # Timed iterations, and all operations of profiles, are in a whole ratio.
@@ -149,9 +149,9 @@ def test_unlike_iterations_are_told(measured):
     for counts in (timed, done):
         assert counts["new"] % counts["base"] == 0
         assert counts["new"] // counts["base"] > 50
-    told = f"BenchmarkFind ({timed['base']:,} and {timed['new']:,})"
+    got = f"BenchmarkFind ({timed['base']:,} and {timed['new']:,})"
     warning = "base and new run a different number of iterations, so that both get "
-    assert f"{warning}enough time: {told}" in " ".join(measured.said.split())
+    assert f"{warning}enough time: {got}" in " ".join(measured.said.split())
     # A profile says how many it is of: one, and then as many as were asked for.
     for side in ("base", "new"):
         name = "example.com/shop/index BenchmarkFind"
@@ -206,8 +206,8 @@ def _under(profile, function):
 
 
 def test_the_report_names_what_changed_in_its_first_lines(measured):
-    first = " ".join(measured.told.split("\n\n")[0].split())
-    # On a busy machine CPU time stands before what the clock tells.
+    first = " ".join(measured.got.split("\n\n")[0].split())
+    # On a busy machine CPU time stands before what the clock shows.
     assert re.match(r"base → new Faster: (time|CPU)/op ", first)
     assert "allocs/op 3 → 1" in first
-    assert "index.Find" in measured.told
+    assert "index.Find" in measured.got

@@ -152,7 +152,7 @@ def test_a_program_that_ends(cli, repo, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "got"),
     [
         ("replay fail", r"base \(HEAD~1, \w{9}\): replay fails: exit status 3: no such log"),
         ("replay nothing", r"base \(HEAD~1, \w{9}\): replay wrote nothing to the folder"),
@@ -161,11 +161,11 @@ def test_a_program_that_ends(cli, repo, tmp_path):
         ("", r"--cmd needs a program"),
     ],
 )  # fmt: skip
-def test_programs_that_tell_nothing(cli, repo, command, told):
+def test_programs_that_show_nothing(cli, repo, command, got):
     words = ("--rounds", 1, "--cmd", command, "HEAD~1", "HEAD", "--", "./cmd/replay")
     done = cli("measure", *words)
     assert (done.status, done.out) == (2, "")
-    assert re.search(told, done.err.splitlines()[-1])
+    assert re.search(got, done.err.splitlines()[-1])
 
 
 def free_port():
@@ -229,8 +229,8 @@ def test_a_server_that_does_not_start_says_why(cli, repo):
     words = ("--cmd", "served 127.0.0.1:none", *served(free_port())[2:])
     done = cli("measure", *words, "HEAD~1", "HEAD", "--", "./cmd/served")
     assert done.status == 2
-    told = done.err.splitlines()[-1]
-    assert re.search(r"served fails: exit status 1: listen tcp.*none", told)
+    got = done.err.splitlines()[-1]
+    assert re.search(r"served fails: exit status 1: listen tcp.*none", got)
 
 
 @pytest.mark.parametrize("path", daily(("/other", "/"), ("/other",)))
@@ -246,10 +246,10 @@ def test_a_wrong_url_is_found_before_the_first_round(cli, repo, tmp_path, path):
         assert asked.exists()
         assert "SECRET" not in (out / "measure.json").read_text("utf-8")
     else:
-        told = done.err.splitlines()[-1]
+        got = done.err.splitlines()[-1]
         assert (done.status, asked.exists()) == (2, False)
         assert re.search(
-            r"base \(.*\): http://127.*/allocs: is no profile; --url is", told
+            r"base \(.*\): http://127.*/allocs: is no profile; --url is", got
         )
     assert "SECRET" not in done.out + done.err
 
@@ -263,7 +263,7 @@ def test_a_load_that_fails_says_why(cli, repo):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "got"),
     [
         (("--url", "http://127.0.0.1:1/debug/pprof"), "a server needs all three"),
         (("--cmd", "x", "--load", "y"), "a server needs all three"),
@@ -271,6 +271,6 @@ def test_a_load_that_fails_says_why(cli, repo):
         (("--cmd", "x", "--", "-bench=Price"), "no benchmark is run"),
     ],
 )
-def test_what_contradicts_itself(cli, repo, words, told):
+def test_what_contradicts_itself(cli, repo, words, got):
     done = cli("measure", "HEAD~1", "HEAD", *words)
-    assert (done.status, told in done.err) == (2, True)
+    assert (done.status, got in done.err) == (2, True)

@@ -1,4 +1,4 @@
-"""What is told of plausible mistakes: which word or file, what is wrong, what to do."""
+"""What is reported of plausible mistakes: which word or file, what is wrong, what to do."""
 
 from __future__ import annotations
 

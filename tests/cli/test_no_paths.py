@@ -192,9 +192,9 @@ def test_frames_of_a_trace_are_so_too(built_here):
         pairs = zip(stacks.function.tolist(), stacks.file.tolist(), strict=True)
         return [(strings[name], strings[file]) for name, file in pairs]
 
-    told = dict(frames(run.content))
-    assert told["example.com/app/inner.Work"] == "example.com/app/inner/inner.go"
-    of_go = {file for name, file in told.items() if name.startswith("runtime.")}
+    got = dict(frames(run.content))
+    assert got["example.com/app/inner.Work"] == "example.com/app/inner/inner.go"
+    of_go = {file for name, file in got.items() if name.startswith("runtime.")}
     assert of_go
     assert all(file.startswith("runtime/") for file in of_go)
     assert any(HIDDEN in file for _, file in frames(trace))

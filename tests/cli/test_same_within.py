@@ -71,8 +71,8 @@ WRONG = ("", "0", "100%", "-1%", "nan", "inf", "2pp", "1e400")
 
 @pytest.mark.parametrize("value", WRONG)
 def test_it_is_a_percentage(cli, sides, value):
-    told = complaint(cli(*sides, f"--same-within={value}"))
-    assert told.startswith(
+    got = complaint(cli(*sides, f"--same-within={value}"))
+    assert got.startswith(
         f"-same_within={value}: must be a percentage between 0 and 100"
     )
     Path("pprofdiff.toml").write_text(f'same-within = "{value}"', "utf-8")
@@ -88,8 +88,8 @@ def test_other_kinds_of_values_are_none_either(cli, sides, value):
 
 
 def test_other_views_have_no_verdict(cli, sides):
-    told = complaint(cli(*sides, "--same-within=1%", "-top"))
-    assert told.startswith("--same-within is of the report")
+    got = complaint(cli(*sides, "--same-within=1%", "-top"))
+    assert got.startswith("--same-within is of the report")
 
 
 def test_from_python(sides):

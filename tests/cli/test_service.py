@@ -24,8 +24,8 @@ PLANTED = {
 
 
 def test_each_regression_is_named_with_endpoint_function_and_line(cli):
-    told = " ".join(cli(BASE, NEW).out.split())
-    causes = re.split(r" [1-9]\. ", told.partition(" Why")[2])[1:]
+    got = " ".join(cli(BASE, NEW).out.split())
+    causes = re.split(r" [1-9]\. ", got.partition(" Why")[2])[1:]
     for endpoint, (function, line) in PLANTED.items():
         said = [one for one in causes if one.startswith(f"endpoint {endpoint}: ")]
         assert len(said) == 1, endpoint
@@ -66,15 +66,15 @@ def samples(profile, function, *more):
 
 def test_traces_of_one_process_are_one_run(cli):
     """Of base they overlap, of new one follows the other."""
-    told = cli("--full", BASE, NEW).out
-    assert "one run per side" in told
+    got = cli("--full", BASE, NEW).out
+    assert "one run per side" in got
     for side, longest in (("base", "flight.trace"), ("new", "trace.out")):
         assert re.search(
             rf"! {side}: 2 traces of one run; figures are of the longest,\s+\S*{longest}",
-            told,
+            got,
         )
     # The window of a snapshot is its own.
-    assert "events from 22:42:38.153 UTC" in told
+    assert "events from 22:42:38.153 UTC" in got
 
 
 def test_traces_of_two_processes_are_two_runs():
@@ -92,6 +92,6 @@ def test_what_go_builds_with_is_no_run(cli, tmp_path):
         shutil.copytree(side, tmp_path / side.name)
         other = DATA / "unchanged/run1/cpu.pb.gz"
         shutil.copyfile(other, tmp_path / side.name / "default.pgo")
-    told = cli("--full", tmp_path / "base", tmp_path / "new").out
-    assert "! base and new: not used, profile for go build -pgo: default.pgo" in told
-    assert "cpu 2 runs" not in told
+    got = cli("--full", tmp_path / "base", tmp_path / "new").out
+    assert "! base and new: not used, profile for go build -pgo: default.pgo" in got
+    assert "cpu 2 runs" not in got

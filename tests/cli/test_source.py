@@ -329,9 +329,9 @@ def test_sources_and_commits_are_escaped(cli, words, planted_repo, tmp_path):
     done = cli(*flags, *outputs, "--full")
     assert done.status == 0
     listed = cli(*flags, "--list=Price")
-    for told in (done.out, listed.out):
-        assert "alert(1)" in told
-        assert "\x1b" not in told
+    for got in (done.out, listed.out):
+        assert "alert(1)" in got
+        assert "\x1b" not in got
     page = (tmp_path / "x.html").read_text("utf-8")
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert" not in page
@@ -362,7 +362,7 @@ def test_annotations_stand_on_the_changed_lines(
     assert "endLine" not in done.out
 
 
-def test_refs_that_are_not_the_builds_are_told(cli, words, planted_repo):
+def test_refs_that_are_not_the_builds_are_reported(cli, words, planted_repo):
     """The culprit's parent is not what base was built from: its lines stand elsewhere."""
     done = cli(*words[:2], "--git=HEAD..HEAD")
     text = " ".join(done.out.split())
@@ -389,7 +389,7 @@ def test_refs_that_were_built_are_not_doubted(planted_repo, words):
 
 
 def test_what_no_finding_names_is_in_a_table(cli, planted_repo, words, tmp_path):
-    """Of profiles too short for any finding, changed lines that moved are told alone."""
+    """Of profiles too short for any finding, only changed lines that moved are reported."""
     flags = [planted_repo.new, planted_repo.new, words[2], "-o", tmp_path / "x.json"]
     done = cli(*flags)
     assert done.status == 0
@@ -398,8 +398,8 @@ def test_what_no_finding_names_is_in_a_table(cli, planted_repo, words, tmp_path)
     done = cli(*words, "-q", "-o", tmp_path / "x.json")
     report = json.loads((tmp_path / "x.json").read_text("utf-8"))
     (lines,) = report["changed_lines"]
-    (told,) = report["findings"][0]["source"]["lines"]
-    assert lines == told
+    (got,) = report["findings"][0]["source"]["lines"]
+    assert lines == got
 
 
 def test_without_a_profile_sources_say_nothing(cli, words, data_folder):

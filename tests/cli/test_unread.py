@@ -68,7 +68,7 @@ DAMAGED = tuple(broken(gzip.compress(SOUND)))
 
 @pytest.fixture
 def here(syncpool, tmp_path, monkeypatch):
-    """Stand beside two folders, each with a CPU profile, a GC log and a foreign file."""
+    """Stand next to two folders, each with a CPU profile, a GC log and a foreign file."""
     for name, side in (("b", syncpool.base), ("n", syncpool.new)):
         (tmp_path / name).mkdir()
         for file in ("cpu.pb.gz", "gctrace.log", "metrics.json"):
@@ -84,7 +84,7 @@ def spoil(folder, name):
     return said
 
 
-def told(done):
+def error_line(done):
     """Return the one line on standard error."""
     assert re.fullmatch(r"pprofdiff: [^\n]+\n", done.err)
     return done.err.removeprefix("pprofdiff: ").rstrip()
@@ -97,14 +97,14 @@ def report():
 @pytest.mark.slow
 @pytest.mark.parametrize("side", daily(("b", "n"), ["b"]))
 @pytest.mark.parametrize("name", daily(DAMAGED, [*DAMAGED][::3]))
-def test_what_is_whole_is_compared_and_the_damage_is_told(cli, here, name, side):
+def test_what_is_whole_is_compared_and_the_damage_is_reported(cli, here, name, side):
     assert cli("b", "n", "-q", "-o=x.json").status == 0
     sound = report()
     said = spoil(side, name)
     done = cli("b", "n", *(f"-o={path}" for path in FORMATS))
     assert done.status == 2
     label = {"b": "base", "n": "new"}[side]
-    line = told(done)
+    line = error_line(done)
     assert re.match(rf"{label}: {side}/{re.escape(name)}: damaged[:,] ", line)
     assert said in line
     assert line.count("damaged: damaged") == 0
@@ -170,7 +170,7 @@ def test_a_side_with_nothing_whole_is_an_error(cli, here, name):
     assert not Path("x.json").exists()
 
 
-def test_what_keeps_the_rest_from_being_compared_is_told(cli, here):
+def test_what_keeps_the_rest_from_being_compared_is_reported(cli, here):
     spoil("n", "late.pb.gz")
     Path("n/cpu.pb.gz").unlink()
     Path("b/gctrace.log").unlink()
@@ -186,7 +186,7 @@ def test_views_of_pprof_say_it_too(cli, here):
     spoil("n", "late.pb.gz")
     done = cli("-top", "-diff_base=b", "n")
     assert (done.status, done.out) == (2, whole)
-    assert told(done).startswith("new: n/late.pb.gz: damaged: ")
+    assert error_line(done).startswith("new: n/late.pb.gz: damaged: ")
 
 
 def test_traces_of_a_state_say_it_too(cli, here, load_story):
@@ -196,7 +196,7 @@ def test_traces_of_a_state_say_it_too(cli, here, load_story):
     spoil("n", "trace.out")
     done = cli("--state=running", "b", "n", "-o=x.json")
     assert done.status == 2
-    assert told(done).startswith("new: n/trace.out: damaged: ")
+    assert error_line(done).startswith("new: n/trace.out: damaged: ")
     assert report()["comparisons"]
     Path("n/whole.out").unlink()
     assert complaint(cli("--state=running", "b", "n")).startswith(
@@ -260,12 +260,12 @@ def test_what_is_no_evidence_is_no_damage(cli, here):
     assert "format: empty.pb.gz, metrics.json, old.tar, program" in said
 
 
-def test_evidence_over_the_limit_is_not_read_and_that_is_told(cli, here):
+def test_evidence_over_the_limit_is_not_read_and_that_is_reported(cli, here):
     whole = Path("n/gctrace.log").read_bytes()
     Path("n/big.log").write_bytes(whole * (1 + (1 << 20) // len(whole)))
     done = cli("b", "n", "--max-size=1MB", "-o=x.json")
     assert done.status == 2
-    assert told(done) == (
+    assert error_line(done) == (
         "new: n/big.log: holds more than 1 MiB; raise --max-size to read it"
     )
     assert report()["comparisons"]

@@ -287,8 +287,8 @@ def test_one_url_twice_is_two_copies(cli, server):
     assert len(set(saved)) == 3
     assert sorted(re.findall(r"\(copy: (.+?)\)", done.out)) == sorted(saved)
     inputs = json.loads(Path("x.json").read_text("utf-8"))["inputs"]
-    told = [entry["saved_to"] for side in ("base", "new") for entry in inputs[side]]
-    assert sorted(told) == sorted(saved)
+    got = [entry["saved_to"] for side in ("base", "new") for entry in inputs[side]]
+    assert sorted(got) == sorted(saved)
 
 
 @pytest.mark.slow

@@ -66,8 +66,8 @@ def main(names: Sequence[str]) -> None:
         print(f"{said.judgement:6}  {folder.name}")
         print(f"        truth: {pair['truth']}"[:_WIDE])
         print(f"        said:  {said.outcome or '-'}; {said.first or '-'}"[:_WIDE])
-    told = ", ".join(f"{counts[word]} {word}" for word in JUDGEMENTS)
-    print(f"\n{sum(counts.values())} pairs: {told}")
+    got = ", ".join(f"{counts[word]} {word}" for word in JUDGEMENTS)
+    print(f"\n{sum(counts.values())} pairs: {got}")
     print(f"Faster or slower: {outcomes[True]} of {outcomes.total()} told")
 
 

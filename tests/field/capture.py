@@ -29,7 +29,7 @@ recipe in ``pair.toml`` has:
     receives the folder for the files, and ``flags``.
 ``runs``
     How often each side is measured, in turns: a folder a run.
-``beside``
+``next to``
     How many busy processes of another program run meanwhile.
 """
 
@@ -134,7 +134,7 @@ def _modules(built: Path, how: Recipe, env: Mapping[str, str]) -> None:
 def _fork(
     built: Path, path: str, fork: Mapping[str, Any], env: Mapping[str, str]
 ) -> None:
-    """Copy a module beside the program, edited, and have the program import it."""
+    """Copy a module next to the program, edited, and have the program import it."""
     command = ["go", "mod", "download", "-json", fork["of"]]
     listed = subprocess.run(command, cwd=built, env=env, stdout=-1, check=True)
     place = built.parent / path

@@ -1,6 +1,6 @@
-"""What the report said of a pair, beside its truth.
+"""What the report said of a pair, next to its truth.
 
-``pair.toml`` has, beside how the pair is made:
+``pair.toml`` has, next to how the pair is made:
 
 ``class``, ``truth``, ``said_by``
     For people: what kind of change, what it was, and who says so.
@@ -15,7 +15,7 @@
     makes it wrong.
 ``verdict``
     The outcome's verdicts that are true. Another one is wrong, but for ``unknown``:
-    what is not told is not false. How often an outcome is told is counted beside.
+    what is not reported is not false. How often an outcome is reported is counted next to.
 ``unchanged``
     Both sides are one build under one load: a finding above ``info`` is wrong.
 ``options``
@@ -62,11 +62,11 @@ def _cause(
     pair: Mapping[str, Any], report: Report, first: Mapping[str, Any] | None
 ) -> Judgement:
     """Judge the findings alone."""
-    told = [f for f in report["findings"] if f["severity"] != "info"]
-    if any(_found(p, _text(f)) for p in pair.get("never", ()) for f in told):
+    got = [f for f in report["findings"] if f["severity"] != "info"]
+    if any(_found(p, _text(f)) for p in pair.get("never", ()) for f in got):
         return "wrong"
     if pair.get("unchanged"):
-        return "wrong" if told else "right"
+        return "wrong" if got else "right"
     if first is None and pair["first"] and _all(pair["first"], _alike(report)):
         return "right"
     if first is None:
@@ -74,7 +74,7 @@ def _cause(
     if _all(pair["first"], first):
         return "right"
     half = any(_found(p, _text(first)) for p in pair.get("half", ()))
-    return "half" if half or any(_all(pair["first"], f) for f in told) else "wrong"
+    return "half" if half or any(_all(pair["first"], f) for f in got) else "wrong"
 
 
 def stood_first(report: Report) -> Mapping[str, Any] | None:

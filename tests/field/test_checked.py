@@ -20,8 +20,8 @@ cases = each(ALL)
 
 @cases
 def test_nothing_contradicts_its_numbers(case):
-    told = report(case)
-    assert contradictions(told.outcome, told.findings, told.gc) == []
+    got = report(case)
+    assert contradictions(got.outcome, got.findings, got.gc) == []
 
 
 @pytest.mark.matrix
@@ -32,9 +32,9 @@ def test_no_row_contradicts_its_values(case):
 
 @cases
 def test_numbers_of_titles_are_evidence_and_evidence_is_that_of_its_row(case):
-    told = report(case)
-    shown = tuple(sections(told, Scope(full=True)))
-    assert of_evidence(told.findings, shown) == []
+    got = report(case)
+    shown = tuple(sections(got, Scope(full=True)))
+    assert of_evidence(got.findings, shown) == []
 
 
 class Span:
@@ -85,15 +85,15 @@ def test_the_headline_has_the_ratio_and_its_interval(case):
     of = "90% CI " if same else ""
     percent = re.match(rf"({part})% [^()]*\({of}({part})% to ({part})%\)", rest)
     factor = re.match(rf"({part})× [^()]*\(({part})×? to ({part})×\)", rest)
-    told = [Span.of(number) for number in (percent or factor).groups()]
+    got = [Span.of(number) for number in (percent or factor).groups()]
     figures = by.ratio, *(by.narrow if same else (by.low, by.high))
     if percent:
-        ratios = [Span(1 + one.low / 100, 1 + one.high / 100) for one in told]
+        ratios = [Span(1 + one.low / 100, 1 + one.high / 100) for one in got]
     elif "ops/s" in rest and first.id == "time":
-        ratios = [Span(1 / one.high, 1 / one.low) for one in told]
+        ratios = [Span(1 / one.high, 1 / one.low) for one in got]
         ratios = [ratios[0], ratios[2], ratios[1]]
     else:
-        ratios = told
+        ratios = got
     for ratio, figure in zip(ratios, figures, strict=True):
         assert ratio.meets(Span(figure, figure)), headline
 

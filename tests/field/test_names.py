@@ -1,4 +1,4 @@
-"""On every pair: what people read tells functions apart, and names a former one once."""
+"""On every pair: what people read distinguishes functions, and names a former one once."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_no_two_rows_of_a_table_read_alike(case):
 
 @pytest.mark.matrix
 @cases
-def test_what_a_row_leaves_out_is_beside_it(case):
+def test_what_a_row_leaves_out_is_next_to_it(case):
     for table in tables(case):
         for row in table.rows:
             cell = row.cells[table.names]
@@ -75,9 +75,9 @@ def test_no_two_functions_of_a_flame_graph_read_alike(case):
 @pytest.mark.matrix
 @cases
 def test_a_former_name_stands_once_in_a_line(case):
-    told = report(case)
-    parts = [part for section in sections(told) for part in section.parts]
-    for text in (plain(parts), comment(told)):
+    got = report(case)
+    parts = [part for section in sections(got) for part in section.parts]
+    for text in (plain(parts), comment(got)):
         for line in text.splitlines():
             assert line.count("(was ") <= 1, line
 
@@ -85,13 +85,13 @@ def test_a_former_name_stands_once_in_a_line(case):
 @pytest.mark.matrix
 @cases
 def test_programs_get_the_whole_names(case):
-    told = report(case)
+    got = report(case)
     functions = {
         (one["name"], one["sample_type"]): one["functions"]
-        for one in json.loads(in_json(told))["comparisons"]
+        for one in json.loads(in_json(got))["comparisons"]
         if one["kind"] == "profile"
     }
-    for section in sections(told):
+    for section in sections(got):
         if section.diff is not None:
             diff = section.diff
             rows = functions[diff.name, diff.sample_type.type]

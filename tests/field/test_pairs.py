@@ -23,19 +23,19 @@ _FLOAT = 1e-12
 _DEVIATIONS = 3
 
 
-def measured(told):
+def measured(got):
     """Return what an account's total has to be, by its inputs and not by its parts."""
-    account = told.account
+    account = got.account
     if account.of == "shares of CPU":
         return Fraction(100), Fraction(100)
     if account.of in ("CPU per op", "CPU at about equal work"):
-        diff = told.comparison.cpu
+        diff = got.comparison.cpu
         factors = diff.normalization.factors
         return tuple(
             total * Fraction(by) for total, by in zip(diff.totals, factors, strict=True)
         )
     assert account.of == "goroutines' time per op"
-    trace = told.comparison.trace
+    trace = got.comparison.trace
     names = workers(trace)
     return tuple(
         Fraction(by)
@@ -51,8 +51,8 @@ def measured(told):
 @pytest.mark.matrix
 @cases
 def test_parts_add_up_to_what_was_measured(case):
-    told = report(case)
-    account = told.account
+    got = report(case)
+    account = got.account
     if account is None:
         pytest.skip("nothing adds up to the change")
     sums = [sum(part.amount[side] for part in account.parts) for side in (0, 1)]
@@ -62,12 +62,12 @@ def test_parts_add_up_to_what_was_measured(case):
     if account.of.startswith("time per op"):
         # The mean of all operations; the outcome's figure may be a median of them.
         means = [total / 10**9 for total in (account.total.base, account.total.new)]
-        rates = told.comparison.work.rates
+        rates = got.comparison.work.rates
         each = [mean * Fraction(rate) for mean, rate in zip(means, rates, strict=True)]
         assert isclose(each[0], each[1], rel_tol=_FLOAT)
         assert isclose(each[0], round(each[0]), rel_tol=_FLOAT)
     else:
-        assert (account.total.base, account.total.new) == measured(told)
+        assert (account.total.base, account.total.new) == measured(got)
 
 
 @cases
@@ -85,8 +85,8 @@ def test_no_two_parts_are_called_alike(case):
 @cases
 def test_what_is_measured_is_never_negative(case):
     """Time less CPU samples is below 0 by chance at most."""
-    told = report(case)
-    account = told.account
+    got = report(case)
+    account = got.account
     if account is None:
         pytest.skip("nothing adds up to the change")
     measured_ones = [p for p in account.parts if p.id != "off-cpu"]
@@ -96,7 +96,7 @@ def test_what_is_measured_is_never_negative(case):
         if part.id != "off-cpu" or min(part.amount) >= 0:
             continue
         assert " less " in part.source
-        model = told.comparison.cpu.model
+        model = got.comparison.cpu.model
         inside = [p.amount for p in account.parts if p.id.startswith("cpu.")]
         for side, step in enumerate((model.base_step, model.new_step)):
             cpu = float(sum(amount[side] for amount in inside))
@@ -105,7 +105,7 @@ def test_what_is_measured_is_never_negative(case):
 
 @cases
 def test_the_account_has_the_sign_of_its_figure(case):
-    told = report(case)
+    got = report(case)
     same = {
         "time per op": "time",
         "time per op, of all goroutines": "time",
@@ -114,10 +114,10 @@ def test_the_account_has_the_sign_of_its_figure(case):
         "shares of CPU": "",
         "CPU at about equal work": "",
     }
-    wanted = "" if told.account is None else same[told.account.of]
-    figures = [m for m in told.outcome.measures if wanted and m.id == wanted]
+    wanted = "" if got.account is None else same[got.account.of]
+    figures = [m for m in got.outcome.measures if wanted and m.id == wanted]
     for figure in figures:
-        delta = told.account.total.delta
+        delta = got.account.total.delta
         assert (delta > 0, delta < 0) == (
             figure.judged.ratio > 1,
             figure.judged.ratio < 1,
@@ -170,9 +170,9 @@ def test_no_sample_is_claimed_twice(case):
 
 
 @cases
-def test_what_causes_explain_is_what_is_told_together(case):
-    told = report(case)
-    cpu, findings = Evidence(told.comparison).cpu, told.findings
+def test_what_causes_explain_is_what_is_reported_together(case):
+    got = report(case)
+    cpu, findings = Evidence(got.comparison).cpu, got.findings
     for finding in findings.found:
         assert (finding.claim is None) == (finding.explains is None), finding.id
         if finding.claim is not None:

@@ -37,8 +37,8 @@ def kept():
 def counted(table):
     """Return the last line: how many of each there are."""
     counts = Counter(table.values())
-    told = ", ".join(f"{counts[word]} {word}" for word in JUDGEMENTS)
-    return f"{len(table)} pairs: {told}"
+    got = ", ".join(f"{counts[word]} {word}" for word in JUDGEMENTS)
+    return f"{len(table)} pairs: {got}"
 
 
 @each(FIELD)

@@ -32,12 +32,12 @@ def both(case):
     return report(case), report(case.swapped)
 
 
-def times(told):
+def times(got):
     """Return what the amounts of a swapped pair are divided by: 1, or the work of new.
 
     Base keeps its values where sides are brought to about equal work.
     """
-    cpu = told.comparison.cpu
+    cpu = got.comparison.cpu
     about = cpu is not None and cpu.normalization.mode == "about"
     return 1 / Fraction(cpu.normalization.new_factor) if about else Fraction(1)
 
@@ -58,7 +58,7 @@ def mixed(case):
 
 @cases
 def test_the_outcome_turns_around(case):
-    there, back = (told.outcome for told in both(case))
+    there, back = (got.outcome for got in both(case))
     if mixed(case) and there.headline.id != "time":
         pytest.skip("an operation is another mix")
     assert back.verdict == _OTHER_WAY[there.verdict]
@@ -78,7 +78,7 @@ def test_the_outcome_turns_around(case):
 @cases
 def test_the_account_is_negated(case):
     by = times(report(case))
-    there, back = (told.account for told in both(case))
+    there, back = (got.account for got in both(case))
     if there is None or back is None:
         assert there is back
         return
@@ -112,7 +112,7 @@ def kinds(findings, turned):
 
 @cases
 def test_every_finding_is_there_the_other_way(case):
-    there, back = (told.findings.found for told in both(case))
+    there, back = (got.findings.found for got in both(case))
     if mixed(case):
         pytest.skip("an operation is another mix")
     assert kinds(there, turned=False) == kinds(back, turned=True)
@@ -121,7 +121,7 @@ def test_every_finding_is_there_the_other_way(case):
 @cases
 def test_what_findings_explain_is_negated(case):
     by = float(times(report(case)))
-    there, back = (told.findings for told in both(case))
+    there, back = (got.findings for got in both(case))
     if mixed(case):
         pytest.skip("an operation is another mix")
     amounts = sorted(f.explains for f in there.found if f.explains)
@@ -139,8 +139,8 @@ def test_what_findings_explain_is_negated(case):
 def test_what_matters_matters_the_other_way_too(case):
     """But for memory: what is held may not fit, what no longer is costs nobody."""
     there, back = (
-        [finding for finding in told.findings.found if finding.id != "heap-growth"]
-        for told in both(case)
+        [finding for finding in got.findings.found if finding.id != "heap-growth"]
+        for got in both(case)
     )
     if mixed(case):
         pytest.skip("an operation is another mix")

@@ -59,16 +59,16 @@ def test_there_is_no_verdict(case):
 
 @cases
 def test_there_is_no_finding_that_matters(case):
-    told = report(case)
-    loud = [(f.id, f.title) for f in told.findings.found if f.severity != "info"]
+    got = report(case)
+    loud = [(f.id, f.title) for f in got.findings.found if f.severity != "info"]
     assert loud == []
-    assert why(told).warnings == ()
+    assert why(got).warnings == ()
 
 
 @pytest.mark.whole  # a rate needs all of them
 @pytest.mark.slow
 def test_nine_of_ten_comments_are_a_line_and_a_fold():
-    """The marker, the outcome with what would tell more, and one fold with the rest.
+    """The marker, the outcome with what would show more, and one fold with the rest.
 
     Where chance marks a row of a table, there is more to see.
     """
@@ -89,22 +89,22 @@ def test_no_gate_trips(case):
 def test_equal_bytes_of_equal_work_are_no_change():
     """A byte more or less in a million is 0%, and nothing is not 'less than 0.1%'."""
     run = DATA / "unchanged" / "run1"
-    told = compare_paths(run, run, Settings(work=counted((1000.0, 1000.0)))).report()
-    for diff in told.profiles:
+    got = compare_paths(run, run, Settings(work=counted((1000.0, 1000.0)))).report()
+    for diff in got.profiles:
         base, new = diff.normalization.scaled(*diff.totals)
         assert base == new
         assert percent(new - base, base, signed=True) == "0%"
-    assert told.account.total.delta == 0
-    assert told.findings.found == ()
+    assert got.account.total.delta == 0
+    assert got.findings.found == ()
 
 
 @pytest.mark.parametrize(("base", "new"), [("run1", "run2"), ("run2", "run1")])
 def test_allocation_of_two_runs_is_of_their_whole_lives(base, new):
     """Operations of a window are not those of a process that ran for longer."""
     sides = [DATA / "unchanged" / run for run in (base, new)]
-    told = compare_paths(*sides, Settings(work=counted((1.0, 1.0)))).report()
-    for diff in told.profiles:
+    got = compare_paths(*sides, Settings(work=counted((1.0, 1.0)))).report()
+    for diff in got.profiles:
         if not diff.is_cpu:
             assert diff.normalization.mode != "per_work"
     for rule in ("total@allocs:+5%", "cum@allocs:.*:+5%", "package@allocs:.*:+5%"):
-        assert not judged(told, Gate.of([rule])).verdict.tripped
+        assert not judged(got, Gate.of([rule])).verdict.tripped

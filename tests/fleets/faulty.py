@@ -16,7 +16,7 @@ SLOW_DOWN = (
 
 
 class Relay(ThreadingHTTPServer):
-    """Answers with 503 where it is told to, after `hang` seconds if it still serves.
+    """Answers with 503 where it is asked to, after `hang` seconds if it still serves.
 
     `fails` gets the path that is asked for and how often it was, from 1.
     """
@@ -48,8 +48,8 @@ class Handler(BaseHTTPRequestHandler):
         # The Host that was signed is passed on as it is.
         asking = http.client.HTTPConnection(store.hostname, store.port, timeout=30)
         asking.request(self.command, self.path, headers=dict(self.headers))
-        told = asking.getresponse()
-        self.answer(told.status, dict(told.getheaders()), told.read())
+        got = asking.getresponse()
+        self.answer(got.status, dict(got.getheaders()), got.read())
         asking.close()
 
     do_HEAD = do_GET  # noqa: N815 - likewise

@@ -246,18 +246,18 @@ def test_ctrl_c_ends_workers_too(tasks, tmp_path):
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=300)
     assert (process.returncode, out, err) == (2, "", "pprofdiff: interrupted\n")
-    # What Python has beside workers ends when it sees that nobody is left.
+    # What Python has next to workers ends when it sees that nobody is left.
     while any(map(alive, children)):
         assert time.monotonic() < deadline + 300
         time.sleep(0.05)
 
 
 def descendants(pid):
-    told = subprocess.run(
+    got = subprocess.run(
         ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True,
         check=False,
     )  # fmt: skip
-    children = [int(line) for line in told.stdout.split()]
+    children = [int(line) for line in got.stdout.split()]
     return children + [c for child in children for c in descendants(child)]
 
 

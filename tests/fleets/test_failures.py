@@ -187,9 +187,9 @@ def test_more_than_may_be_skipped_is_an_error_in_one_line(fleet, capsys):
     assert main([*words, "--max-skipped=4%"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    told = " ".join(out.split())
-    assert "24 profiles of 12 hosts" in told
-    assert "! new: 1 of 25 objects left out: 1 damaged" in told
+    got = " ".join(out.split())
+    assert "24 profiles of 12 hosts" in got
+    assert "! new: 1 of 25 objects left out: 1 damaged" in got
 
 
 @pytest.mark.slow
@@ -279,7 +279,7 @@ def test_without_a_host_nothing_is_guessed(fleet):
     loose.mkdir()
     for number, file in enumerate(sorted((fleet / "base").rglob("*.gz"))):
         (loose / f"{number}.pb.gz").write_bytes(file.read_bytes())
-    with pytest.raises(UsageError, match="of which host is it"):
+    with pytest.raises(UsageError, match="which host is it from"):
         load_fleets([str(loose)], [f"{fleet}/new"], FleetOptions())
     with pytest.raises(FormatError, match=r"24 without a host .*; --by is a label"):
         load_fleets([str(loose)], [f"{fleet}/new"], FleetOptions(by="host"))
@@ -309,7 +309,7 @@ def test_progress_says_how_much_is_read(fleet):
     assert said == [f"reading: {n} of 24 objects" for n in (0, 10, 24)]
 
 
-def test_progress_says_how_long_it_may_take_once_that_can_be_told(monkeypatch):
+def test_progress_says_how_long_it_may_take_once_that_is_known(monkeypatch):
     now = [100.0]
     monkeypatch.setattr("pprofdiff.fleets.progress.monotonic", lambda: now[0])
     said = []

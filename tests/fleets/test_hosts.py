@@ -1,4 +1,4 @@
-"""Patterns that tell hosts: Go's regular expressions, within a time limit."""
+"""Patterns that show hosts: Go's regular expressions, within a time limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hosts of one build are not told apart; a function that costs more is, by its name."""
+"""Hosts of one build are not distinguished; a function that costs more is, by its name."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def marks(base, new):
     comparison = compare_sides(side("base", base), side("new", new))
     (diff,) = comparison.profiles
     rows = diff.table("functions")
-    told = tuple(
+    got = tuple(
         {rows.names[i] for i in np.flatnonzero(~rows.judge(column).noise)}
         for column in ("flat", "cum")
     )
     groups = {group.label for group in judged_groups(diff) if not group.noise}
-    return *told, groups, outcome(comparison).verdict
+    return *got, groups, outcome(comparison).verdict
 
 
 # 20 splits with each nature: a share of false discoveries of 5 % is one alarm in 20
@@ -60,7 +60,7 @@ def marks(base, new):
     ],
     ids=["unlike", "very-unlike"],
 )
-def test_unlike_hosts_of_one_build_are_not_told_apart(nature):
+def test_unlike_hosts_of_one_build_are_not_distinguished(nature):
     pool = hosts(range(40), nature=nature)
     alarms = []
     for split in range(20):
@@ -81,7 +81,7 @@ def strangers(label, profiles, first):
     return Side(label, tuple(captures), replace(own.fleet, hosts=hosts))
 
 
-# A canary: what a row varies by is not told by the few samples of it. Few hosts: half
+# A canary: what a row varies by is not reported by the few samples of it. Few hosts: half
 # of their rows' variances are far below what the rows vary by.
 @pytest.mark.whole
 @pytest.mark.slow
@@ -111,12 +111,12 @@ def test_few_hosts_do_not_alarm_more_often(many, few):
 
 
 @pytest.mark.slow
-def test_half_a_percent_in_one_function_is_told_at_100_hosts_a_side():
+def test_half_a_percent_in_one_function_is_reported_at_100_hosts_a_side():
     base = hosts(range(100))
     new = hosts(range(100, 200), planted=0.005)
     flat, _, _, verdict = marks(base, new)
     assert flat == {making.PLANTED}
-    # Shares tell which function costs more, not what an operation costs.
+    # Shares show which function costs more, not what an operation costs.
     assert verdict == "unknown"
 
 
@@ -157,7 +157,7 @@ def test_the_same_hosts_alarm_no_more_often():
 
 
 @pytest.mark.slow
-def test_the_same_hosts_tell_what_others_do_not():
+def test_the_same_hosts_show_what_others_do_not():
     base, new = two_hours(3, planted=0.005)
     sides = side("base", base), side("new", new)
     strangers = Side(

@@ -55,10 +55,10 @@ def minutes(tmp_path_factory):
 
 def named(names, values):
     """Return the sum of each name that has one."""
-    told = {}
+    got = {}
     for name, value in zip(names, values.tolist(), strict=True):
-        told[name] = told.get(name, 0) + value
-    return {name: value for name, value in told.items() if value}
+        got[name] = got.get(name, 0) + value
+    return {name: value for name, value in got.items() if value}
 
 
 def sums(series):
@@ -210,7 +210,7 @@ def labelled_as(profile, words):
     return replace(profile, strings=strings, labels=labels)
 
 
-def test_labels_tell_builds_and_hosts(tmp_path):
+def test_labels_show_builds_and_hosts(tmp_path):
     for number, (host, build) in enumerate(
         [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
     ):
@@ -241,7 +241,7 @@ def test_more_than_64_hosts_are_groups(tmp_path):
 
 
 @pytest.mark.slow
-def test_what_tells_no_step_is_left_out_and_named(builds, tmp_path):
+def test_what_shows_no_step_is_left_out_and_named(builds, tmp_path):
     file = next(builds.rglob("0.pb.gz"))
     profile = replace(
         decode(decompress(file.read_bytes(), "x", 1 << 30), "x"), time_ns=None
@@ -284,7 +284,7 @@ def test_too_many_steps_and_one_are_one_line(builds, minutes):
 
 
 @pytest.mark.slow
-def test_a_function_that_is_planted_is_told_from_real_files(tmp_path):
+def test_a_function_that_is_planted_is_reported_from_real_files(tmp_path):
     pytest.importorskip("ruptures")
     for build in range(41, 47):
         planted = 0.02 if build >= 44 else 0.0

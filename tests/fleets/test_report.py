@@ -17,7 +17,7 @@ from tests.fleets import making
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("told")
+    folder = tmp_path_factory.mktemp("got")
     making.write(folder / "build=1", range(14), count=2, samples=400)
     making.write(folder / "build=2", range(20, 35), count=2, samples=400, planted=0.2)
     for number in range(14):
@@ -42,15 +42,15 @@ def test_one_row_a_side_and_kind(fleet, capsys):
     assert err == ""
     rows = [" ".join(line.split()) for line in out.splitlines()]
     # Two profiles of the CPU of each host last 10 s each.
-    told = [row for row in rows if row.startswith(("old /", "now /"))]
-    assert len(told) == 4
+    got = [row for row in rows if row.startswith(("old /", "now /"))]
+    assert len(got) == 4
     assert (
         f"old {fleet}/build=1/**/*.gz cpu go1.26 280.0 s 28 profiles of 14 hosts, "
-        in told[0]
+        in got[0]
     )
-    assert told[1].startswith(f"old {fleet}/build=1/**/*.gz allocs ")
-    assert told[1].endswith("14 profiles of 14 hosts")
-    assert "30 profiles of 15 hosts" in told[2]
+    assert got[1].startswith(f"old {fleet}/build=1/**/*.gz allocs ")
+    assert got[1].endswith("14 profiles of 14 hosts")
+    assert "30 profiles of 15 hosts" in got[2]
     assert making.PLANTED.rpartition("/")[2] in out
     text = " ".join(rows)
     assert "run" not in {word.strip(".,;:") for word in text.split()}
@@ -91,8 +91,8 @@ def test_hosts_of_both_sides_are_said_to_be_paired(fleet, capsys, tmp_path):
     assert main([*words, "-o", f"{tmp_path}/x.json"]) == 0
     out = capsys.readouterr().out
     assert "28 profiles of 14 hosts, all paired with themselves in base, " in out
-    told = json.loads((tmp_path / "x.json").read_text("utf-8"))["fleet"]
-    assert told["paired_hosts"] == 14
+    got = json.loads((tmp_path / "x.json").read_text("utf-8"))["fleet"]
+    assert got["paired_hosts"] == 14
 
 
 @pytest.mark.whole
@@ -104,12 +104,12 @@ def test_hosts_that_half_of_each_side_are_are_paired(fleet, capsys, tmp_path):
         assert main([base, new, "--no-paths", "-o", f"{tmp_path}/x.json"]) == 0
         out = capsys.readouterr().out
         assert f"hosts, {which} paired with themselves in base, " in out
-        told = json.loads((tmp_path / "x.json").read_text("utf-8"))
-        assert told["fleet"]["paired_hosts"] == 10
+        got = json.loads((tmp_path / "x.json").read_text("utf-8"))
+        assert got["fleet"]["paired_hosts"] == 10
 
 
 @pytest.mark.slow
-def test_a_fleet_is_not_told_to_give_what_is_refused(tmp_path, capsys):
+def test_a_fleet_is_not_reported_to_give_what_is_refused(tmp_path, capsys):
     """Twice the load on the same hosts moves all functions alike."""
     for build, samples in ((1, 3000), (2, 6000)):
         making.write(tmp_path / f"build={build}", range(12), samples=samples)
@@ -167,14 +167,14 @@ def test_what_cannot_be_is_refused(fleet):
 @pytest.mark.slow
 def test_few_hosts_and_one_host_are_doubts(fleet):
     few = pprofdiff.fleet(f"{fleet}/build=1/host=h0000[12]", f"{fleet}/build=2")
-    (told,) = [w for w in few.report().warnings if "host" in w.id]
-    assert told.text.startswith("base has 2 hosts, which hardly show")
+    (got,) = [w for w in few.report().warnings if "host" in w.id]
+    assert got.text.startswith("base has 2 hosts, which hardly show")
     assert "duration" not in [w.id for w in few.report().warnings]
     one = pprofdiff.fleet(f"{fleet}/build=1/host=h00001", f"{fleet}/build=2")
     assert "one-host" in [w.id for w in one.report().warnings]
     both = pprofdiff.fleet(*[f"{fleet}/build=1/host=h00001"] * 2)
-    (told,) = [w for w in both.report().warnings if "host" in w.id]
-    assert told.text.startswith("either side is one host: nothing shows")
+    (got,) = [w for w in both.report().warnings if "host" in w.id]
+    assert got.text.startswith("either side is one host: nothing shows")
 
 
 @pytest.mark.slow
@@ -201,7 +201,7 @@ def regions(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_groups_tell_where_a_function_moved(regions, capsys):
+def test_groups_show_where_a_function_moved(regions, capsys):
     words = [f"{regions}/build=1/**/*.gz", f"{regions}/build=2/**/*.gz"]
     assert main([*words, "--group-by=region"]) == 0
     out, err = capsys.readouterr()
@@ -224,10 +224,10 @@ def test_groups_in_the_document(regions, tmp_path):
     words = [f"{regions}/build=1/**/*.gz", f"{regions}/build=2/**/*.gz"]
     assert main([*words, "--group-by=region", "-q", "-o", f"{tmp_path}/x.json"]) == 0
     document = json.loads((tmp_path / "x.json").read_text("utf-8"))
-    told = document["fleet"]
-    assert (told["grouped_by"], told["paired_hosts"]) == ("region", 0)
-    assert told["skipped"] == {"base": {}, "new": {}}
-    groups = {group["group"]: group for group in told["groups"]}
+    got = document["fleet"]
+    assert (got["grouped_by"], got["paired_hosts"]) == ("region", 0)
+    assert got["skipped"] == {"base": {}, "new": {}}
+    groups = {group["group"]: group for group in got["groups"]}
     assert list(groups) == ["", "ap", "eu", "us"]
     assert groups["ap"] == {
         "group": "ap", "hosts": {"base": 0, "new": 2}, "total": None, "functions": [],
@@ -248,17 +248,15 @@ def test_groups_in_the_document(regions, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("by", daily(("region", "region=([^/]+)"), ["region=([^/]+)"]))
 def test_groups_as_a_frame_add_up(regions, by):
-    told = pprofdiff.fleet(
-        f"{regions}/build=1/**", f"{regions}/build=2/**", group_by=by
-    )
-    frame = told.groups[told.groups["function"] == making.PLANTED].set_index("group")
+    got = pprofdiff.fleet(f"{regions}/build=1/**", f"{regions}/build=2/**", group_by=by)
+    frame = got.groups[got.groups["function"] == making.PLANTED].set_index("group")
     assert frame.index.tolist() == ["", "ap", "eu", "us"]
     assert frame.loc["us", "noise"] is False
     assert frame.loc["eu", "noise"] is True
     assert frame["base"].isna().tolist() == [False, True, False, False]
     assert frame.loc["us", ["base_hosts", "new_hosts"]].tolist() == [12, 12]
-    fleet = told.data.new.fleet
-    whole = told["cpu"].data.totals[1]
+    fleet = got.data.new.fleet
+    whole = got["cpu"].data.totals[1]
     parts = [
         c.content.values[:, 1].sum() for g in fleet.groups.values() for c in g.captures
     ]
@@ -300,11 +298,11 @@ def test_more_hosts_of_the_same_are_no_change(tmp_path):
             for kind in ("heap", "mutex", "goroutine"):
                 file = DATA / f"syncpool/base/{kind}.pb.gz"
                 (place / file.name).write_bytes(file.read_bytes())
-    told = pprofdiff.fleet(f"{tmp_path}/1", f"{tmp_path}/2")
-    assert {"heap", "mutex", "goroutine"} <= told.profiles.keys()
-    for diff in told.profiles.values():
+    got = pprofdiff.fleet(f"{tmp_path}/1", f"{tmp_path}/2")
+    assert {"heap", "mutex", "goroutine"} <= got.profiles.keys()
+    for diff in got.profiles.values():
         assert diff.functions["delta_flat_scaled"].abs().max() < 1e-9
-    assert told.findings.empty
+    assert got.findings.empty
 
 
 @pytest.mark.slow

@@ -137,7 +137,7 @@ def test_a_bucket_that_is_not_there(bucket):
 
 @pytest.fixture
 def faulty(store, monkeypatch):
-    """Return what has the store asked through a relay that fails as it is told to."""
+    """Return what has the store asked through a relay that fails as it is asked to."""
     address, _ = store
     with ExitStack() as stack:
 

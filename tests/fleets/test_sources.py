@@ -119,13 +119,13 @@ HOSTS = [f"h{n:05}" for n in range(4)]
 @pytest.mark.parametrize(
     "by", [None, "host", r"host=(?P<host>[^/]+)", r"host=([^/]+)/"]
 )
-def test_a_path_tells_the_host(fleet, by):
+def test_a_path_shows_the_host(fleet, by):
     folder, _ = fleet
     loaded = load_fleets([str(folder)], [str(folder)], FleetOptions(by=by))
     assert loaded.base.fleet.names == HOSTS
 
 
-def test_a_label_tells_the_host_and_one_profile_may_be_of_several(tmp_path):
+def test_a_label_shows_the_host_and_one_profile_may_be_of_several(tmp_path):
     one, other = (next(making.profiles_of((9, n), samples=200)) for n in range(2))
 
     def labelled(profile, hosts):

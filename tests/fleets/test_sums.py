@@ -31,8 +31,8 @@ def table(profile):
 
 def tables(part):
     """Return the tables of a part's hosts, which are of one kind."""
-    (apart,) = part.profiles.values()
-    return {unit: table(profile) for unit, profile in apart.profiles().items()}
+    (one,) = part.profiles.values()
+    return {unit: table(profile) for unit, profile in one.profiles().items()}
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_the_order_and_the_cuts_of_parts_change_nothing(fleet):
     (objects,) = source_of((str(folder),), "base").objects
     paths = list(objects.paths)
     rule = HostRule(("host",))
-    told = []
+    got = []
     for seed in range(4):
         rng = random.Random(seed)
         rng.shuffle(paths)
@@ -105,9 +105,9 @@ def test_the_order_and_the_cuts_of_parts_change_nothing(fleet):
         pieces = [paths[a:b] for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
         tasks = [Task(objects.store, tuple(p), rule, False, 1 << 30) for p in pieces]
         part = tree(tasks, read_part, combine)
-        told.append((tables(part), dict(part.hosts)))
-    assert all(one == told[0] for one in told[1:])
-    assert len(told[0][0]) == 12
+        got.append((tables(part), dict(part.hosts)))
+    assert all(one == got[0] for one in got[1:])
+    assert len(got[0][0]) == 12
 
 
 @pytest.mark.whole

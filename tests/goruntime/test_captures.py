@@ -1,6 +1,6 @@
 """The rules on real CPU profiles of every Go release, against the runtime's own books.
 
-`metrics.json` beside each profile holds the change of `runtime/metrics` over the
+`metrics.json` next to each profile holds the change of `runtime/metrics` over the
 same time. The runtime's classes are estimates of wall time, so shares are compared,
 each without idle time (golang/go#19497).
 """

@@ -1,4 +1,4 @@
-"""Go releases told from names: against real captures and Go's own sources."""
+"""Go releases read from names: against real captures and Go's own sources."""
 
 import gzip
 import re

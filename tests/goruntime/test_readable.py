@@ -109,7 +109,7 @@ def test_a_short_name_keeps_its_package_and_no_shapes(name, said):
         (["x/yaml.v2.F", "x/yaml%2ev2.F"], ["x/yaml.v2.F", "x/yaml%2ev2.F"]),
     ],
 )  # fmt: skip
-def test_names_that_read_alike_are_told_apart(names, said):
+def test_names_that_read_alike_are_distinguished(names, said):
     assert distinct_names(names) == said
 
 

@@ -21,7 +21,7 @@ from pprofdiff.goruntime.names import (
     package_of,
     strip_type_arguments,
 )
-from pprofdiff.goruntime.versions import apart, infer_go_version
+from pprofdiff.goruntime.versions import disjoint, infer_go_version
 from pprofdiff.model.csr import offsets_of
 from pprofdiff.model.profiles.profile import Profile
 
@@ -93,7 +93,7 @@ def _tokens(rest: str) -> Iterator[str]:
 
 
 def _symbol(name: str, known: frozenset[str]) -> Symbol | None:
-    """Take a symbol apart; `known` tells a method of a value from an inlined function."""
+    """Take a symbol apart; `known` separates a method of a value from an inlined function."""
     end = package_end(name)
     if not end or is_runtime_like(name) or name.startswith(("type:", "go:", "type..")):
         return None
@@ -172,7 +172,7 @@ class Subject:
 
     @cached_property
     def uncertain(self) -> frozenset[str]:
-        """Symbols of which equal names do not tell who they are.
+        """Symbols that equal names do not identify.
 
         Numbers of closures change when the source does: one of both sides is the same
         if it moved by as many lines as what stands before it in its file and is no
@@ -244,7 +244,7 @@ class Subject:
         The standard library's get one in another release only.
         """
         spans = [infer_go_version(names) for names in self.names]
-        released = apart(*spans)
+        released = disjoint(*spans)
         heads = {
             self.symbols[name].head.plain
             for name in self.common

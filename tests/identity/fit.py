@@ -65,7 +65,7 @@ def examples(case: Case, variant: str, seed: int) -> Iterator[Examples]:
     new_names = [before.get(name, name) for name in matcher.sides[1].names]
     known = (subject.names[0] & subject.names[1]) - subject.uncertain
     rows = {name: row for row, name in enumerate(old_names)}
-    told = chance.choice((0.0, 0.0, 0.4, 0.8))
+    got = chance.choice((0.0, 0.0, 0.4, 0.8))
     early = [
         (rows[name], row)
         for row, name in enumerate(new_names)
@@ -73,7 +73,7 @@ def examples(case: Case, variant: str, seed: int) -> Iterator[Examples]:
         and name in rows
         and matcher.lone[0][rows[name]]
         and matcher.lone[1][row]
-        and chance.random() < told
+        and chance.random() < got
     ]
     for pair in early:
         matcher.accept(*pair)

@@ -101,8 +101,8 @@ class Score:
     @property
     def precision(self) -> float | None:
         """The share of pairs that are right, None if there are none."""
-        told = self.right + self.counts["wrong"]
-        return self.right / told if told else None
+        got = self.right + self.counts["wrong"]
+        return self.right / got if got else None
 
     def recall(self, size: str) -> float | None:
         """Return the share of hidden functions of a size that were paired right."""
@@ -253,12 +253,12 @@ def score_as_it_is(pair: Pair, identify: Identify | None = None) -> dict[str, Sc
 def misses(variant: str, score: Score) -> list[str]:
     """Return which bars a variant's score is below."""
     precision, recall_20, recall_5 = bars(variant)
-    told = (
+    got = (
         ("precision", score.precision, precision),
         ("≥ 20", score.recall("≥ 20"), recall_20),
         ("5-19", score.recall("5-19"), recall_5),
     )
-    return [word for word, value, least in told if value is not None and value < least]
+    return [word for word, value, least in got if value is not None and value < least]
 
 
 def _percent(value: float | None, digits: int = 0) -> str:

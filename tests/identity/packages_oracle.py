@@ -174,8 +174,8 @@ def score(base: Side, new: Side, variant: Variant, seed: int) -> Counter[str]:
     counts: Counter[str] = Counter()
     named = {(b, back.get(n, n)) for b, n in after}
     for b, n in truth:
-        told = "right" if (b, n) in named else "missed"
-        counts[told if size[package_of(n)] >= 3 else f"{told} small"] += 1
+        got = "right" if (b, n) in named else "missed"
+        counts[got if size[package_of(n)] >= 3 else f"{got} small"] += 1
     counts["wrong"] = len(named - before)
     counts["packages"] = len(chosen)
     return counts

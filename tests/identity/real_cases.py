@@ -73,14 +73,14 @@ def real_cases(
 def _truths(
     case: dict[str, Any], base: set[str], new: set[str]
 ) -> dict[str, str | None]:
-    told = {name: truth or None for name, truth in case.get("functions", {}).items()}
+    got = {name: truth or None for name, truth in case.get("functions", {}).items()}
     alone = tuple(case.get("alone", ()))
     packages = case.get("packages", {})
     for name in new - base:
         end = package_end(name)
         if name[:end] in packages:
             same = packages[name[:end]] + name[end:]
-            told.setdefault(name, same if same in base else None)
+            got.setdefault(name, same if same in base else None)
         elif alone and name.startswith(alone):
-            told.setdefault(name, None)
-    return told
+            got.setdefault(name, None)
+    return got

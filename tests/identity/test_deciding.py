@@ -17,7 +17,7 @@ MODULE = "/go/pkg/mod/example.com/lib@{}/lib.go"
 def sampled(*stacks, file="/src/main.go", starts=None):
     """Return a profile of (samples, frame, …), leaf first: NAME or NAME:LINE.
 
-    A line counts from where the function begins, which `starts` tells.
+    A line counts from where the function begins, which `starts` shows.
     """
     starts = starts or {}
 
@@ -72,7 +72,7 @@ def test_closures_that_moved_with_their_function_are_asked_nothing():
 
 
 def test_closures_of_a_moved_package_keep_their_numbers():
-    """One was not sampled, and no lines are told: nothing says that others moved up."""
+    """One was not sampled, and no lines are reported: nothing says that others moved up."""
     shared = ("encode.func1", "encode", "scan", "Grow")
     base, new = (
         sampled(*((30, f"example.com/{path}.{name}", "main.main") for name in names))

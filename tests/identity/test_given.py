@@ -47,13 +47,13 @@ def test_a_rule_that_names_none_is_refused(rule, what):
         given_pairs([rule], BASE, NEW)
 
 
-def test_a_comparison_takes_what_it_is_told():
+def test_a_comparison_takes_what_it_is_reported():
     folder = PAIRS / "closures-pipeline"
     old = "program.BenchmarkPipeline.pipeline.func1"
 
     def row(name, **how):
-        told = compare(folder / "base", folder / "new", **how)["cpu"].functions
-        return told[told.index.str.endswith(f".{name}")].iloc[0]
+        got = compare(folder / "base", folder / "new", **how)["cpu"].functions
+        return got[got.index.str.endswith(f".{name}")].iloc[0]
 
     assert row("pipeline.func2")["status"] == "new"
     said = row("pipeline.func2", pair_names={old: "program.pipeline.func2"})

@@ -63,7 +63,7 @@ def test_a_package_whose_functions_are_called_alike_moved(base, new):
         ("gopkg.in/lru%2ev2", "gopkg.in/lru%2ev3"),
     ],
 )
-def test_one_function_tells_a_major_version(base, new):
+def test_one_function_shows_a_major_version(base, new):
     one, other = files(base, ["New", "Old"]), files(new, ["New", "Later"])
     assert moved(one, other) == {(base.replace("%2e", "."), new.replace("%2e", "."))}
     assert moved(one, files(new, ["Later"])) == set()
@@ -141,7 +141,7 @@ REAL = {
 @pytest.mark.slow
 @pytest.mark.parametrize("step", daily((1, 4), [4]))
 def test_between_many_unlike_programs_only_copies_and_versions_moved(step):
-    """Every base beside every new: real libraries in the place of one another."""
+    """Every base next to every new: real libraries in the place of one another."""
     sides = [tuple(map(source_files, (base, new))) for _, base, new in program_pairs()]
     assert len(sides) > 40
     seen: set[tuple[str, str]] = set()

@@ -172,7 +172,7 @@ def test_functions_that_are_not(base, new):
     }
 
 
-RELEASES = {  # a name that tells the release; "" tells none
+RELEASES = {  # a name that shows the release; "" shows none
     "1.23 or older": "sync.(*Mutex).unlockSlow",
     "1.24-1.25": "runtime.hashGrow internal/sync.(*HashTrieMap).Load",
     "1.26+": "runtime.acquirepNoTrace",

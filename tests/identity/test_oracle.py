@@ -76,7 +76,7 @@ def test_captures_of_one_build_are_paired_by_name():
 
 
 class Told:
-    """An identity that is told who each function is."""
+    """An identity that is asked who each function is."""
 
     def __init__(self, partners):
         self.partners = partners
@@ -236,12 +236,12 @@ def test_captures_of_one_build_have_each_function_at_one_line():
 
 def test_truths_are_of_functions_that_the_captures_have():
     counts = {case.pair: case.counts for case in real_cases(identify)}
-    assert min(sum(told) for told in counts.values()) >= 3
+    assert min(sum(got) for got in counts.values()) >= 3
     assert counts["lru-v2"] == (4, 0, 0)
     assert counts["btree-generic"] == (11, 0, 0)
 
 
-def test_names_that_do_not_tell_are_no_truth():
+def test_names_that_do_not_show_are_no_truth():
     """What Go 1.26 moved from strconv, and a middleware inserted before others."""
     known = {
         name: Subject(load(BY_NAME[name].base), load(BY_NAME[name].new)).uncertain

@@ -105,8 +105,8 @@ def test_errors_that_python_gets_have_none(spelling):
             call()
         # What Python prints, source lines apart.
         lines = traceback.format_exception(caught.value)
-        told = [line for line in lines if "Error: " in line]
-        assert leaks([caught.value, *told]) == []
+        got = [line for line in lines if "Error: " in line]
+        assert leaks([caught.value, *got]) == []
     assert leaks(without_login(url)) == []
 
 
@@ -239,10 +239,10 @@ def test_names_of_files_stay(name, tmp_path, monkeypatch):
 )
 def test_what_is_shown(url, shown):
     try:
-        told = request_for(url, ReadOptions()).shown
+        got = request_for(url, ReadOptions()).shown
     except PprofDiffError as error:
-        told = str(error).partition(": not a URL")[0]
-    assert told == shown
+        got = str(error).partition(": not a URL")[0]
+    assert got == shown
 
 
 @given(st.text(st.sampled_from("/?#@:%[]\\.=a1 \udcff"), max_size=12), st.booleans())
@@ -251,8 +251,8 @@ def test_whatever_stands_around_a_password(around, first):
     parts = (around, "SEKRET") if first else ("SEKRET", around)
     url = f"http://me:{''.join(parts)}@nothing.invalid/x"
     try:
-        told = request_for(url, ReadOptions()).shown
+        got = request_for(url, ReadOptions()).shown
     except PprofDiffError as error:
-        told = str(error)
-    assert leaks(told) == []
-    assert told.isprintable()
+        got = str(error)
+    assert leaks(got) == []
+    assert got.isprintable()

@@ -1,4 +1,4 @@
-"""Kinds are told from content: real bytes where they can be had, and any bytes at all."""
+"""Kinds are recognized by content: real bytes where they can be had, and any bytes at all."""
 
 from __future__ import annotations
 

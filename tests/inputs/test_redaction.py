@@ -8,7 +8,7 @@ from pprofdiff.inputs.redaction import without_secrets
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "got"),
     [
         (["hey", "-z", "5s", "http://u:SECRET@h:80/p?token=SECRET&n=1"],
          ["hey", "-z", "5s", "http://h:80/p?…"]),
@@ -26,5 +26,5 @@ from pprofdiff.inputs.redaction import without_secrets
          ["served", "127.0.0.1:80", "--author=me", "a b", "-n", "5"]),
     ],
 )  # fmt: skip
-def test_logins_and_tokens_are_left_out(words, told):
-    assert without_secrets(words) == told
+def test_logins_and_tokens_are_left_out(words, got):
+    assert without_secrets(words) == got

@@ -40,7 +40,7 @@ def test_each_folder_is_a_run_in_the_order_of_their_numbers(tmp_path):
     ]  # fmt: skip
 
 
-def test_folders_beside_files_are_left_alone(tmp_path):
+def test_folders_next_to_files_are_left_alone(tmp_path):
     put(tmp_path, "cpu.pb.gz")
     put(tmp_path / "old", "cpu.pb.gz")
     assert runs_of(tmp_path) == [(0, "cpu.pb.gz")]
@@ -62,8 +62,8 @@ def test_a_folder_within_a_run_is_a_unit_of_it(tmp_path):
             put(tmp_path / run / unit, "cpu.pb.gz")
     put(tmp_path / "2" / "BenchmarkA" / "deeper", "allocs.pb.gz")
     side = numbered(load_sides([], [str(tmp_path)]).new)
-    told = [(c.run, c.unit, c.path.removeprefix(f"{tmp_path}/")) for c in side.captures]
-    assert sorted(told) == [
+    got = [(c.run, c.unit, c.path.removeprefix(f"{tmp_path}/")) for c in side.captures]
+    assert sorted(got) == [
         (run, unit, f"{run + 1}/{unit}/{name}".replace("//", "/"))
         for run in (0, 1)
         for unit, name in (

@@ -114,14 +114,14 @@ def test_time_in_a_state_has_categories_as_cpu_time_has(
     traces = story.base / "trace.out", story.new / "trace.out"
     assert cli(*traces, f"--state={state}", f"-o={path}").status == 0
     report = json.loads(path.read_text("utf-8"))
-    (told,) = report["comparisons"]
+    (got,) = report["comparisons"]
     for side in ("base", "new"):
-        whole = told["total"][side]
-        assert whole == sum(row[side] for row in told["groups"]) > 0
-        assert whole == sum(row[side] for row in told["categories"])
+        whole = got["total"][side]
+        assert whole == sum(row[side] for row in got["groups"]) > 0
+        assert whole == sum(row[side] for row in got["categories"])
     # It is no CPU time: what explains CPU says nothing of it.
     assert report["findings"] == []
-    group = max(told["groups"], key=lambda row: row["base"])
+    group = max(got["groups"], key=lambda row: row["base"])
     explained = cli(*traces, f"--state={state}", f"--explain={group['id']}")
     assert (explained.status, explained.err) == (0, "")
     assert group["id"] in explained.out

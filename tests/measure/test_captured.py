@@ -239,7 +239,7 @@ STACKS = [
 ]  # fmt: skip
 
 
-def test_stacks_of_operations_are_told_from_others(tmp_path):
+def test_stacks_of_operations_are_reported_from_others(tmp_path):
     path = tmp_path / "cpu.pb.gz"
     made = profile([(stack, 1 << n) for n, (stack, _) in enumerate(STACKS)])
     path.write_bytes(compress(encode(made)))
@@ -259,8 +259,8 @@ def test_a_profile_without_samples_stays_one(tmp_path):
 
 
 def test_a_profile_says_what_it_covers(cpu):
-    told = decode(decompress(cpu[1].read_bytes(), ""), "kept")
-    assert operations_of(told) == Operations(101, "p BenchmarkAll/deep/er")
+    got = decode(decompress(cpu[1].read_bytes(), ""), "kept")
+    assert operations_of(got) == Operations(101, "p BenchmarkAll/deep/er")
 
 
 def test_go_reads_what_is_kept(cpu):

@@ -131,9 +131,9 @@ def test_what_a_server_left_is_not_its_loads(tmp_path):
 
 def is_reaper():
     """Return 1 where orphans of this process's descendants become its children."""
-    told = ctypes.c_int(-1)
-    ctypes.CDLL(None).prctl(37, ctypes.byref(told), 0, 0, 0)
-    return told.value
+    got = ctypes.c_int(-1)
+    ctypes.CDLL(None).prctl(37, ctypes.byref(got), 0, 0, 0)
+    return got.value
 
 
 def test_status_folder_and_streams(tmp_path):
@@ -239,6 +239,6 @@ def test_to_ask_whether_it_ended_keeps_its_number(tmp_path):
 
 def test_first_lines_are_printable_and_few():
     said = b"\n\n".join(b"%d\t\x1b[31m" % n for n in range(30))
-    told = first_lines(said, b"rest")
-    assert len(told) == 10
-    assert told[0] == "0   \\x1b[31m"
+    got = first_lines(said, b"rest")
+    assert len(got) == 10
+    assert got[0] == "0   \\x1b[31m"

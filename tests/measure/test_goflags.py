@@ -11,7 +11,7 @@ from pprofdiff.errors import UsageError
 from pprofdiff.measure.goflags import _BUILD, _OURS, _TEST, go_test, seconds_of
 
 
-def test_flags_and_packages_are_told_apart():
+def test_flags_and_packages_are_distinguished():
     words = "-tags purego,x ./store -benchmem -bench=Price -cpu 1,2 -race ./codec/..."
     asked = go_test(words.split())
     assert asked.build == ("-tags=purego,x", "-race")
@@ -105,13 +105,13 @@ def test_no_times(text):
 @pytest.mark.go
 def test_go_knows_these_flags():
     """A flag that Go drops would fail every build that is asked for with it."""
-    told = ""
+    got = ""
     for topic in ("build", "testflag", "test"):
         done = subprocess.run(
             ["go", "help", topic], capture_output=True, text=True, check=True
         )
-        told += done.stdout
-    known = set(re.findall(r"^\t-(\w+)", told, re.MULTILINE))
+        got += done.stdout
+    known = set(re.findall(r"^\t-(\w+)", got, re.MULTILINE))
     # These are in `go test -h` of the test binary alone.
     known |= {"memprofilerate", "blockprofilerate", "mutexprofilefraction"}
     # Go's coverage flags and -x are in the same list; pkgdir is of build.

@@ -89,7 +89,7 @@ def test_benchmarks_that_are_added_up_have_one_factor(speeds, seconds):
     st.floats(0.02, 1.0),
 )
 def test_what_ran_too_briefly_runs_longer(took, before, seconds):
-    """A pilot beside busy programs may be many times as slow as the benchmark."""
+    """A pilot next to busy programs may be many times as slow as the benchmark."""
     times = dict(zip(SIDES, took, strict=True))
     counts = Counts(*before)
     after = raised(counts, times, seconds)

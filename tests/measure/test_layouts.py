@@ -59,13 +59,13 @@ def built(tmp_path):
 
 def order(binary):
     """Return the functions of a binary by their addresses."""
-    told = subprocess.run(
+    got = subprocess.run(
         ["go", "tool", "nm", "-n", binary.path],
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    return [line.split()[2] for line in told.splitlines() if line.split()[1] in "Tt"]
+    return [line.split()[2] for line in got.splitlines() if line.split()[1] in "Tt"]
 
 
 def test_each_layout_has_the_same_functions_in_another_order(built):

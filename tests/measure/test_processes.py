@@ -34,6 +34,6 @@ def test_what_is_left(tmp_path, given, left):
     without_forced(str(path))
     assert path.exists() == (left is not None)
     if left is not None:
-        told = path.read_text().splitlines()
-        assert [int(line.split()[1]) for line in told] == left
-        assert all(line + "\n" in given for line in told)
+        got = path.read_text().splitlines()
+        assert [int(line.split()[1]) for line in got] == left
+        assert all(line + "\n" in given for line in got)

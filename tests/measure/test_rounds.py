@@ -137,8 +137,8 @@ def test_a_sure_verdict_ends_it_after_five_rounds(tmp_path):
 
 def test_without_enough_samples_a_sure_verdict_goes_on(tmp_path):
     work = Writes(enough=False)
-    told = outcome_of("slower", 1.5, (1.4, 1.6))
-    rounds, stopped = take_turns(work, str(tmp_path), Limits(7), lambda: told, Heard())
+    got = outcome_of("slower", 1.5, (1.4, 1.6))
+    rounds, stopped = take_turns(work, str(tmp_path), Limits(7), lambda: got, Heard())
     assert (len(rounds), stopped) == (7, "rounds")
 
 
@@ -204,7 +204,7 @@ def test_a_run_that_fails_is_an_error_and_leaves_nothing_of_its_round(tmp_path):
 
 def test_a_full_disk_names_the_folder(tmp_path):
     work = Writes(OSError(errno.ENOSPC, "No space left on device"), 2)
-    told = f"{re.escape(str(tmp_path))}: cannot be written: No space left"
-    with pytest.raises(FetchError, match=told):
+    got = f"{re.escape(str(tmp_path))}: cannot be written: No space left"
+    with pytest.raises(FetchError, match=got):
         take_turns(work, str(tmp_path), Limits(), unknown, Heard())
     assert left(tmp_path) == []

@@ -77,21 +77,21 @@ def test_origins_default_branch_comes_before_main(repo, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("prepare", ["nothing new", "no branch", "empty", "unrelated"])
-def test_what_cannot_be_told_is_said(repo, prepare, tmp_path, monkeypatch):
+def test_what_is_not_known_is_said(repo, prepare, tmp_path, monkeypatch):
     if prepare == "nothing new":
-        told = "nothing new since main"
+        got = "nothing new since main"
     elif prepare == "no branch":
         repo.run("branch", "-m", "topic")
-        told = "no branch main or master"
+        got = "no branch main or master"
     elif prepare == "empty":
         repository(tmp_path / "empty")
         monkeypatch.chdir(tmp_path / "empty")
-        told = "no commit yet"
+        got = "no commit yet"
     else:
         repo.run("checkout", "-q", "--orphan", "other")
         repo.commit("begin anew", {"a.txt": "1"})
-        told = "no common commit"
-    with pytest.raises(UsageError, match=told):
+        got = "no common commit"
+    with pytest.raises(UsageError, match=got):
         sides()
 
 
@@ -120,12 +120,12 @@ def test_a_commit_is_written_as_a_checkout_has_it(repo, tmp_path):
     ours, texts, warnings = written(base, tmp_path / "out")
     assert state(repo.folder) == before
     assert (ours, warnings) == (str(tmp_path / "out"), [])
-    told = {
+    got = {
         str(p.relative_to(repo.folder)): p.read_bytes()
         for p in repo.folder.rglob("*")
         if p.is_file() and ".git" not in p.relative_to(repo.folder).parts
     }
-    assert texts == told
+    assert texts == got
     assert (tmp_path / "out" / "link").is_symlink()
     assert os.access(tmp_path / "out" / "script.sh", os.X_OK)
 
@@ -162,7 +162,7 @@ def test_the_work_tree_is_copied_as_it_is(repo, tmp_path):
     assert new.changed == 3
 
 
-def test_uncommitted_changes_beside_two_refs_are_a_warning(repo):
+def test_uncommitted_changes_next_to_two_refs_are_a_warning(repo):
     (repo.folder / "new.txt").write_text("x")
     _, warnings = sides("HEAD~1", "HEAD")
     assert len(warnings) == 1

@@ -50,7 +50,7 @@ SLOWER = ("slower", 1.5, (1.4, 1.6))
         (SLOWER, 1.0, True),
         (SLOWER, 0.9, True),
         (SLOWER, 1.4, False),
-        # Beside other programs an operation takes twice its CPU, on both sides.
+        # Next to other programs an operation takes twice its CPU, on both sides.
         (("faster", 0.7, (0.65, 0.75)), 0.71, False),
         (("faster", 0.7, (0.65, 0.75)), 1.0, True),
         (("same", 1.0, (0.99, 1.01)), 1.3, False),
@@ -68,8 +68,8 @@ def test_a_trace_is_taken_where_time_moved_and_cpu_did_not(time, cpu, expected):
 
 @pytest.mark.parametrize(("within", "expected"), [(0.02, True), (0.005, False)])
 def test_the_same_is_sure_within_what_was_asked(within, expected):
-    told = outcome_of("same", 1.0, (0.99, 1.01), (0.995, 1.005))
-    measure = told.headline._replace(same_within=within)
+    got = outcome_of("same", 1.0, (0.99, 1.01), (0.995, 1.005))
+    measure = got.headline._replace(same_within=within)
     assert sure(Outcome("same", (measure,))) is expected
 
 
@@ -87,9 +87,9 @@ def test_looking_after_each_round_hardly_adds_false_alarms(confidence, level):
         looks = [
             _look(deltas[:n], deviation, confidence) for n in range(FEWEST_ROUNDS, 11)
         ]
-        told = [look.verdict != "unknown" for look in looks]
-        first += any(told)
-        early += told[-1] or any(map(sure, looks))
+        got = [look.verdict != "unknown" for look in looks]
+        first += any(got)
+        early += got[-1] or any(map(sure, looks))
     # Each early look adds 0.1 % at most; two standard errors are 0.7 % and 0.3 %.
     added = 0.001 * (10 - FEWEST_ROUNDS)
     assert early / tries < level + added + 2 * (level * (1 - level) / tries) ** 0.5
@@ -105,7 +105,7 @@ def test_an_early_look_asks_for_three_standard_errors(confidence):
 
 
 def _look(deltas, deviation, confidence):
-    """Return what these differences tell, where their spread is known."""
+    """Return the verdict on these differences, where their spread is known."""
     mean = float(deltas.mean())
     reach = {95: 1.96, 99: 2.576}[confidence]
     half = reach * deviation * (2 / len(deltas)) ** 0.5

@@ -68,7 +68,7 @@ def test_unique_tuples_groups_equal_tuples(pairs):
     assert group.tolist() == [order.index(pair) for pair in pairs]
 
 
-def test_hashes_that_agree_in_one_half_alone_are_told_apart():
+def test_hashes_that_agree_in_one_half_alone_are_distinguished():
     hashes = np.array([[1, 2], [1, 3], [1, 2], [0, 2]], np.uint64)
     first, group = csr._groups(hashes)
     assert (first.tolist(), group.tolist()) == ([0, 1, 3], [0, 1, 0, 2])

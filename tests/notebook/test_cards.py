@@ -86,18 +86,18 @@ def test_findings_are_lines_of_text_below_the_outcome(name):
     comparison = thing(name)
     html = comparison._repr_mimebundle_()["text/html"]
     paragraph = html[html.index('<p align="left">') : html.index("<table>")]
-    labels, outcome, *told = re.split(r"<br>\n", paragraph.replace("</p>", "").strip())
+    labels, outcome, *got = re.split(r"<br>\n", paragraph.replace("</p>", "").strip())
     assert "</code>: cpu" in labels
     assert re.fullmatch(
         r"<strong>Can&#39;t tell: .+</strong>\n*|<strong>Faster: .+", outcome.strip()
     )
     titles = list(comparison.findings["title"])
-    assert 1 < len(told) <= 5
-    assert titles[0] in Parsed(told[0]).text
-    assert told[0].startswith("1. ")
-    assert all(any(title in Parsed(line).text for title in titles) for line in told)
+    assert 1 < len(got) <= 5
+    assert titles[0] in Parsed(got[0]).text
+    assert got[0].startswith("1. ")
+    assert all(any(title in Parsed(line).text for title in titles) for line in got)
     # What follows from one stands under it, further in.
-    follows = [line for line in told if "↳" in line]
+    follows = [line for line in got if "↳" in line]
     assert follows
     assert all(line.startswith("&emsp;") for line in follows)
 

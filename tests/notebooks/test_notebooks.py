@@ -29,7 +29,7 @@ MOST_BYTES = 600_000
 MOST_PICTURE_BYTES = 65_000
 HANG_SECONDS = 300
 
-# What notebooks may import beside the standard library.
+# What notebooks may import next to the standard library.
 LIBRARIES = {"IPython", "matplotlib", "numpy", "pandas", "pprofdiff"}
 PICTURE = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")
 MACHINE = re.compile(

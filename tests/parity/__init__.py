@@ -1,1 +1,1 @@
-"""pprofdiff beside go tool pprof, flag by flag."""
+"""pprofdiff next to go tool pprof, flag by flag."""

@@ -1,4 +1,4 @@
-"""Go's pprof beside ours: the same inputs and flags, both texts."""
+"""Go's pprof next to ours: the same inputs and flags, both texts."""
 
 from __future__ import annotations
 

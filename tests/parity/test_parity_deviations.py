@@ -82,7 +82,7 @@ def test_2_8_7_build_ids_may_be_short(pprof):
     assert done.stdout == mine or "panic" in done.stderr
 
 
-def test_2_8_8_columns_of_inlined_lines_tell_locations_apart(pprof):
+def test_2_8_8_columns_of_inlined_lines_distinguish_locations(pprof):
     def at(column):
         frames = (Frame("f", "x.go", 3, column=column), Frame("main", "x.go", 9))
         return Sample((Place(frames, 0),), (1, 10 * MS))

@@ -148,7 +148,7 @@ def test_a_type_that_one_side_lacks_is_left_out(pprof):
     assert rows(both(pprof, (base, cpu({"main;f": 150}))))["f"][0] == "50ms"
 
 
-def test_inlined_calls_are_told_apart_from_others(pprof):
+def test_inlined_calls_are_distinguished_from_others(pprof):
     new = cpu(
         {"main>a;b": 10, "main;a;b>c": 20, "main;c": 30, "main;b>d": 50, "b>d": 5}
     )

@@ -107,10 +107,10 @@ def test_filtered(pprof, profile, filters, drop, keep):
     found = filtered(pruned_frames(profile), Filters(**filters))
     left = replace(found.profile, drop_frames="", keep_frames="")
     assert pprof.text([left], raw=True) == done.stdout
-    told = {
+    output = {
         line.split()[0] for line in done.stderr.splitlines() if "no samples" in line
     }
-    assert told == {
+    assert output == {
         warning.split("=")[0]
         .title()
         .replace("_", "")

@@ -80,10 +80,10 @@ def test_latencies_are_those_of_the_trace(story, name):
         shares(values, whole.get_xdata()), rel=1e-12
     )
     assert len(whole.get_xdata()) <= 600
-    told = waits.quantiles()
-    assert [x for x, _ in dots] == [told.max_ns, told.p50_ns, told.p99_ns]
+    got = waits.quantiles()
+    assert [x for x, _ in dots] == [got.max_ns, got.p50_ns, got.p99_ns]
     words = latency_in_words(diff)
-    assert f"{told.count:,} waits" in words
+    assert f"{got.count:,} waits" in words
 
 
 def log_of(stops):

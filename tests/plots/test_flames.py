@@ -36,7 +36,7 @@ def boxes(ax):
 @pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("width", ["larger", "base", "new"])
-def test_frames_lie_within_what_calls_them_and_beside_each_other(story, width):
+def test_frames_lie_within_what_calls_them_and_next_to_each_other(story, width):
     ax = plots.flamegraph(profile_diff(story, "cpu"), Figure().subplots(), width=width)
     row, left, right, _ = boxes(ax)
     assert (right >= left).all()

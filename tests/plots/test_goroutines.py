@@ -34,8 +34,8 @@ def test_bars_are_the_times_of_the_first_pairs(story):
         )
     ]
     assert shown
-    told = distinct_names(pair.name for pair in pairs[: len(shown)])
-    assert [name[:10] for name in shown] == [name[:10] for name in told]
+    got = distinct_names(pair.name for pair in pairs[: len(shown)])
+    assert [name[:10] for name in shown] == [name[:10] for name in got]
     for row in range(len(shown)):
         pair = pairs[row]
         for i, place in enumerate((pair.base, pair.new)):
@@ -48,7 +48,7 @@ def test_bars_are_the_times_of_the_first_pairs(story):
             assert drawn[row, bool(i)] == pytest.approx(wanted, rel=1e-12, abs=1e-6)
 
 
-def test_words_tell_the_first():
+def test_words_show_the_first():
     words = states_in_words(trace_diff("node-pool"), n=1)
     assert words.startswith("Goroutine time per second, main above pr. ")
     assert "runtime.gcBgMarkWorker: running 121 ms → 2.04 ms" in words

@@ -1,4 +1,4 @@
-"""The heap over time: every size that is drawn is one that the log or trace tells."""
+"""The heap over time: every size that is drawn is one that the log or trace shows."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ def test_a_trace_s_goal_holds_until_the_next(at, side):
     diff = trace_diff("health-check")
     traced = getattr(diff, side)
     (whole,), (goal,) = lines(heaps(diff)[at], side)
-    told = traced.trace.heap_goal_bytes
+    got = traced.trace.heap_goal_bytes
     assert goal.get_drawstyle() == "steps-post"
-    assert goal.get_ydata().tolist() == [*told.value.tolist(), told.value[-1]]
-    since = told.time_ns - traced.trace.start_ns
+    assert goal.get_ydata().tolist() == [*got.value.tolist(), got.value[-1]]
+    since = got.time_ns - traced.trace.start_ns
     assert goal.get_xdata().tolist() == [*since.tolist(), traced.wall_ns]
     sizes = traced.trace.heap_live_bytes.value
     assert len(whole.get_ydata()) <= 402
@@ -98,7 +98,7 @@ def test_a_trace_s_goal_holds_until_the_next(at, side):
     assert whole.get_ydata().max() == sizes.max()
 
 
-def test_words_tell_the_report_s_means():
+def test_words_show_the_report_s_means():
     diff = pools()
     words = heap_in_words(diff)
     live = diff.base.steady.heap.mean_live / 1024

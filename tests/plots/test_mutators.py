@@ -29,7 +29,7 @@ def test_the_curve_is_the_mmu_of_each_window(story):
         assert max(whole.get_xdata()) == diff.sides[i].wall_ns
 
 
-def test_words_tell_every_dot():
+def test_words_show_every_dot():
     words = mmu_in_words(trace_diff("health-check"))
     assert words.endswith(
         "1 ms: main 0%, pr 0%; 10 ms: main 48.3%, pr 20.1%; 100 ms: main 86.8%, pr 88.0%."

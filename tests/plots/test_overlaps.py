@@ -27,7 +27,7 @@ from tests.plots.captured import (
 pytestmark = pytest.mark.slow
 
 PROFILES = ("cpu", "allocs", "heap", "mutex", "block", "goroutine")
-# A chart of the page, one in a notebook beside another one, a strip of a picture.
+# A chart of the page, one in a notebook next to another one, a strip of a picture.
 SIZES = ((680, 250), (460, 345), (1000, 230))
 
 
@@ -95,7 +95,7 @@ LONG = "a-branch-with-long-name", "another-long-branch"
 
 
 @pytest.mark.parametrize("name", ["latency", "mmu", "states"])
-def test_two_plots_beside_each_other_keep_apart(name):
+def test_two_plots_next_to_each_other_keep_apart(name):
     """As in a notebook, with labels as long as those of branches: legends wrap."""
     with mpl.rc_context():
         mpl.rcdefaults()

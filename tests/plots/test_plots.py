@@ -102,7 +102,7 @@ def test_labels_are_shown_as_they_are(name, label, figure):
 
 
 @pytest.mark.parametrize("name", LABELLED)
-def test_words_tell_the_labels_and_numbers(name):
+def test_words_show_the_labels_and_numbers(name):
     module = sys.modules[getattr(plots, name).__module__]
     words = getattr(module, f"{name}_in_words")(PLOTS[name](("main", "pr")))
     assert words.endswith(".")

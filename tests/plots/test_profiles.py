@@ -89,8 +89,8 @@ def test_movers_are_those_of_the_table_with_their_chance(by):
     for bar, delta, chance in zip(ax.patches, deltas, noise, strict=True):
         name = "border" if chance else "worse_4" if delta > 0 else "better_4"
         assert to_hex(bar.get_facecolor()) == palette.colour(name)
-    told = [distinct_names([table.names[i] for i in rows]) for rows in shown]
-    assert all(name in rows for name, rows in zip(drawn, told, strict=True))
+    got = [distinct_names([table.names[i] for i in rows]) for rows in shown]
+    assert all(name in rows for name, rows in zip(drawn, got, strict=True))
 
 
 def test_a_diff_of_nothing_is_drawn():

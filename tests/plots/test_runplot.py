@@ -1,4 +1,4 @@
-"""Runs as dots: each at its value, in order, beside the interval of the outcome."""
+"""Runs as dots: each at its value, in order, next to the interval of the outcome."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BASE, NEW = (100, 104, 98, 170), (121, 118)
 
 @pytest.fixture
 def compared():
-    """Return four runs of base, the last beside a busy neighbour, and two of new."""
+    """Return four runs of base, the last next to a busy neighbour, and two of new."""
     return measured_runs(base=BASE, new=NEW)
 
 

@@ -130,11 +130,11 @@ def test_no_cell_is_run_and_ordinary_names_are_as_they_are():
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     frame = pd.read_csv(io.StringIO(text, newline=""), keep_default_na=False)
     for column in ("name", "file"):
-        told = [row[column] for row in rows]
-        assert sorted(told) == sorted(names.values())
-        assert frame[column].tolist() == told
-        assert all(cell.isprintable() for cell in told)
-        assert not any(cell.startswith(tuple("=+-@\t\r\n＝＋－＠")) for cell in told)
+        got = [row[column] for row in rows]
+        assert sorted(got) == sorted(names.values())
+        assert frame[column].tolist() == got
+        assert all(cell.isprintable() for cell in got)
+        assert not any(cell.startswith(tuple("=+-@\t\r\n＝＋－＠")) for cell in got)
     assert text.count("\n") == len(names) + 1
     assert frame["delta_flat"].tolist() == [10 * MS] * len(names)
     assert frame["base_flat"].dtype == frame["delta_cum"].dtype == "int64"

@@ -218,7 +218,7 @@ def test_each_output_is_made_by_itself(cli, syncpool, tmp_path, view, bad, place
 
 
 @pytest.mark.slow
-def test_what_fails_is_told_for_each(cli, data_folder, tmp_path):
+def test_what_fails_is_reported_for_each(cli, data_folder, tmp_path):
     logs = [
         data_folder / "sync-pool-gctrace" / f"{n}-pool.log" for n in ("none", "sync")
     ]

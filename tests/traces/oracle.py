@@ -23,7 +23,7 @@ Of `summary`: goroutines, regions and tasks are `trace.Summarizer`'s (GOROOT's
 internal/trace/summary.go); everything else is by the events in Go's order, see
 `gotrace/facts.go` and `gotrace/use.go`. If the reader stops before the end, ``error`` says
 why, sums go up to there, and ``valid_events`` is what go tool trace would keep.
-No tool of Go's tells how long a stop-the-world took to stop: ``last_stop_ns`` of such a
+No tool of Go's shows how long a stop-the-world took to stop: ``last_stop_ns`` of such a
 range is when the last P went idle inside of it, by the transitions of Ps.
 
 Of `mutators`: Go's MutatorUtilizationV2 counts background workers wrongly, in 1.26.8 and

@@ -25,22 +25,22 @@ def release(go):
 
 def made(path):
     """Return Go's summary of a trace."""
-    told = oracle.summary(path)
-    assert told["error"] is None
-    return told
+    got = oracle.summary(path)
+    assert got["error"] is None
+    return got
 
 
-def blocked(told):
+def blocked(got):
     """Return the ns that goroutines were blocked, by reason."""
     total = Counter()
-    for g in told["goroutines"]:
+    for g in got["goroutines"]:
         total.update(g["block_ns"])
     return total
 
 
-def region(told, name):
+def region(got, name):
     """Return the only region of a name."""
-    found = [r for g in told["goroutines"] for r in g["regions"] if r["name"] == name]
+    found = [r for g in got["goroutines"] for r in g["regions"] if r["name"] == name]
     assert len(found) == 1
     return found[0]
 
@@ -78,41 +78,41 @@ def test_a_version_writes_its_format(go):
 
 @each("http")
 def test_a_server_waits_for_the_network(go, path):
-    told = made(path)
-    assert blocked(told)["network"] > 0
-    assert blocked(told)["select"] > 0
-    serving = [g["name"] == "net/http.(*conn).serve" for g in told["goroutines"]]
+    got = made(path)
+    assert blocked(got)["network"] > 0
+    assert blocked(got)["select"] > 0
+    serving = [g["name"] == "net/http.(*conn).serve" for g in got["goroutines"]]
     assert sum(serving) == 6
-    assert any(w["reason"] == "network" for w in told["sched_waits"])
+    assert any(w["reason"] == "network" for w in got["sched_waits"])
 
 
 @each("sync")
 def test_goroutines_block_on_channels_locks_and_timers(go, path):
-    told = made(path)
-    total = blocked(told)
+    got = made(path)
+    total = blocked(got)
     assert all(total[r] > 0 for r in ("sync", "select", "sync.(*Cond).Wait", "sleep"))
     assert total["chan send"] + total["chan receive"] > 0
-    yields = [w for w in told["sched_waits"] if w["reason"] == "runtime.Gosched"]
+    yields = [w for w in got["sched_waits"] if w["reason"] == "runtime.Gosched"]
     assert len(yields) >= 50
-    ended = [g["name"] for g in told["goroutines"] if g["end_ns"] is not None]
+    ended = [g["name"] for g in got["goroutines"] if g["end_ns"] is not None]
     assert {"main.synchronize.func1", "main.synchronize.func2"} <= set(ended)
 
 
 @each("gc")
 def test_the_collector_takes_assists_sweeps_and_workers(go, path):
-    told = made(path)
-    assert told["gc"]["begun"] == told["gc"]["ended"] >= 5
-    assert told["gc"]["mark_wall_ns"] > 0
-    counts = told["range_counts"]
+    got = made(path)
+    assert got["gc"]["begun"] == got["gc"]["ended"] >= 5
+    assert got["gc"]["mark_wall_ns"] > 0
+    counts = got["range_counts"]
     assert counts["GC mark assist"] > 0
     assert counts["GC incremental sweep"] > 0
     for phase in ("sweep termination", "mark termination"):
-        assert counts[f"stop-the-world (GC {phase})"] == told["gc"]["begun"]
-    assert told["assist_ns"]["Running"] > 0
-    assert told["mark_worker_ns"]["GC (dedicated)"] > 0
-    swept = [r["attributes"] for r in told["ranges"] if "sweep" in r["name"]]
+        assert counts[f"stop-the-world (GC {phase})"] == got["gc"]["begun"]
+    assert got["assist_ns"]["Running"] > 0
+    assert got["mark_worker_ns"]["GC (dedicated)"] > 0
+    swept = [r["attributes"] for r in got["ranges"] if "sweep" in r["name"]]
     assert sum(a["bytes swept"] for a in swept if a) > 0
-    heap = told["metrics"]["/memory/classes/heap/objects:bytes"]
+    heap = got["metrics"]["/memory/classes/heap/objects:bytes"]
     assert max(v for _, v in heap) > 1 << 20
 
 
@@ -135,12 +135,12 @@ def test_the_world_stops_for_every_reason(go, path):
 
 @each("files")
 def test_system_calls_block_and_pipes_are_polled(go, path):
-    told = made(path)
-    assert told["transitions"]["goroutine"]["Syscall->Runnable"] > 0
-    assert blocked(told)["network"] > 0
-    lost = [g for g in told["goroutines"] if g["syscall_block_ns"]]
+    got = made(path)
+    assert got["transitions"]["goroutine"]["Syscall->Runnable"] > 0
+    assert blocked(got)["network"] > 0
+    lost = [g for g in got["goroutines"] if g["syscall_block_ns"]]
     assert lost
-    assert any(w["cause"] == "syscall" for w in told["sched_waits"])
+    assert any(w["cause"] == "syscall" for w in got["sched_waits"])
 
 
 @each("procs")
@@ -152,47 +152,47 @@ def test_gomaxprocs_changes(go, path):
 
 @each("tasks")
 def test_tasks_and_regions_nest_and_some_have_no_end(go, path):
-    told = made(path)
-    tasks = {t["id"]: t for t in told["tasks"]}
+    got = made(path)
+    tasks = {t["id"]: t for t in got["tasks"]}
     names = Counter(t["name"] for t in tasks.values() if t["complete"])
     assert names == {"order": 5, "mail": 5, "ended elsewhere": 1}
     (open_task,) = [t for t in tasks.values() if t["name"] == "never ended"]
     assert open_task["end_ns"] is None
     mails = [t for t in tasks.values() if t["name"] == "mail"]
     assert {tasks[t["parent"]]["name"] for t in mails} == {"order"}
-    regions = Counter(r["name"] for g in told["goroutines"] for r in g["regions"])
+    regions = Counter(r["name"] for g in got["goroutines"] for r in g["regions"])
     expected = ("whole order", "check", "stock", "price", "send")
     assert [regions[name] for name in expected] == [5] * 5
     # A goroutine that starts in a region inherits its task, in a region without a name.
     assert regions[""] == 5
     assert regions["never ended"] == regions["no task"] == 1
-    logs = Counter(log["category"] for log in told["logs"])
+    logs = Counter(log["category"] for log in got["logs"])
     assert logs == {"number": 5, "state": 5, "": 1}
-    (odd,) = [log["message"] for log in told["logs"] if not log["category"]]
+    (odd,) = [log["message"] for log in got["logs"] if not log["category"]]
     assert odd.startswith("é世 \0")
 
 
 @each("samples")
 def test_cpu_samples_are_in_the_trace_since_1_19(go, path):
-    told = made(path)
+    got = made(path)
     if release(go) < (1, 19):
-        assert told["cpu_samples"] == []
+        assert got["cpu_samples"] == []
         return
     frames = Counter(
-        f["func"] for s in told["cpu_samples"] for f in told["stacks"][s["stack"]]
+        f["func"] for s in got["cpu_samples"] for f in got["stacks"][s["stack"]]
     )
     assert frames["main.spin"] > 0
 
 
 @each("whole")
 def test_some_goroutines_live_longer_than_the_trace(go, path):
-    told = made(path)
+    got = made(path)
     whole = [
-        g for g in told["goroutines"]
+        g for g in got["goroutines"]
         if g["from"] == "Undetermined" and g["end_ns"] is None
     ]  # fmt: skip
 
-    life = told["last_ns"] - told["first_ns"]
+    life = got["last_ns"] - got["first_ns"]
 
     def always(*states):
         return {g["name"] for g in whole if sum(g[state] for state in states) == life}
@@ -212,8 +212,8 @@ def test_some_goroutines_live_longer_than_the_trace(go, path):
 
 @each("profiled")
 def test_system_calls_go_on_before_and_after_the_trace(go, path):
-    told = made(path)
-    open_ = [g for g in told["goroutines"] if g["end_ns"] is None and g["syscall_ns"]]
+    got = made(path)
+    open_ = [g for g in got["goroutines"] if g["end_ns"] is None and g["syscall_ns"]]
     before = [g["name"] for g in open_ if g["from"] == "Undetermined"]
     since = [g["name"] for g in open_ if g["from"] != "Undetermined"]
     assert "main.inSyscallToTheEnd" in since
@@ -225,12 +225,12 @@ def test_system_calls_go_on_before_and_after_the_trace(go, path):
 
 @each("generations")
 def test_a_trace_has_many_generations_since_1_22(go, path):
-    told = made(path)
-    generations = len(told["syncs"]) - 1
+    got = made(path)
+    generations = len(got["syncs"]) - 1
     assert generations >= 8 if release(go) >= (1, 22) else generations == 1
-    long = region(told, "long")
+    long = region(got, "long")
     assert long["end_ns"] - long["start_ns"] > 10**9
-    snapshots = [s["clock_wall_ns"] for s in told["syncs"][:-1]]
+    snapshots = [s["clock_wall_ns"] for s in got["syncs"][:-1]]
     assert (None not in snapshots) == (release(go) >= (1, 25))
 
 
@@ -245,21 +245,21 @@ def test_coroutines_switch(go, path):
 
 @each("alloc")
 def test_allocations_are_in_the_trace(go, path):
-    told = made(path)
-    assert told["experimental"]["HeapObjectAlloc"] > 1000
-    assert told["experimental"]["SpanAlloc"] > 0
-    assert sum(told["experimental_batches"].values()) > 0
+    got = made(path)
+    assert got["experimental"]["HeapObjectAlloc"] > 1000
+    assert got["experimental"]["SpanAlloc"] > 0
+    assert sum(got["experimental_batches"].values()) > 0
 
 
 @each("flight")
 def test_a_flight_recorder_forgets_how_it_began(go, path):
-    told = made(path)
+    got = made(path)
     # The first generation's number follows the header and the type of a batch.
     assert path.read_bytes()[17] > 1
-    assert "stop-the-world (start trace)" not in told["range_counts"]
-    names = {g["name"] for g in told["goroutines"] if g["from"] == "Undetermined"}
+    assert "stop-the-world (start trace)" not in got["range_counts"]
+    names = {g["name"] for g in got["goroutines"] if g["from"] == "Undetermined"}
     assert {"main.churn.func1", "main.blockedThroughout"} <= names
-    long = region(told, "long")
+    long = region(got, "long")
     assert long["start_ns"] is None
     assert long["end_ns"] is not None
 

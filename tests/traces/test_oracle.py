@@ -45,10 +45,10 @@ def trace(request):
 
 @pytest.fixture(scope="module")
 def summary(trace):
-    told = oracle.summary(trace)
-    assert told["error"] is None
-    assert told["valid_events"] == told["events"]
-    return told
+    got = oracle.summary(trace)
+    assert got["error"] is None
+    assert got["valid_events"] == got["events"]
+    return got
 
 
 @pytest.fixture(scope="module")
@@ -65,14 +65,14 @@ def test_counts_and_transitions_are_those_that_go_prints(trace, summary, moves):
     assert (int(printed[0][4]), int(printed[-1][4])) == (
         summary["first_ns"], summary["last_ns"],
     )  # fmt: skip
-    told = []
+    got = []
     for thread, proc, goroutine, kind, time, rest in printed:
         if kind == "StateTransition":
             scope, number, old, new, reason = MOVE.match(rest).groups()
             name = "goroutine" if scope == "GoID" else "proc"
             why = textform.unquoted(reason).decode()
             context = int(thread), int(proc), int(goroutine)
-            told.append((int(time), name, int(number), old, new, why, *context))
+            got.append((int(time), name, int(number), old, new, why, *context))
     fields = [
         "time_ns",
         "scope",
@@ -85,8 +85,8 @@ def test_counts_and_transitions_are_those_that_go_prints(trace, summary, moves):
         "goroutine",
     ]
     asked = [tuple(move[f] for f in fields) for move in moves]
-    assert known(told) == known(asked)
-    assert statuses(told) == statuses(asked)
+    assert known(got) == known(asked)
+    assert statuses(got) == statuses(asked)
 
 
 def known(rows):
@@ -136,17 +136,17 @@ def test_the_tool_with_answers_is_the_tool_without(words):
     if words == ("-d=parsed",):
         assert done.stdout.decode() == oracle.parsed(trace)
     else:
-        told = decode(gzip.decompress(oracle.profile(trace, "sched")))
+        got = decode(gzip.decompress(oracle.profile(trace, "sched")))
         plain = decode(gzip.decompress(done.stdout))
-        assert sorted(plain.values.tolist()) == sorted(told.values.tolist())
+        assert sorted(plain.values.tolist()) == sorted(got.values.tolist())
 
 
-def test_a_torn_trace_tells_how_far_it_goes():
+def test_a_torn_trace_shows_how_far_it_goes():
     content = make.trace("generations", "1.26.8").read_bytes()
-    told = oracle.summary(content[: len(content) // 2])
-    assert told["error"]
-    assert 0 < told["valid_events"] <= told["events"]
-    assert 0 < len(told["syncs"]) < len(oracle.summary(content)["syncs"])
+    got = oracle.summary(content[: len(content) // 2])
+    assert got["error"]
+    assert 0 < got["valid_events"] <= got["events"]
+    assert 0 < len(got["syncs"]) < len(oracle.summary(content)["syncs"])
 
 
 def test_what_is_no_trace_is_refused_in_go_s_words():

@@ -39,7 +39,7 @@ VERSIONS = (
     "1.11.13", "1.19.4", "1.21.13", "1.22.12", "1.23.12", "1.25.14", "1.26.8", "1.27.3",
 )  # fmt: skip
 
-# What conftest.py tells every process of a session: which versions may be fetched, and
+# What conftest.py gives every process of a session: which versions may be fetched, and
 # the folder that all of them share.
 RELEASES, FOLDER = "PPROFDIFF_TEST_RELEASES", "PPROFDIFF_TEST_FOLDER"
 
@@ -79,7 +79,7 @@ def version(go: str | None = None) -> str:
 
 
 def at_hand(go: str) -> bool:
-    """Tell whether this session may use a version: without ``--whole``, that on PATH."""
+    """Return whether this session may use a version: without ``--whole``, that on PATH."""
     allowed = os.environ.get(RELEASES)
     barred = () if allowed is None else set(VERSIONS) - {*allowed.split()}
     return go not in barred or (shutil.which("go") is not None and go == version())
@@ -94,8 +94,8 @@ def run_go(*words: object, go: str | None = None) -> str:
 def build_goroot(*words: object, go: str, root: Path) -> None:
     """Run ``go build`` of what an overlay changes in GOROOT.
 
-    Go refuses that in its module cache, where downloaded toolchains are: so it is told
-    of another, and run from there itself.
+    Go refuses that in its module cache, where downloaded toolchains are: it gets
+    another one here, and the release is run directly.
     """
     elsewhere = {"GOTOOLCHAIN": "local", "GOMODCACHE": str(session() / "modules")}
     program = [str(root / "bin/go"), "build", *map(str, words)]

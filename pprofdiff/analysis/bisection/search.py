@@ -47,7 +47,7 @@ _WAYS = np.array(list(product((0.0, 1.0), repeat=MOST_STEPS)))
 
 
 class Step(NamedTuple):
-    """A step: the commits that may have made it, of which nothing separates any two.
+    """A step: the commits that may have made it, which nothing separates.
 
     `size` is the change of the figure, with its deviation `sigma`.
     """

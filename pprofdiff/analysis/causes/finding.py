@@ -37,7 +37,7 @@ CHANGED_ALONE = "changed-alone"
 
 
 class Fact(NamedTuple):
-    """One piece of evidence: what, from which field of which input, base and new.
+    """One piece of evidence: what, from which input and field, base and new.
 
     A value is None where its side does not have it.
     """

@@ -158,7 +158,7 @@ def netted(sites: Sequence[Site]) -> list[Site]:
 
 
 def without_moved(sites: Sequence[Site]) -> list[Site]:
-    """Return sites without pairs of which one gained what the other lost.
+    """Return sites without pairs in which one gained what the other lost.
 
     Objects that one function made and another one makes now are no change. Which of
     several such functions makes them is unknown: all are left out.

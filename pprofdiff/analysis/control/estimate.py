@@ -260,7 +260,7 @@ def _estimate(rows: ControlRows, whole: _Whole) -> Control | None:
 
 
 def _cost(cost: float, bounds: tuple[float, float], sigma: float) -> Ratio:
-    """Return the cost with its intervals, of which `bounds` is the 95% one."""
+    """Return the cost with its intervals; `bounds` is the 95% one."""
 
     def as_wide(deviations: float) -> tuple[float, float]:
         part = deviations / _REACH.of_95

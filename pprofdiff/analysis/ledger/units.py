@@ -76,7 +76,7 @@ class UnitOfWork(NamedTuple):
     operations: float
 
 
-class Apart(NamedTuple):
+class SplitByUnit(NamedTuple):
     """Both sides with their profiles split by unit, and the units that both have.
 
     `Capture.unit` is a unit's name or `REST`. `given` are the sides before the split.
@@ -126,7 +126,7 @@ def executed(iterations: int) -> int:
 
 def with_own_profiles(
     base: Side, new: Side, keys: Sequence[BenchmarkKey]
-) -> Apart | None:
+) -> SplitByUnit | None:
     """Return both sides split by benchmark, if each has profiles of its own.
 
     Those state their benchmark and operation count, as ``pprofdiff measure`` writes
@@ -143,7 +143,7 @@ def with_own_profiles(
         units.append(UnitOfWork(names[0].pop(), (key,), (1.0,), 1.0))
     if len(units) < _SEVERAL:
         return None
-    return Apart(base, new, tuple(units), (base, new))
+    return SplitByUnit(base, new, tuple(units), (base, new))
 
 
 def in_profiles(key: BenchmarkKey) -> tuple[str, str]:
@@ -164,7 +164,7 @@ def _folders(side: Side) -> dict[str, str]:
     }
 
 
-def by_unit(base: Side, new: Side) -> Apart | None:
+def by_unit(base: Side, new: Side) -> SplitByUnit | None:
     """Return both sides split by benchmark, or None if that is pointless or unreliable.
 
     It is pointless with a single benchmark, and unreliable if a profile covers other
@@ -195,7 +195,7 @@ def by_unit(base: Side, new: Side) -> Apart | None:
         _split_side(side, own, counts)
         for side, own, counts in zip(sides, runs, done, strict=True)
     )
-    return Apart(old, now, tuple(units), sides)
+    return SplitByUnit(old, now, tuple(units), sides)
 
 
 def unnamed(side: Side) -> str:

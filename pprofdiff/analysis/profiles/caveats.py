@@ -23,7 +23,7 @@ from pprofdiff.analysis.side import runs_benchmarks
 from pprofdiff.analysis.work import Work
 from pprofdiff.goruntime.versions import (
     Span,
-    apart,
+    disjoint,
     format_go_version,
     infer_go_version,
     number,
@@ -131,7 +131,7 @@ def releases_apart(base: ProfileSide, new: ProfileSide) -> tuple[Span, Span] | N
     """
     base_span, new_span = base.releases, new.releases
     known = format_go_version(*base_span) and format_go_version(*new_span)
-    return (base_span, new_span) if known and apart(base_span, new_span) else None
+    return (base_span, new_span) if known and disjoint(base_span, new_span) else None
 
 
 def _versions(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:

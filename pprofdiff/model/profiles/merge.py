@@ -65,8 +65,8 @@ def merge_apart(profiles: Sequence[Profile]) -> Profile:
     values = np.empty((len(first), 1 + count, len(types)), np.int64)
     cells = group * count + own
     for column in range(len(types)):
-        apart = sums(cells, profile.values[:, column], len(first) * count)
-        values[:, 1:, column] = apart.reshape(len(first), count)
+        summed = sums(cells, profile.values[:, column], len(first) * count)
+        values[:, 1:, column] = summed.reshape(len(first), count)
     values[:, 0] = values[:, 1:].sum(axis=1)
     left = np.flatnonzero(values[:, 0].any(axis=1))
     flat = values[left].reshape(len(left), (1 + count) * len(types))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pprofdiff.goruntime.versions import apart, parse_go_version
+from pprofdiff.goruntime.versions import disjoint, parse_go_version
 from pprofdiff.kinds import KINDS
 from pprofdiff.report.model import Input, ReportModel, by_kind
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column
@@ -110,7 +110,7 @@ def _releases_shown(report: ReportModel) -> bool:
         return False
     base, new = map(_versions, report.inputs)
     return base.keys() == new.keys() or all(
-        apart(parse_go_version(one), parse_go_version(other))
+        disjoint(parse_go_version(one), parse_go_version(other))
         for one in base
         for other in new
     )

@@ -266,7 +266,7 @@ def _together(moved: Together) -> str:
     before = " and allocate as before" if moved.allocate_alike else ""
     return (
         f"All {moved.benchmarks} benchmarks {verb} alike ({span}){before}: {doing}. "
-        "Measure in turns to tell them apart: pprofdiff measure."
+        "Measure in turns to separate them: pprofdiff measure."
     )
 
 

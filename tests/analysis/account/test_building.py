@@ -18,7 +18,7 @@ from pprofdiff.model.side import Capture
 from pprofdiff.report.sections.account import outside_notes
 from tests.analysis.building import profiles
 from tests.analysis.growing import goroutines, heap
-from tests.analysis.outcome.evidence import bench, cpu, swapped, told
+from tests.analysis.outcome.evidence import bench, compared_sides, cpu, swapped
 from tests.examples import examples
 from tests.field.capture import PAIRS
 
@@ -54,7 +54,7 @@ def groups(diff, side):
 @given(profiles(counts=st.integers(0, 400)), profiles(counts=st.integers(0, 400)), st.sampled_from((None, (1, 1), (3, 7), (1e6, 0.1))))  # fmt: skip
 def test_parts_are_groups_and_add_up_exactly(base, new, work):
     sides = [(Capture("cpu", "profile", one),) for one in (base, new)]
-    compared = told(*sides, work=work and counted(work))
+    compared = compared_sides(*sides, work=work and counted(work))
     (diff,) = compared.profiles
     assume(min(diff.totals) > 0)
     whole = account(compared)
@@ -77,7 +77,7 @@ def test_parts_are_groups_and_add_up_exactly(base, new, work):
     if work is None:
         assert whole.total == (100, 100)
         assert any("not known" in gap for gap in whole.gaps)
-    back = account(told(*sides[::-1], work=work and swapped(counted(work))))
+    back = account(compared_sides(*sides[::-1], work=work and swapped(counted(work))))
     assert by_id(back.parts) == {id_: amount[::-1] for id_, amount in parts.items()}
     assert back.total.delta == -whole.total.delta
     assert back.gaps == whole.gaps
@@ -86,8 +86,8 @@ def test_parts_are_groups_and_add_up_exactly(base, new, work):
 def test_what_is_measured_of_no_cpu_has_no_account():
     for one in (heap({SERVE: (9, 9)}), goroutines({SERVE: 9})):
         side = (Capture("x", "profile", one),)
-        assert account(told(side, side)) is None
-    assert account(told(bench({"A": 5}), bench({"A": 6}))) is None
+        assert account(compared_sides(side, side)) is None
+    assert account(compared_sides(bench({"A": 5}), bench({"A": 6}))) is None
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def benchmarked():
 
 
 def test_time_of_a_benchmark_is_cpu_on_its_path_and_the_rest(benchmarked):
-    whole = account(told(*benchmarked))
+    whole = account(compared_sides(*benchmarked))
     assert (whole.of, whole.unit) == ("time per op", "ns")
     assert [float(side) for side in whole.total] == pytest.approx([1e6, 2e6])
     # In ten seconds there were 10,000 and 5,000 operations.
@@ -112,25 +112,25 @@ def test_time_of_a_benchmark_is_cpu_on_its_path_and_the_rest(benchmarked):
         "cpu.alloc": pytest.approx([100e3, 600e3]),
         "off-cpu": pytest.approx([300e3, 800e3]),
     }
-    # The collector works beside it, on processors of its own.
+    # The collector works next to it, on processors of its own.
     beside = {
         id_: [float(side) for side in amount]
         for id_, amount in by_id(whole.outside).items()
     }
     assert beside == {"beside.cpu.gc": pytest.approx([50e3, 300e3])}
     assert any("why it was not on a CPU" in gap for gap in whole.gaps)
-    back = account(told(*benchmarked[::-1]))
+    back = account(compared_sides(*benchmarked[::-1]))
     assert by_id(back.parts).keys() == by_id(whole.parts).keys()
     assert float(back.total.delta) == pytest.approx(-float(whole.total.delta))
 
 
-def test_a_group_that_is_beside_it_as_well_is_labelled_apart(benchmarked):
+def test_a_group_that_is_next_to_it_as_well_is_labelled_apart(benchmarked):
     """The table of groups has all of it: one label is one number."""
     base, new = (
         (*cpu({ON_PATH: count, ALLOCATES: 90, SERVE: 50, MARK: 20}), *side[1:])
         for count, side in zip((600, 300), benchmarked, strict=True)
     )
-    compared = told(base, new)
+    compared = compared_sides(base, new)
     whole = account(compared)
     labels = {part.id: part.label for part in whole.parts}
     assert labels["cpu.user"] == "User code (without other goroutines)"
@@ -144,14 +144,14 @@ def test_a_group_that_is_beside_it_as_well_is_labelled_apart(benchmarked):
         row = rows[part.label]
         scaled = diff.normalization.scaled(row.base, row.new)
         assert [float(side) for side in part.amount] == pytest.approx(scaled)
-    plain = account(told(*benchmarked))
+    plain = account(compared_sides(*benchmarked))
     assert not any("(without" in part.label for part in plain.parts)
     assert len(plain.gaps) == 1
 
 
 def test_operations_in_parallel_take_the_time_of_each_goroutine():
     side = (*cpu({PARALLEL: 2000}), *bench({"Work": 1_000_000}, procs="-4"))
-    whole = account(told(side, side))
+    whole = account(compared_sides(side, side))
     assert whole.of == "time per op, of all goroutines"
     # Four goroutines, each for all of the time: a millisecond is four of theirs.
     assert float(whole.total.base) == pytest.approx(4e6)
@@ -165,7 +165,7 @@ def test_else_it_is_of_cpu_alone(missing):
         side = (*cpu({ON_PATH: 700}), *bench({"Work": 1000, "Rest": 500}))
     else:
         side = (*cpu({SERVE: 700}), *bench({"Serve": 10_000_000}))
-    whole = account(told(side, side))
+    whole = account(compared_sides(side, side))
     assert whole.of == "CPU per op"
     assert "off-cpu" not in by_id(whole.parts)
     assert any("waiting was not measured" in gap for gap in whole.gaps)
@@ -176,19 +176,19 @@ def test_what_adds_up_is_a_mean_and_says_so_where_medians_differ():
         (*cpu({ON_PATH: 600}), *bench({"Work": values}))
         for values in ((1_000_000, 1_000_000, 2_500_000), (2_000_000,) * 3)
     )
-    whole = account(told(*sides))
+    whole = account(compared_sides(*sides))
     assert [float(side) for side in whole.total] == pytest.approx([1.5e6, 2e6])
     assert whole.medians == pytest.approx((1e6, 2e6))
     assert [*outside_notes(whole)][-1].endswith("the medians are 1.00 → 2.00 ms/op.")
     side = (*cpu({ON_PATH: 600}), *bench({"Work": (1_000_000, 1_010_000)}))
-    assert account(told(side, side)).medians is None
+    assert account(compared_sides(side, side)).medians is None
 
 
 @pytest.mark.parametrize("value", ["Inf", "NaN", "1e308"])
 def test_a_time_that_cannot_be_has_no_mean(value):
     runs = bench({"Work": 1_000_000}, {"Work": value})
     side = (*cpu({ON_PATH: 600}), *runs)
-    whole = account(told(side, side, work=counted((1000, 1000))))
+    whole = account(compared_sides(side, side, work=counted((1000, 1000))))
     assert whole.of == "CPU per op"
 
 

@@ -19,7 +19,7 @@ from pprofdiff.loaders.benchmarks.reader import parse as parse_bench
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.model.side import Capture, Side
 from tests.analysis.building import groups_of
-from tests.analysis.outcome.evidence import cpu, told
+from tests.analysis.outcome.evidence import compared_sides, cpu
 from tests.field.capture import PAIRS
 
 STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
@@ -124,7 +124,7 @@ def test_without_a_cpu_profile_it_is_the_logs_alone(data_folder):
         (Capture(name, "gctrace", parse((data_folder / "sync-pool-gctrace" / name).read_bytes(), name)),)
         for name in ("none-pool.log", "sync-pool.log")
     ]  # fmt: skip
-    comparison = told(*logs, work=rated((9e4, 7e4)))
+    comparison = compared_sides(*logs, work=rated((9e4, 7e4)))
     account, factors = gc_account(comparison), comparison.gc.factors
     assert account.source == ("GC log", "GC log")
     by = by_id(account.split)
@@ -141,7 +141,7 @@ def test_a_benchmark_has_bytes_and_no_cycles():
         )
         for marks, size in ((100, 64), (400, 128))
     ]  # fmt: skip
-    account = gc_account(told(*sides))
+    account = gc_account(compared_sides(*sides))
     assert account.source == ("CPU profile", "B/op")
     assert (account.split.allocated.base, account.split.allocated.new) == (64, 128)
     assert set(by_id(account.split)) == {"marking", "sweeping"}

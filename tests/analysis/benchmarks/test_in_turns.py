@@ -108,7 +108,7 @@ def test_others_are_none(base, new):
     assert measured_in_turns(*sides) is None
 
 
-def test_all_that_is_counted_is_beside_the_time():
+def test_all_that_is_counted_is_next_to_the_time():
     unit = Unit(F, {path("F"): (3, 300)}, wall=2.0)
     turns = measured_in_turns(made("base", unit), made("new", unit._replace(wall=4.0)))
     assert np.allclose(turns.seconds[0], 2 * turns.cpu_seconds[0], rtol=1e-6)

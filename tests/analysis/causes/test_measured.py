@@ -37,11 +37,11 @@ def causes(base, new):
         assert one.own == pytest.approx(cpu.delta(one.claim), abs=1e-6)
         below = [f.explains for f in findings.consequences(one.id)]
         assert one.explains == pytest.approx(sum(below, one.own), abs=1e-6)
-    told = findings.explained
+    got = findings.explained
     total = cpu.diff.normalization.delta(*cpu.diff.totals)
-    assert told.total == pytest.approx(total)
+    assert got.total == pytest.approx(total)
     claimed = sum(f.own for f in claims)
-    assert told.explained == pytest.approx(claimed, abs=1e-6 * cpu.whole)
+    assert got.explained == pytest.approx(claimed, abs=1e-6 * cpu.whole)
     return comparison, findings
 
 
@@ -71,7 +71,7 @@ OWN = [
         {path("F"): 600, path("Check", "F"): 500}, {path("F"): 600},
         "p.Check no longer takes CPU", (500, 0), "",
     ),
-    # One function replaces another under a caller: the caller tells both.
+    # One function replaces another under a caller: the caller shows both.
     (
         {path("F"): 300, path("Old", "F"): 500}, {path("F"): 300, path("New", "F"): 220},
         "p.F uses 0.65× the CPU", (800, 520), "In it: p.Old [^,]* → 0.* .s/op, p.New 0.* → ",

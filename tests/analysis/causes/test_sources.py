@@ -45,8 +45,8 @@ def test_the_lines_and_the_commit_of_a_planted_regression(planted_repo):
     assert lines.base == 0 < lines.new
     assert finding.source.unchanged == ()
     # Its hunk is the one that git prints of the file.
-    told = planted_repo.repo.run("diff", "-U0", *planted_repo.refs, "--", "store")
-    assert "@@ -14,0 +17,3 @@" in told
+    got = planted_repo.repo.run("diff", "-U0", *planted_repo.refs, "--", "store")
+    assert "@@ -14,0 +17,3 @@" in got
 
 
 def test_the_other_way_round_the_lines_are_gone(planted_repo):
@@ -87,7 +87,7 @@ def rebuilt(planted, folder, change):
 
 
 @pytest.mark.whole
-def test_a_function_that_changed_beside_its_cost(planted_repo, tmp_path):
+def test_a_function_that_changed_next_to_its_cost(planted_repo, tmp_path):
     """A factor in a line that costs nothing: the loops cost more, and did not change."""
     there, new, commit = rebuilt(
         planted_repo,
@@ -141,7 +141,7 @@ def test_a_function_that_moved_to_another_file_did_not_change(planted_repo, tmp_
     finding = first(there, span, planted_repo.faster, tmp_path / "x.pb")
     assert finding.source.lines == finding.source.near == ()
     assert finding.source.unchanged == ("example.com/shop/store.Price",)
-    # Of the planted change too, only its own lines differ; the file tells nothing.
+    # Of the planted change too, only its own lines differ; the file shows nothing.
     span = f"{planted_repo.refs[0]}..{commit}"
     finding = first(there, span, planted_repo.base, tmp_path / "x.pb")
     (lines,) = finding.source.lines

@@ -101,8 +101,8 @@ def test_what_costs_more_or_less(id_, stack, name, several, more, known):
     few, many = cpu(work=2000, **{stack: 40}), cpu(work=2000, **{stack: 400})
     sides = (few, many) if more else (many, few)
     found = findings(*sides, work=EQUAL if known else None)
-    told = moves(name, several=several, more=more, known=known)
-    assert found[id_].title == told
+    finding_of = moves(name, several=several, more=more, known=known)
+    assert found[id_].title == finding_of
     # A share rises where another falls: that is neither worse nor better.
     way = ("worse" if more else "better") if known else "neutral"
     assert (found[id_].direction, found[id_].severity) == (way, "major")
@@ -123,7 +123,7 @@ def test_what_is_under_a_hundredth_is_not_said(id_, stack):
     assert id_ not in findings(base, new)
 
 
-def test_gc_is_not_blamed_blindly_where_logs_tell_more():
+def test_gc_is_not_blamed_blindly_where_logs_show_more():
     base, new = cpu(work=2000, mark=40), cpu(work=2000, mark=400)
     logs = gctrace(), gctrace(every=0.05)
     assert "gc-cpu" not in findings(base, new, logs=logs)
@@ -227,13 +227,13 @@ def test_a_stack_that_grows_is_nobody_s_own_work(work):
     base = profile([(WORK, 2000), (DEEP[1:], 400), ((*GROWS, *DEEP[1:]), 10)])
     more = [(WORK, 2000), (DEEP[1:], 400), ((*GROWS, *DEEP), 900)]
     found = findings(base, profile(more), work=work)
-    told = found["stack-growth"]
-    assert told.title.startswith(
+    finding_of = found["stack-growth"]
+    assert finding_of.title.startswith(
         "Stack growth takes 0.4% → 27.3% of the CPU: "
         if work is None
         else "Stack growth costs 0.10 → 9.00 s/op: "
     )
-    assert told.text == "Most are of goroutines that begin in a.Start.func1."
+    assert finding_of.text == "Most are of goroutines that begin in a.Start.func1."
     assert next(iter(found)) == "stack-growth"
     # No sample of a.Walk itself is there; what else moved are shares of what did not.
     assert set(found) <= {"stack-growth", "shares-moved"}
@@ -268,21 +268,23 @@ SERVED = ("example.com/a.Query", "example.com/a.Handle", MAIN)
 STEP = ("example.com/lib.Step", *SERVED)
 
 
-def test_a_share_that_is_a_multiple_is_told_where_work_is_unknown():
+def test_a_share_that_is_a_multiple_is_reported_where_work_is_unknown():
     rest = ("example.com/lib.Step", "example.com/a.Next", MAIN)
     base = profile([(WORK, 1000), (STEP, 60), (SERVED, 20), (rest, 900)])
     new = profile([(WORK, 1000), (STEP, 700), (SERVED, 20), (rest, 260)])
-    told = next(iter(findings(base, new).values()))
-    assert told.id == "takes-more"
-    assert told.title == "a.Query and what it calls take 4.04 → 36.36% of the CPU"
-    assert told.text.startswith("Most of it is in lib.Step (in all 48.48 → 48.48%). ")
-    assert (told.direction, told.severity) == ("neutral", "major")
+    finding_of = next(iter(findings(base, new).values()))
+    assert finding_of.id == "takes-more"
+    assert finding_of.title == "a.Query and what it calls take 4.04 → 36.36% of the CPU"
+    assert finding_of.text.startswith(
+        "Most of it is in lib.Step (in all 48.48 → 48.48%). "
+    )
+    assert (finding_of.direction, finding_of.severity) == ("neutral", "major")
     assert "takes-less" in findings(new, base)
-    # Costs tell more than shares, where the work is known.
+    # Costs show more than shares, where the work is known.
     assert "takes-more" not in findings(base, new, work=EQUAL)
 
 
-def test_a_share_that_falls_because_another_rises_is_not_told():
+def test_a_share_that_falls_because_another_rises_is_not_reported():
     base = profile([(WORK, 1000), (SERVED, 200), (COPY, 100)])
     new = profile([(WORK, 1000), (SERVED, 200), (COPY, 4000)])
     assert "takes-less" not in findings(base, new)
@@ -300,8 +302,8 @@ def test_most_is_more_than_half():
     halves = profile([(WORK, 2000), *((part, 200) for part in parts)])
     assert "Most" not in findings(base, halves, work=EQUAL)["work-appeared"].text
     one = profile([(WORK, 2000), (parts[0], 200), (parts[1], 201)])
-    told = findings(base, one, work=EQUAL)["work-appeared"].text
-    assert told.endswith("Most of it is in b.P1.")
+    finding_of = findings(base, one, work=EQUAL)["work-appeared"].text
+    assert finding_of.endswith("Most of it is in b.P1.")
 
 
 def test_what_its_caller_took_along_says_nothing_of_its_own():
@@ -349,7 +351,7 @@ def test_what_stands_in_at_another_cost_is_one(new, ending, direction):
     assert moved.explains == (new - 200) * base.period
 
 
-def test_what_stands_in_tells_no_cost_where_shares_are_compared():
+def test_what_stands_in_shows_no_cost_where_shares_are_compared():
     base, new = profile([(WORK, 2000), (OLD, 200)]), profile([(WORK, 2000), (NEW, 600)])
     moved = findings(base, new)["work-moved"]
     assert moved.title == "a.New replaces a.Old: 9.09 → 23.08%"
@@ -367,7 +369,7 @@ def test_what_is_new_in_a_function_that_costs_no_more_is_no_added_work():
         assert not {"work-appeared", "work-vanished"} & set(found)
         assert "b.Part is" in found[id_].title
         assert (found[id_].direction, found[id_].advice) == ("neutral", "")
-    # Beside as much as there was, it is.
+    # Next to as much as there was, it is.
     more = profile([(WORK, 2000), (whole, 200), (part, 190)])
     assert "work-appeared" in findings(base, more, work=EQUAL)
 
@@ -385,8 +387,8 @@ def test_a_caller_of_what_costs_others_far_less_may_be_too_cheap_to_be_seen():
     other = ("example.com/b.Read", "example.com/b.Csv", MAIN)
     base = profile([(WORK, 2000), (library, 100), (other, 200)])
     cheap = profile([(WORK, 2000), (other, 4)])
-    told = findings(base, cheap, work=EQUAL).get("work-vanished", gone_nothing())
-    assert "b.Tsv" not in told.title
+    finding_of = findings(base, cheap, work=EQUAL).get("work-vanished", gone_nothing())
+    assert "b.Tsv" not in finding_of.title
     same = profile([(WORK, 2000), (other, 200)])
     assert "b.Tsv" in findings(base, same, work=EQUAL)["work-vanished"].title
 
@@ -472,7 +474,7 @@ PACKAGES = [(f"example.com/p{i}.F", MAIN) for i in range(6)]
 
 
 @pytest.mark.parametrize("times", [3, 6])
-def test_another_load_is_told(times):
+def test_another_load_is_reported(times):
     base = profile([(stack, 100) for stack in PACKAGES])
     new = profile([(stack, 100 * times) for stack in PACKAGES])
     found = findings(base, new)["not-comparable"]
@@ -506,9 +508,9 @@ def test_a_go_upgrade(load_capture, data_folder):
         load_capture(data_folder / "versions" / f"go1.{minor}" / "cpu.pb.gz")
         for minor in (25, 26)
     )
-    told = findings(base, new)["go-upgrade"]
-    assert told.title.startswith("Go 1.25 → 1.26: GC ")
-    assert "the Green Tea garbage collector of Go 1.26" in told.title
+    finding_of = findings(base, new)["go-upgrade"]
+    assert finding_of.title.startswith("Go 1.25 → 1.26: GC ")
+    assert "the Green Tea garbage collector of Go 1.26" in finding_of.title
     assert "go-upgrade" not in findings(base, base)
 
 
@@ -532,9 +534,9 @@ def allocs(make, folder="/src"):
 
 @pytest.mark.parametrize("folder", ["/src/a", "/home/me/My Code/a b", "/src/v2:1 x:3"])
 def test_the_line_that_allocates_is_named_wherever_the_source_lies(folder):
-    told = findings(allocs(300, folder), allocs(3000, folder))["allocation"]
-    assert told.title.startswith("a.Make allocates")
-    assert "most of the first at make.go:12" in told.text
+    finding_of = findings(allocs(300, folder), allocs(3000, folder))["allocation"]
+    assert finding_of.title.startswith("a.Make allocates")
+    assert "most of the first at make.go:12" in finding_of.text
 
 
 @pytest.mark.parametrize(("other", "words"), [(0, "of the same work"), (120, "work")])
@@ -573,7 +575,7 @@ def test_one_function_is_not_all_code(stack):
 
 
 def test_code_that_did_not_change_contradicts_a_factor_of_all():
-    """Of eight functions and more, most tell how much work was done."""
+    """Of eight functions and more, most show how much work was done."""
     names = [f"example.com/p{i}.F" for i in range(12)]
     sides = [
         profile([*(((name, MAIN), own) for name in names), (MARK, mark)])
@@ -605,12 +607,12 @@ def test_shares_are_those_of_the_table_of_owners():
     assert row.cells[0].text == "40.00"
 
 
-def test_few_samples_do_not_tell_how_many_times():
-    """One sample may as well have been three; what is gone is told by itself."""
+def test_few_samples_do_not_show_how_many_times():
+    """One sample may as well have been three; what is gone has its own finding."""
     render, write = "example.com/s.Render", ("strings.Join", "example.com/s.Render")
     rest = [((f"example.com/p{i}.F", MAIN), 300) for i in range(6)]
 
-    def told(before, gone=0):
+    def finding_of(before, gone=0):
         base = [
             *rest,
             ((render, MAIN), before),
@@ -619,17 +621,17 @@ def test_few_samples_do_not_tell_how_many_times():
         sides = profile(base), profile([*rest, ((render, MAIN), 600)])
         return findings(*sides, work=EQUAL)["dearer"]
 
-    assert told(100).title.startswith("s.Render uses 6.00× the CPU: ")
+    assert finding_of(100).title.startswith("s.Render uses 6.00× the CPU: ")
     # What is gone from a function that costs no less is a part of its cost.
-    assert told(1, gone=200).title.startswith("s.Render uses 2.99× the CPU: ")
-    few = told(1, gone=1300)
+    assert finding_of(1, gone=200).title.startswith("s.Render uses 2.99× the CPU: ")
+    few = finding_of(1, gone=1300)
     assert few.title == "s.Render uses more CPU"
     assert "×" not in few.text
     assert few.text.endswith("without GC, allocation and what is gone or new.")
-    assert "gone" not in told(100).text
+    assert "gone" not in finding_of(100).text
 
 
-def test_what_gc_costs_is_not_told_by_logs_of_a_busy_machine():
+def test_what_gc_costs_is_not_reported_by_logs_of_a_busy_machine():
     """They count the time that marking threads wait for a CPU."""
     both = [(Capture("allocs", "profile", allocs(n)),) for n in (300, 3000)]
     profiles = cpu(work=800, mark=40), cpu(work=800, mark=80)
@@ -651,7 +653,7 @@ def test_advice_asks_for_nothing_that_is_there(data_folder):
     )
     mutex = Capture("m", "profile", contended(1))
     block = Capture("b", "profile", blocking("runtime.selectgo", 1))
-    told = findings(*sides, others=((trace, mutex, block), (trace, mutex, block)))
-    assert told["scheduler"].advice == told["locks"].advice == ""
+    finding_of = findings(*sides, others=((trace, mutex, block), (trace, mutex, block)))
+    assert finding_of["scheduler"].advice == finding_of["locks"].advice == ""
     half = findings(*sides, others=((mutex,), (mutex,)))
     assert half["locks"].advice == alone["locks"].advice

@@ -154,8 +154,8 @@ def test_what_a_cause_says_itself_is_without_what_follows():
     assert cause.explains == cause.own + follows.own
 
 
-def test_what_others_claim_is_told_beside_them():
-    """A cause whose numbers tell more than is left for it says so."""
+def test_what_others_claim_is_reported_next_to_them():
+    """A cause whose numbers show more than is left for it says so."""
 
     def draft(id_, samples):
         mask = np.isin(np.arange(SAMPLES), samples)
@@ -290,16 +290,16 @@ def test_two_of_one_id_are_numbered():
 
 
 def test_what_moved_the_other_way_explains_nothing():
-    (told,), _ = tree(cpu(), [finding("of-its-own", 11, direction="better")])
-    assert told.claim is told.explains is None
+    (got,), _ = tree(cpu(), [finding("of-its-own", 11, direction="better")])
+    assert got.claim is got.explains is None
 
 
 @pytest.mark.parametrize(("places", "severity"), [((11,), "major"), ((1,), "minor")])
 def test_severity_is_a_share_of_the_larger_side(places, severity):
-    (told,), _ = tree(cpu(), [finding("of-its-own", *places)])
-    share = told.explains / cpu().whole
+    (got,), _ = tree(cpu(), [finding("of-its-own", *places)])
+    share = got.explains / cpu().whole
     assert (share >= 0.05) == (severity == "major")
-    assert told.severity == severity
+    assert got.severity == severity
 
 
 def test_the_outcomes_way_stands_first_among_equals():

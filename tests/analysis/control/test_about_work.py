@@ -106,8 +106,8 @@ def test_what_changed_alone_is_marked(times, change):
     )
     inferred = diff.normalization.inferred
     assert inferred.low < times < inferred.high
-    told = [name for name in marked(diff) if name.startswith("example.com")]
-    assert told == ["example.com/a.F0"]
+    got = [name for name in marked(diff) if name.startswith("example.com")]
+    assert got == ["example.com/a.F0"]
     assert total_noise(diff) is False
 
 
@@ -180,8 +180,8 @@ def test_silence_where_there_is_no_majority_or_are_too_few():
 
 def test_silence_across_go_releases(data_folder):
     releases = [data_folder / "versions" / f"go1.{n}" / "cpu.pb.gz" for n in (24, 26)]
-    told = compare_paths(*releases).data
-    assert told.cpu.normalization.mode == "composition"
+    got = compare_paths(*releases).data
+    assert got.cpu.normalization.mode == "composition"
 
 
 @pytest.mark.slow
@@ -195,8 +195,8 @@ def test_the_work_that_is_given_is_taken(data_folder):
     for mode, asked in settings.items():
         name = "allocs" if mode == "composition" else "cpu"
         only = [side / f"{name}.pb.gz" for side in sides]
-        told = compare_paths(*only, asked).data.profiles[0]
-        assert told.normalization.mode == mode
+        got = compare_paths(*only, asked).data.profiles[0]
+        assert got.normalization.mode == mode
 
 
 @pytest.mark.slow
@@ -234,8 +234,8 @@ def test_waits_of_a_known_time_are_by_that_time(data_folder, tmp_path):
 @pytest.mark.parametrize("back", [False, True])
 def test_health_checks_cost_what_they_did_but_for_the_log(data_folder, back):
     sides = [data_folder / "health-check" / side for side in ("base", "new")]
-    told = compare_paths(*sides[:: -1 if back else 1])
-    data = told.data
+    got = compare_paths(*sides[:: -1 if back else 1])
+    data = got.data
     rates = [json.loads((s / "work.json").read_text("utf-8")) for s in sides]
     true = rates[1]["operations"] / rates[0]["operations"]
     inferred = data.cpu.normalization.inferred
@@ -245,7 +245,7 @@ def test_health_checks_cost_what_they_did_but_for_the_log(data_folder, back):
     assert "syscall" not in names
     assert not [name for name in names if name.endswith(kept)]
     assert [name for name in names if name.endswith("debuglog.(*Logger).Debug")]
-    findings = told.report().findings.found
+    findings = got.report().findings.found
     assert findings[0].id == ("work-appeared" if back else "work-vanished")
     assert not [f for f in findings if "Shares of" in f.title]
 
@@ -254,13 +254,13 @@ def test_health_checks_cost_what_they_did_but_for_the_log(data_folder, back):
 @pytest.mark.parametrize("back", [False, True])
 def test_messages_of_zstd_cost_what_they_did_but_for_the_encoder(data_folder, back):
     sides = [data_folder / "zstd" / side for side in ("base", "new")]
-    told = compare_paths(*sides[:: -1 if back else 1])
+    got = compare_paths(*sides[:: -1 if back else 1])
     work = [json.loads((s / "work.json").read_text("utf-8")) for s in sides]
     done = {
         "cpu": [w["operations"] / w["seconds"] for w in work],
         "alloc_space": [w["since_start"]["operations"] for w in work],
     }
-    for diff in told.data.profiles:
+    for diff in got.data.profiles:
         if diff.sample_type.type not in done:
             continue
         base, new = done[diff.sample_type.type]
@@ -270,9 +270,9 @@ def test_messages_of_zstd_cost_what_they_did_but_for_the_encoder(data_folder, ba
         # As much on both sides, whatever they did: it is what starts the program.
         kept = (*kept, "device.NewStore", "main.setup")
         assert not [name for name in marked(diff) if name.endswith(kept)]
-    first = told.report().findings.found[0]
+    first = got.report().findings.found[0]
     assert first.id == ("work-appeared" if back else "work-vanished")
-    assert first.explains == pytest.approx(told.data.cpu.normalization.delta(*told.data.cpu.totals), rel=0.02)  # fmt: skip
+    assert first.explains == pytest.approx(got.data.cpu.normalization.delta(*got.data.cpu.totals), rel=0.02)  # fmt: skip
 
 
 @pytest.mark.slow

@@ -173,8 +173,8 @@ def test_groups_are_not_alike_where_one_doubled():
     stacks = [(f"example.com/a.F{i}",) for i in range(5)]
     base = profile([*((s, 500) for s in stacks), (MARK, 500)])
     new = profile([*((s, 1000) for s in stacks), (MARK, 3000)])
-    told = scaled_alike(compared(base, new))
-    assert not told.alike
+    got = scaled_alike(compared(base, new))
+    assert not got.alike
     same = scaled_alike(
         compared(base, profile([*((s, 1000) for s in stacks), (MARK, 1000)]))
     )
@@ -197,11 +197,11 @@ CALIBRATED = [
 def test_intervals_hold_what_they_state(folder, end, part):
     runs = Runs(folder)
     function = None if end is None else full_name(runs, end)
-    told = rates(runs, 4, 30, function, part)
-    assert len(told.holding) >= 10
+    got = rates(runs, 4, 30, function, part)
+    assert len(got.holding) >= 10
     # At 95 % of 30, five or more miss once in 30 000 tests.
-    assert told.coverage * len(told.holding) >= len(told.holding) - 4
-    assert told.wrong <= 0.05
+    assert got.coverage * len(got.holding) >= len(got.holding) - 4
+    assert got.wrong <= 0.05
 
 
 @pytest.mark.slow
@@ -209,9 +209,9 @@ def test_intervals_hold_what_they_state(folder, end, part):
 def test_a_machine_that_gives_more_is_no_cost(end):
     runs = Runs("unchanged")
     function = None if end is None else full_name(runs, end)
-    told = rates(runs, 4, 20, function, 0.05 if end else 0.0, times=2.0)
-    assert told.coverage >= 0.85
-    assert told.wrong <= 0.05
+    got = rates(runs, 4, 20, function, 0.05 if end else 0.0, times=2.0)
+    assert got.coverage >= 0.85
+    assert got.wrong <= 0.05
 
 
 def of_runs(*marked):
@@ -227,8 +227,6 @@ def of_runs(*marked):
 def test_what_runs_differ_by_is_in_the_interval():
     """Of as many samples, a collector that swings from run to run makes it wider."""
     steady, swings = (1000, 1000, 1000, 1000), (100, 1900, 200, 1800)
-    told, apart = (control(compare(of_runs(*m), of_runs(*m))) for m in (steady, swings))
-    assert told.cost.ratio == pytest.approx(1) == apart.cost.ratio
-    assert log(apart.cost.high / apart.cost.low) > 2 * log(
-        told.cost.high / told.cost.low
-    )
+    got, apart = (control(compare(of_runs(*m), of_runs(*m))) for m in (steady, swings))
+    assert got.cost.ratio == pytest.approx(1) == apart.cost.ratio
+    assert log(apart.cost.high / apart.cost.low) > 2 * log(got.cost.high / got.cost.low)

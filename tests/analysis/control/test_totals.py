@@ -1,4 +1,4 @@
-"""The mark of a total is of the interval that the outcome tells, turns or runs."""
+"""A total is marked by the interval of the outcome, turns or runs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def test_the_total_of_turns_is_marked_at_the_confidence_of_the_outcome(change, n
     base, new = (1.0,) * len(turns), tuple(change * one for one in turns)
     made = [profile([(("main.main",), 100)]) for _ in range(2)]
     diff = replace(compared(*made, work=(1, 1)), turns=InTurns(base, new))
-    told = ratio_of_totals(diff).ratio
-    assert (told.low, told.high) == told.wide == InTurns(base, new).ratio().wide
+    got = ratio_of_totals(diff).ratio
+    assert (got.low, got.high) == got.wide == InTurns(base, new).ratio().wide
     assert total_noise(diff) is noise
     if change == 1.08:
         assert InTurns(base, new).ratio().low > 1

@@ -185,7 +185,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_a_mistake_is_named_beside_a_right_rule(text):
+def test_a_mistake_is_named_next_to_a_right_rule(text):
     why, right = WRONG[text]
     with pytest.raises(UsageError) as caught:
         parse_rule(text)

@@ -53,7 +53,7 @@ def test_leaks_trip(load_capture, leak, tripped):
         for s in ("none", leak)
     )
     # What new alone has is on no side of these rules of the other leak.
-    told = outcomes(comparison(base, new), *RULES)
-    assert {rule for rule, outcome in told.items() if outcome == "fail"} == {*tripped}
-    assert told["total@goroutine:+50%"] != "no data"
-    assert told["total@heap:+10%"] != "no data"
+    got = outcomes(comparison(base, new), *RULES)
+    assert {rule for rule, outcome in got.items() if outcome == "fail"} == {*tripped}
+    assert got["total@goroutine:+50%"] != "no data"
+    assert got["total@heap:+10%"] != "no data"

@@ -16,7 +16,7 @@ from pprofdiff.analysis.gate.rules import Gate
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.figures import measures
 from pprofdiff.analysis.work import counted, rated
-from tests.analysis.outcome.evidence import bench, cpu, told
+from tests.analysis.outcome.evidence import bench, compared_sides, cpu
 from tests.examples import examples
 
 NO_FINDINGS = Findings((), None)
@@ -50,7 +50,7 @@ def by_its_interval(ruling):
 @given(stacks, stacks, limits, st.booleans())
 def test_the_three_cases_of_profiles(base, new, limit, known):
     work = counted((1000, 1000)) if known else None
-    compared = told(cpu(base), cpu(new), work=work)
+    compared = compared_sides(cpu(base), cpu(new), work=work)
     rules = [f"{kind}:+{limit}%" for kind in ("flat:main.f", "cum:main.g", "group:gc")]
     rules += [f"{kind}:+{limit}pp" for kind in ("flat:main.f", "category:gc.mark.bg")]
     if known:
@@ -70,14 +70,14 @@ def test_the_three_cases_of_profiles(base, new, limit, known):
 @few
 @given(values, values, limits, st.sampled_from(("allocs/op", "ns/op", "hits")))
 def test_the_three_cases_of_benchmarks(base, new, limit, unit):
-    compared = told(
+    compared = compared_sides(
         bench({"A": tuple(base)}, unit=unit), bench({"A": tuple(new)}, unit=unit)
     )
     for ruling in rulings(
         compared, f"bench:{unit}:+{limit}%", f"bench:{unit}:+{limit}"
     ):
         if ruling.low is None:
-            # Too few values for an interval: the U test, which nothing told either.
+            # Too few values for an interval: the U test, which found nothing either.
             assert min(len(base), len(new)) < 6
             over = ruling.new - ruling.base > ruling.allowed
             assert (ruling.outcome == "pass") == (not over or ruling.noise is True)
@@ -91,7 +91,7 @@ def test_the_total_turns_around(base, new):
     """Surely more is surely less, the other way round."""
     work = counted((1000, 1000))
     forth, back = (
-        rulings(told(cpu(one), cpu(other), work=work), "total:+0%")[0]
+        rulings(compared_sides(cpu(one), cpu(other), work=work), "total:+0%")[0]
         for one, other in ((base, new), (new, base))
     )
     assert back.outcome == OTHER[forth.outcome]
@@ -102,8 +102,8 @@ def test_the_total_turns_around(base, new):
 def test_a_rule_of_either_direction_turns_around(base, new, limit):
     """More of base by a limit is less of new by it; the unit says nothing of better."""
     sides = [bench({"A": tuple(side)}, unit="hits") for side in (base, new)]
-    (forth,) = rulings(told(*sides), f"bench:hits:+{limit}")
-    (back,) = rulings(told(*sides[::-1]), f"bench:hits:-{limit}")
+    (forth,) = rulings(compared_sides(*sides), f"bench:hits:+{limit}")
+    (back,) = rulings(compared_sides(*sides[::-1]), f"bench:hits:-{limit}")
     assert back.outcome == forth.outcome
     if forth.low is None:
         assert back.low is back.high is None
@@ -117,7 +117,7 @@ def test_a_rule_of_either_direction_turns_around(base, new, limit):
 def test_what_fails_forth_does_not_fail_back(base, new):
     rules = "flat:.:+0%", "cum:.:+0pp", "group:gc:+0%", "group:user:+0pp"
     forth, back = (
-        rulings(told(cpu(one), cpu(other)), *rules)
+        rulings(compared_sides(cpu(one), cpu(other)), *rules)
         for one, other in ((base, new), (new, base))
     )
     for rule, first, second in zip(rules, forth, back, strict=True):
@@ -126,7 +126,7 @@ def test_what_fails_forth_does_not_fail_back(base, new):
 
 
 def of_runs(base, new):
-    """Return the comparison of runs, each (samples, operations a second), as told."""
+    """Return the comparison of runs, each (samples, operations a second), as reported."""
     captures = [
         tuple(
             replace(one, run=number, run_known=True)
@@ -140,7 +140,7 @@ def of_runs(base, new):
     )
     means = [sum(rates.values()) / len(rates) for rates in by_run]
     work = rated((means[0], means[1]))._replace(by_run=by_run)
-    return told(*captures, work=work)
+    return compared_sides(*captures, work=work)
 
 
 runs = st.lists(
@@ -166,7 +166,7 @@ def test_the_gate_and_the_headline_say_the_same(base, new, limit):
         assert ruling.outcome == "cannot tell"
 
 
-def test_more_runs_tell_what_one_cannot():
+def test_more_runs_show_what_one_cannot():
     """Of runs that hardly differ three a side show 10 %; of one, nothing is known."""
     each = (1000, 1002, 998)
     outcomes = {}
@@ -194,7 +194,7 @@ def test_more_runs_tell_what_one_cannot():
 def test_how_busy_the_machine_is_trips_nothing():
     """Goroutines are stopped more often where threads wait for a processor."""
     base, new = ({"main.f": 900, "runtime.asyncPreempt": n} for n in (10, 400))
-    compared = told(cpu(base), cpu(new), work=counted((100, 100)))
+    compared = compared_sides(cpu(base), cpu(new), work=counted((100, 100)))
     stopped, other = rulings(compared, "flat:asyncPreempt:+5%", "flat:main.f:+50%")
     assert (stopped.outcome, stopped.low, stopped.high) == ("pass", None, None)
     assert other.outcome == "pass"
@@ -208,7 +208,7 @@ def test_equal_values_are_exact():
         (3, ("fail", "pass", "pass")),
     ):
         sides = [bench({"A": (value,) * count}, unit="allocs/op") for value in (63, 64)]
-        told_of = rulings(told(*sides), *rules)
-        assert tuple(ruling.outcome for ruling in told_of) == expected
-        points = {(ruling.low, ruling.high) for ruling in told_of}
+        got = rulings(compared_sides(*sides), *rules)
+        assert tuple(ruling.outcome for ruling in got) == expected
+        points = {(ruling.low, ruling.high) for ruling in got}
         assert points == ({(1.0, 1.0)} if count > 2 else {(None, None)})

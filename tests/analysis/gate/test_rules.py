@@ -1,4 +1,4 @@
-"""Each kind of rule trips on a story, and not on the story told backwards.
+"""Each kind of rule trips on a story, and not on the story backwards.
 
 That none trips on unchanged runs is `test_unchanged`.
 """
@@ -13,7 +13,7 @@ import pytest
 from pprofdiff.analysis.gate.forms import RULES
 from tests.field.capture import PAIRS
 
-# Rules that trip when a story is told forwards (or backwards), by file.
+# Rules that trip on a story forwards (or backwards), by file.
 SYNCPOOL = ("syncpool", 1, "cpu.pb.gz", ("--work=10088400:8579600",))
 SEARCH = ("rss-search", -1, "cpu.pb.gz", ("--work=77125:42490",))
 TOLD = [
@@ -74,11 +74,11 @@ def test_there_is_a_story_for_every_kind():
 
 @pytest.mark.matrix
 @pytest.mark.slow
-@pytest.mark.parametrize("told", RUNS, ids=str)
-def test_a_rule_trips_where_the_story_gets_worse(judged, data_folder, told):
-    story, direction, file, words = told
+@pytest.mark.parametrize("got", RUNS, ids=str)
+def test_a_rule_trips_where_the_story_gets_worse(judged, data_folder, got):
+    story, direction, file, words = got
     outcome, rows = judged(
-        *sides(data_folder, story, direction, file), *RUNS[told], words=words
+        *sides(data_folder, story, direction, file), *RUNS[got], words=words
     )
     assert outcome == "fail"
     for rule, row in rows.items():
@@ -92,10 +92,10 @@ def test_a_rule_trips_where_the_story_gets_worse(judged, data_folder, told):
 
 @pytest.mark.matrix
 @pytest.mark.slow
-@pytest.mark.parametrize("told", RUNS, ids=str)
-def test_and_not_where_it_gets_better(judged, data_folder, told):
-    story, direction, file, words = told
-    rules, words = RUNS[told], tuple(_turned(word) for word in words)
+@pytest.mark.parametrize("got", RUNS, ids=str)
+def test_and_not_where_it_gets_better(judged, data_folder, got):
+    story, direction, file, words = got
+    rules, words = RUNS[got], tuple(_turned(word) for word in words)
     base, new = sides(data_folder, story, -direction, file)
     for strict in ((), ("--strict",)):
         outcome, rows = judged(base, new, *rules, words=(*words, *strict))
@@ -149,7 +149,7 @@ SHARES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", ["", "samples"])
-def test_shares_alone_tell_shares(judged, data_folder, unit):
+def test_shares_alone_show_shares(judged, data_folder, unit):
     rules = [rule for rule in SHARES if ("@samples" in rule) == bool(unit)]
     words = ["-sample_index=samples"] if unit else []
     files = sides(data_folder, "zstd", -1, "cpu.pb.gz")
@@ -201,7 +201,7 @@ def test_amounts_at_about_equal_work_are_judged(judged, data_folder, tmp_path, u
     assert by["new_factor"] == 1 / by["inferred_work"]["ratio"]
 
 
-def test_a_total_that_is_scaled_to_the_other_tells_nothing(judged, data_folder):
+def test_a_total_that_is_scaled_to_the_other_shows_nothing(judged, data_folder):
     files = sides(data_folder, "syncpool", 1, "cpu.pb.gz")
     outcome, rows = judged(*files, "total:+0%", words=["-normalize"])
     assert (outcome, rows["total:+0%"]["outcome"]) == ("none", "no data")
@@ -241,7 +241,7 @@ def test_what_matches_nothing_is_no_pass(judged, syncpool):
     assert {row["outcome"] for row in rows.values()} == {"fail"}
 
 
-def test_one_rule_with_data_makes_a_pass_beside_one_without(judged, syncpool):
+def test_one_rule_with_data_makes_a_pass_next_to_one_without(judged, syncpool):
     base, new = (side / "cpu.pb.gz" for side in (syncpool.base, syncpool.new))
     rules = "group:alloc:+50%", "cum:no.such:+5%"
     outcome, rows = judged(base, new, *rules)
@@ -284,11 +284,11 @@ SAMPLES = {
 
 @pytest.mark.parametrize("case", SAMPLES)
 def test_benchmarks_are_judged_by_what_the_u_test_leaves(judged, tmp_path, case):
-    base, new, told, strict = SAMPLES[case]
+    base, new, got, strict = SAMPLES[case]
     files = bench(tmp_path / "a.txt", *base), bench(tmp_path / "b.txt", *new)
     rule = "bench:allocs/op:+0%"
     _, rows = judged(*files, rule)
-    assert rows[rule]["outcome"] == told
+    assert rows[rule]["outcome"] == got
     _, rows = judged(*files, rule, words=["--strict"])
     assert rows[rule]["outcome"] == strict
 

@@ -128,7 +128,7 @@ def test_without_a_whole_line_there_is_nothing_to_compare(log):
     assert compare_logs((("a", [entry]), ("b", [torn]))) is None
 
 
-def test_gaps_are_told_and_do_not_lower_rates(log):
+def test_gaps_are_reported_and_do_not_lower_rates(log):
     whole = log(f"{PUBLISHED}/sync-pool.log").longest
     text = b"".join(
         line + b"\n" for i, line in enumerate(_lines(whole)) if i not in (20, 21, 40)
@@ -149,7 +149,7 @@ def test_gaps_are_told_and_do_not_lower_rates(log):
     assert gc.base.whole.heap.allocated is None
 
 
-def test_lines_that_stand_twice_or_in_the_wrong_order_are_told(data_folder, log):
+def test_lines_that_stand_twice_or_in_the_wrong_order_are_reported(data_folder, log):
     lines = (data_folder / f"{PUBLISHED}/sync-pool.log").read_bytes().splitlines(True)
     whole = Capture("whole", "gctrace", log(f"{PUBLISHED}/sync-pool.log"))
     twice = Capture(
@@ -239,9 +239,9 @@ def test_mark_cpu_is_that_of_the_runtime_but_for_digits_cut_off(
 ):
     held = truth(path)
     printed = getattr(held.cycles, column)
-    told = held.cpu(name)
-    assert printed.sum() <= told
-    assert told <= printed.sum() + cut_off(printed).sum()
+    got = held.cpu(name)
+    assert printed.sum() <= got
+    assert got <= printed.sum() + cut_off(printed).sum()
 
 
 @pytest.mark.parametrize("path", [*STORIES[:2], *VERSIONS])
@@ -252,8 +252,8 @@ def test_bytes_allocated_are_those_of_the_runtime(truth, path):
     counted = figures(held.run.cycles.take(slice(first, held.window.stop)))
     before = held.run.cycles.take(slice(first, first + 1))
     allocated = counted.heap.allocated - figures(before).heap.allocated_during_mark
-    told = held.delta["/gc/heap/allocs:bytes"] / (1 << 20)
+    got = held.delta["/gc/heap/allocs:bytes"] / (1 << 20)
     # Heap sizes count spans as full: 0.3 % less to 2.6 % more, Go 1.20 to 1.27.
-    low, high = told * (1 - 0.003), told * (1 + 0.026)
+    low, high = got * (1 - 0.003), got * (1 + 0.026)
     error = counted.heap.allocated_error
     assert low - error <= allocated <= high + error

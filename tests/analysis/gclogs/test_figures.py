@@ -100,7 +100,7 @@ def test_a_single_collection_has_sums_and_no_rate():
     assert found.allocated_mb_per_second is None
 
 
-def test_heap_sizes_that_are_rounded_to_little_tell_no_gogc():
+def test_heap_sizes_that_are_rounded_to_little_show_no_gogc():
     small = [{"heap_live_mb": 19, "goal_mb": 40, "heap_start_mb": 38}] * 4
     assert figures(cycles_of(small)).heap.effective_gogc is None
     # Nor do a few larger ones among them.

@@ -1,4 +1,4 @@
-"""GOGC and memory limits, told apart by the goals that a log prints."""
+"""GOGC and memory limits, distinguished by the goals that a log prints."""
 
 from __future__ import annotations
 
@@ -48,28 +48,28 @@ def log(gogc, live, *, limit=None, stacks=0, first=1, cycles=40):
 
 @settings(max_examples=examples(60), deadline=None)
 @given(st.integers(25, 800), st.integers(20, 4000), st.integers(0, 50))
-def test_a_goal_by_gogc_tells_gogc(gogc, live, stacks):
-    told = pace(log(gogc, live, stacks=stacks))
+def test_a_goal_by_gogc_shows_gogc(gogc, live, stacks):
+    got = pace(log(gogc, live, stacks=stacks))
     # Each size is cut by up to one MiB: the goal, and what it is divided by.
-    assert told.effective == pytest.approx(gogc, abs=(100 + gogc) * 1.5 / live)
-    assert told.low <= gogc <= told.high
-    assert told.follows_gogc
-    assert not told.limited
-    assert told.low_gogc <= gogc or told.low_gogc == 100
+    assert got.effective == pytest.approx(gogc, abs=(100 + gogc) * 1.5 / live)
+    assert got.low <= gogc <= got.high
+    assert got.follows_gogc
+    assert not got.limited
+    assert got.low_gogc <= gogc or got.low_gogc == 100
 
 
 @settings(max_examples=examples(60), deadline=None)
 @given(st.integers(50, 400), st.integers(20, 4000), st.floats(0.02, 0.6))
 def test_a_lower_goal_is_a_limits(gogc, live, part):
     """A limit that leaves less than GOGC asks for, by more than a quarter."""
-    told = pace(log(gogc, live, limit=live + 2 + live * gogc / 100 * part))
-    assert told.low <= gogc <= told.high
-    if told.effective * 1.25 < told.low:
-        assert told.limited
-        assert not told.follows_gogc
-    # Rounding aside, that is what was planted; the first goal tells GOGC to 25 at best.
-    if live > 400 and gogc * part * 1.3 < told.low:
-        assert told.limited
+    got = pace(log(gogc, live, limit=live + 2 + live * gogc / 100 * part))
+    assert got.low <= gogc <= got.high
+    if got.effective * 1.25 < got.low:
+        assert got.limited
+        assert not got.follows_gogc
+    # Rounding aside, that is what was planted; the first goal gives GOGC to 25 at best.
+    if live > 400 and gogc * part * 1.3 < got.low:
+        assert got.limited
 
 
 @pytest.mark.parametrize("live", [20, 300])
@@ -77,14 +77,14 @@ def test_a_limit_that_is_far_binds_nothing(live):
     assert pace(log(100, live, limit=live * 3)) == pace(log(100, live))
 
 
-@pytest.mark.parametrize(("gogc", "told"), [(90, 100.0), (100, 100.0), (120, 100.0)])
-def test_what_may_be_the_default_is_called_so(gogc, told):
-    assert pace(log(gogc, 500)).gogc == told
+@pytest.mark.parametrize(("gogc", "got"), [(90, 100.0), (100, 100.0), (120, 100.0)])
+def test_what_may_be_the_default_is_called_so(gogc, got):
+    assert pace(log(gogc, 500)).gogc == got
     assert pace(log(300, 500)).gogc == pytest.approx(300, rel=0.02)
     assert pace(log(100, 500)).low_gogc == 100.0
 
 
-def test_a_log_that_began_later_tells_no_gogc():
+def test_a_log_that_began_later_shows_no_gogc():
     later = pace(log(100, 300, first=5))
     assert (later.low, later.high) == (None, None)
     assert not later.limited
@@ -93,7 +93,7 @@ def test_a_log_that_began_later_tells_no_gogc():
 
 
 @pytest.mark.parametrize("live", [0, 3])
-def test_heaps_as_small_as_their_rounding_tell_nothing(live):
+def test_heaps_as_small_as_their_rounding_show_nothing(live):
     assert pace(log(100, live)) is None
 
 
@@ -117,12 +117,12 @@ def test_cycles_that_are_missing_are_not_taken_for_neighbours():
 )
 def test_real_processes(pair, side, gogc, limited):
     """Planted in the environment, as ``pair.toml`` says."""
-    told = pace((PAIRS / pair / side / "gctrace.log").read_text("utf-8"))
-    assert told.limited is told.held is limited
-    assert told.follows_gogc is not limited
-    assert told.low <= gogc <= told.high
+    got = pace((PAIRS / pair / side / "gctrace.log").read_text("utf-8"))
+    assert got.limited is got.held is limited
+    assert got.follows_gogc is not limited
+    assert got.low <= gogc <= got.high
     if not limited:
-        assert told.effective == pytest.approx(gogc, rel=0.15)
+        assert got.effective == pytest.approx(gogc, rel=0.15)
 
 
 PROGRAM = """package main
@@ -157,10 +157,10 @@ def test_a_process_of_this_toolchain(tmp_path, words, limited):
         [binary, "60000"], check=True, env=environment, capture_output=True, text=True,
         timeout=120,
     )  # fmt: skip
-    told = pace(done.stderr)
-    assert told.limited is limited
+    got = pace(done.stderr)
+    assert got.limited is limited
     if not limited:
         gogc = int(words.get("GOGC", "100"))
-        assert told.low <= gogc <= told.high
-        assert told.effective == pytest.approx(gogc, rel=0.15)
-        assert told.follows_gogc
+        assert got.low <= gogc <= got.high
+        assert got.effective == pytest.approx(gogc, rel=0.15)
+        assert got.follows_gogc

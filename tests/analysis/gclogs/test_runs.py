@@ -79,8 +79,8 @@ def pauses(data_folder):
 
 
 def test_real_runs_one_of_which_differs_in_its_pauses(pauses):
-    told = compare_paths(*pauses)
-    gc = told.gc.data
+    got = compare_paths(*pauses)
+    gc = got.gc.data
     assert [len(one.runs) for one in (gc.base, gc.new)] == [3, 3]
     assert gc.estimates["p99_pause_us"].mark == "more"
     # The middle of a symmetric interval of logarithms is the ratio.

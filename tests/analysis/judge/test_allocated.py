@@ -19,7 +19,7 @@ def snapshots(random, flying, size):
     return objects, (seen * size / chance).astype(np.int64)
 
 
-def told(base, new):
+def rate_of_changes(base, new):
     """Return how often two snapshots differ by more than chance."""
     sides = [held_variance(*side, RATE) for side in (base, new)]
     deltas = new[1] - base[1]
@@ -33,14 +33,14 @@ def test_instants_of_one_build_hardly_differ(size, flying):
     random = np.random.default_rng(1)
     base, new = snapshots(random, flying, size), snapshots(random, flying, size)
     # Three standard deviations, of a variance a quarter above Poisson's: 1 in 1000.
-    assert told(base, new) <= PAIRS * 0.005
+    assert rate_of_changes(base, new) <= PAIRS * 0.005
 
 
 @pytest.mark.parametrize(("size", "flying"), [(64, 2e6), (4096, 40_000), (RATE, 100)])
-def test_three_times_as_many_objects_are_told(size, flying):
+def test_three_times_as_many_objects_are_reported(size, flying):
     random = np.random.default_rng(2)
     base, new = snapshots(random, flying, size), snapshots(random, 3 * flying, size)
-    assert told(base, new) >= PAIRS * 0.95
+    assert rate_of_changes(base, new) >= PAIRS * 0.95
 
 
 def test_whatever_a_profile_holds_gives_a_number():

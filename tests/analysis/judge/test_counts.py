@@ -55,7 +55,7 @@ def test_the_length_that_is_needed_is_enough():
     assert delta / spread == pytest.approx(LIMIT)
 
 
-def test_no_length_tells_what_runs_differ_by():
+def test_no_length_shows_what_runs_differ_by():
     spread = one_run((10_000.0, 10_000.0), 1.0)
     one = model()._replace(spread=spread)
     short = columns([(400, 480)]), columns([(400, 800)])
@@ -96,7 +96,7 @@ def test_chance_alone_is_called_a_change_in_at_most_one_table_of_twenty(rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [8, 300])
-def test_real_changes_are_found_beside_many_unchanged_rows(rows):
+def test_real_changes_are_found_next_to_many_unchanged_rows(rows):
     random = np.random.default_rng(rows)
     means = np.full(rows, 400.0)
     grown = means.copy()
@@ -197,19 +197,19 @@ def test_shares_vary_by_what_the_others_leave_of_them(share, samples):
         totals = tuple(int(side.sum()) * STEP for side in sides)
         by = Normalization("composition", 100 / totals[0], 100 / totals[1], "")
         spread = one_run((totals[0] / STEP, totals[1] / STEP), 1.0)
-        told = CountModel.of((STEP, STEP), by)._replace(spread=spread)
-        z.append(told.rows(Runs.single(*(side[:1] * STEP for side in sides))).z[0])
+        got = CountModel.of((STEP, STEP), by)._replace(spread=spread)
+        z.append(got.rows(Runs.single(*(side[:1] * STEP for side in sides))).z[0])
     # Three deviations hold what they promise, and are none too wide at any share.
     assert np.mean(np.abs(z) > LIMIT) <= 0.005
     assert 0.7 < np.sqrt(np.mean(np.square(z))) < 1.05
 
 
-def test_a_share_of_nearly_all_that_falls_by_a_third_is_told():
+def test_a_share_of_nearly_all_that_falls_by_a_third_is_reported():
     by = Normalization("composition", 100 / 337, 100 / 62, "")
     fell = np.array([323]), np.array([39])
-    told = CountModel.of((1, 1), by)._replace(spread=one_run((337, 62), 1.0))
-    assert told.one(Runs.single(*fell)).mark == "less"
-    # As costs, beside a total that is not one for both, they are binomial no longer.
-    assert told.with_base_times(1.0).sigma(Runs.single(*fell)) > told.sigma(
+    got = CountModel.of((1, 1), by)._replace(spread=one_run((337, 62), 1.0))
+    assert got.one(Runs.single(*fell)).mark == "less"
+    # As costs, next to a total that is not one for both, they are binomial no longer.
+    assert got.with_base_times(1.0).sigma(Runs.single(*fell)) > got.sigma(
         Runs.single(*fell)
     )

@@ -126,14 +126,14 @@ def test_more_samples_of_one_ratio_never_widen_the_relative_interval(base, new, 
 
 
 @given(ROWS)
-def test_a_change_told_has_an_interval_without_0(rows):
+def test_a_change_reported_has_an_interval_without_0(rows):
     judged = counts().rows(runs(rows))
     for row in range(len(rows)):
         change = judged.change(row)
         if change.significant:
             assert change.low > 0 or change.high < 0
             assert change.mark == ("more" if change.delta > 0 else "less")
-        # Among many rows less is told than the interval of one row alone would.
+        # Among many rows less is reported than the interval of one row alone would.
         elif change.low > 0 or change.high < 0:
             assert judged.q[row] > calibration.FALSE_DISCOVERIES
 
@@ -249,7 +249,7 @@ def test_the_interval_of_a_figure_is_what_its_mark_says(base, new, prior):
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_too_few_events_or_too_short_a_trace_tell_nothing(side):
+def test_too_few_events_or_too_short_a_trace_show_nothing(side):
     def judged(**less):
         sides = [
             Observed(value, 200, calibration.LONG_NS)._replace(
@@ -271,7 +271,7 @@ def test_events_by_chi_square(base, new, enough):
     assert enough_events(base, new) == enough_events(new, base) == enough
 
 
-def test_a_sample_that_is_missing_tells_from_seven_expected_on():
+def test_a_sample_that_is_missing_shows_from_seven_expected_on():
     model = counts()
     assert exp(-calibration.EXPECTED_FOR_ABSENCE) < 0.001
     assert model.absence_significant(0, 7 * PERIOD)

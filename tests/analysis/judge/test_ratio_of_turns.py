@@ -19,7 +19,7 @@ sides = st.lists(st.tuples(values, values), min_size=1, max_size=60)
 
 
 def white(rng, size):
-    """Return logarithms of what the machine takes beside, run by run: sd 10 %."""
+    """Return logarithms of what the machine takes for itself, run by run: sd 10 %."""
     return rng.normal(0.0, 0.1, size)
 
 
@@ -57,11 +57,11 @@ def measured(rng, noise, turns, change=0.0):
 @pytest.mark.parametrize("noise", [white, drifting, warming, bursts])
 def test_an_unchanged_build_is_hardly_ever_marked(noise, turns):
     rng = np.random.default_rng(turns)
-    told = [InTurns(*measured(rng, noise, turns)).ratio() for _ in range(TRIES)]
-    missed = sum(not one.wide[0] <= 1 <= one.wide[1] for one in told) / TRIES
+    got = [InTurns(*measured(rng, noise, turns)).ratio() for _ in range(TRIES)]
+    missed = sum(not one.wide[0] <= 1 <= one.wide[1] for one in got) / TRIES
     # One in a hundred; 0.8 % are three standard errors of so many tries.
     assert missed <= 0.018
-    usual = sum(not one.low <= 1 <= one.high for one in told) / TRIES
+    usual = sum(not one.low <= 1 <= one.high for one in got) / TRIES
     assert usual <= 0.05 + 3 * sqrt(0.05 * 0.95 / TRIES)
 
 
@@ -82,14 +82,14 @@ def test_where_functions_lie_marks_an_unchanged_build_no_more_often(
 ):
     """Layouts make each side faster or slower, as long as they are in force."""
     rng = np.random.default_rng(turns)
-    told = []
+    got = []
     for _ in range(TRIES):
         base, new = measured(rng, white, turns)
         size = (turns // together, 2)
         layouts = np.repeat(rng.normal(0.0, deviation, size), together, axis=0)
         base, new = base * np.exp(layouts[:, 0]), new * np.exp(layouts[:, 1])
-        told.append(InTurns(base, new, together, layouts=True).ratio())
-    missed = sum(not one.wide[0] <= 1 <= one.wide[1] for one in told) / TRIES
+        got.append(InTurns(base, new, together, layouts=True).ratio())
+    missed = sum(not one.wide[0] <= 1 <= one.wide[1] for one in got) / TRIES
     assert missed <= 0.018
 
 
@@ -102,22 +102,20 @@ def test_five_percent_are_found(deviation, power):
     def noise(rng, size):
         return rng.normal(0.0, deviation, size)
 
-    told = [
-        InTurns(*measured(rng, noise, 120, log(1.05))).ratio() for _ in range(TRIES)
-    ]
-    assert sum(one.wide[0] > 1 for one in told) / TRIES >= power
-    assert np.mean([one.ratio for one in told]) == pytest.approx(1.05, abs=0.002)
+    got = [InTurns(*measured(rng, noise, 120, log(1.05))).ratio() for _ in range(TRIES)]
+    assert sum(one.wide[0] > 1 for one in got) / TRIES >= power
+    assert np.mean([one.ratio for one in got]) == pytest.approx(1.05, abs=0.002)
 
 
 @pytest.mark.parametrize("turns", [2, 5, 19])
 def test_few_turns_are_the_paired_t_test(turns):
     base, new = np.exp(np.random.default_rng(turns).normal(0, 0.1, (2, turns)))
-    told = InTurns(base, new).ratio()
+    got = InTurns(base, new).ratio()
     test = stats.ttest_rel(np.log(new), np.log(base))
     for level, bounds in (
-        (0.99, told.wide),
-        (0.95, (told.low, told.high)),
-        (0.9, told.narrow),
+        (0.99, got.wide),
+        (0.95, (got.low, got.high)),
+        (0.9, got.narrow),
     ):
         assert np.log(bounds) == pytest.approx(
             [*test.confidence_interval(level)], rel=2e-3
@@ -128,9 +126,9 @@ def test_turns_that_follow_each_other_are_one_observation():
     """Four of 120 alike say no more than their mean."""
     means = np.random.default_rng(1).normal(0.0, 0.1, 30)
     repeated = np.exp(np.repeat(means, 4))
-    told = InTurns(np.ones(120), repeated).ratio()
+    got = InTurns(np.ones(120), repeated).ratio()
     test = stats.ttest_1samp(means, 0.0).confidence_interval(0.99)
-    assert np.log(told.wide) == pytest.approx([*test], rel=2e-3)
+    assert np.log(got.wide) == pytest.approx([*test], rel=2e-3)
 
 
 @given(sides)
@@ -147,11 +145,11 @@ def test_swapped_sides_are_the_inverse(turns):
 
 
 def test_turns_that_agree_to_the_last_digit_are_not_without_doubt():
-    told = InTurns([1.0] * 40, [1.001] * 40).ratio()
-    assert told.wide[0] < told.ratio < told.wide[1]
+    got = InTurns([1.0] * 40, [1.001] * 40).ratio()
+    assert got.wide[0] < got.ratio < got.wide[1]
 
 
 def test_turns_that_have_nothing_in_common_have_an_interval_of_numbers():
-    told = InTurns([1e-9, 1e9], [1e9, 1e-9]).ratio()
-    assert told.ratio == pytest.approx(1)
-    assert 0 < told.wide[0] < told.low < 1 < told.high < told.wide[1] < float("inf")
+    got = InTurns([1e-9, 1e9], [1e9, 1e-9]).ratio()
+    assert got.ratio == pytest.approx(1)
+    assert 0 < got.wide[0] < got.low < 1 < got.high < got.wide[1] < float("inf")

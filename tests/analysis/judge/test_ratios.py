@@ -24,13 +24,13 @@ def runs(base, new):
     return Runs(*(tuple(np.array([value]) for value in side) for side in (base, new)))
 
 
-def told(base, new, spread=SPREAD):
+def verdict_of(base, new, spread=SPREAD):
     return judged_ratios((spread,), runs(base, new)).change()
 
 
 @given(sides, sides)
 def test_it_is_the_ratio_of_geometric_means_and_swaps_its_sign(base, new):
-    there, back = told(base, new), told(new, base)
+    there, back = verdict_of(base, new), verdict_of(new, base)
     means = [sum(map(log, side)) / len(side) for side in (base, new)]
     assert there.delta == pytest.approx(means[1] - means[0], abs=1e-9)
     assert there.low < there.delta < there.high
@@ -40,7 +40,7 @@ def test_it_is_the_ratio_of_geometric_means_and_swaps_its_sign(base, new):
 
 @given(values, values)
 def test_one_run_a_side_has_the_spread_alone(base, new):
-    change = told([base], [new])
+    change = verdict_of([base], [new])
     reach = stats.norm.ppf(0.975) * 0.5 * sqrt(2)
     assert change.high - change.delta == pytest.approx(reach, rel=1e-6)
     assert change.significant == (abs(log(new) - log(base)) > reach)
@@ -50,7 +50,7 @@ def test_from_enough_runs_on_it_is_students_t():
     base, new = [1.0, 2.0, 1.5], [2.0, 1.0, 4.0, 3.0]
     assert len(base) + len(new) - 2 >= TOTAL_FREEDOM
     wanted = stats.ttest_ind(np.log(new), np.log(base)).confidence_interval(0.95)
-    change = told(base, new)
+    change = verdict_of(base, new)
     # Wallace's approximation of t is off by 0.4 % at five degrees of freedom.
     middle, half = (wanted.high + wanted.low) / 2, (wanted.high - wanted.low) / 2
     assert change.delta == pytest.approx(middle)
@@ -59,20 +59,20 @@ def test_from_enough_runs_on_it_is_students_t():
 
 def test_of_two_runs_that_happen_to_agree_nothing_is_sure():
     """Their spread is drawn to the prior: 20 % is no change where runs differ by 50."""
-    assert not told([1.0, 1.0], [1.2, 1.2]).significant
-    assert told([1.0, 1.0, 1.0], [1.2, 1.2, 1.2]).significant
-    assert told([1.0, 1.0], [20.0, 20.0]).significant
+    assert not verdict_of([1.0, 1.0], [1.2, 1.2]).significant
+    assert verdict_of([1.0, 1.0, 1.0], [1.2, 1.2, 1.2]).significant
+    assert verdict_of([1.0, 1.0], [20.0, 20.0]).significant
 
 
 def test_runs_are_never_surer_than_the_log_is_exact():
     coarse = Spread(0.5, 0.2)
-    assert not told([1.0] * 3, [1.2] * 3, coarse).significant
+    assert not verdict_of([1.0] * 3, [1.2] * 3, coarse).significant
 
 
-def test_a_run_that_does_not_tell_is_left_out():
+def test_a_run_that_does_not_show_is_left_out():
     nan = float("nan")
-    assert told([1.0, nan], [2.0]) == told([1.0], [2.0])
-    unknown = told([nan], [2.0])
+    assert verdict_of([1.0, nan], [2.0]) == verdict_of([1.0], [2.0])
+    unknown = verdict_of([nan], [2.0])
     assert unknown.mark == "unknown"
     column = np.array([nan, 1.0]), np.array([1.0, 9.0])
     marks = judged_ratios((SPREAD, SPREAD), Runs.single(*column)).mark

@@ -1,4 +1,4 @@
-"""How far runs differ is told from runs, and nothing is called changed that they explain."""
+"""Runs show how far runs differ, and what they explain is no change."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def runs_of(chance, runs, factor):
     return chance.poisson(ROWS[:, None] * speed).astype(float)
 
 
-def told(base, new, spread):
-    """Return how many rows are told to have changed."""
+def changed_rows(base, new, spread):
+    """Return how many rows are asked to have changed."""
     by = Normalization("per_work", 1 / base.shape[1], 1 / new.shape[1], "")
     model = CountModel.of((1.0, 1.0), by)._replace(spread=spread)
     sides = (tuple(side.T.astype(np.int64)) for side in (base, new))
@@ -41,14 +41,14 @@ def told(base, new, spread):
 @pytest.mark.slow
 @pytest.mark.parametrize("runs", [2, 3, 5, 10])
 @pytest.mark.parametrize("factor", [0.0, 0.05, 0.15])
-def test_runs_of_one_build_are_told_apart_in_few_draws(runs, factor):
+def test_runs_of_one_build_are_distinguished_in_few_draws(runs, factor):
     chance = np.random.default_rng(runs)
     alarms = poisson = 0
     for _ in range(200):
         sides = [runs_of(chance, runs, factor) for _ in range(2)]
         known = [RunCounts(side, np.ones(runs)) for side in sides]
-        alarms += bool(told(*sides, spread_of(known, totals=True)))
-        poisson += bool(told(*sides, ONE_RUN))
+        alarms += bool(changed_rows(*sides, spread_of(known, totals=True)))
+        poisson += bool(changed_rows(*sides, ONE_RUN))
     # 5 % of 200 draws, and three standard deviations.
     assert alarms <= 19
     # Without what runs show, 15 % and more of the draws have a false alarm.
@@ -57,7 +57,7 @@ def test_runs_of_one_build_are_told_apart_in_few_draws(runs, factor):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("runs", "part"), [(5, 0.25), (10, 0.80)])
-def test_a_row_that_varies_by_counting_alone_is_told_by_counting(runs, part):
+def test_a_row_that_varies_by_counting_alone_is_reported_by_counting(runs, part):
     """Its few runs would need a larger change if all of its variance were estimated."""
     chance = np.random.default_rng(runs)
     found = 0
@@ -75,7 +75,7 @@ def test_a_row_that_varies_by_counting_alone_is_told_by_counting(runs, part):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("runs", [5, 10])
-def test_rows_unlike_the_others_are_told_apart_in_few_draws(runs):
+def test_rows_unlike_the_others_are_distinguished_in_few_draws(runs):
     """Three rows differ by a factor of 1.8 from run to run, the others by counting.
 
     Three runs do not show which rows these are.
@@ -91,19 +91,19 @@ def test_rows_unlike_the_others_are_told_apart_in_few_draws(runs):
             for _ in range(2)
         )
         known = [RunCounts(side, np.ones(runs)) for side in (base, new)]
-        alarms += bool(told(base, new, spread_of(known, totals=True)))
+        alarms += bool(changed_rows(base, new, spread_of(known, totals=True)))
     assert alarms <= 19
 
 
 @pytest.mark.parametrize("runs", [3, 5, 10])
-def test_a_row_that_changed_much_is_told(runs):
+def test_a_row_that_changed_much_is_reported(runs):
     chance = np.random.default_rng(runs)
     found = 0
     for _ in range(50):
         base, new = (runs_of(chance, runs, 0.03) for _ in range(2))
         new[-2] = chance.poisson(150.0, runs)
         known = [RunCounts(side, np.ones(runs)) for side in (base, new)]
-        found += bool(told(base, new, spread_of(known, totals=True)))
+        found += bool(changed_rows(base, new, spread_of(known, totals=True)))
     assert found >= 45
 
 
@@ -122,7 +122,7 @@ def one_of(base, new):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("length", [1, 30])
-def test_two_runs_of_one_build_are_told_apart_in_few_draws(length):
+def test_two_runs_of_one_build_are_distinguished_in_few_draws(length):
     """Rows' shares differ by 7 %, the machine's speed by 15 %, as was measured."""
     chance = np.random.default_rng(length)
     alarms = counted = untested = 0
@@ -137,12 +137,12 @@ def test_two_runs_of_one_build_are_told_apart_in_few_draws(length):
             for _ in range(2)
         )
         spread = one_of(base, new)
-        alarms += bool(told(base, new, spread))
-        counted += bool(told(base, new, ONE_RUN))
+        alarms += bool(changed_rows(base, new, spread))
+        counted += bool(changed_rows(base, new, ONE_RUN))
         untested += not judged(base, new, spread).known.all()
     assert alarms <= 19
     assert counted > 100 or length == 1
-    # Nothing is hidden: where counting would tell, no row is called noise.
+    # Nothing is hidden: what counting shows is never called noise.
     assert untested >= counted - alarms
 
 
@@ -155,7 +155,7 @@ def judged(base, new, spread):
     )
 
 
-def test_of_one_run_a_large_change_is_told():
+def test_of_one_run_a_large_change_is_reported():
     chance = np.random.default_rng(4)
     base, new = (chance.poisson(100 * ROWS[:, None]).astype(float) for _ in range(2))
     new[-2] *= 2
@@ -165,7 +165,7 @@ def test_of_one_run_a_large_change_is_told():
 
 
 @pytest.mark.parametrize("ratio", [0.75, 1.0, 1.3])
-def test_what_is_needed_is_what_is_told(ratio):
+def test_what_is_needed_is_what_is_reported(ratio):
     """The pages' marks ask how large a change must be, tables how many deviations."""
     chance = np.random.default_rng(5)
     base, new = (chance.integers(0, 400, 300) for _ in range(2))

@@ -36,9 +36,9 @@ def test_swapped_sides_are_the_inverse(base, new):
 
 @given(sides, sides)
 def test_the_narrow_interval_lies_in_the_wide_one_and_has_the_ratio(base, new):
-    told = ratio_of_runs(base, new)
-    low, high = told.narrow
-    assert told.low < low < told.ratio < high < told.high
+    got = ratio_of_runs(base, new)
+    low, high = got.narrow
+    assert got.low < low < got.ratio < high < got.high
 
 
 @given(sides, sides, st.sampled_from((1e-9, 1e-3, 60.0)))
@@ -54,24 +54,24 @@ def test_the_unit_does_not_matter(base, new, unit):
     st.lists(values, min_size=1, max_size=6), st.lists(values, min_size=1, max_size=6)
 )
 def test_it_is_of_geometric_means(base, new):
-    told = ratio_of_runs([[v] for v in base], [[v] for v in new])
+    got = ratio_of_runs([[v] for v in base], [[v] for v in new])
     means = [np.prod([v ** (1 / len(side)) for v in side]) for side in (base, new)]
-    assert told.ratio == pytest.approx(means[1] / means[0], rel=1e-9)
+    assert got.ratio == pytest.approx(means[1] / means[0], rel=1e-9)
 
 
 @given(values, values)
 def test_one_run_a_side_has_the_prior_alone(base, new):
-    told = ratio_of_runs([[base]], [[new]])
+    got = ratio_of_runs([[base]], [[new]])
     sigma = TOTAL_SIGMA * sqrt(2)
-    assert told.ratio == pytest.approx(new / base, rel=FEW)
-    assert told.sigma == pytest.approx(sigma)
+    assert got.ratio == pytest.approx(new / base, rel=FEW)
+    assert got.sigma == pytest.approx(sigma)
 
-    assert told.low == pytest.approx(new / base * exp(-1.95996 * sigma), rel=1e-4)
-    assert told.high == pytest.approx(new / base * exp(1.95996 * sigma), rel=1e-4)
-    assert told.narrow[1] == pytest.approx(new / base * exp(1.64485 * sigma), rel=1e-4)
+    assert got.low == pytest.approx(new / base * exp(-1.95996 * sigma), rel=1e-4)
+    assert got.high == pytest.approx(new / base * exp(1.95996 * sigma), rel=1e-4)
+    assert got.narrow[1] == pytest.approx(new / base * exp(1.64485 * sigma), rel=1e-4)
 
 
-def test_each_run_more_tells_more():
+def test_each_run_more_shows_more():
     steady = [[1.0], [1.01], [0.99], [1.0], [1.01], [0.99]]
     widths = [width(ratio_of_runs(steady[:n], steady[:n])) for n in range(1, 7)]
     assert widths == sorted(widths, reverse=True)
@@ -101,9 +101,9 @@ def test_the_interval_covers(runs, sigma):
     rng = np.random.default_rng(20)
     times = 1500
     drawn = np.exp(rng.normal(0.0, sigma, (times, 2, runs, 1)))
-    told = [ratio_of_runs(base, new) for base, new in drawn.tolist()]
-    covers = sum(one.low <= 1 <= one.high for one in told) / times
-    narrow = sum(one.narrow[0] <= 1 <= one.narrow[1] for one in told) / times
+    got = [ratio_of_runs(base, new) for base, new in drawn.tolist()]
+    covers = sum(one.low <= 1 <= one.high for one in got) / times
+    narrow = sum(one.narrow[0] <= 1 <= one.narrow[1] for one in got) / times
     # Three standard errors of a share of so many.
     assert covers >= 0.95 - 3 * sqrt(0.95 * 0.05 / times)
     assert narrow >= 0.90 - 3 * sqrt(0.90 * 0.10 / times)
@@ -121,10 +121,10 @@ def test_the_quantiles_are_those_of_student(runs, usual, narrow, wide):
     Two runs a side have the prior for one more degree of freedom.
     """
     same = [[1.0]] * runs
-    told = ratio_of_runs(same, same)
-    assert log(told.high) / told.sigma == pytest.approx(usual, abs=6e-4)
-    assert log(told.narrow[1]) / told.sigma == pytest.approx(narrow, abs=6e-4)
-    assert log(told.wide[1]) / told.sigma == pytest.approx(wide, abs=6e-4)
+    got = ratio_of_runs(same, same)
+    assert log(got.high) / got.sigma == pytest.approx(usual, abs=6e-4)
+    assert log(got.narrow[1]) / got.sigma == pytest.approx(narrow, abs=6e-4)
+    assert log(got.wide[1]) / got.sigma == pytest.approx(wide, abs=6e-4)
 
 
 @given(sides, sides)
@@ -154,6 +154,6 @@ def test_the_interval_of_medians_covers(runs, sigma, count):
     logs = logs + rng.normal(0.0, sigma / sqrt(2), (times, 2, runs, count))
     if count > 1:
         logs += np.where(rng.random(logs.shape) < 0.1, log(1.5), 0.0)
-    told = [ratio_of_medians(base, new) for base, new in np.exp(logs).tolist()]
-    covers = sum(one.low <= 1 <= one.high for one in told) / times
+    got = [ratio_of_medians(base, new) for base, new in np.exp(logs).tolist()]
+    covers = sum(one.low <= 1 <= one.high for one in got) / times
     assert covers >= 0.95 - 3 * sqrt(0.95 * 0.05 / times)

@@ -25,8 +25,8 @@ def drifting(rng, size, *, noise=0.02, change=0.0):
 def test_pairs_are_the_paired_t_test(size):
     base, new = drifting(np.random.default_rng(size), size)
     wanted = stats.ttest_rel(np.log(new), np.log(base)).confidence_interval(0.95)
-    told = ratio_of_runs(base[:, None], new[:, None], in_turns=True)
-    assert np.log([told.low, told.high]) == pytest.approx([*wanted], rel=1e-3)
+    got = ratio_of_runs(base[:, None], new[:, None], in_turns=True)
+    assert np.log([got.low, got.high]) == pytest.approx([*wanted], rel=1e-3)
 
 
 def test_pairs_leave_the_drift_out_that_hides_a_change():
@@ -68,8 +68,8 @@ def test_unchanged_sides_alarm_as_often_as_stated():
     alarms = 0
     for _ in range(pairs):
         base, new = drifting(rng, 5)
-        told = ratio_of_runs(base[:, None], new[:, None], in_turns=True)
-        alarms += not told.low <= 1 <= told.high
+        got = ratio_of_runs(base[:, None], new[:, None], in_turns=True)
+        alarms += not got.low <= 1 <= got.high
     # One in a thousand such tests fails by chance, on either side.
     low, high = stats.binom.ppf([0.0005, 0.9995], pairs, ALPHA)
     assert low <= alarms <= high

@@ -1,6 +1,6 @@
 """``python -m tests.analysis.ledger.capture`` measures the planted package again.
 
-Runs of `base`, `new` and `again` (base once more) stand beside each other in time. Each
+Runs of `base`, `new` and `again` (base once more) stand next to each other in time. Each
 has what ``go test -bench . -benchmem -cpuprofile -memprofile`` writes, and in
 `executed.txt` how often each benchmark ran, which go test does not say.
 """

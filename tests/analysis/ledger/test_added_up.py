@@ -124,7 +124,7 @@ def test_a_side_without_units_stays_as_it_is():
 def test_paths_name_all_units_of_a_run():
     units = [Unit({path("F"): 9}, name=name) for name in ("A", "B")]
     several, one = (added_up(made("base", *u)) for u in (units, units[:1]))
-    told = {c.path for c in several.of("profile") if measure(c) == "cpu"}
-    assert told == {f"base/{run}/*/cpu.pb.gz" for run in range(1, 6)}
-    told = {c.path for c in one.of("profile") if measure(c) == "cpu"}
-    assert "base/1/BenchmarkA/cpu.pb.gz" in told
+    got = {c.path for c in several.of("profile") if measure(c) == "cpu"}
+    assert got == {f"base/{run}/*/cpu.pb.gz" for run in range(1, 6)}
+    got = {c.path for c in one.of("profile") if measure(c) == "cpu"}
+    assert "base/1/BenchmarkA/cpu.pb.gz" in got

@@ -25,7 +25,7 @@ from pprofdiff.report.json.outcome import account_row
 from pprofdiff.report.sections.profiles.call_sites import call_sites
 from pprofdiff.report.sections.profiles.owners import payer_table
 from tests.analysis.building import given, profiles
-from tests.analysis.outcome.evidence import told
+from tests.analysis.outcome.evidence import compared_sides
 from tests.building import CPU, MS, Sample, built, cpu, parsed
 
 SIDES = st.lists(profiles(), min_size=1, max_size=4)
@@ -211,7 +211,7 @@ def built_twice(wild, calm, times=1):
     """Return the comparison of five runs a side that did the same work."""
     stacks = ((wild, WILD), (calm, CALM))
     sides = (captures(label, at, stacks, times) for at, label in enumerate(SIDE_NAMES))
-    return told(*sides, work=counted((1000, 1000)))
+    return compared_sides(*sides, work=counted((1000, 1000)))
 
 
 def test_findings_name_what_moved_in_every_run():
@@ -239,7 +239,7 @@ def test_one_run_a_side_has_no_interval_over_runs():
     sides = (
         captures(label, at, ((GC, CALM),))[:1] for at, label in enumerate(SIDE_NAMES)
     )
-    whole = account(told(*sides, work=counted((1000, 1000))))
+    whole = account(compared_sides(*sides, work=counted((1000, 1000))))
     assert {part.bounds for part in whole.parts} == {None}
     assert all("low" not in row for row in account_row(whole)["parts"])
 
@@ -284,6 +284,6 @@ def test_frames_of_flame_graphs_are_judged_as_their_functions_are():
     tree, names = call_tree(diff, 100), diff.paired_functions.names
     below = inclusive(tree).map(lambda run: run[1:])
     beyond = np.abs(diff.normalization.delta(*merged(below)))
-    told_of = beyond >= diff.model.needs(below, limit)
-    frames = {names[i]: bool(one) for i, one in zip(tree.name, told_of, strict=True)}
+    got = beyond >= diff.model.needs(below, limit)
+    frames = {names[i]: bool(one) for i, one in zip(tree.name, got, strict=True)}
     assert (frames["a.Wild"], frames["a.Calm"]) == (False, True)

@@ -188,8 +188,8 @@ def test_a_function_that_several_benchmarks_run_is_named():
     assert comparison.work is None
     (cpu,) = (diff for diff in comparison.profiles if diff.is_cpu)
     assert cpu.normalization.mode == "composition"
-    told = {caveat.id: caveat.text for caveat in comparison.caveats()}
-    assert f"run {PKG}.helper.func1, " in told["unnamed-benchmarks"]
+    got = {caveat.id: caveat.text for caveat in comparison.caveats()}
+    assert f"run {PKG}.helper.func1, " in got["unnamed-benchmarks"]
     for other in (side(EACH, **FOUR), side([of("A", 100)], A=(1000, 10**6))):
         kinds = {c.id for c in compare_sides(other, other, DEFAULTS).caveats()}
         assert "unnamed-benchmarks" not in kinds

@@ -46,8 +46,8 @@ def pprof_list(profile, pattern, *flags):
     for line in done.stdout.splitlines():
         if head := ROUTINE.match(line):
             routine = head.groups()
-        elif routine and (told := LINE.fullmatch(line)):
-            flat, cum, number, text = told.groups()
+        elif routine and (got := LINE.fullmatch(line)):
+            flat, cum, number, text = got.groups()
             found[(*routine, int(number))] = value(flat), value(cum), text
     return found
 
@@ -63,7 +63,7 @@ def diff(planted_repo):
 def test_sums_by_line_are_those_of_pprof(planted_repo, diff, side):
     profile = (planted_repo.base, planted_repo.new)[side]
     theirs = pprof_list(profile, ".", *trimmed(planted_repo.repo))
-    costly = {key: told[:2] for key, told in theirs.items() if told[:2] != (0, 0)}
+    costly = {key: got[:2] for key, got in theirs.items() if got[:2] != (0, 0)}
     ours = {
         (one.function, one.file.removeprefix(MODULE), line): (flat, cum)
         for functions in side_lines(diff, side).functions.values()
@@ -92,9 +92,9 @@ def test_the_text_of_new_is_what_pprof_prints(planted_repo, diff):
         for old, now in both.parts(base, new):
             if now is None or not re.search(r"store\.Price|main\.r", now.function):
                 continue
-            told = listing(sources, places_of(sources, old, now))
-            assert told.why == ""
-            for line in told.lines:
+            got = listing(sources, places_of(sources, old, now))
+            assert got.why == ""
+            for line in got.lines:
                 key = now.function, now.file.removeprefix(MODULE), line.new
                 if key in theirs:
                     flat, cum, text = theirs[key]

@@ -1,4 +1,4 @@
-"""Who calls a function and what it calls: every stack counts, the nearest call is told."""
+"""Who calls a function and what it calls: every stack counts, the nearest call is shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def compared(*sides):
     return compare_sides(*captures, DEFAULTS).profiles[0]
 
 
-def told(diff, name, wanted):
+def calls_of(diff, name, wanted):
     """Return what is said of the wanted functions, by name."""
     names = list(diff.paired_functions.names)
     marked = np.array([one in wanted for one in names])
@@ -58,7 +58,7 @@ def test_random_stacks(seed):
     diff = compared(*sides)
     wanted = set(random.choice(names[1:], 3).tolist())
     expected = by_hand([*sides[0], *sides[1]], "m.A", wanted)
-    found = told(diff, "m.A", wanted)
+    found = calls_of(diff, "m.A", wanted)
     assert found.keys() == expected.keys()
     for name, (calls, steps, through) in found.items():
         nearest = min(one[0] for one in expected[name])
@@ -76,15 +76,15 @@ def test_random_stacks(seed):
 def test_the_nearest_stand_first():
     diff = compared([("m.A", "m.B", "m.C", "m.D")], [("m.E", "m.A", "m.B")])
     wanted = {"m.B", "m.C", "m.D", "m.E"}
-    assert told(diff, "m.A", wanted) == {
+    assert calls_of(diff, "m.A", wanted) == {
         "m.B": (True, 1, ""),
         "m.E": (False, 1, ""),
         "m.C": (True, 2, "m.B"),
         "m.D": (True, 3, ""),
     }
-    assert [*told(diff, "m.A", wanted)][2:] == ["m.C", "m.D"]
+    assert [*calls_of(diff, "m.A", wanted)][2:] == ["m.C", "m.D"]
 
 
 def test_on_no_stack_is_no_relation():
     diff = compared([("m.A", "m.B"), ("m.C",)], [("m.A", "m.B"), ("m.C", "m.B")])
-    assert told(diff, "m.A", {"m.C"}) == {}
+    assert calls_of(diff, "m.A", {"m.C"}) == {}

@@ -9,7 +9,7 @@ from pprofdiff.model.benchmarks import LoadSummary
 from pprofdiff.model.side import Capture, Side
 from tests.analysis.building import profile
 
-__all__ = ["MAIN", "PACKAGES", "bench", "cpu", "load", "swapped", "told"]
+__all__ = ["MAIN", "PACKAGES", "bench", "compared_sides", "cpu", "load", "swapped"]
 
 MAIN = "main.main"
 PACKAGES = tuple(f"example.com/p{i}.F" for i in range(8))
@@ -46,7 +46,7 @@ def cpu(stacks, *, duration_ns=10**10):
     return (Capture("cpu", "profile", profile(samples, duration_ns=duration_ns)),)
 
 
-def told(base, new, **how):
+def compared_sides(base, new, **how):
     """Return the comparison of two sides, each some of what is made above."""
     return compare_sides(Side("base", base), Side("new", new), Settings(**how))
 

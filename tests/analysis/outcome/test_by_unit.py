@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pprofdiff.analysis.outcome.deciding import outcome
-from tests.analysis.outcome.evidence import bench, told
+from tests.analysis.outcome.evidence import bench, compared_sides
 
 
 def runs(rng, number, spread=0.02, **means):
@@ -19,29 +19,29 @@ def runs(rng, number, spread=0.02, **means):
     )  # fmt: skip
 
 
-def test_one_that_got_slower_is_found_beside_others():
+def test_one_that_got_slower_is_found_next_to_others():
     rng = np.random.default_rng(1)
     base = runs(rng, 5, Encode=7900, Sum=19700, Sorted=8440)
     new = runs(rng, 5, Encode=25800, Sum=19700, Sorted=8440)
-    said = outcome(told(base, new))
+    said = outcome(compared_sides(base, new))
     assert said.verdict == "slower"
     assert [unit.name for unit in said.moved] == ["Encode"]
     (encode,) = said.moved
     assert encode.cost.low < 25800 / 7900 < encode.cost.high
     assert encode.cost.mark == "more"
     assert {u.name for u in said.units} == {"Encode", "Sum", "Sorted"}
-    # The mean of all three would not have told.
+    # The mean of all three would not have shown it.
     assert said.headline.judged.ratio == pytest.approx(
         (25800 / 7900) ** (1 / 3), rel=0.1
     )
 
 
-def test_one_run_a_side_tells_what_stands_out_of_the_others():
+def test_one_run_a_side_shows_what_stands_out_of_the_others():
     base = bench({"A": 100, "B": 100, "C": 100, "D": 100})
     beside_still = bench({"A": 327, "B": 102, "C": 99, "D": 98})
     beside_moved = bench({"A": 327, "B": 177, "C": 164, "D": 162})
-    assert [u.name for u in outcome(told(base, beside_still)).moved] == ["A"]
-    assert outcome(told(base, beside_moved)).moved == ()
+    assert [u.name for u in outcome(compared_sides(base, beside_still)).moved] == ["A"]
+    assert outcome(compared_sides(base, beside_moved)).moved == ()
 
 
 @pytest.mark.slow
@@ -49,7 +49,9 @@ def test_of_one_build_at_most_five_in_a_hundred_alarm():
     rng = np.random.default_rng(3)
     means = {f"B{i}": 1000.0 for i in range(10)}
     alarms = sum(
-        bool(outcome(told(runs(rng, 4, **means), runs(rng, 4, **means))).moved)
+        bool(
+            outcome(compared_sides(runs(rng, 4, **means), runs(rng, 4, **means))).moved
+        )
         for _ in range(120)
     )
     assert alarms <= 12
@@ -58,11 +60,11 @@ def test_of_one_build_at_most_five_in_a_hundred_alarm():
 def test_slower_and_faster_are_no_one_verdict():
     still = {"C": 100, "D": 101, "E": 99}
     base, new = {"A": 100, "B": 100, **still}, {"A": 900, "B": 10, **still}
-    said = outcome(told(bench(base), bench(new)))
+    said = outcome(compared_sides(bench(base), bench(new)))
     assert said.verdict == "unknown"
     assert said.contrary == ("A", "B")
     assert [unit.verdict for unit in said.moved] == ["slower", "faster"]
 
 
 def test_one_benchmark_is_no_unit_of_several():
-    assert outcome(told(bench({"A": 100}), bench({"A": 300}))).units == ()
+    assert outcome(compared_sides(bench({"A": 100}), bench({"A": 300}))).units == ()

@@ -18,7 +18,7 @@ from pprofdiff.model.side import Capture
 from pprofdiff.report.sections.outcome import outcome_text
 from tests.examples import examples
 
-from .evidence import PACKAGES, bench, cpu, load, swapped, told
+from .evidence import PACKAGES, bench, compared_sides, cpu, load, swapped
 
 OTHER = {"slower": "faster", "faster": "slower", "same": "same", "unknown": "unknown"}
 FEW = 1e-12
@@ -37,7 +37,7 @@ def times(by, **more):
     ("by", "verdict"), [(3, "slower"), (1 / 3, "faster"), (1, "same"), (1.005, "same")]
 )
 def test_benchmarks_decide(by, verdict):
-    said = outcome(told(times(1), times(by)))
+    said = outcome(compared_sides(times(1), times(by)))
     assert (said.verdict, said.contrary, said.needs) == (verdict, (), "")
     assert said.headline.id == "time"
     assert said.headline.judged.ratio == pytest.approx(by)
@@ -46,7 +46,7 @@ def test_benchmarks_decide(by, verdict):
 def test_benchmarks_that_moved_both_ways_are_no_one_verdict():
     """A mean must not hide a part that got worse."""
     for one, other in ((0.01, 3), (3, 0.01), (0.5, 2)):
-        said = outcome(told(times(1), times(1, A=one, B=other)))
+        said = outcome(compared_sides(times(1), times(1, A=one, B=other)))
         assert said.verdict == "unknown"
         assert set(said.contrary) == {"A", "B"}
         ways = {unit.name: unit.verdict for unit in said.units}
@@ -60,7 +60,8 @@ def test_a_nearer_same_takes_more_runs():
     base = bench(*({"A": 1000 + 30 * (i % 3)} for i in range(9)))
     new = bench(*({"A": 1005 + 30 * (i % 3)} for i in range(9)))
     wide, narrow, narrower = (
-        outcome(told(base, new, same_within=within)) for within in (0.05, 0.01, 0.008)
+        outcome(compared_sides(base, new, same_within=within))
+        for within in (0.05, 0.01, 0.008)
     )
     assert (wide.verdict, wide.needs) == ("same", "")
     assert narrow.verdict == narrower.verdict == "unknown"
@@ -70,25 +71,28 @@ def test_a_nearer_same_takes_more_runs():
     assert 9 < runs[0] < runs[1]
 
 
-def test_one_run_a_side_cannot_tell_a_little():
-    said = outcome(told(bench({"A": 100}), bench({"A": 110})))
+def test_one_run_a_side_cannot_show_a_little():
+    said = outcome(compared_sides(bench({"A": 100}), bench({"A": 110})))
     assert (said.verdict, said.headline.id) == ("unknown", "time")
     assert "several times" in said.needs
-    assert outcome(told(bench({"A": 100}), bench({"A": 300}))).verdict == "slower"
+    assert (
+        outcome(compared_sides(bench({"A": 100}), bench({"A": 300}))).verdict
+        == "slower"
+    )
 
 
 def test_shares_are_no_outcome():
     base, new = cpu({"main.f": 1000, "main.g": 10}), cpu({"main.f": 100, "main.g": 10})
-    said = outcome(told(base, new))
+    said = outcome(compared_sides(base, new))
     assert (said.verdict, said.measures, said.contrary) == ("unknown", (), ())
     assert "--work BASE:NEW" in said.needs
-    assert outcome(told(base, new, work=counted((1, 1)))).verdict == "faster"
+    assert outcome(compared_sides(base, new, work=counted((1, 1)))).verdict == "faster"
 
 
 def test_what_was_asked_for_is_no_speed():
     """Twice the requests at equal CPU a request: the load differs, not the build."""
     base, new = cpu({"main.f": 1000}), cpu({"main.f": 2000})
-    said = outcome(told(base, new, work=rated((100.0, 200.0))))
+    said = outcome(compared_sides(base, new, work=rated((100.0, 200.0))))
     assert said.verdict == "unknown"
     assert said.headline.id == "cpu"
     assert "throughput" in [m.id for m in said.measures]
@@ -96,7 +100,9 @@ def test_what_was_asked_for_is_no_speed():
 
 def test_a_closed_loop_is():
     said = outcome(
-        told((*cpu({"main.f": 900}), *load(100)), (*cpu({"main.f": 2700}), *load(25)))
+        compared_sides(
+            (*cpu({"main.f": 900}), *load(100)), (*cpu({"main.f": 2700}), *load(25))
+        )
     )
     assert (said.verdict, said.headline.id) == ("slower", "throughput")
     assert said.headline.judged.ratio == pytest.approx(0.25)
@@ -106,7 +112,7 @@ def test_a_machine_that_gave_less_made_no_slower_build():
     """Operations took twice as long, and cost the same CPU in the same groups."""
     stacks = dict.fromkeys(PACKAGES, 100) | {MARK: 200, SCHEDULE: 50}
     half = {stack: count // 2 for stack, count in stacks.items()}
-    said = outcome(told((*cpu(stacks), *load(100)), (*cpu(half), *load(50))))
+    said = outcome(compared_sides((*cpu(stacks), *load(100)), (*cpu(half), *load(50))))
     assert said.verdict == "unknown"
     assert "the machine" in said.needs
 
@@ -115,15 +121,18 @@ def test_a_machine_that_gave_less_made_no_slower_build():
 def test_all_groups_alike_are_one_factor(by):
     stacks = dict.fromkeys(PACKAGES, 100) | {MARK: 200, SCHEDULE: 50}
     more = {stack: count * by for stack, count in stacks.items()}
-    assert outcome(told(cpu(stacks), cpu(more))).alike == pytest.approx(by)
+    assert outcome(compared_sides(cpu(stacks), cpu(more))).alike == pytest.approx(by)
     # So long a profile has so many samples.
     longer = cpu(more, duration_ns=by * 10**10)
-    assert outcome(told(cpu(stacks), longer)).alike is None
+    assert outcome(compared_sides(cpu(stacks), longer)).alike is None
     # One group alone is no factor of all.
-    assert outcome(told(cpu(stacks), cpu(stacks | {MARK: 200 * by}))).alike is None
+    assert (
+        outcome(compared_sides(cpu(stacks), cpu(stacks | {MARK: 200 * by}))).alike
+        is None
+    )
 
 
-def test_one_group_alone_does_not_tell_the_machine_from_the_code():
+def test_one_group_alone_does_not_show_the_machine_from_the_code():
     """Nearly all is the program's own code: it may as well cost three times as much."""
 
     def words(said):
@@ -131,21 +140,21 @@ def test_one_group_alone_does_not_tell_the_machine_from_the_code():
 
     stacks = dict.fromkeys(PACKAGES[:3], 300) | {MARK: 4}
     more = {stack: count * 3 for stack, count in stacks.items()}
-    alone = outcome(told(cpu(stacks), cpu(more)))
+    alone = outcome(compared_sides(cpu(stacks), cpu(more)))
     assert (alone.alike, alone.cpu_a_second[0]) == (None, pytest.approx(3))
     said = words(alone)
     assert said.startswith("The program took 3.00× the CPU per second (2.")
     assert "an op cost more" in said
-    less = words(outcome(told(cpu(more), cpu(stacks))))
+    less = words(outcome(compared_sides(cpu(more), cpu(stacks))))
     assert "an op cost less" in less
     both = [side | {MARK: 200 * by} for side, by in ((stacks, 1), (more, 3))]
-    several = outcome(told(*map(cpu, both)))
+    several = outcome(compared_sides(*map(cpu, both)))
     assert several.cpu_a_second is None
     assert words(several).startswith("All groups")
 
 
 def test_groups_are_said_to_scale_alike_where_their_samples_show_it():
-    """Nothing tells few samples apart; what the table of groups has is no one factor."""
+    """Nothing distinguishes few samples; what the table of groups has is no one factor."""
     groups = {MARK: 200, SCHEDULE: 200} | dict.fromkeys(PACKAGES[:4], 100)
 
     def said(times, part=1.0):
@@ -153,7 +162,7 @@ def test_groups_are_said_to_scale_alike_where_their_samples_show_it():
         new = {
             stack: round(n * part * times.get(stack, 2)) for stack, n in groups.items()
         }
-        return outcome(told(cpu(base), cpu(new)))
+        return outcome(compared_sides(cpu(base), cpu(new)))
 
     assert said({}).alike == pytest.approx(2)
     assert said({}).cpu_a_second is None
@@ -176,11 +185,11 @@ def figure(name, ratio, low, high):
     return Measure(name, name, "s", None, None, judged, "slower", name, (3, 3))
 
 
-def test_of_figures_that_contradict_each_other_and_are_not_sure_one_is_told():
+def test_of_figures_that_contradict_each_other_and_are_not_sure_one_is_reported():
     wide, narrow = figure("time", 1.16, 0.76, 1.77), figure("cpu", 0.82, 0.67, 1.08)
     assert _tightest(wide, [wide, narrow]) is narrow
     assert _tightest(narrow, [narrow, wide]) is narrow
-    # One that is sure is told beside it, and so is one that agrees.
+    # One that is sure is reported too, and so is one that agrees.
     for other in (figure("cpu", 0.82, 0.8, 0.84), figure("cpu", 1.1, 0.9, 1.2)):
         assert _tightest(wide, [wide, other]) is wide
         headline = outcome_text(Outcome("unknown", (wide, other))).headline
@@ -204,7 +213,7 @@ def test_figures_that_surely_contradict_each_other_are_said_to():
 
 
 @pytest.mark.parametrize("way", [1, -1])
-def test_what_may_be_none_is_not_told_against_what_was_measured(way):
+def test_what_may_be_none_is_not_reported_against_what_was_measured(way):
     """The cost against unchanged code has an interval, which the headline leaves out."""
 
     def figure(name, ratio, low, high):
@@ -239,8 +248,8 @@ def test_swapped_sides_turn_the_answer_around(counts, work, measured):
             (*sides[0], *bench({"A": a, "B": b})),
             (*sides[1], *bench({"A": c, "B": d})),
         ]
-    there = outcome(told(*sides, work=work))
-    back = outcome(told(*sides[::-1], work=work and swapped(work)))
+    there = outcome(compared_sides(*sides, work=work))
+    back = outcome(compared_sides(*sides[::-1], work=work and swapped(work)))
     assert back.verdict == OTHER[there.verdict]
     assert [m.id for m in back.measures] == [m.id for m in there.measures]
     for one, other in zip(there.measures, back.measures, strict=True):
@@ -251,7 +260,7 @@ def test_swapped_sides_turn_the_answer_around(counts, work, measured):
     assert (back.needs, back.alike is None) == (there.needs, there.alike is None)
 
 
-# Runs of one side, of which time differs by so much that +6 % tells nothing.
+# Runs of one side, whose time differs by so much that +6 % shows nothing.
 CLOCK = (1.0, 1.4, 0.8, 1.2, 0.7)
 STEPS = (0, 20, -20, 10, -10)
 
@@ -278,7 +287,7 @@ def slower_by(part, steps=STEPS, stopped=0):
     """Return what is said of runs whose CPU grew by a part, and whose time hides it."""
     base = runs([1000 + step for step in steps], CLOCK, stopped)
     new = [round((1000 + step) * (1 + part)) for step in steps[::-1]]
-    return outcome(told(base, runs(new, CLOCK[::-1], stopped)))
+    return outcome(compared_sides(base, runs(new, CLOCK[::-1], stopped)))
 
 
 def test_a_second_figure_decides_where_it_is_surer():
@@ -326,22 +335,22 @@ def test_benchmarks_that_a_machine_may_have_slowed_say_so():
     base = _text({}, B=_COUNTS, allocs=_COUNTS)
     # What is allocated once is of fewer operations.
     more = _COUNTS | {"A": (101,) * 5}
-    said = outcome(told(base, _text(_ALIKE, B=more, allocs=_COUNTS)))
+    said = outcome(compared_sides(base, _text(_ALIKE, B=more, allocs=_COUNTS)))
     assert said.verdict == "slower"
     assert said.together[0] == 3
     text = " ".join(sentence.text for sentence in outcome_text(said).below)
     assert (
         "All 3 benchmarks slowed alike (2.20 to 3.00×) and allocate as before: a busy or "
-        "throttled machine has the same effect. Measure in turns to tell them apart: "
+        "throttled machine has the same effect. Measure in turns to separate them: "
         "pprofdiff measure." in text
     )
-    back = outcome(told(_text(_ALIKE, B=more, allocs=_COUNTS), base))
+    back = outcome(compared_sides(_text(_ALIKE, B=more, allocs=_COUNTS), base))
     assert back.verdict == "faster"
     text = " ".join(sentence.text for sentence in outcome_text(back).below)
     assert "sped up alike (2.20 to 3.00×)" in text
     assert "during base has the same effect" in text
     # Nothing is said of allocation that was not counted.
-    plain = outcome(told(_text({}), _text(_ALIKE)))
+    plain = outcome(compared_sides(_text({}), _text(_ALIKE)))
     assert plain.together is not None
     assert not plain.together.allocate_alike
 
@@ -358,17 +367,19 @@ def test_benchmarks_that_a_machine_may_have_slowed_say_so():
 )
 def test_what_a_machine_does_not_do_is_not_said_of_one(by, units):
     counts = {"B": _COUNTS, "allocs": _COUNTS}
-    said = outcome(told(_text({}, **counts), _text(by, **(counts | units))))
+    said = outcome(compared_sides(_text({}, **counts), _text(by, **(counts | units))))
     assert said.headline.id == "time"
     assert said.together is None
 
 
 def test_two_benchmarks_or_turns_or_dearer_cpu_are_no_such_case():
-    two = outcome(told(bench({"A": 100, "B": 200}), bench({"A": 300, "B": 600})))
+    two = outcome(
+        compared_sides(bench({"A": 100, "B": 200}), bench({"A": 300, "B": 600}))
+    )
     assert (two.verdict, two.together) == ("slower", None)
     runs = [dict.fromkeys("ABC", 1000 + i) for i in range(4)]
     more = [{n: 3 * t for n, t in run.items()} for run in runs]
-    apart = told(bench(*runs), bench(*more))
+    apart = compared_sides(bench(*runs), bench(*more))
     assert outcome(apart).together is not None
     paired = replace(apart, pairs=4)
     assert outcome(paired).headline.in_turns
@@ -377,6 +388,6 @@ def test_two_benchmarks_or_turns_or_dearer_cpu_are_no_such_case():
     dearer = dict.fromkeys(PACKAGES, 300)
     work = counted((100, 100))
     sides = (*cpu(base), *bench(*runs[:1])), (*cpu(dearer), *bench(*more[:1]))
-    costs = told(*sides, work=work)
+    costs = compared_sides(*sides, work=work)
     assert outcome(costs).verdict == "slower"
     assert outcome(costs).together is None

@@ -14,7 +14,7 @@ from pprofdiff.analysis.outcome.figures import measures, timed
 from pprofdiff.analysis.work import counted, rated
 from tests.examples import examples
 
-from .evidence import PACKAGES, bench, cpu, load, told
+from .evidence import PACKAGES, bench, compared_sides, cpu, load
 
 FEW = 1e-9
 _times = st.integers(1, 10**9)
@@ -31,7 +31,7 @@ few = settings(max_examples=examples(40), deadline=None)
 @given(_both)
 def test_several_benchmarks_are_their_geometric_mean(times):
     base, new = ({name: pair[i] for name, pair in times.items()} for i in (0, 1))
-    figure = timed(told(bench(base), bench(new)))
+    figure = timed(compared_sides(bench(base), bench(new)))
     ratios = [pair[1] / pair[0] for pair in times.values()]
     mean = exp(fsum(map(log, ratios)) / len(ratios))
     whole = figure.whole
@@ -49,7 +49,9 @@ def test_several_benchmarks_are_their_geometric_mean(times):
 @pytest.mark.parametrize(("unit", "times"), [("ns/op", 500), ("sec/op", 5e-7)])
 def test_one_benchmark_is_its_time_in_seconds(unit, times):
     figure = timed(
-        told(bench({"A": times}, unit=unit), bench({"A": 2 * times}, unit=unit))
+        compared_sides(
+            bench({"A": times}, unit=unit), bench({"A": 2 * times}, unit=unit)
+        )
     )
     assert (figure.whole.base, figure.whole.new) == pytest.approx((5e-7, 1e-6), rel=FEW)
     assert figure.whole.source == "BenchmarkA"
@@ -68,7 +70,7 @@ def test_the_figure_is_that_of_the_table(data, runs):
         [{n: data.draw(_values) for n in sorted(names)} for _ in range(runs)]
         for _ in range(2)
     )
-    compared = told(bench(*base), bench(*new))
+    compared = compared_sides(bench(*base), bench(*new))
     (table,) = compared.benchmarks.tables
     figure = timed(compared)
     means = table.geomean
@@ -82,18 +84,20 @@ def test_the_figure_is_that_of_the_table(data, runs):
 
 
 def test_what_one_side_has_alone_is_no_part_of_it():
-    figure = timed(told(bench({"A": 10, "Gone": 1}), bench({"A": 20, "Added": 9})))
+    figure = timed(
+        compared_sides(bench({"A": 10, "Gone": 1}), bench({"A": 20, "Added": 9}))
+    )
     assert list(figure.each) == ["A-4"]
     assert figure.whole.judged.ratio == pytest.approx(2)
     assert (
-        timed(told(bench({"A": 10}, {"B": 1}), bench({"B": 1}))).whole.source
+        timed(compared_sides(bench({"A": 10}, {"B": 1}), bench({"B": 1}))).whole.source
         == "BenchmarkB"
     )
 
 
 def test_folders_are_runs_and_lines_of_one_file_are_not():
-    lines = told(bench({"A": (10, 11)}), bench({"A": (20, 22)}))
-    files = told(bench({"A": 10}, {"A": 11}), bench({"A": 20}, {"A": 22}))
+    lines = compared_sides(bench({"A": (10, 11)}), bench({"A": (20, 22)}))
+    files = compared_sides(bench({"A": 10}, {"A": 11}), bench({"A": 20}, {"A": 22}))
     assert timed(lines).whole.runs == (1, 1)
     assert timed(files).whole.runs == (2, 2)
     wanted = ratio_of_runs([[10], [11]], [[20], [22]])
@@ -109,7 +113,7 @@ def test_the_most_direct_figure_comes_first():
     ids = [
         m.id
         for m in measures(
-            told(
+            compared_sides(
                 (*cpu(base), *bench({"A": 1})), (*cpu(new), *bench({"A": 2})), work=work
             )
         )
@@ -117,14 +121,19 @@ def test_the_most_direct_figure_comes_first():
     # Operations a second of benchmarks are their time, said again.
     assert ids[:2] == ["time", "cpu"]
     assert "throughput" not in ids
-    ids = [m.id for m in measures(told((*cpu(base), *load(5)), (*cpu(new), *load(4))))]
+    ids = [
+        m.id
+        for m in measures(compared_sides((*cpu(base), *load(5)), (*cpu(new), *load(4))))
+    ]
     assert ids[:2] == ["throughput", "cpu"]
 
 
 def test_cpu_an_operation_is_of_known_work_alone():
     base, new = cpu({"main.f": 100}), cpu({"main.f": 300})
-    assert [m.id for m in measures(told(base, new))] == []
-    figures = {m.id: m for m in measures(told(base, new, work=counted((100, 200))))}
+    assert [m.id for m in measures(compared_sides(base, new))] == []
+    figures = {
+        m.id: m for m in measures(compared_sides(base, new, work=counted((100, 200))))
+    }
     # A sample is 10 ms.
     assert (figures["cpu"].base, figures["cpu"].new) == pytest.approx(
         (0.010, 0.015), rel=FEW
@@ -139,12 +148,12 @@ def test_cpu_an_operation_is_of_known_work_alone():
     ids=["asked", "closed loop"],
 )
 def test_operations_a_second_are_a_speed_where_each_waits_for_the_last(work, more_is):
-    compared = told(cpu({"main.f": 100}), cpu({"main.f": 100}), work=work)
+    compared = compared_sides(cpu({"main.f": 100}), cpu({"main.f": 100}), work=work)
     figure = next(m for m in measures(compared) if m.id == "throughput")
     assert (figure.base, figure.new, figure.more_is) == (10.0, 20.0, more_is)
 
 
 @pytest.mark.parametrize("value", ["Inf", "NaN", "0", "1e308", "1e-300"])
 def test_a_time_that_cannot_be_is_left_out(value):
-    compared = told(bench({"A": 10, "B": value}), bench({"A": 20, "B": 5}))
+    compared = compared_sides(bench({"A": 10, "B": value}), bench({"A": 20, "B": 5}))
     assert list(timed(compared).each) == ["A-4"]

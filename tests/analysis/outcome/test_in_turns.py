@@ -21,8 +21,8 @@ BUSY = F | {path("runtime.asyncPreempt", "F"): 100}
 
 def of(base, new):
     """Return the outcome, and the ids of its figures."""
-    told = outcome(compared(base, new))
-    return told, [measure.id for measure in told.measures]
+    got = outcome(compared(base, new))
+    return got, [measure.id for measure in got.measures]
 
 
 def while_busy(operations, wall):
@@ -43,18 +43,18 @@ def while_busy(operations, wall):
     ],
 )
 def test_time_decides_and_on_a_busy_machine_cpu_does(cpu, wall, verdict, first):
-    told, ids = of(Unit(cpu), Unit(cpu, wall=wall))
-    assert (told.verdict, ids[0], sorted(ids)) == (verdict, first, ["cpu", "time"])
-    assert {measure.confidence for measure in told.measures} == {99}
-    assert all(measure.runs == (40, 40) for measure in told.measures)
+    got, ids = of(Unit(cpu), Unit(cpu, wall=wall))
+    assert (got.verdict, ids[0], sorted(ids)) == (verdict, first, ["cpu", "time"])
+    assert {measure.confidence for measure in got.measures} == {99}
+    assert all(measure.runs == (40, 40) for measure in got.measures)
 
 
 @pytest.mark.parametrize("busy", [F, BUSY])
 def test_twice_the_cpu_is_slower_on_any_machine(busy):
     twice = {stack: 2 * samples for stack, samples in busy.items()}
-    told, _ = of(Unit(busy), Unit(twice))
-    assert told.verdict == "slower"
-    assert told.headline.judged.ratio == pytest.approx(2, rel=0.01)
+    got, _ = of(Unit(busy), Unit(twice))
+    assert got.verdict == "slower"
+    assert got.headline.judged.ratio == pytest.approx(2, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -70,11 +70,11 @@ def test_twice_the_cpu_is_slower_on_any_machine(busy):
     ],
 )
 def test_one_figure_alone_must_move_beyond_chance(operations, wall, verdict):
-    told = while_busy(operations, wall)
-    cpu = next(measure for measure in told.measures if measure.id == "cpu")
+    got = while_busy(operations, wall)
+    cpu = next(measure for measure in got.measures if measure.id == "cpu")
     assert (cpu.verdict, cpu.beyond_chance) == ("slower", operations == 800)
-    assert told.verdict == verdict
-    assert bool(told.needs) == (verdict == "unknown")
+    assert got.verdict == verdict
+    assert bool(got.needs) == (verdict == "unknown")
 
 
 BUSY_NEEDS = "the machine is busy, so a verdict needs {} to change at 99.9% and {} to agree, but {}"
@@ -92,10 +92,10 @@ CPU, TIME = "CPU/op", "time/op"
     ],
 )
 def test_on_a_busy_machine_the_reason_is_said(operations, wall, words):
-    told = while_busy(operations, wall)
-    assert told.verdict == "unknown"
+    got = while_busy(operations, wall)
+    assert got.verdict == "unknown"
     needs = f"{BUSY_NEEDS.format(*words)}: stop other programs, or raise --time"
-    assert told.needs == needs
+    assert got.needs == needs
 
 
 @pytest.mark.parametrize(
@@ -105,22 +105,22 @@ def test_cpu_alone_decides_where_no_op_allocates(allocated, verdict):
     """Idle processors run GC workers, if there is anything to collect."""
     base = Unit(F, allocated, noise=0.1)
     new = Unit(F, allocated, operations=800, wall=0.8, noise=0.1)
-    told, ids = of(base, new)
-    assert (told.verdict, "cpu" in ids) == (verdict, True)
-    assert ("GC workers" in told.needs) == (verdict == "unknown")
+    got, ids = of(base, new)
+    assert (got.verdict, "cpu" in ids) == (verdict, True)
+    assert ("GC workers" in got.needs) == (verdict == "unknown")
 
 
 def test_what_is_open_says_how_much_longer_it_takes():
-    told, _ = of(Unit(F, noise=0.08), Unit(F, noise=0.08))
-    assert told.verdict == "unknown"
+    got, _ = of(Unit(F, noise=0.08), Unit(F, noise=0.08))
+    assert got.verdict == "unknown"
     found = re.fullmatch(
-        r"to decide, measure about ([\d.]+)× as long \(--time\)", told.needs
+        r"to decide, measure about ([\d.]+)× as long \(--time\)", got.needs
     )
     assert 1.1 <= float(found[1]) <= 20
-    told, _ = of(Unit(F, noise=0.5), Unit(F, noise=0.5))
-    assert told.verdict == "unknown"
+    got, _ = of(Unit(F, noise=0.5), Unit(F, noise=0.5))
+    assert got.verdict == "unknown"
     assert re.fullmatch(
-        r"runs differ too much to decide on a change of \d+%", told.needs
+        r"runs differ too much to decide on a change of \d+%", got.needs
     )
 
 
@@ -133,9 +133,9 @@ def test_what_a_unit_costs_agrees_with_its_ratio():
     """Medians of noisy turns may move against the mean of their ratios."""
     base = [Unit(F, name=name, noise=0.3) for name in "ABC"]
     new = [Unit(F, name=name, noise=0.3, operations=900) for name in "ABC"]
-    told = outcome(compared(base, new))
-    assert len(told.units) == len(base)
-    for unit in told.units:
+    got = outcome(compared(base, new))
+    assert len(got.units) == len(base)
+    for unit in got.units:
         cost = unit.cost
         assert cost.new / cost.base == pytest.approx(cost.ratio, rel=1e-9)
 
@@ -145,9 +145,9 @@ def test_what_no_turn_counted_is_no_figure_of_turns():
     lost = [{path("F", bench=name): 600} for name in "AB"]
     units = [Unit(cpu, name=name) for cpu, name in zip(lost, "AB", strict=True)]
     sides = [made("base", *units), made("new", *units)]
-    told = outcome(compare_sides(*(without_cpu(side) for side in sides)))
-    assert [measure.id for measure in told.measures] == ["time"]
-    assert {unit.figure for unit in told.units} == {"time"}
+    got = outcome(compare_sides(*(without_cpu(side) for side in sides)))
+    assert [measure.id for measure in got.measures] == ["time"]
+    assert {unit.figure for unit in got.units} == {"time"}
 
 
 def without_cpu(side):
@@ -169,10 +169,10 @@ def test_fewer_turns_than_an_observation_has_decide_nothing(turns):
     """Of two turns, a slice that other programs took is half of what there is."""
     units = [Unit({path("F", bench=name): 600}, name=name) for name in "ABC"]
     slow = [unit._replace(wall=13.0) if unit.name == "B" else unit for unit in units]
-    told = outcome(compared(units, slow, runs=1, turns=turns))
-    assert told.verdict == "unknown"
-    assert told.needs == "too few turns to decide: measure longer (--time)"
-    assert not any(unit.moved for unit in told.units)
+    got = outcome(compared(units, slow, runs=1, turns=turns))
+    assert got.verdict == "unknown"
+    assert got.needs == "too few turns to decide: measure longer (--time)"
+    assert not any(unit.moved for unit in got.units)
     assert outcome(compared(units, slow, runs=1, turns=8)).moved
 
 

@@ -68,8 +68,8 @@ def test_the_same_is_asked_of_the_narrow_interval():
 @given(st.floats(0.001, 0.5), st.floats(0.5, 2), st.floats(0.5, 2))
 def test_the_same_is_within_what_is_asked(within, one, other):
     low, high = sorted((one, other))
-    told = measure(low, high)._replace(same_within=within)
-    assert (told.verdict == "same") == (1 - within <= low and high <= 1 + within)
+    got = measure(low, high)._replace(same_within=within)
+    assert (got.verdict == "same") == (1 - within <= low and high <= 1 + within)
 
 
 @given(st.floats(0.01, 10), st.floats(0.01, 10))
@@ -86,12 +86,12 @@ def test_swapped_sides_say_the_opposite(one, other):
 
 @given(st.floats(0.01, 10), st.floats(1, 5))
 def test_a_verdict_never_contradicts_its_ratio(ratio, reach):
-    told = measure(ratio / reach, ratio * reach, ratio=ratio)
-    if told.verdict == "slower":
-        assert told.judged.ratio > 1
-    if told.verdict == "faster":
-        assert told.judged.ratio < 1
-    assert told.judged.width == pytest.approx(reach**2)
+    got = measure(ratio / reach, ratio * reach, ratio=ratio)
+    if got.verdict == "slower":
+        assert got.judged.ratio > 1
+    if got.verdict == "faster":
+        assert got.judged.ratio < 1
+    assert got.judged.width == pytest.approx(reach**2)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Units of work by a label: which key tells them, and that its values add up."""
+"""Units of work by a label: which key gives them, and that its values add up."""
 
 import pytest
 from hypothesis import given
@@ -45,10 +45,10 @@ def test_the_values_of_a_label_and_what_has_none_add_up_to_the_total(base, new):
     diff = compared(made(*base), made(*new), work=(3, 5))
     if not any(labels for labels, _ in (*base, *new)):
         return
-    told = by_label(diff, "endpoint")
-    sums = merged(told.runs)
+    output = by_label(diff, "endpoint")
+    sums = merged(output.runs)
     assert tuple(int(side.sum()) for side in sums) == diff.totals
-    for value, *both in zip(told.values, *sums, strict=True):
+    for value, *both in zip(output.values, *sums, strict=True):
         for side, got in zip((base, new), both, strict=True):
             of_it = (
                 n
@@ -64,7 +64,7 @@ def test_the_values_of_a_label_and_what_has_none_add_up_to_the_total(base, new):
         (of_keys("endpoint"), "endpoint"),
         (of_keys("colour"), "colour"),
         (of_keys("zone", "route", "endpoint"), "endpoint"),
-        # Two keys that nobody knows: either may tell.
+        # Two keys that nobody knows: either may be the one.
         (of_keys("colour", "zone"), None),
         # Where a sample was taken is no work.
         (of_keys("thread"), None),
@@ -74,9 +74,9 @@ def test_the_values_of_a_label_and_what_has_none_add_up_to_the_total(base, new):
         (of_keys("endpoint", values=tuple("abcdefghijklmnopqrstuvwxyz")), "endpoint"),
     ],
 )
-def test_a_key_that_tells_the_work_is_found(diff, key):
-    told = by_label(diff)
-    assert (None if told is None else told.key) == key
+def test_a_key_that_shows_the_work_is_found(diff, key):
+    output = by_label(diff)
+    assert (None if output is None else output.key) == key
 
 
 def test_a_key_that_is_asked_for_is_taken_whatever_it_covers():

@@ -42,7 +42,7 @@ def test_two_alike_have_no_caveat():
         (cpu(), cpu(duration_ns=12 * 10**9), {}, ["duration"]),
         (cpu(), cpu(duration_ns=10_900_000_000), {}, []),
         (cpu(duration_ns=4 * 10**9), cpu(duration_ns=4 * 10**9), {}, ["short"]),
-        (cpu(), cpu(2000), {}, []),  # shares are alike: the outcome says that none is told
+        (cpu(), cpu(2000), {}, []),  # shares are alike: the outcome says that none is
         (cpu(2000), cpu(), {}, []),
         # From Go 1.26 durations are right.
         (cpu(duration_ns=10**9, name=NEWEST), cpu(duration_ns=10**9, name=NEWEST), {}, []),

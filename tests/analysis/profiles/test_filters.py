@@ -99,13 +99,13 @@ def test_samples_without_a_stack_are_left_out_by_any_name_filter():
      for yes in (True, False)]
     + [("tagfocus", False), ("tagignore", False)],
 )  # fmt: skip
-def test_a_filter_that_matches_nothing_is_told(option, matched):
+def test_a_filter_that_matches_nothing_is_reported(option, matched):
     found = filtered(cpu(STACKS), Filters(**{option: "work" if matched else "nowhere"}))
     want = () if matched else (f"{option}=nowhere matched no samples",)
     assert found.warnings == want
 
 
-def test_show_is_told_if_hide_took_all_it_would_show():
+def test_show_is_reported_if_hide_took_all_it_would_show():
     found = filtered(cpu(STACKS), Filters(hide="json", show="json"))
     assert found.warnings == ("show=json matched no samples",)
 

@@ -69,8 +69,8 @@ def test_rules_that_need_no_go_run_and_no_word_is_of_go(cli, as_cpu):
     short = cli(as_cpu("base"), as_cpu("new"), "--work", work).out
     assert not re.search(GO, short)
     out = cli(as_cpu("base"), as_cpu("new"), "--work", work, "--full").out
-    told = out.partition("\nWhy")[2].partition("\nGot slower")[0]
-    assert re.search(r"1\. dearer and hash use more CPU\. ▲.*\n +dearer .*3\.68×", told)
+    got = out.partition("\nWhy")[2].partition("\nGot slower")[0]
+    assert re.search(r"1\. dearer and hash use more CPU\. ▲.*\n +dearer .*3\.68×", got)
     assert "▲" in out
     assert not re.search(GO, out)
     assert "ms/op" in out

@@ -21,9 +21,9 @@ NAMES = st.sampled_from((STOPPED, "main.a", "main.b"))
 def counts(of):
     """Return samples by the name of their leaf function, "" for none."""
     made = side("base", [Capture("cpu", "profile", of)])
-    told = counts_by_run(made, 0, 1.0, None)
+    got = counts_by_run(made, 0, 1.0, None)
     names = [*dict.fromkeys(made.profile.function_names()), ""]
-    ((length,), column) = told.exposure, told.counts[:, 0].tolist()
+    ((length,), column) = got.exposure, got.counts[:, 0].tolist()
     assert length == of.duration_ns
     return {n: v for n, v in zip(names, column, strict=True) if v}
 
@@ -31,11 +31,11 @@ def counts(of):
 def by_whole_stacks(of):
     """Return the same, from all frames of each stack."""
     samples = of.values[:, 0].tolist()
-    told = Counter()
+    got = Counter()
     for (names, _), value in zip(stacks(of), samples, strict=True):
         stopped = names[:1] == [STOPPED] and len(names) > 1
-        told[names[stopped] if names else ""] += value
-    return {name: value for name, value in told.items() if value}
+        got[names[stopped] if names else ""] += value
+    return {name: value for name, value in got.items() if value}
 
 
 @given(samples=st.lists(st.tuples(st.lists(NAMES, max_size=4), st.integers(0, 9))))
@@ -45,10 +45,10 @@ def test_leaves_are_those_of_whole_stacks(samples):
 
 
 def test_leaves_of_a_real_profile_are_inlined_functions_and_what_was_stopped():
-    told = capture(DATA / "health-check" / "base" / "cpu.pb.gz")
-    frames = told.frames()
-    top = np.array(told.function_names())[told.locations.line_function[frames.line]]
-    inlined = np.diff(told.locations.line_offsets)[told.stack_locations] > 1
-    assert inlined[told.stack_offsets[:-1]].any()
+    got = capture(DATA / "health-check" / "base" / "cpu.pb.gz")
+    frames = got.frames()
+    top = np.array(got.function_names())[got.locations.line_function[frames.line]]
+    inlined = np.diff(got.locations.line_offsets)[got.stack_locations] > 1
+    assert inlined[got.stack_offsets[:-1]].any()
     assert (top[frames.offsets[:-1]] == STOPPED).any()
-    assert counts(told) == by_whole_stacks(told)
+    assert counts(got) == by_whole_stacks(got)

@@ -36,15 +36,15 @@ def test_a_unit_says_what_it_means(kind, words):
 
 
 def test_a_wait_by_time_and_a_cost_by_operation_say_so():
-    def told(kind, mode):
+    def text_of(kind, mode):
         by = Normalization(mode, 0.1, 0.1, "a reason")
         return unit_words(replace(profile_diff("syncpool", kind), normalization=by))
 
-    assert told("mutex", "per_second").endswith("s/s (seconds waited per second)")
-    assert told("mutex", "per_work").endswith("s/op (per op)")
-    assert told("cpu", "per_second") == "cores (CPU seconds per second)"
-    assert told("allocs", "per_work").endswith("B/op (per op)")
-    assert told("cpu", "share") == "s (new scaled to base)"
+    assert text_of("mutex", "per_second").endswith("s/s (seconds waited per second)")
+    assert text_of("mutex", "per_work").endswith("s/op (per op)")
+    assert text_of("cpu", "per_second") == "cores (CPU seconds per second)"
+    assert text_of("allocs", "per_work").endswith("B/op (per op)")
+    assert text_of("cpu", "share") == "s (new scaled to base)"
 
 
 @pytest.mark.parametrize(

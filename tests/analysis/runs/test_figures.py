@@ -20,7 +20,7 @@ from pprofdiff.plots.pagecharts import run_charts
 from pprofdiff.report.json.document import render
 from pprofdiff.report.model import report_of
 from tests.analysis.building import groups_of
-from tests.analysis.outcome.evidence import bench, cpu, load, told
+from tests.analysis.outcome.evidence import bench, compared_sides, cpu, load
 from tests.conftest import DATA
 
 UNCHANGED = DATA / "unchanged"
@@ -98,7 +98,7 @@ def test_a_run_began_when_its_cpu_profile_did(unchanged):
         for capture in side.runs
     }
     assert None not in {start for _, start in starts}
-    # An allocs profile tells when it was written, benchmarks tell nothing.
+    # An allocs profile shows when it was written, benchmarks show nothing.
     alone = captured(
         [UNCHANGED / "run1/allocs.pb.gz"], [UNCHANGED / "run1/allocs.pb.gz"]
     )
@@ -113,7 +113,7 @@ def test_profiles_of_one_run_add_up():
         )
         for run, i, samples in ((0, 1, 30), (0, 2, 12), (1, 1, 5))
     )
-    comparison = told(base, cpu({"main.f": 7}))
+    comparison = compared_sides(base, cpu({"main.f": 7}))
     assert by_run(comparison, "cpu.samples") == {
         ("base", 0): 42, ("base", 1): 5, ("new", 1): 7,
     }  # fmt: skip
@@ -121,7 +121,7 @@ def test_profiles_of_one_run_add_up():
 
 def test_a_benchmark_s_values_of_one_run_are_their_geometric_mean():
     base = bench({"A": (100, 400), "B": 7}, {"A": 300})
-    comparison = told(base, bench({"A": 50}))
+    comparison = compared_sides(base, bench({"A": 50}))
     values = by_run(comparison, "benchmark.A-4.sec/op")
     assert values == pytest.approx(
         {("base", 1): 200e-9, ("base", 2): 300e-9, ("new", 1): 50e-9}
@@ -134,29 +134,29 @@ def test_a_benchmark_s_values_of_one_run_are_their_geometric_mean():
 
 def test_allocations_of_nothing_are_nothing():
     base = bench({"A": (0, 8)}, {"A": 0}, unit="B/op")
-    comparison = told((*base, *bench({"A": 5})), bench({"A": 5}))
+    comparison = compared_sides((*base, *bench({"A": 5})), bench({"A": 5}))
     assert by_run(comparison, "benchmark.A-4.B/op") == {("base", 1): 4, ("base", 2): 0}
 
 
 def test_load_generators_count_operations_a_second():
-    comparison = told((*load(50.0), *cpu({"main.f": 7})), cpu({"main.f": 7}))
+    comparison = compared_sides((*load(50.0), *cpu({"main.f": 7})), cpu({"main.f": 7}))
     assert by_run(comparison, "load.per_second") == {("base", 1): 50.0}
     # Whether two of one run went at once, or one after the other, is not known.
     both = tuple(replace(one, run_known=True) for one in (*load(50.0), *load(9.0)))
     base = (*both, replace(cpu({"main.f": 7})[0], run_known=True))
-    comparison = told(base, cpu({"main.f": 7}))
+    comparison = compared_sides(base, cpu({"main.f": 7}))
     assert by_run(comparison, "load.per_second") == {}
 
 
 @pytest.mark.parametrize("value", ["NaN", "+Inf", "1e308", "-5", "0"])
 def test_no_number_that_a_benchmark_prints_breaks_the_json(value):
     base = bench({"A": (value, value)}, {"A": (100, value)}, unit="widgets")
-    comparison = told((*base, *bench({"T": 5})), bench({"T": 5}))
+    comparison = compared_sides((*base, *bench({"T": 5})), bench({"T": 5}))
     document = json.loads(render(report_of(comparison)))
     assert {row["figure"] for row in document["runs"]} >= {"benchmark.T-4.sec/op"}
 
 
-def test_gc_logs_tell_of_each_run():
+def test_gc_logs_show_of_each_run():
     lines = LOG.splitlines(keepends=True)
     gc = [i for i, line in enumerate(lines) if line.startswith(b"gc ")]
     parts = [b"".join(lines[: gc[n]]) for n in (20, 50)]
@@ -180,23 +180,25 @@ def test_gc_logs_tell_of_each_run():
 def test_headlines_are_time_and_cpu_an_operation():
     """Of several benchmarks a run's time is their geometric mean, if it has all."""
     base = bench({"A": 100, "B": 400}, {"A": 200, "B": 800}, {"A": 1})
-    (one,) = headline_runs(told(base, bench({"A": 10, "B": 10})))
+    (one,) = headline_runs(compared_sides(base, bench({"A": 10, "B": 10})))
     assert (one.id, one.source) == ("time", "the geometric mean of 2 benchmarks")
     assert dict(one.base) == pytest.approx({0: 200e-9, 1: 400e-9})
     assert dict(one.new) == pytest.approx({0: 10e-9})
-    assert headline_runs(told(bench({"A": 1}), bench({"A": 2}))) == []
+    assert headline_runs(compared_sides(bench({"A": 1}), bench({"A": 2}))) == []
     # No run of base has both: there is nothing to draw, and nobody stands apart.
-    apart = told(bench({"A": 1}, {"B": 2}), bench({"A": 1, "B": 2}, {"A": 1, "B": 3}))
+    apart = compared_sides(
+        bench({"A": 1}, {"B": 2}), bench({"A": 1, "B": 2}, {"A": 1, "B": 3})
+    )
     assert headline_runs(apart) == []
     assert run_charts(apart) == ()
 
 
 def test_cpu_an_operation_is_known_where_each_run_s_operations_are():
-    """Benchmarks beside CPU profiles tell them; 10 s at one operation in 1 ms."""
+    """Benchmarks next to CPU profiles give operations; 10 s at 1 ms/op."""
     loops = {("testing.(*B).runN", "main.main"): 500, "main.f": 250}
     base = (*cpu(loops), *cpu({**loops, "main.f": 500}))
     times = bench({"A": 1e6}, {"A": 2e6})
-    comparison = told((*base, *times), (*base, *times))
+    comparison = compared_sides((*base, *times), (*base, *times))
     time, cost = headline_runs(comparison)
     assert (time.id, cost.id) == ("time", "cpu")
     # 7.5 and 10 s of CPU, for 10 000 and 5 000 operations.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.runs.headline import headline_runs, outliers, outlying_runs
 from pprofdiff.report.model import report_of
-from tests.analysis.outcome.evidence import bench, cpu, told
+from tests.analysis.outcome.evidence import bench, compared_sides, cpu
 
 STEADY = (100, 101, 99, 100.5, 99.5)
 
@@ -36,7 +36,7 @@ def test_an_outlier_does_not_hide_another():
     ]
 
 
-def test_two_runs_tell_nothing():
+def test_two_runs_show_nothing():
     assert outliers([runs([1, 100]), runs([1, 100])]) == []
     assert outliers([{}, {}]) == []
     # Nor does a side of two call a run of three an outlier for its own spread.
@@ -82,7 +82,7 @@ def test_runs_that_differ_as_runs_do_are_seldom_named(spread, most, count):
 
 def test_it_is_a_warning_and_the_run_counts():
     steady = [{"A": value} for value in STEADY]
-    comparison = told(bench(*steady, {"A": 300}), bench(*steady))
+    comparison = compared_sides(bench(*steady, {"A": 300}), bench(*steady))
     (caveat,) = outlying_runs(comparison)
     assert caveat.id == "outlying-run"
     assert caveat.text == (
@@ -91,7 +91,7 @@ def test_it_is_a_warning_and_the_run_counts():
     )
     assert caveat in report_of(comparison).warnings
     assert outcome(comparison).headline.runs == (6, 5)
-    assert list(outlying_runs(told(bench(*steady), bench(*steady)))) == []
+    assert list(outlying_runs(compared_sides(bench(*steady), bench(*steady)))) == []
 
 
 def test_cpu_decides_where_it_is_known():
@@ -100,12 +100,14 @@ def test_cpu_decides_where_it_is_known():
     times = bench(*({"A": value} for value in (100, 101, 99, 300)))
     base = tuple(part for _ in range(4) for part in cpu(loops))
     # Of a third of the operations in the same 10 s, each has three times the CPU.
-    dear = told((*base, *times), (*base, *bench(*[{"A": 100}] * 4)))
+    dear = compared_sides((*base, *times), (*base, *bench(*[{"A": 100}] * 4)))
     assert [one.id for one in headline_runs(dear)] == ["time", "cpu"]
     (caveat,) = outlying_runs(dear)
     assert "the CPU/op of the other 3 runs" in caveat.text
     # Where it has a third of the CPU as well, an operation cost what it always did.
     third = cpu({("testing.(*B).runN", "main.main"): 167, "main.f": 83})
-    waited = told((*base[:3], *third, *times), (*base, *bench(*[{"A": 100}] * 4)))
+    waited = compared_sides(
+        (*base[:3], *third, *times), (*base, *bench(*[{"A": 100}] * 4))
+    )
     assert [one.id for one in headline_runs(waited)] == ["time", "cpu"]
     assert list(outlying_runs(waited)) == []

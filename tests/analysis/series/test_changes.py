@@ -1,4 +1,4 @@
-"""A series of one build shows no change; a step that was planted is told, where it is."""
+"""A series of one build shows no change; a planted step is found where it is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.fleets import making
 pytest.importorskip("ruptures")
 
 
-def told(made):
+def changed_in(made):
     """Return (step, function) of all functions that changed."""
     (kind,) = judge_series(made).kinds
     return [(one.step, curve.key) for curve in kind.functions for one in curve.changes]
@@ -38,7 +38,7 @@ def test_unlike_hosts_of_one_build_show_no_change(how):
     alarms = [
         (seed, changes)
         for seed in range(40)
-        if (changes := told(series(np.random.default_rng(seed), **how)))
+        if (changes := changed_in(series(np.random.default_rng(seed), **how)))
     ]
     assert len(alarms) <= 2, alarms
 
@@ -50,7 +50,9 @@ def test_unlike_hosts_of_one_build_show_no_change(how):
     ("more", "hosts", "steps", "first"),
     [(0.005, 40, 24, 9), (0.01, 16, 8, 5), (0.02, 12, 8, 1), (0.02, 12, 3, 2)],
 )
-def test_a_planted_step_is_told_at_its_window(more, hosts, steps, first, same_hosts):
+def test_a_planted_step_is_reported_at_its_window(
+    more, hosts, steps, first, same_hosts
+):
     rng = np.random.default_rng(hosts)
     planted = ((making.PLANTED, first, more),)
     made = series(rng, hosts, steps, planted=planted, same_hosts=same_hosts)
@@ -64,21 +66,23 @@ def test_a_planted_step_is_told_at_its_window(more, hosts, steps, first, same_ho
 
 
 @pytest.mark.slow
-def test_hardly_another_function_is_told_beside_the_planted_one():
+def test_hardly_another_function_is_reported_next_to_the_planted_one():
     planted = ((making.PLANTED, 4, 0.01),)
     steps = [
-        told(series(np.random.default_rng(seed), 12, 8, planted=planted, samples=6000))
+        changed_in(
+            series(np.random.default_rng(seed), 12, 8, planted=planted, samples=6000)
+        )
         for seed in range(20)
     ]
     assert all((4, making.PLANTED) in changes for changes in steps)
-    # `changes.ALARMS` of what is told.
+    # `changes.ALARMS` of what is reported.
     assert sum(len(changes) - 1 for changes in steps) <= 1
 
 
 def test_what_goes_up_and_down_again_changes_twice():
     planted = ((making.PLANTED, 4, 0.02), (making.PLANTED, 5, -0.02))
     made = series(np.random.default_rng(1), 20, 10, planted=planted)
-    assert told(made) == [(4, making.PLANTED), (5, making.PLANTED)]
+    assert changed_in(made) == [(4, making.PLANTED), (5, making.PLANTED)]
 
 
 def test_what_others_lose_of_a_larger_total_is_no_change_of_theirs():
@@ -93,10 +97,10 @@ def test_what_others_lose_of_a_larger_total_is_no_change_of_theirs():
     assert len([curve for curve in others if curve.changes]) <= 2
 
 
-def test_one_host_a_step_tells_nothing():
+def test_one_host_a_step_shows_nothing():
     counts = np.full((1, 6, 3), 1000)
     counts[0, 3:, 1] = 9000
-    assert told(of_counts(["a", "b", "c"], counts)) == []
+    assert changed_in(of_counts(["a", "b", "c"], counts)) == []
 
 
 def test_windows_that_are_empty_are_gaps():
@@ -134,4 +138,4 @@ def test_steps_that_shake_all_hosts_alike_are_no_changes():
     flat = measured.flat_of(np.arange(len(measured.functions))).transpose(1, 2, 0)
     shaken = np.exp(0.1 * rng.standard_normal((1, 24, flat.shape[2])))
     counts = rng.poisson(flat * shaken)
-    assert len(told(of_counts(measured.functions, counts))) <= 2
+    assert len(changed_in(of_counts(measured.functions, counts))) <= 2

@@ -39,11 +39,11 @@ def test_units_are_compared_with_themselves(of_unit):
     for _ in range(300):
         own, totals = counted(rng, 20, 6, spread=0.1, of_unit=of_unit)
         shares = shares_of(own, totals)
-        told = between(shares, 0, slice(0, 3), slice(3, 6))
-        steps.append(told.after - told.before)
-        shown.append((told.deviation, told.expected))
+        got = between(shares, 0, slice(0, 3), slice(3, 6))
+        steps.append(got.after - got.before)
+        shown.append((got.deviation, got.expected))
     ratio = np.sqrt(np.square(shown).mean(axis=0)) / np.std(steps)
-    # A tenth is what 300 trials tell; loads of other sizes make them wider, not less.
+    # A tenth is what 300 trials show; loads of other sizes make them wider, not less.
     assert (ratio > 0.9).all()
     assert (ratio < 1.35).all()
 
@@ -61,7 +61,7 @@ def test_units_of_one_step_alone_count_for_all_that_they_differ():
     assert other.variance[0, 0] > 25 * both.variance[0, 0] / 2
 
 
-def test_one_unit_tells_no_deviation():
+def test_one_unit_shows_no_deviation():
     shares = shares_of(np.array([[[1, 2, 3]]]), np.array([[10, 10, 10]]))
     assert np.isnan(shares.variance).all()
     assert between(shares, 0, slice(0, 1), slice(1, 3)).freedom == 0
@@ -74,11 +74,11 @@ def rows(rng, count, spread):
     return shares_of(rng.poisson(totals * 0.01 * np.exp(walk)), totals)
 
 
-def test_rows_tell_together_how_far_units_drift():
+def test_rows_show_together_how_far_units_drift():
     rng = np.random.default_rng(9)
     counts = moderation([rows(rng, 200, 0.0)])
     drifting = moderation([rows(rng, 200, 0.2)])
-    # Counts alone: a row's deviation is what is expected, and units need not tell.
+    # Counts alone: a row's deviation is what is expected, and units need not agree.
     assert counts.freedom > 50
     assert 1 <= counts.scale < 1.25
     # Four steps of a walk are further from the next four than steps apart are.
@@ -88,8 +88,8 @@ def test_rows_tell_together_how_far_units_drift():
 @pytest.mark.slow
 def test_few_rows_have_their_own_deviations():
     assert moderation([rows(np.random.default_rng(1), 5, 0.0)]) == ALONE
-    told = between(rows(np.random.default_rng(1), 1, 0.0), 0, slice(0, 4), slice(4, 8))
-    assert ALONE.deviation(told) == (pytest.approx(told.deviation), 9)
-    both = Moderation(4.0, 9.0).deviation(told)
-    mean = np.sqrt((4 * told.expected**2 + told.deviation**2) / 2)
+    got = between(rows(np.random.default_rng(1), 1, 0.0), 0, slice(0, 4), slice(4, 8))
+    assert ALONE.deviation(got) == (pytest.approx(got.deviation), 9)
+    both = Moderation(4.0, 9.0).deviation(got)
+    mean = np.sqrt((4 * got.expected**2 + got.deviation**2) / 2)
     assert both == (pytest.approx(mean), 18)

@@ -77,7 +77,7 @@ MOVES = [
 
 
 @pytest.mark.parametrize(("base", "new", "left"), MOVES)
-def test_moved_lines_are_no_change_beside_others(base, new, left):
+def test_moved_lines_are_no_change_next_to_others(base, new, left):
     both = texts(base, new)
     hunks = differences(both[0].lines, both[1].lines)
     assert code_changes(hunks, *both) == left

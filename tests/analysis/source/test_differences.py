@@ -17,11 +17,11 @@ class Told:
 
     def __init__(self, hunks):
         """Take what it shows."""
-        self.told = hunks
+        self.got = hunks
 
     def hunks(self, _base, _new):
         """Return what it shows."""
-        return self.told
+        return self.got
 
 
 def applied(base, new, hunks):
@@ -74,22 +74,22 @@ def test_a_function_that_only_moved_did_not_change():
     body = ("func f() {", "work()", "}")
     old = ("package p", *body, "x", "y", "z", "u", "v")
     now = ("package p", "x", "y", "z", "u", "v", *body)
-    told = (Hunk(2, 3, 1, 0), Hunk(9, 0, 7, 3))
+    got = (Hunk(2, 3, 1, 0), Hunk(9, 0, 7, 3))
     sides = (
         (SourceText("p.go", old, "git", "1"), Extent(2, 4)),
         (SourceText("p.go", now, "git", "2"), Extent(7, 9)),
     )
-    assert hunks_within(Told(told), *sides) == ()
+    assert hunks_within(Told(got), *sides) == ()
 
 
 def test_hunks_of_the_repository_are_taken_as_they_are():
     """Of several readings that a text allows, that of the pull request."""
     old = ("package p", "func f() {", "a", "a", "}", "x")
     now = ("package p", "// f", "func f() {", "a", "a", "a", "}", "x")
-    told = (Hunk(1, 0, 2, 1), Hunk(3, 0, 5, 1))
+    got = (Hunk(1, 0, 2, 1), Hunk(3, 0, 5, 1))
     sides = (
         (SourceText("p.go", old, "git", "1"), Extent(2, 5)),
         (SourceText("p.go", now, "git", "2"), Extent(3, 7)),
     )
-    assert hunks_within(Told(told), *sides) == (Hunk(3, 0, 5, 1),)
+    assert hunks_within(Told(got), *sides) == (Hunk(3, 0, 5, 1),)
     assert hunks_within(Told(None), *sides) != (Hunk(3, 0, 5, 1),)

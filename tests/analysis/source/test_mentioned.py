@@ -51,7 +51,7 @@ def profile(samples):
     )  # fmt: skip
 
 
-def told(tmp_path, calls, changes, **more):
+def report_on(tmp_path, calls, changes, **more):
     """Return the report where F costs twice as much, and the commit that did it."""
     repo = repository(tmp_path / "repo")
     files = FILES | {"f.go": CALLER.replace("CALLS", calls)}
@@ -86,7 +86,7 @@ OF_SUB = {"sub/sub.go": SUB.replace("return 1", "return n")}
     ids=["call", "two steps", "method", "package"],
 )  # fmt: skip
 def test_what_it_calls_is_named(tmp_path, calls, changes, sentence):
-    text, commit = told(tmp_path, calls, changes)
+    text, commit = report_on(tmp_path, calls, changes)
     assert f'{sentence}; {commit} "twice".' in text
 
 
@@ -113,7 +113,7 @@ def test_what_it_calls_is_named(tmp_path, calls, changes, sentence):
     ids=["no call", "other package", "not in it", "above", "comment", "types", "systems"],
 )  # fmt: skip
 def test_else_nothing_is_said(tmp_path, calls, changes):
-    text, _ = told(tmp_path, calls, changes)
+    text, _ = report_on(tmp_path, calls, changes)
     assert "Changed:" not in text
     assert "No line of" not in text
 
@@ -123,5 +123,5 @@ def test_else_nothing_is_said(tmp_path, calls, changes):
 def test_no_more_than_two_steps(tmp_path, third):
     more = "package m\n\nfunc more(t *T) int {\n	return step(t)\n}\n"
     calls = "_ = more(t)" if third else "_ = step(t)"
-    text, _ = told(tmp_path, calls, TWICE, more=more)
+    text, _ = report_on(tmp_path, calls, TWICE, more=more)
     assert ("Changed:" in text) is not third

@@ -77,7 +77,7 @@ def reported(tmp_path, stack, changes):
 
 
 def own(stack, samples):
-    """Return samples of F on a stack, or of F alone beside few of what it calls."""
+    """Return samples of F on a stack, or of F alone next to few of what it calls."""
     if stack[0] == "m.F":
         return {stack: samples}
     return {("m.F",): samples, stack: 200}

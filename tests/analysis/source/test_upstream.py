@@ -182,18 +182,18 @@ def test_costs_are_those_of_pprof(upstream, listings, side, tmp_path):
     pattern = f"{MODULE}|^main[.]"
     theirs = pprof_list(upstream.profiles[side], pattern, *places)
     costly = {
-        (function, f"{MODULE}/{file}", line): told[:2]
-        for (function, file, line), told in theirs.items()
-        if told[:2] != (0, 0)
+        (function, f"{MODULE}/{file}", line): got[:2]
+        for (function, file, line), got in theirs.items()
+        if got[:2] != (0, 0)
     }
     ours = {}
     for one in listings:
         place = (one.places.base, one.places.new)[side]
         for line in one.lines:
             number = (line.base, line.new)[side]
-            told = line.costs[side], line.costs[2 + side]
-            if number is not None and told != (0, 0):
-                ours[(place.lines.function, place.lines.file, number)] = told
+            got = line.costs[side], line.costs[2 + side]
+            if number is not None and got != (0, 0):
+                ours[(place.lines.function, place.lines.file, number)] = got
     assert ours == costly
 
 
@@ -206,11 +206,11 @@ def test_what_is_marked_is_what_git_marks(upstream, listings):
             continue
         if base.lines.function != new.lines.function:
             continue  # of one sample each, one may be taken for the other
-        told = upstream.repo.run(
+        got = upstream.repo.run(
             "diff", "-U0", f"{RELEASES[0]}:{base.path}", f"{RELEASES[1]}:{new.path}"
         )
         gone, added = set(), set()
-        for hunk in HUNK.findall(told):
+        for hunk in HUNK.findall(got):
             a, b, c, d = (int(part) if part else 1 for part in hunk)
             gone |= set(range(a, a + b))
             added |= set(range(c, c + d))

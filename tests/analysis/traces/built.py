@@ -213,10 +213,10 @@ def processor_states(trace, p):
 
 
 def limit_at(trace, time):
-    """Return GOMAXPROCS at a time; before it is told, what it is told to be first."""
+    """Return GOMAXPROCS at a time; before the first event, that event's value."""
     held = trace.gomaxprocs
-    told = [v for t, v in zip(held.time_ns, held.value, strict=True) if t <= time]
-    return int(told[-1] if told else held.value[0])
+    got = [v for t, v in zip(held.time_ns, held.value, strict=True) if t <= time]
+    return int(got[-1] if got else held.value[0])
 
 
 def within(trace, kind, *, only=lambda _: True):

@@ -76,7 +76,7 @@ def marked_by_chance(trace):
 
     In formats up to 1.21 they are those of deviation 3; in all, those of deviation 2
     where a call ends in the unit of the clock in which the other begins or loses its
-    processor: their order is not told.
+    processor: their order is not reported.
     """
     rows, ended, ended_or_met = _met_by_ends(trace)
     met = rows[(ended == 0) & (ended_or_met > 0)]

@@ -24,7 +24,7 @@ SWEEP, STOP = "GC incremental sweep", "stop-the-world ("
 
 
 def near(trace, ours, theirs, spans):
-    """Tell whether sums of so many spans are equal but for what Go moves their ends."""
+    """Return whether sums of so many spans are equal but for what Go moves their ends."""
     return abs(ours - theirs) <= slack_ns(trace) * spans
 
 
@@ -41,11 +41,11 @@ def test_sums_are_those_of_go(name):
     for mode, ours in found.worker_ns.items():
         theirs = go["mark_worker_ns"].get(f"GC ({mode})", 0)
         assert near(trace, ours, theirs, runs[mode])
-    told = go["assist_ns"]
+    got = go["assist_ns"]
     ours = found.assist_cpu_ns, found.assist_wait_ns
-    theirs = told.get("Running", 0), told.get("Waiting", 0) + told.get("Runnable", 0)
+    theirs = got.get("Running", 0), got.get("Waiting", 0) + got.get("Runnable", 0)
     # One that was on before the trace: here it counts from its begin, there from the
-    # event that tells of it.
+    # event that shows it.
     early = any(r["active"] for r in go["ranges"] if r["name"] == "GC mark assist")
     assists, end = ranges_of(trace, RangeKind.MARK_ASSIST)
     pieces = len(rows_within(trace, assists.goroutine, assists.start_ns, end)[0])
@@ -68,9 +68,9 @@ def test_sweeps_and_stops_are_those_of_go(name):
         ("swept", "bytes swept"),
         ("reclaimed", "bytes reclaimed"),
     ):
-        told = [(r["attributes"] or {}).get(name_of_go, 0) for r in sweeps]
+        got = [(r["attributes"] or {}).get(name_of_go, 0) for r in sweeps]
         values = getattr(ranges_of(trace, RangeKind.SWEEP)[0], field)
-        assert np.maximum(values, 0).sum() == sum(told)
+        assert np.maximum(values, 0).sum() == sum(got)
     stops = [r for r in go["ranges"] if r["name"].startswith(STOP)]
     assert {stop.kind: stop.count for stop in found.stops} == Counter(
         r["name"].removeprefix(STOP).removesuffix(")") for r in stops
@@ -179,18 +179,18 @@ def test_cycles_and_what_was_allocated(name):
         )
     )
     for row in frame.itertuples():
-        for time, told in (
+        for time, got in (
             (row.start_ns, row.live_start_bytes),
             (row.end_ns, row.live_end_bytes),
         ):
             before = [t for t in live if t <= time]
-            assert told == live[max(before, default=min(live))]
+            assert got == live[max(before, default=min(live))]
     values = trace.heap_live_bytes.value.tolist()
     rises = (max(b - a, 0) for a, b in pairwise(values))
     assert found.allocated_bytes == sum(rises)
 
 
-def test_without_a_collector_nothing_is_told():
+def test_without_a_collector_nothing_is_reported():
     found = collections(empty())
     assert found.gc_fraction is None
     assert found.allocated_bytes is None

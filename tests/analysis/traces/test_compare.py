@@ -149,8 +149,8 @@ def test_unlike_numbers_of_user_tasks_are_said():
         new = Capture(
             "new", "trace", replace(trace, tasks=trace.tasks.take(np.arange(some)))
         )
-        told = [c.text for c in compare_traces(("a", [base]), ("b", [new])).caveats()]
-        found = [text for text in told if "user tasks" in text]
+        got = [c.text for c in compare_traces(("a", [base]), ("b", [new])).caveats()]
+        found = [text for text in got if "user tasks" in text]
         assert bool(found) == said
         if said:
             assert "mail: 150 → 75 per second" in found[0]

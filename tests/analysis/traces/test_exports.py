@@ -46,12 +46,12 @@ def said(profile):
     return dict(found)
 
 
-def waits(told, kind):
+def waits(got, kind):
     """Return {stack: [(start, end)]} by Go's transitions and the rules of its export."""
     wanted = {"syscall": "Syscall", "sched": "Runnable"}.get(kind, "Waiting")
     words = {"net": ("network",), "sync": ("chan", "sync", "select")}.get(kind, ("",))
     ran = {}
-    for move in told["transitions"]:
+    for move in got["transitions"]:
         if move["scope"] == "goroutine" and move["from"] == "NotExist":
             ran.pop(move["id"], None)
         if move["scope"] == "goroutine" and (move["from"], move["to"]) != (
@@ -59,7 +59,7 @@ def waits(told, kind):
         ) and move["to"] == "Running":  # fmt: skip
             ran.setdefault(move["id"], move["time_ns"])
     found, begun = defaultdict(list), {}
-    for move in told["transitions"]:
+    for move in got["transitions"]:
         if move["scope"] != "goroutine":
             continue
         start = begun.get(move["id"])
@@ -75,7 +75,7 @@ def waits(told, kind):
         elif move["to"] != wanted:
             del begun[move["id"]]
             if move["time_ns"] > ran.get(move["id"], 0):
-                frames = told["stacks"][start["stack"]]
+                frames = got["stacks"][start["stack"]]
                 stack = tuple((f["func"], f["file"], f["line"]) for f in frames)
                 stack = () if set(stack) == {NOTHING} else stack
                 found[stack].append((start["time_ns"], move["time_ns"]))
@@ -88,13 +88,13 @@ def waits(told, kind):
 def test_exports_are_those_of_go(name):
     trace, _ = read(name)
     path = path_of(name)
-    told, ties = oracle.transitions(path), Ties(path)
+    got, ties = oracle.transitions(path), Ties(path)
     for kind in EXPORTS:
         theirs = said(pprof.decode(gzip.decompress(oracle.profile(path, kind))))
         profile = export(trace, kind)
         ours = said(profile)
         assert len(ours) == len(profile), "samples of one stack are one"
-        spans = waits(told, kind)
+        spans = waits(got, kind)
         assert ours.keys() == theirs.keys() == spans.keys(), kind
         for stack, (count, delay) in ours.items():
             held = spans[stack]

@@ -92,7 +92,7 @@ def read(name):
 
 
 def near(ours, theirs, slack):
-    """Tell whether two times, either of which may be missing, are equal but for ties."""
+    """Return whether two times, either of which may be missing, are equal but for ties."""
     if ours == theirs:  # a time of -1 is one: that of the first event of old traces
         return True
     if theirs is None or ours < 0:
@@ -100,14 +100,14 @@ def near(ours, theirs, slack):
     return abs(ours - theirs) <= slack
 
 
-def differences(trace, held, told, ties):
-    """Yield where figures, with Go's mistakes, differ from those that Go tells."""
+def differences(trace, held, got, ties):
+    """Yield where figures, with Go's mistakes, differ from Go's."""
     held = as_go_has_it(trace, held)
     places = {g: i for i, g in enumerate(trace.goroutines.id.tolist())}
-    assert set(places) == {g["id"] for g in told}
+    assert set(places) == {g["id"] for g in got}
     rows, spans = ties.of_goroutines(trace)
     again, by_chance = returning(trace), marked_by_chance(trace)
-    for theirs in told:
+    for theirs in got:
         g = theirs["id"]
         i = places[g]
         if i in again:
@@ -159,9 +159,9 @@ def test_only_goroutines_of_c_begin_again():
 @pytest.mark.parametrize("name", SOME)
 def test_figures_are_those_of_go(name):
     trace, held = read(name)
-    told = oracle.summary(path_of(name))
-    assert told["error"] is None
-    found = list(differences(trace, held, told["goroutines"], Ties(path_of(name))))
+    got = oracle.summary(path_of(name))
+    assert got["error"] is None
+    found = list(differences(trace, held, got["goroutines"], Ties(path_of(name))))
     assert found == []
 
 
@@ -203,24 +203,24 @@ def test_deviation_2_a_lost_processor_is_noticed_where_go_misses_it(end, noticed
     trace = decode(content)
     held = stats(trace)
     second = trace.goroutines.id.tolist().index(2)
-    told = oracle.summary(content)
-    (theirs,) = [g for g in told["goroutines"] if g["id"] == 2]
+    got = oracle.summary(content)
+    (theirs,) = [g for g in got["goroutines"] if g["id"] == 2]
     assert held.syscall_block_ns[second] > 0
     assert (theirs["syscall_block_ns"] > 0) == noticed
     assert bool(len(miscounted_by_go(trace))) == (not noticed)
     ties = Ties(content)
-    assert list(differences(trace, held, told["goroutines"], ties)) == []
+    assert list(differences(trace, held, got["goroutines"], ties)) == []
 
 
 @pytest.mark.go
 @pytest.mark.parametrize("name", PROFILED)
 def test_deviation_1_a_system_call_open_at_the_end_counts_once(name):
     """When Go's summary has it once too, the deviation and our words can go."""
-    trace, held, told = profiled(name)
+    trace, held, got = profiled(name)
     (place,) = named(trace, "main.inSyscallToTheEnd")
     open_ns = int(open_calls(trace)[place])
     assert 0 < open_ns <= held.syscall_block_ns[place] <= held.total_ns[place]
-    theirs = told[int(trace.goroutines.id[place])]
+    theirs = got[int(trace.goroutines.id[place])]
     slack = len(trace.threads)
     assert abs(theirs["sched_wait_ns"] - open_ns - held.sched_wait_ns[place]) <= slack
     assert abs(theirs["syscall_ns"] - open_ns - held.syscall_ns[place]) <= slack
@@ -229,7 +229,7 @@ def test_deviation_1_a_system_call_open_at_the_end_counts_once(name):
 @pytest.mark.go
 @pytest.mark.parametrize("name", PROFILED)
 def test_deviation_3_a_system_call_from_before_the_trace_has_no_processor(name):
-    trace, held, told = profiled(name)
+    trace, held, got = profiled(name)
     entered, _ = calls_entered_before(trace)
     assert len(entered)
     assert name != PROFILED[-1] or {*entered} == {
@@ -238,7 +238,7 @@ def test_deviation_3_a_system_call_from_before_the_trace_has_no_processor(name):
         *named(trace, "runtime/pprof.profileWriter"),
     }
     for place in entered.tolist():
-        theirs = told[int(trace.goroutines.id[place])]
+        theirs = got[int(trace.goroutines.id[place])]
         assert theirs["syscall_ns"] > 0 == held.syscall_ns[place]
         if open_calls(trace)[place]:
             whole = trace.end_ns - trace.start_ns
@@ -248,8 +248,8 @@ def test_deviation_3_a_system_call_from_before_the_trace_has_no_processor(name):
 
 def profiled(name):
     """Return a trace, its figures and Go's by goroutine."""
-    told = oracle.summary(path_of(name))["goroutines"]
-    return *read(name), {g["id"]: g for g in told}
+    got = oracle.summary(path_of(name))["goroutines"]
+    return *read(name), {g["id"]: g for g in got}
 
 
 def named(trace, name):
@@ -302,9 +302,9 @@ def test_groups_by_name_are_those_of_the_page():
     assert found.names == [
         names[found.group_of.tolist().index(i)] or INACTIVE for i in range(len(found))
     ]
-    told = dict(zip(found.names, found.system.tolist(), strict=True))
-    assert told["main.main"] is False
-    assert told["runtime.bgsweep"] is True
+    got = dict(zip(found.names, found.system.tolist(), strict=True))
+    assert got["main.main"] is False
+    assert got["runtime.bgsweep"] is True
     tracing = {n for n, t in zip(found.names, found.tracing, strict=True) if t}
     assert tracing == {
         "runtime/trace.(*traceMultiplexer).startLocked.func1",

@@ -36,10 +36,10 @@ CAUSES = {
 
 def cause_of(wait):
     """Return our word for the cause of one of the oracle's waits."""
-    told = wait["cause"], wait["reason"]
-    if told in CAUSES:
-        return CAUSES[told]
-    return f"unblocked: {told[1]}" if told[0] == "unblocked" else "stopped"
+    got = wait["cause"], wait["reason"]
+    if got in CAUSES:
+        return CAUSES[got]
+    return f"unblocked: {got[1]}" if got[0] == "unblocked" else "stopped"
 
 
 @pytest.mark.go

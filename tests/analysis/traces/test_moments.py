@@ -106,7 +106,7 @@ def counted(trace):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STORIES)
-def test_moments_are_what_the_tables_tell(name):
+def test_moments_are_what_the_tables_show(name):
     diff = story(name)
     wait, stop, window = (moment_pair(diff, moment) for moment in MOMENTS)
     for i, side in enumerate(diff.sides):

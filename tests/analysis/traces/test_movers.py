@@ -34,8 +34,8 @@ def check_sums(diff):
         found = [m for m in movers(diff, state) if m.reason != "forever"]
         rows = [row for row in diff.states if row.state in names]
         for field in ("base_ns", "new_ns"):
-            told = sum(getattr(row, field) for row in rows)
-            assert sum(getattr(m, field) for m in found) == told, (state, field)
+            got = sum(getattr(row, field) for row in rows)
+            assert sum(getattr(m, field) for m in found) == got, (state, field)
 
 
 @pytest.mark.slow
@@ -64,11 +64,11 @@ def test_of_any_traces_it_is_the_time_of_the_programs_goroutines(base, new, stat
         held = side.groups
         own = ~(held.system | held.tracing)[held.group_of]
         whole = state_profile(side.trace, state, goroutines=own).values.sum(axis=0)
-        told = [
+        got = [
             sum(getattr(m, f"{field}_{what}") for m in found)
             for what in ("number", "ns")
         ]
-        assert told == whole.tolist()
+        assert got == whole.tolist()
 
 
 @pytest.mark.parametrize("name", STORIES)

@@ -55,9 +55,9 @@ def mean(series):
     return float(np.dot(series.share[:-1], lasts) / series.duration_ns)
 
 
-def early_assists(told):
-    """Tell whether an assist was on before the trace, where Go counts one too many."""
-    return any(r["active"] and r["name"] == "GC mark assist" for r in told["ranges"])
+def early_assists(got):
+    """Return whether an assist was on before the trace, where Go counts one too many."""
+    return any(r["active"] and r["name"] == "GC mark assist" for r in got["ranges"])
 
 
 @pytest.mark.whole
@@ -108,9 +108,9 @@ def test_go_itself_keeps_workers_that_have_stopped():
 @pytest.mark.go
 def test_go_itself_counts_an_early_assist_for_ever():
     for name in ("zstd/base", "rss-search/base"):
-        told = oracle.summary(path_of(name))
-        assert early_assists(told)
-        assisted = told["assist_ns"]["Running"]
+        got = oracle.summary(path_of(name))
+        assert early_assists(got)
+        assisted = got["assist_ns"]["Running"]
         found = utilisation(trace_of(name), Taken.ASSIST)
         taken = (1 - mean(found)) * found.duration_ns * 2
         # Two processors, and one of them at a time: what runs is what is taken.
@@ -120,7 +120,7 @@ def test_go_itself_counts_an_early_assist_for_ever():
 
 
 @pytest.mark.go
-def test_go_itself_tells_the_minimum_for_every_quantile():
+def test_go_itself_shows_the_minimum_for_every_quantile():
     go = oracle.mutators(path_of("health-check/base"))[named(Taken.ASSIST), True]
     found = utilisation(trace_of("health-check/base"), Taken.ASSIST)
     for window in go["windows"]:
@@ -252,7 +252,7 @@ def mass_until(means, value):
     return total
 
 
-def test_a_trace_that_tells_no_gomaxprocs_has_none():
+def test_a_trace_that_shows_no_gomaxprocs_has_none():
     found = utilisation(empty())
     assert len(found.time_ns) == found.duration_ns == 0
     assert mean(found) is None

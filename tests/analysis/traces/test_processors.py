@@ -106,11 +106,9 @@ def test_counts_are_right_at_every_nanosecond(trace):
         assert values_at(series) == count
         assert (np.diff(series.time_ns) > 0).all()
         assert (np.diff(series.value) != 0).all()
-        told = concurrency(trace, state)
-        assert told.most == max(count.values())
-        assert told.mean == pytest.approx(
-            sum(count.values()) / (END - START), rel=1e-12
-        )
+        got = concurrency(trace, state)
+        assert got.most == max(count.values())
+        assert got.mean == pytest.approx(sum(count.values()) / (END - START), rel=1e-12)
         if len(series.value):
             assert series.value[-1] == 0
 

@@ -47,14 +47,14 @@ def several():
 @pytest.mark.slow
 def test_every_run_s_trace_is_looked_at(several):
     diff, _ = several
-    told = diff.run_ratios
-    assert {"wait.p50", "wait.p99", "gc.share", "utilisation"} <= {*told}
+    got = diff.run_ratios
+    assert {"wait.p50", "wait.p99", "gc.share", "utilisation"} <= {*got}
     for side, runs in enumerate(diff.runs):
         assert [*runs] == [0, 1, 2]
         assert [run.trace for run in runs.values()] == [
             traces(story)[side] for story in STORIES
         ]
-    for name, one in told.items():
+    for name, one in got.items():
         values = [[BY_KEY[name].of_run(t) for t in side.values()] for side in diff.runs]
         means = [np.exp(np.log(side).mean()) for side in values]
         assert (one.base, one.new) == pytest.approx(means)
@@ -87,7 +87,7 @@ def test_of_several_traces_of_one_run_the_longest_counts():
     assert "trace-several" in {caveat.id for caveat in diff.caveats()}
 
 
-def test_one_trace_a_side_is_told_as_before():
+def test_one_trace_a_side_is_reported_as_before():
     diff, _ = compared(of_stories(0, STORIES[:1]), of_stories(1, STORIES[:1]))
     assert diff.run_ratios == {}
     assert not diff.varies("wait.p99")

@@ -189,7 +189,7 @@ def test_waits_that_runs_differ_in_are_not_marked():
 
 
 def test_what_every_run_shows_is_marked(apart):
-    told = {(one.table, one.row) for one in apart.row_changes if one.change.significant}
+    got = {(one.table, one.row) for one in apart.row_changes if one.change.significant}
     marked = {
         (part.key, row.key)
         for part in trace_parts(apart)
@@ -198,7 +198,7 @@ def test_what_every_run_shows_is_marked(apart):
         if any(cell.mark for cell in row.cells)
     }
     assert ("causes", "busy_ns") in marked
-    assert marked <= told
+    assert marked <= got
 
 
 def test_a_row_s_figures_are_those_of_each_trace(diff):
@@ -224,8 +224,8 @@ def test_json_frames_and_tables_agree(diff):
     assert {row["table"] for row in rows} <= {*TABLES}
     frame = api.states.set_index(["state", "reason"])
     for row in trace_row(diff)["states"]:
-        told = frame.loc[(row["state"], row["reason"])]
-        assert (told["base_ns"], told["new_ns"]) == (row["base_ns"], row["new_ns"])
+        got = frame.loc[(row["state"], row["reason"])]
+        assert (got["base_ns"], got["new_ns"]) == (row["base_ns"], row["new_ns"])
     goroutines = api.goroutines
     for row in trace_row(diff)["goroutines"]:
         if row["new"] is not None:

@@ -65,7 +65,7 @@ def frames_of(trace, row):
 
 
 def stands(trace, g):
-    """Return where goroutine g stands in each of its rows, () where nothing tells."""
+    """Return where goroutine g stands in each of its rows, () where it is unknown."""
     at, before, found = (), None, []
     for _, _, state, row in built.rows_of(trace, g):
         if before is None:
@@ -117,7 +117,7 @@ def expected(trace, state):
     return found
 
 
-def told(profile):
+def samples_of(profile):
     """Return a profile's samples as `expected` does."""
     labels, strings = profile.labels, profile.strings
     texts = [{} for _ in range(len(profile))]
@@ -136,7 +136,7 @@ def told(profile):
 @given(traces(), st.sampled_from(STATES))
 @settings(derandomize=True, max_examples=examples(100))
 def test_samples_are_those_counted_one_by_one(trace, state):
-    assert told(state_profile(trace, state)) == expected(trace, state)
+    assert samples_of(state_profile(trace, state)) == expected(trace, state)
 
 
 @pytest.mark.slow
@@ -148,12 +148,12 @@ def test_parts_of_the_goroutines_add_up(trace, state, data):
     chosen = np.array(some, np.bool_)
     parts = Counter()
     for mask in (chosen, ~chosen):
-        for key, (count, time) in told(
+        for key, (count, time) in samples_of(
             state_profile(trace, state, goroutines=mask)
         ).items():
             parts[key, "count"] += count
             parts[key, "time"] += time
-    whole = told(state_profile(trace, state))
+    whole = samples_of(state_profile(trace, state))
     assert parts == Counter(
         {
             (k, n): v

@@ -1,1 +1,1 @@
-"""Execution traces: pprofdiff beside ``go tool trace``."""
+"""Execution traces: pprofdiff next to ``go tool trace``."""

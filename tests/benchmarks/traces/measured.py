@@ -44,7 +44,7 @@ def measured(
             name = f"{workload}, {sizes_mb[0]:.2g} and {sizes_mb[1]:.2g} MB"
             row = TraceRow(name, compared(commands, rounds))
             rows.append(row)
-            print(f"{name}: {row.told()}", file=sys.stderr, flush=True)
+            print(f"{name}: {row.ratios()}", file=sys.stderr, flush=True)
     return rows
 
 

@@ -30,7 +30,7 @@ class TraceRow:
         """Return the spread of what a function says of each round."""
         return Spread.of([value(found) for found in self.rounds])
 
-    def told(self) -> str:
+    def ratios(self) -> str:
         """Return two traces' ratios in a line, for who waits for the rest."""
         wall, peak = self.of(_two_wall).middle, self.of(_two_peak).middle
         return f"{wall:.2f} x go tool trace's wall, {peak:.2f} x its memory"

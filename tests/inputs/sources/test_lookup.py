@@ -115,8 +115,8 @@ def test_differences_of_refs_are_those_of_git(alone):
     hunks = sources.hunks(*texts)
     assert applied(old, new, hunks) == new
     words = "--inter-hunk-context=0", "--no-color"
-    told = repo.run("diff", "-U0", *words, "HEAD~1..HEAD", "--", "m.go")
-    assert len(hunks) == len(re.findall("^@@", told, re.MULTILINE)) == 4
+    got = repo.run("diff", "-U0", *words, "HEAD~1..HEAD", "--", "m.go")
+    assert len(hunks) == len(re.findall("^@@", got, re.MULTILINE)) == 4
     assert Hunk(21, 4, 21, 0) in hunks
     assert [
         commit.subject for commit in sources.commits(*texts, Hunk(21, 4, 21, 0))
@@ -140,7 +140,7 @@ def test_commits_are_those_that_made_the_lines(alone):
 
 
 def test_an_ignore_list_that_is_not_there(alone):
-    """``git blame`` fails then; the commits that touched the lines are told instead."""
+    """``git blame`` fails then; the commits that touched the lines are reported instead."""
     repo = repository(alone / "repo")
     base = repo.commit("base", {"go.mod": "module m\n", "m.go": "a\n"})
     new = repo.commit("new", {"m.go": "a\nb\n"})
@@ -176,7 +176,7 @@ def gone(repo, base, new, folder=""):
 
 
 def test_the_only_commit_between_made_whatever_differs(alone):
-    """Its longest line stands elsewhere now, so that its text alone tells nothing."""
+    """Its longest line stands elsewhere now, so that its text alone shows nothing."""
     repo = repository(alone / "repo")
     base = repo.commit("base", {"go.mod": "module m\n", "f.go": GONE})
     new = repo.commit("moved", {"f.go": TWICE})

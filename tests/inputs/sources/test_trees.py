@@ -21,7 +21,7 @@ FILES = {
     "tools/lint/lint.go": "package lint\n",
 }
 CASES = [
-    # Built anywhere, the tail of the path and the package tell.
+    # Built anywhere, the tail of the path and the package decide.
     ("example.com/shop/v2.Serve", "/home/u/shop/server.go", "server.go"),
     ("example.com/shop/v2/http.Serve", "/home/u/x/http/server.go", "http/server.go"),
     ("example.com/shop/v2_test.TestServe", "/b/shop/server.go", "server.go"),

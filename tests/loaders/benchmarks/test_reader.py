@@ -61,7 +61,7 @@ def torn(lines, draw):
     """Return benchmarks with other output between name and values."""
     text = b""
     for before, after in lines:
-        # A count of nine digits or more is not to be told from digits before it.
+        # A count of nine digits or more can't be separated from digits before it.
         padded = after.startswith(b" ")
         text += before + draw.draw(st.sampled_from(NOISE if padded else LINES)) + after
     return text

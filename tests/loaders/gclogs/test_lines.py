@@ -53,14 +53,14 @@ def scanned(*blocks):
 
 
 def assert_read_as_reference(text, log=None):
-    """Compare whole lines of all runs, but for the timer, which lines do not tell."""
+    """Compare whole lines of all runs, but for the timer, which lines do not show."""
     log = log or scanned(text)
     runs = log.runs if log else ()
     got = [r for run in runs for r in rows(run.cycles) if not r["repaired"]]
     sides = []
     for side in got, reference(text):
-        told = [{**row, "timer": None} for row in side]
-        sides.append(sorted(told, key=lambda row: str(sorted(row.items()))))
+        output = [{**row, "timer": None} for row in side]
+        sides.append(sorted(output, key=lambda row: str(sorted(row.items()))))
     assert sides[0] == sides[1]
 
 

@@ -22,7 +22,7 @@ from .gctext import CAPTURES, DATA, GRAMMARS, printed, reference, rows
 
 WORKLOADS = Path(__file__).parents[2] / "workloads"
 DATED = re.compile(rb"\d{4}/\d\d/\d\d ")
-# How programs' lines begin; the last ones make numbers that nothing tells apart.
+# How programs' lines begin; the last ones make numbers that nothing separates.
 LOGGERS = {
     "log": lambda i: f"2026/11/20 09:35:{i % 60:02d} worker {i % 9} took {i} us",
     "slog": lambda i: (

@@ -78,7 +78,7 @@ def test_two_processes_at_a_time(story, seed):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_process_beside_a_much_older_one(seed):
+def test_a_process_next_to_a_much_older_one(seed):
     """A child that starts while its parent is at its hundredth collection."""
     chance = random.Random(seed)
     parent, child = (
@@ -114,11 +114,11 @@ def test_torn_heads_belong_to_their_process():
     assert [run.lines_expected for run in log.runs] == [10, 7]
 
 
-def test_processes_that_nothing_tells_apart_are_mixed():
+def test_processes_that_nothing_shows_apart_are_mixed():
     """Two processes at one number whose starts leave both orders open."""
     line = "gc {} @{}.{:03d}s 0%: 0+0+0 ms clock, 0+0/0/0+0 ms cpu, 4->4->{} MB, 5 MB goal, 2 P\n"
-    told = [(5, 1, 0), (5, 1, 1), (6, 3, 0), (6, 4, 1), (7, 5, 1), (7, 5, 0)]
-    text = "".join(line.format(n, t, 0, owner) for n, t, owner in told)
+    output = [(5, 1, 0), (5, 1, 1), (6, 3, 0), (6, 4, 1), (7, 5, 1), (7, 5, 0)]
+    text = "".join(line.format(n, t, 0, owner) for n, t, owner in output)
     log = parse(text.encode(), "log")
     assert log.mixed
     assert sum(run.lines_seen for run in log.runs) == 6

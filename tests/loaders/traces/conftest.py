@@ -22,7 +22,7 @@ from tests.traces.toolchains import (
 
 HERE = Path(__file__).parent
 VERSIONS = ("1.22.12", "1.23.12", "1.25.14", "1.26.8", "1.27.3")
-# What a trace is to show beside the ordinary.
+# What a trace is to show next to the ordinary.
 PLAIN, OBJECTS, FLIGHT = "plain", "objects", "flight"
 KINDS = [
     *((version, PLAIN) for version in VERSIONS),
@@ -60,7 +60,7 @@ def _make(go, kind, out):
 
 
 def _read_by_go(path):
-    """Tell whether Go reads a trace to its end."""
+    """Return whether Go reads a trace to its end."""
     try:
         return path.exists() and oracle.summary(path)["error"] is None
     except oracle.RefusedError:

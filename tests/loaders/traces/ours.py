@@ -65,7 +65,7 @@ class Plain:
         columns = held.start_ns.tolist(), (held.state > 0).tolist(), threads
         rows = list(zip(*columns, held.stolen.tolist(), strict=True))
         found = self._by_owner(self.processor_ids, held.offsets, rows)
-        # Go does not tell a processor in a system call from a running one.
+        # Go does not separate a processor in a system call from a running one.
         return {
             p: [r for i, r in enumerate(rows) if i == 0 or r[1] != rows[i - 1][1]]
             for p, rows in found.items()

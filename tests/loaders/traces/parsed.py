@@ -21,7 +21,7 @@ NOTHING = 2**64 - 1
 
 
 class Time(int):
-    """Nanoseconds; `moved` tells whether the event may be of any time before."""
+    """Nanoseconds; `moved` says whether the event may be of any time before."""
 
     moved: bool
 
@@ -33,7 +33,7 @@ class Time(int):
 
 
 def same(ours, theirs):
-    """Tell whether rows are equal, but for what Go may have moved events by."""
+    """Return whether rows are equal, but for what Go may have moved events by."""
     if isinstance(theirs, Time):
         return ours is not None and (ours == theirs or (theirs.moved and ours < theirs))
     if isinstance(theirs, (tuple, list)):
@@ -51,9 +51,9 @@ def assert_same(ours, theirs):
 
 
 def assert_processors(ours, theirs):
-    """Compare rows of processors; Go does not tell of each row whether it was stolen."""
+    """Compare rows of processors; Go does not say of each row whether it was stolen."""
     assert sorted(ours) == sorted(theirs)
-    told = {
+    got = {
         name: [
             (*mine[:3], mine[3] and go[3])
             for mine, go in zip(rows, theirs[name], strict=False)
@@ -63,7 +63,7 @@ def assert_processors(ours, theirs):
     assert {n: len(r) for n, r in ours.items()} == {
         n: len(r) for n, r in theirs.items()
     }
-    assert_same(told, theirs)
+    assert_same(got, theirs)
 
 
 class Event(NamedTuple):
@@ -106,7 +106,7 @@ def _events(lines):
     fields, stacks, frames, last, function = None, ([], []), [], 0, ""
 
     def whole():
-        return Event(*fields, *(once(_told(stack)) for stack in stacks))
+        return Event(*fields, *(once(_stack_of(stack)) for stack in stacks))
 
     for line in lines:
         if line[0] == "M" and (match := LINE.fullmatch(line.rstrip("\n"))):
@@ -145,7 +145,7 @@ def _moved(text):
     return resource, int(number), old, new, _reason(reason)
 
 
-def _told(frames):
+def _stack_of(frames):
     """Return a stack; one of which no frame says anything is none, as for Go."""
     return tuple(frames) if any(name or line for name, line in frames) else ()
 

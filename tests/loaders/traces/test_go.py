@@ -27,7 +27,7 @@ SOURCES = [*CAPTURES, *KINDS, "cgo-callback"]
 SOME = daily(
     SOURCES, [*(k for k in KINDS if k[1] == PLAIN), "cgo-callback"], rows=False
 )
-# What the file is made of, beside events of a time.
+# What the file is made of, next to events of a time.
 STRUCTURAL = {
     "EventBatch", "ExperimentalBatch", "Strings", "String", "Stacks", "Stack",
     "CPUSamples", "CPUSample", "Frequency", "Sync", "ClockSnapshot", "EndOfGeneration",
@@ -204,5 +204,5 @@ def test_new_traces_show_what_they_are_made_for(traces, source):
 
 
 def test_new_traces_have_samples(traces):
-    # Not each: in a run of 0.2 s beside other work the profiler's timers may not fire.
+    # Not each: in a run of 0.2 s next to other work the profiler's timers may not fire.
     assert any(len(read(traces(*kind)).trace.samples) for kind in KINDS)

@@ -45,7 +45,7 @@ OF_GOROUTINE = (RangeKind.STOP_THE_WORLD, RangeKind.MARK_ASSIST)
 def marks(*kinds):
     """Return a strategy: some marks of some types, no two with a column in common.
 
-    What tells events apart (owner, id, time) is drawn from few values, the other
+    What distinguishes events (owner, id, time) is drawn from few values, the other
     columns differ in each row, so that none is taken from a wrong one.
     """
     row = st.tuples(

@@ -106,10 +106,10 @@ def test_base_label_replaces_what_a_base_sample_had_before():
 
 def test_what_a_profile_says_of_having_been_subtracted():
     new, base = cpu({"a": 10}), cpu({"b": 10})
-    for diff, told in ((merge([new, base]), (False, False)),
+    for diff, got in ((merge([new, base]), (False, False)),
                        (subtract(new, base, label=True), (True, True)),
                        (subtract(new, base, label=False), (False, True))):  # fmt: skip
-        assert (is_diff(diff), bool((diff.values < 0).any())) == told
+        assert (is_diff(diff), bool((diff.values < 0).any())) == got
 
 
 def test_label_keys_may_come_in_any_order_but_values_of_a_key_may_not():

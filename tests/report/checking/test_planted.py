@@ -20,7 +20,7 @@ from tests.conftest import DATA
 
 
 @pytest.fixture(scope="module")
-def told():
+def planted_report():
     """Return a report with an outcome, causes and a split of GC CPU."""
     pair = DATA / "syncpool" / "base", DATA / "syncpool" / "new"
     return compare(*pair, work=(1000, 1000)).report()
@@ -74,77 +74,81 @@ FINDINGS = {
 }  # fmt: skip
 
 
-def test_a_report_contradicts_nothing(told):
-    assert found(told) == set()
-    assert of_tables(sections(told, Scope(full=True))) == []
-    assert told.outcome.headline is not None
-    assert told.gc is not None
-    check(told.outcome, told.findings, told.gc)
+def test_a_report_contradicts_nothing(planted_report):
+    assert found(planted_report) == set()
+    assert of_tables(sections(planted_report, Scope(full=True))) == []
+    assert planted_report.outcome.headline is not None
+    assert planted_report.gc is not None
+    check(planted_report.outcome, planted_report.findings, planted_report.gc)
 
 
 @pytest.mark.parametrize("name", FINDINGS)
-def test_what_is_planted_in_a_finding_is_found(told, name):
+def test_what_is_planted_in_a_finding_is_found(planted_report, name):
     fields, kind = FINDINGS[name]
-    planted = with_cause(told, **fields)
+    planted = with_cause(planted_report, **fields)
     assert kind in found(planted)
     with pytest.raises(ContradictionError, match=kind):
         check(planted.outcome, planted.findings)
 
 
-def test_a_number_of_a_title_without_evidence_is_found(told):
-    shown = tuple(sections(told, Scope(full=True)))
-    assert of_evidence(told.findings, shown) == []
-    planted = with_cause(told, **rising("123 → 456 s", 123.0, 456.0))
+def test_a_number_of_a_title_without_evidence_is_found(planted_report):
+    shown = tuple(sections(planted_report, Scope(full=True)))
+    assert of_evidence(planted_report.findings, shown) == []
+    planted = with_cause(planted_report, **rising("123 → 456 s", 123.0, 456.0))
     assert "a number without evidence" in {
         one.check for one in of_evidence(planted.findings, shown)
     }
 
 
-def test_evidence_against_the_row_of_its_name_is_found(told):
-    shown = tuple(sections(told, Scope(full=True)))
-    rows = [fact for f in told.findings.found for fact in f.evidence]
+def test_evidence_against_the_row_of_its_name_is_found(planted_report):
+    shown = tuple(sections(planted_report, Scope(full=True)))
+    rows = [fact for f in planted_report.findings.found for fact in f.evidence]
     cycles = next(fact for fact in rows if fact.what == "cycles per second")
     planted = with_cause(
-        told, title="", evidence=(cycles._replace(new=cycles.new * 1.01),)
+        planted_report, title="", evidence=(cycles._replace(new=cycles.new * 1.01),)
     )
     assert "evidence against its row" in {
         one.check for one in of_evidence(planted.findings, shown)
     }
 
 
-def test_one_fact_with_two_values_is_found(told):
+def test_one_fact_with_two_values_is_found(planted_report):
     facts = [
         (Fact("live heap", "gctrace H2", value, 2.0, "MiB"),) for value in (1.0, 1.5)
     ]
     some = [
         f._replace(evidence=fact)
-        for f, fact in zip(told.findings.found, facts, strict=False)
+        for f, fact in zip(planted_report.findings.found, facts, strict=False)
     ]
-    planted = told._replace(findings=told.findings._replace(found=tuple(some)))
+    planted = planted_report._replace(
+        findings=planted_report.findings._replace(found=tuple(some))
+    )
     assert "two values" in found(planted)
 
 
-def test_figures_against_their_outcome_are_found(told):
-    first = told.outcome.headline
+def test_figures_against_their_outcome_are_found(planted_report):
+    first = planted_report.outcome.headline
     ratio = first.judged.ratio
     for change, more_is, verdict, kind in (
-        ({"low": ratio * 2, "high": ratio * 3}, first.more_is, told.outcome.verdict, "interval"),
+        ({"low": ratio * 2, "high": ratio * 3}, first.more_is, planted_report.outcome.verdict, "interval"),
         ({"ratio": 0.5, "low": 0.4, "high": 0.6, "narrow": (0.45, 0.55)}, "slower", "slower", "verdict against its figure"),
         ({"ratio": 1.5, "low": 0.4, "high": 2.6, "narrow": (0.45, 2.55)}, "slower", "slower", "verdict against its interval"),
         ({}, "", "slower", "verdict without a figure"),
     ):  # fmt: skip
         one = first._replace(judged=first.judged._replace(**change), more_is=more_is)
-        outcome = replace(told.outcome, verdict=verdict, measures=(one,))
-        assert kind in found(told._replace(outcome=outcome))
+        outcome = replace(planted_report.outcome, verdict=verdict, measures=(one,))
+        assert kind in found(planted_report._replace(outcome=outcome))
 
 
-def test_sums_of_gc_that_do_not_close_are_found(told):
-    split = told.gc.split
+def test_sums_of_gc_that_do_not_close_are_found(planted_report):
+    split = planted_report.gc.split
     off = split._replace(price=split.price._replace(part=split.price.part * 2 + 1e3))
-    assert "a sum" in found(told._replace(gc=told.gc._replace(split=off)))
+    assert "a sum" in found(
+        planted_report._replace(gc=planted_report.gc._replace(split=off))
+    )
 
 
-def test_a_ruling_beyond_its_limit_that_passes_is_found(told):
+def test_a_ruling_beyond_its_limit_that_passes_is_found(planted_report):
     ruling = Ruling(
         "total:+5%",
         "pass",
@@ -156,12 +160,12 @@ def test_a_ruling_beyond_its_limit_that_passes_is_found(told):
         high=12.0,
         allowed=5.0,
     )
-    assert "gate" in found(told, rulings=(ruling,))
+    assert "gate" in found(planted_report, rulings=(ruling,))
 
 
 @pytest.mark.parametrize(("role", "kind"), [("delta", "cell"), ("mark", "mark")])
-def test_rows_against_their_values_are_found(told, role, kind):
-    section = next(iter(sections(told, Scope(full=True))))
+def test_rows_against_their_values_are_found(planted_report, role, kind):
+    section = next(iter(sections(planted_report, Scope(full=True))))
     table = next(
         p
         for p in section.parts

@@ -141,8 +141,8 @@ def assert_marked(document, marks, wanted):
         # No change would be beyond noise where the formula has no limit.
         assert (mark == 1) == (not beyond and (needs is None or np.isinf(needs)))
         if mark > 1:
-            told = document["reach"] * step ** (mark - 2)
-            assert needs * (1 - 1e-9) <= told <= needs * step * (1 + 1e-9)
+            got = document["reach"] * step ** (mark - 2)
+            assert needs * (1 - 1e-9) <= got <= needs * step * (1 + 1e-9)
 
 
 def sums_of_names(document):
@@ -197,7 +197,7 @@ def test_functions_are_exact_whatever_is_folded(pair, budget):
     folded = any(node[2] for node in unpacked(document))
     assert (document["hidden"] is not None) == folded
     # Two functions may have one name: closures that are not each other's.
-    told = Counter[tuple[str, int]]()
+    got = Counter[tuple[str, int]]()
     for name, hidden, *sides in zip(
         names_of(document),
         hidden_of(document),
@@ -208,7 +208,7 @@ def test_functions_are_exact_whatever_is_folded(pair, budget):
         for place, (drawn, more) in enumerate(
             zip((*sides[0], *sides[1]), (*hidden[0], *hidden[1]), strict=True)
         ):
-            told[name, place] += drawn + more
+            got[name, place] += drawn + more
     table = diff.table("functions")
     wanted = Counter[tuple[str, int]]()
     for name, *values in zip(
@@ -219,8 +219,8 @@ def test_functions_are_exact_whatever_is_folded(pair, budget):
         for place, value in enumerate(values):
             wanted[name, place] += value
     left = Counter(table.names) - Counter(names_of(document))
-    part = {name for name, _ in told} - left.keys()
-    assert {k: v for k, v in told.items() if k[0] in part} == {
+    part = {name for name, _ in got} - left.keys()
+    assert {k: v for k, v in got.items() if k[0] in part} == {
         (name, place): wanted[name, place] for name in part for place in range(4)
     }
     # Of a tree without folded callees, all functions that have a value have a node.
@@ -262,9 +262,9 @@ def assert_labels_share_out(diff, document):
             named = [sum(v[i] for v in wanted[key].values()) for i in (0, 1)]
             without = zip(diff.totals, named, strict=True)
             wanted[key][""] = tuple(total - part for total, part in without)
-    told = labelled_of(document)
-    assert list(told) == list(wanted)[:3]
-    for key, by_value in told.items():
+    got = labelled_of(document)
+    assert list(got) == list(wanted)[:3]
+    for key, by_value in got.items():
         sums = {
             v: tuple(map(sum, zip(*pairs, strict=True)))
             for v, pairs in by_value.items()

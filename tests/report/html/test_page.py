@@ -164,5 +164,5 @@ def test_a_page_of_very_many_benchmarks_is_made(cli, tmp_path, monkeypatch):
     assert "(4,900 more) 0 worse, 0 better" in seen
     assert all(f"Name{i:05}" in seen for i in range(1, 5_000, 1000))
     assert "geomean" in seen
-    (told,) = json.loads(Path("x.json").read_text("utf-8"))["comparisons"]
-    assert len(told["rows"]) == 5_000
+    (got,) = json.loads(Path("x.json").read_text("utf-8"))["comparisons"]
+    assert len(got["rows"]) == 5_000

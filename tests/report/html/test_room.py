@@ -9,20 +9,20 @@ from pprofdiff.report.html.room import heights, opened, text_height
 
 
 @pytest.mark.parametrize(
-    ("told", "high", "others", "answers"),
+    ("got", "high", "others", "answers"),
     [
         ((True, True, True), (500, 500, 500), 0, (True, True, True)),
         ((True, False, True), (500, 9000, 500), 0, (True, False, True)),
         # What there is no room for does not take that of those behind it.
         ((True, True, True), (500, 9000, 500), 0, (True, False, True)),
         ((True, True, True), (500, 500, 500), 9000, (True, False, False)),
-        # The first that tells something is open, however long it is.
+        # The first that shows something is open, however long it is.
         ((False, True, True), (500, 9000, 500), 0, (False, True, False)),
         ((), (), 0, ()),
     ],
 )
-def test_sections_with_news_are_open_while_there_is_room(told, high, others, answers):
-    assert opened(told, high, others) == answers
+def test_sections_with_news_are_open_while_there_is_room(got, high, others, answers):
+    assert opened(got, high, others) == answers
 
 
 def test_what_is_folded_takes_a_line():

@@ -66,7 +66,7 @@ def marks_of(document):
 
 
 def hidden_of(document):
-    """Return (cum, flat), each (base, new), that each name has beside the nodes."""
+    """Return (cum, flat), each (base, new), that each name has outside the nodes."""
     count = len(document["suffix"])
     if document["hidden"] is None:
         return [((0, 0), (0, 0))] * count

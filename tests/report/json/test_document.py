@@ -159,7 +159,7 @@ def test_the_outcome_rests_on_its_first_figure(whole):
 
 
 @pytest.mark.parametrize("kinds", ["heap.pb.gz", "goroutine.pb.gz", "gctrace.log"])
-def test_what_tells_no_cost_has_no_outcome_and_nothing_is_null_by_half(written, kinds):
+def test_what_shows_no_cost_has_no_outcome_and_nothing_is_null_by_half(written, kinds):
     document = written(kinds=kinds)
     outcome = document["outcome"]
     check(

@@ -124,16 +124,16 @@ def test_sums_are_those_of_the_log(written, logs, name):
     paths = logs(name)
     gc = of_kind(written(*paths), "gctrace")
     for path, side in zip(paths, ("base", "new"), strict=True):
-        rows, told = reference(path.read_bytes()), gc[side]
-        assert told["cycles"] == told["lines_seen"] == len(rows)
-        assert told["lines_expected"] == rows[-1]["number"] - rows[0]["number"] + 1
+        rows, got = reference(path.read_bytes()), gc[side]
+        assert got["cycles"] == got["lines_seen"] == len(rows)
+        assert got["lines_expected"] == rows[-1]["number"] - rows[0]["number"] + 1
         for field, columns in SUMS.items():
-            assert told[field] == sum(row[c] for row in rows for c in columns) / 1000
-        assert told["forced_cycles"] == sum(row["forced"] for row in rows)
+            assert got[field] == sum(row[c] for row in rows for c in columns) / 1000
+        assert got["forced_cycles"] == sum(row["forced"] for row in rows)
         pauses = sorted(row[c] for row in rows for c in SUMS["stw_wall_ms"])
-        assert told["worst_pause_ms"] == pauses[-1] / 1000
-        assert told["p99_pause_ms"] == pauses[ceil(0.99 * len(pauses)) - 1] / 1000
-        assert told["allocated_mb"] == sum(
+        assert got["worst_pause_ms"] == pauses[-1] / 1000
+        assert got["p99_pause_ms"] == pauses[ceil(0.99 * len(pauses)) - 1] / 1000
+        assert got["allocated_mb"] == sum(
             b["heap_start_mb"] - a["heap_live_mb"] for a, b in pairwise(rows)
         ) + sum(row["heap_end_mb"] - row["heap_start_mb"] for row in rows)
 

@@ -183,7 +183,7 @@ def test_tasks_and_regions_by_name(tmp_path, cli):
 
 
 @pytest.mark.slow
-def test_what_a_trace_does_not_tell_is_null():
+def test_what_a_trace_does_not_show_is_null():
     run = Capture("x", "trace", empty())
     found = trace_row(compare_traces(("base", [run]), ("new", [run])))
     assert json.loads(json.dumps(found, allow_nan=False)) == found

@@ -77,7 +77,7 @@ def test_what_trips_is_an_error_and_no_data_a_warning(cli, zstd):
 
 
 @pytest.mark.slow
-def test_beside_a_report_they_are_no_part_of_it(cli, zstd):
+def test_next_to_a_report_they_are_no_part_of_it(cli, zstd):
     plainly = cli(*zstd, *rules(TRIPS))
     assert plainly.err == ""
     done = cli(*zstd, "--github-summary", *rules(TRIPS))
@@ -173,11 +173,11 @@ def test_hostile_names_stay_in_one_command(cli, zstd, name):
         file=f"example.com/{name.replace('/', '_')}/read.go",
     )  # fmt: skip
     (line,) = commands(Verdict("fail", (ruling,)))
-    told = read(line)
+    output = read(line)
     shown = ascii(name)[1:-1].replace("\\\\", "\\")
-    assert told.properties["title"] == f"pprofdiff cum:{shown}:+1%"
-    assert told.message == f"{shown} 1 → 2; limit +1%"
-    assert set(told.properties) == {"title", "file"}
+    assert output.properties["title"] == f"pprofdiff cum:{shown}:+1%"
+    assert output.message == f"{shown} 1 → 2; limit +1%"
+    assert set(output.properties) == {"title", "file"}
 
 
 @settings(derandomize=True)
@@ -185,9 +185,9 @@ def test_hostile_names_stay_in_one_command(cli, zstd, name):
 def test_any_text_comes_back(rule, what, file):
     ruling = Ruling(rule, "fail", what, "1 → 2", "", file=file)
     (line,) = commands(Verdict("fail", (ruling,)))
-    told = read(line)
-    assert told.level == "error"
-    for text, got in ((rule, told.properties["title"]), (what, told.message)):
+    output = read(line)
+    assert output.level == "error"
+    for text, got in ((rule, output.properties["title"]), (what, output.message)):
         if text.isprintable():
             assert text.strip() in got
 

@@ -153,7 +153,7 @@ def test_nothing_beyond_noise_is_said_first(comment):
     assert "<summary>Nothing changed beyond noise: cpu.</summary>" in page
     assert page.count("No group changed beyond noise on its own.") == 1
     assert page.count("No function's cum changed significantly.") == 1
-    # Why it is shares that are compared is said by what would tell more.
+    # Why shares are compared is said by what to give instead.
     assert page.count("--work BASE:NEW") == 1
     # Shares have no total that could be within it.
     assert page.count("within noise.") == page.count("In all") == 0

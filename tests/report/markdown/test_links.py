@@ -1,4 +1,4 @@
-"""Where changed lines and commits are on the web, as a CI job's variables tell."""
+"""Where changed lines and commits are on the web, as a CI job's variables show."""
 
 from __future__ import annotations
 

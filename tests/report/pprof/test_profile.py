@@ -136,13 +136,13 @@ def test_pprof_shows_the_verdict(cli, syncpool, tmp_path):
     ]
     words = [f"--fail-on={rule}" for rule in rules]
     assert cli(*sides, *words, "-q", "-o", path).status == 1
-    first, *told = subprocess.run(
+    first, *got = subprocess.run(
         ["go", "tool", "pprof", "-comments", path],
         capture_output=True, text=True, check=True,
     ).stdout.splitlines()  # fmt: skip
     assert first == "Verdict: fail: 1 of 4 rules tripped, 1 cannot tell, 1 without data"
     for line, rule, outcome in zip(
-        told, rules, ("fail", "pass", "cannot tell", "no data"), strict=True
+        got, rules, ("fail", "pass", "cannot tell", "no data"), strict=True
     ):
         assert line.startswith(f"{outcome}: {rule}: ")
         assert f"; limit {rule.rpartition(':')[2]}" in line

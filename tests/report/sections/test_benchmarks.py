@@ -242,8 +242,8 @@ def test_of_many_benchmarks_those_that_changed_most_are_shown():
     assert [cell.text.strip() for cell in last.cells] == [
         cell.text.strip() for cell in grid.rows[-1].cells
     ]
-    told = "Shown is what changed most; --full or -o x.json has all benchmarks."
-    assert told in plain.render(limited)
+    got = "Shown is what changed most; --full or -o x.json has all benchmarks."
+    assert got in plain.render(limited)
     assert len(benchmark_rows(diff)) == 2000
 
 

@@ -1,4 +1,4 @@
-"""Changed lines that moved and that no finding names are told in a table."""
+"""Changed lines that moved and that no finding names are reported in a table."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_lines_that_no_finding_names(refs):
     assert "f.go:5" in page(report)
 
 
-def test_lines_within_noise_are_not_told(refs):
+def test_lines_within_noise_are_not_reported(refs):
     report = reported(refs, profile(_4=2000, _5=2000), profile(_4=2000, _5=4, _6=2000))
     assert report.changed == ()
     assert "f.go:5" not in text(report_parts(report))
@@ -128,7 +128,7 @@ def held(**lines):
 
 
 def test_a_heap_that_grew_names_its_lines(refs):
-    """A finding without samples of the CPU: its functions' lines in the heap tell."""
+    """A finding without samples of the CPU: its functions' lines in the heap count."""
     report = reported(refs, held(_4=60, _5=60), held(_4=60, _5=200, _6=60))
     finding = next(f for f in report.findings.found if f.id.startswith("heap"))
     (lines,) = finding.source.lines

@@ -47,13 +47,13 @@ def test_what_is_explained_and_the_rest_add_up_in_print(cpu):
         if abs(1 - part) > 0.19 * max(part, 1):
             continue
         if text.endswith(" is within noise."):
-            told, total, rest = numbers(text)
+            got, total, rest = numbers(text)
         else:
             # Causes that explain more than there is: the rest went the other way.
-            told, rest, total = numbers(text)
-            assert abs(told) > abs(total)
+            got, rest, total = numbers(text)
+            assert abs(got) > abs(total)
             assert " within noise the total is " in text
-        assert told + rest == total
+        assert got + rest == total
         # What the one cause has in its title is not said again.
         alone = _together(explained, cpu, "Cause 1 explains", whole * part)
         assert numbers(alone) == [total, rest]
@@ -81,10 +81,10 @@ def test_what_a_title_says_of_all_that_follows_is_not_said_again():
     inner, other, mark = path("F"), path("G"), ("runtime.gcBgMarkWorker",)
     base = Unit({inner: 400, other: 300, mark: 300}, {inner: (3, 3000)})
     new = Unit({inner: 200, other: 303, mark: 100}, {inner: (1, 1000)})
-    told = why(report_of(compared(base, new)))
-    first, *_ = told.reasons
+    got = why(report_of(compared(base, new)))
+    first, *_ = got.reasons
     follows = re.search(r"with what follows (−[\d.]+)", first.title)
-    (closing,) = (one.text for one in told.rest)
+    (closing,) = (one.text for one in got.rest)
     total, rest = numbers(closing)
     assert closing.startswith("The rest of the −")
     assert sum(numbers(follows[1])) + rest == total

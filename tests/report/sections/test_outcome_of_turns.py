@@ -27,10 +27,10 @@ def of(base, new):
     return report_of(compared(base, new))
 
 
-def told(base, new):
+def sentences(base, new):
     """Return the headline, and the sentences below it."""
-    told = outcome_text(of(base, new).outcome)
-    return told.headline, [sentence.text for sentence in told.below]
+    sentences = outcome_text(of(base, new).outcome)
+    return sentences.headline, [sentence.text for sentence in sentences.below]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def told(base, new):
     ],
 )  # fmt: skip
 def test_one_benchmark(new, words):
-    headline, below = told(ONE, new)
+    headline, below = sentences(ONE, new)
     places = [headline.find(word) for word in words]
     assert -1 not in places
     assert places == sorted(places)
@@ -59,7 +59,7 @@ def test_one_benchmark(new, words):
 
 def test_of_several_those_that_moved_are_named():
     slower = [THREE[0]._replace(cpu={F: 1200}), *THREE[1:]]
-    headline, below = told(THREE, slower)
+    headline, below = sentences(THREE, slower)
     assert headline.startswith("Slower: A, time/op 2.00× (")
     assert headline.endswith("; 2 others unchanged.")
     # The geometric mean of 2, 1 and 1.
@@ -79,13 +79,13 @@ def test_how_many_moved_is_said_in_words():
         (2, "Slower: both benchmarks; largest: B, time/op 3.00× ("),
         (3, "Slower: all 3 benchmarks; largest: B, time/op 3.00× ("),
     ):
-        headline, (mean,) = told(THREE[:many], dearer[:many])
+        headline, (mean,) = sentences(THREE[:many], dearer[:many])
         assert headline.startswith(words)
         which = "both" if many == 2 else "all 3"
         assert mean.startswith(f"Geomean of {which} benchmarks: time/op ")
-    headline, _ = told(THREE, [*dearer[:2], THREE[2]])
+    headline, _ = sentences(THREE, [*dearer[:2], THREE[2]])
     assert headline.startswith("Slower: 2 of 3 benchmarks; largest: B, time/op 3.00× (")
-    headline, _ = told(THREE, THREE)
+    headline, _ = sentences(THREE, THREE)
     assert headline.startswith("The same within 2%, geomean of all 3 benchmarks: ")
 
 
@@ -109,7 +109,7 @@ def test_all_figures_of_several_benchmarks_are_geometric_means():
     counted = {one.unit: (one.base, one.new) for one in outcome.counted}
     assert counted["B/op"] == pytest.approx((300, 600))
     assert counted["allocs/op"] == pytest.approx((4, 4))
-    _, (mean,) = told(base, new)
+    _, (mean,) = sentences(base, new)
     assert mean.endswith("B/op 2.00×, allocs/op unchanged.")
     none = [base[0]._replace(allocated={}), base[1]]
     assert of(none, new).outcome.counted == ()
@@ -121,7 +121,7 @@ def test_benchmarks_that_moved_both_ways_are_no_verdict():
         THREE[1]._replace(cpu={F: 450}),
         THREE[2],
     ]
-    headline, below = told(THREE, mixed)
+    headline, below = sentences(THREE, mixed)
     assert headline.startswith(
         "Both ways: 1 of 3 benchmarks slower: A, time/op 2.00× ("
     )
@@ -155,7 +155,7 @@ def test_counts_and_benchmarks_are_in_json():
 
 
 def test_what_nobody_allocates_is_no_figure():
-    headline, _ = told(Unit({F: 600}), Unit({F: 600}))
+    headline, _ = sentences(Unit({F: 600}), Unit({F: 600}))
     assert "/op" in headline
     assert "B/op" not in headline
     assert "allocs/op" not in headline
@@ -184,7 +184,7 @@ def test_exact_counts_are_said_where_time_is_open(names):
         ]
         for less in (2, 1)
     )
-    headline, below = told(base, new)
+    headline, below = sentences(base, new)
     assert "changed time/op or CPU/op significantly" in headline
     assert ("More allocs/op: A 3 → 4." in below) == (len(names) > ROWS)
     (table,) = unit_parts(of(base, new), ROWS)
@@ -215,10 +215,10 @@ def test_benchmarks_that_only_change_together_are_said_by_their_figure():
         [Unit({F: cpu}, {F: (objects, 64)}, name=name, noise=0.3) for name in names]
         for cpu, objects in ((600, 3), (660, 3), (660, 4))
     )
-    headline, below = told(base, new)
+    headline, below = sentences(base, new)
     assert "geomean of all 8 benchmarks" in headline
     assert "None of them changed significantly in time/op on its own." in below
-    _, below = told(base, fewer)
+    _, below = sentences(base, fewer)
     assert not any("on its own" in sentence for sentence in below)
 
 

@@ -310,17 +310,17 @@ def test_call_sites_are_those_of_operations_without_a_total():
     assert not re.search(r"testing|fmt\.init|runtime|regexp|flag", keys)
 
 
-@pytest.mark.parametrize(("objects", "told"), [(6, 3), (7, 0)])
-def test_objects_stand_where_profiles_count_nearly_all(objects, told):
+@pytest.mark.parametrize(("objects", "got"), [(6, 3), (7, 0)])
+def test_objects_stand_where_profiles_count_nearly_all(objects, got):
     """Tiny objects that share a block are one to the profiler."""
     unit = Unit({F: 600}, OPERATIONS)
     sides = [counting(unit, objects, 444, label) for label in ("base", "new")]
     (table,) = tables(section(report_of(compare_sides(*sides)), "allocs"))
     heads = [column.text for column in table.columns]
     known = (
-        [row.cells[heads.index("objects")].text for row in table.rows] if told else []
+        [row.cells[heads.index("objects")].text for row in table.rows] if got else []
     )
-    assert ("objects" in heads, len([*filter(None, known)])) == (told > 0, told)
+    assert ("objects" in heads, len([*filter(None, known)])) == (got > 0, got)
 
 
 def test_functions_are_those_of_the_program(report):

@@ -50,8 +50,8 @@ def test_as_it_was_last_looked_at(cli, data_folder, monkeypatch, name):
     assert above.startswith("main → pr   ")
     sentences = above.removeprefix("main → pr   ").rstrip("\n").split("\n\n")
     compared = pprofdiff.compare(*sides)
-    told = outcome_text(compared.report().outcome)
-    words = [told.headline, *(sentence.text for sentence in told.below)]
+    got = outcome_text(compared.report().outcome)
+    words = [got.headline, *(sentence.text for sentence in got.below)]
     assert [" ".join(some.split()) for some in sentences] == words
     # The rules change nothing of that.
     assert cli(*sides, "--full").out.startswith(above)
@@ -77,8 +77,8 @@ def test_the_answer_has_it_too_and_what_tripped_comes_first(
             if line.startswith(outcomes)
         ]
 
-    told = begun(short.splitlines()[1:])
-    assert told == sorted(begun(full[1:]), key=outcomes.index)
+    got = begun(short.splitlines()[1:])
+    assert got == sorted(begun(full[1:]), key=outcomes.index)
 
 
 @pytest.mark.slow

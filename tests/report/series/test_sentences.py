@@ -20,7 +20,7 @@ pytest.importorskip("ruptures")
 
 @pytest.fixture(scope="module")
 def builds(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("told")
+    folder = tmp_path_factory.mktemp("got")
     for build in range(41, 47):
         planted = 0.03 if build >= 44 else 0.0
         making.write(

@@ -50,11 +50,11 @@ def test_names_lose_their_middle():
 def test_broken_text_loses_nothing(words, room):
     text = " ".join(" ".join(words).split())
     for whole in (True, False):
-        told = broken(text, room, whole=whole)
+        got = broken(text, room, whole=whole)
         glue = " " if whole else ""
-        assert glue.join(told).replace(" ", "") == text.replace(" ", "")
+        assert glue.join(got).replace(" ", "") == text.replace(" ", "")
         if not whole:
-            assert all(columns(line) <= room for line in told)
+            assert all(columns(line) <= room for line in got)
 
 
 def test_sentences_stay_whole_then_clauses():
@@ -142,10 +142,10 @@ def test_a_table_has_every_number_in_any_width(rows, width, first):
 
 @given(st.lists(names, min_size=2, max_size=6, unique=True), st.integers(8, 40))
 def test_names_that_become_alike_are_cut_elsewhere(texts, room):
-    told = distinct_within(texts, room)
-    assert all(columns(short) <= room for short in told)
+    got = distinct_within(texts, room)
+    assert all(columns(short) <= room for short in got)
     plain = [middle_cut(text, room) for text in texts]
-    for short, cut in zip(told, plain, strict=True):
+    for short, cut in zip(got, plain, strict=True):
         if plain.count(cut) == 1:
             assert short == cut
 
@@ -171,6 +171,6 @@ def test_unlike_names_stay_unlike():
 def test_no_line_ends_between_a_number_and_its_unit():
     text = "GC runs 0.24× as often, of which ▼−31.67 pp, and 2.17 → 4.26 ms (1.96×)."
     for room in range(20, 90):
-        told = broken(text, room, whole=True)
-        assert any("▼−31.67 pp," in line for line in told)
-        assert any("4.26 ms" in line for line in told)
+        got = broken(text, room, whole=True)
+        assert any("▼−31.67 pp," in line for line in got)
+        assert any("4.26 ms" in line for line in got)

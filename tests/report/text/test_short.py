@@ -140,10 +140,10 @@ def test_names_give_way_in_their_middle():
     )
 
     def shown(width):
-        told = [
+        got = [
             "".join(w for w, _ in line) for line in lines([grid], Page(width, fit=True))
         ]
-        (row,) = (line for line in told if "−2.41" in line)
+        (row,) = (line for line in got if "−2.41" in line)
         return row.split()[-1]
 
     assert shown(100) == name

@@ -88,7 +88,7 @@ def _nothing(
 ) -> Sentence:
     """Return a sentence saying that no function's flat, or cum, changed.
 
-    `together` says that it is about all benchmarks, each of which may have changed.
+    `together` says that it is about all benchmarks, and each may have changed.
     """
     how = " significantly" if diff.model else ""
     if of:

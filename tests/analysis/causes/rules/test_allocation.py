@@ -30,14 +30,14 @@ def allocated(sites, *, size=1024):
     )
 
 
-def told(base, new, *, work=(1000, 1000), sizes=(1024, 1024)):
+def findings_of(base, new, *, work=(1000, 1000), sizes=(1024, 1024)):
     settings = Settings(work=None if work is None else counted(work))
     sides = (allocated(s, size=z) for s, z in zip((base, new), sizes, strict=True))
     return findings(*sides, settings=settings).get("allocation")
 
 
 def test_the_total_by_operation_comes_first():
-    found = told(BASE, BASE | {PARSE: 2450})
+    found = findings_of(BASE, BASE | {PARSE: 2450})
     assert found.title == (
         "Each op allocates 4.00× the bytes, 4.00× the objects: more in s.Parse"
     )
@@ -47,7 +47,7 @@ def test_the_total_by_operation_comes_first():
     assert found.direction == "worse"
     facts = {fact.what: (fact.base, fact.new, fact.unit) for fact in found.evidence}
     assert facts["bytes per op"] == (750 * MB / 1000, 3000 * MB / 1000, "bytes")
-    back = told(BASE | {PARSE: 2450}, BASE)
+    back = findings_of(BASE | {PARSE: 2450}, BASE)
     assert back.title == (
         "Each op allocates 75.0% fewer bytes, 75.0% fewer objects: less in s.Parse"
     )
@@ -58,7 +58,7 @@ def test_the_total_decides_not_the_larger_sum_of_sites():
     """Ten sites allocate little more each, and one much less: in all it is more."""
     small = {(f"a.com/s.F{i}", MAIN): 100 for i in range(10)}
     more = dict.fromkeys(small, 130)
-    found = told(small | {PARSE: 100}, more | {PARSE: 5})
+    found = findings_of(small | {PARSE: 100}, more | {PARSE: 5})
     assert found.title.startswith("Each op allocates 18.6% more bytes")
     assert found.direction == "worse"
     assert "s.Parse" not in found.title
@@ -66,8 +66,8 @@ def test_the_total_decides_not_the_larger_sum_of_sites():
 
 def test_more_work_is_no_more_allocation():
     twice = {stack: 2 * made for stack, made in BASE.items()}
-    assert told(BASE, twice, work=(1000, 2000)) is None
-    found = told(BASE, BASE, work=(1000, 2000))
+    assert findings_of(BASE, twice, work=(1000, 2000)) is None
+    found = findings_of(BASE, BASE, work=(1000, 2000))
     assert found.title == (
         "Each op allocates 50.0% fewer bytes, 50.0% fewer objects: less in "
         "s.Write, s.Read and s.Parse"
@@ -75,16 +75,16 @@ def test_more_work_is_no_more_allocation():
 
 
 def test_more_objects_in_as_many_bytes():
-    found = told(BASE, BASE, sizes=(1024, 256))
+    found = findings_of(BASE, BASE, sizes=(1024, 256))
     assert found.title == ("Each op allocates 4.00× the objects, in as many bytes")
     assert found.direction == "worse"
-    back = told(BASE, BASE, sizes=(256, 1024))
+    back = findings_of(BASE, BASE, sizes=(256, 1024))
     assert back.title == ("Each op allocates 75.0% fewer objects, in as many bytes")
     assert back.direction == "better"
 
 
 def test_as_much_as_before_in_other_places_is_neither_better_nor_worse():
-    found = told(BASE, {PARSE: 320, WRITE: 180, READ: 250})
+    found = findings_of(BASE, {PARSE: 320, WRITE: 180, READ: 250})
     assert found.title == (
         "Each op allocates as much as before: less in s.Write; more in s.Parse"
     )
@@ -93,7 +93,9 @@ def test_as_much_as_before_in_other_places_is_neither_better_nor_worse():
 
 @pytest.mark.parametrize("work", [None, (1000, 1000)])
 def test_what_another_function_allocates_instead_only_moved(work):
-    found = told(BASE | {OTHER: 0}, {WRITE: 300, READ: 250, OTHER: 201}, work=work)
+    found = findings_of(
+        BASE | {OTHER: 0}, {WRITE: 300, READ: 250, OTHER: 201}, work=work
+    )
     assert found.title == "s.Decode allocates what s.Parse did, 26.7% of bytes"
     assert "no longer" not in found.title
     assert (found.severity, found.direction) == ("info", "neutral")
@@ -101,12 +103,12 @@ def test_what_another_function_allocates_instead_only_moved(work):
 
 def test_what_is_gone_and_not_replaced_is_gone():
     many = {(f"a.com/s.F{i}", MAIN): 100 for i in range(6)}
-    found = told(many | {PARSE: 300}, many, work=None)
+    found = findings_of(many | {PARSE: 300}, many, work=None)
     assert found.title == "s.Parse stopped allocating: 33.3% of base's bytes"
-    # The sites that did not change tell that it is no other share alone.
+    # The sites that did not change show that shares alone are no reason.
     assert found.direction == "better"
-    assert told(many | {PARSE: 300}, many).direction == "better"
-    half = told(many | {PARSE: 300}, many | {OTHER: 150}, work=None)
+    assert findings_of(many | {PARSE: 300}, many).direction == "better"
+    half = findings_of(many | {PARSE: 300}, many | {OTHER: 150}, work=None)
     assert half.title.startswith("s.Parse stopped allocating")
 
 
@@ -114,8 +116,8 @@ def test_what_starts_a_process_is_not_the_work():
     """Most sites did three times the work, one as much as ever."""
     work = {(f"a.com/s.F{i}", MAIN): 100 for i in range(6)}
     more = dict.fromkeys(work, 300)
-    assert told(work | {START: 150}, more | {START: 150}, work=None) is None
-    found = told(work | {START: 150}, more | {START: 1500}, work=None)
+    assert findings_of(work | {START: 150}, more | {START: 150}, work=None) is None
+    found = findings_of(work | {START: 150}, more | {START: 1500}, work=None)
     assert "s.Load allocates 20.0% → 45.5% of all bytes" in found.title
 
 
@@ -158,7 +160,7 @@ def test_few_samples_of_one_side_do_not_show_that_it_allocates_less():
 
 
 def test_runs_that_differ_do_not_show_as_many_bytes():
-    """A third of the bytes is gone, but runs differ: fewer objects is all that is told."""
+    """A third of the bytes is gone, but runs differ: only fewer objects are reported."""
     sides = []
     for label, runs, size in (
         ("base", (900, 2100, 1500), 256),
@@ -175,5 +177,5 @@ def test_runs_that_differ_do_not_show_as_many_bytes():
         )
         sides.append(Side(label, captures))
     found = find(compare_sides(*sides, Settings(work=counted((1000, 1000))))).found
-    told_ = next(f for f in found if f.id == "allocation")
-    assert told_.title == "Each op allocates 66.7% fewer objects"
+    finding = next(f for f in found if f.id == "allocation")
+    assert finding.title == "Each op allocates 66.7% fewer objects"

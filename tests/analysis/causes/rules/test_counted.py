@@ -27,7 +27,7 @@ def output(*others, **results):
     return parse("\n".join(["pkg: example.com/m", *lines, ""]).encode(), "bench.txt")
 
 
-def told(base, new, *more):
+def findings_of(base, new, *more):
     sides = []
     for label, content in (("base", base), ("new", new)):
         captures = [Capture(label, "benchmark", content), *more]
@@ -36,7 +36,7 @@ def told(base, new, *more):
 
 
 def test_one_benchmark_allocates_more():
-    (found,) = told(output(Parse=(64, 2)), output(Parse=(256, 5)))
+    (found,) = findings_of(output(Parse=(64, 2)), output(Parse=(256, 5)))
     assert found.title == (
         "Each op of Parse allocates 4.00× the bytes, 2.50× the objects"
     )
@@ -53,7 +53,7 @@ def test_one_benchmark_allocates_more():
 def test_the_one_that_moved_most_is_named_of_several():
     base = output(A=(100, 1), B=(100, 2), C=(100, 1), D=(500, 9))
     new = output(A=(150, 1), B=(900, 8), C=(100, 1), D=(250, 9))
-    worse, better = told(base, new)
+    worse, better = findings_of(base, new)
     assert worse.title == (
         "2 of 4 benchmarks allocate more per op: B 9.00× the bytes, 4.00× the objects"
     )
@@ -67,21 +67,22 @@ def test_the_one_that_moved_most_is_named_of_several():
 
 
 def test_from_nothing_and_to_nothing():
-    (found,) = told(output(A=(0, 0)), output(A=(48, 1)))
+    (found,) = findings_of(output(A=(0, 0)), output(A=(48, 1)))
     assert found.title == "Each op of A allocates 0 → 48 B, 0 → 1 objects"
-    (found,) = told(output(A=(5_000_000, 9)), output(A=(57, 9)))
+    (found,) = findings_of(output(A=(5_000_000, 9)), output(A=(57, 9)))
     assert found.title == "Each op of A allocates under 1% of the bytes"
-    (found,) = told(output(A=(48, 1)), output(A=(0, 0)))
+    (found,) = findings_of(output(A=(48, 1)), output(A=(0, 0)))
     assert found.direction == "better"
 
 
 @pytest.mark.parametrize("new", [(100, 10), (104, 10), (96, 10)])
 def test_little_is_no_cause(new):
-    assert told(output(A=(100, 10)), output(A=new)) == ()
+    assert findings_of(output(A=(100, 10)), output(A=new)) == ()
 
 
 def test_chance_is_no_cause():
     grown = {"A": (180, 1)}
     assert (
-        told(output(grown, grown, A=(100, 1)), output(*[grown] * 4, A=(100, 1))) == ()
+        findings_of(output(grown, grown, A=(100, 1)), output(*[grown] * 4, A=(100, 1)))
+        == ()
     )

@@ -1,4 +1,4 @@
-"""What GC logs tell of live heaps, memory limits and busy machines, and what not."""
+"""What GC logs show of live heaps, memory limits and busy machines."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_where_gogc_is_off_nothing_is_said_of_gogc():
     assert limit.advice.startswith("Raise GOMEMLIMIT or keep less")
 
 
-def test_the_log_tells_of_a_larger_live_heap():
+def test_the_log_shows_of_a_larger_live_heap():
     found = of_logs(log(40), log(64))
     growth = found["heap-growth"]
     assert growth.title.startswith("The live heap grew ")
@@ -140,16 +140,16 @@ def test_stops_that_wait_for_a_processor_are_no_cost_of_marking():
 
 
 @pytest.mark.parametrize(
-    ("mark", "samples", "told", "number"),
+    ("mark", "samples", "got", "number"),
     [(10.0, 2, False, False), (800.0, 2, True, False), (800.0, 30, True, True)],
 )
-def test_a_busy_machine_is_news_from_a_tenth_of_a_core_on(mark, samples, told, number):
+def test_a_busy_machine_is_news_from_a_tenth_of_a_core_on(mark, samples, got, number):
     sides = cpu(work=800, mark=samples), cpu(work=800, mark=samples)
     logs = log(40, mark=mark), log(40, mark=mark, every=0.2)
     found = findings(*sides, logs=logs)
-    assert ("machine-busy" in found) == told
+    assert ("machine-busy" in found) == got
     text = found["gc-frequency"].text
     assert ("by the CPU profile, as the machine was busy" in text) == number
-    if told:
+    if got:
         causes = [finding.id for finding in found.values() if finding.parent is None]
         assert causes[-1] == "machine-busy"

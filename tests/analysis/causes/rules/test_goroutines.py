@@ -1,4 +1,4 @@
-"""Goroutine growth: told of places with far more; silent of what comes and goes."""
+"""Goroutine growth: reported for places with far more, not for what comes and goes."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def grown(base, new, **how):
 
 
 def test_goroutines_that_nobody_ends():
-    told = grown(BASE, BASE | {AUDIT: 17_000})
-    assert told.title == (
+    findings_of = grown(BASE, BASE | {AUDIT: 17_000})
+    assert findings_of.title == (
         "76 → 17,076 goroutines: 17,000 more wait in s.Audit (chan receive)"
     )
-    assert told.text == "s.Audit (chan receive) at main.go:1: 0 → 17,000."
-    assert (told.severity, told.direction) == ("major", "worse")
-    facts = {fact.what: (fact.base, fact.new) for fact in told.evidence}
+    assert findings_of.text == "s.Audit (chan receive) at main.go:1: 0 → 17,000."
+    assert (findings_of.severity, findings_of.direction) == ("major", "worse")
+    facts = {fact.what: (fact.base, fact.new) for fact in findings_of.evidence}
     assert facts == {
         "goroutines": (76, 17_076),
         "in s.Audit (chan receive)": (0, 17_000),
@@ -51,14 +51,14 @@ def test_goroutines_that_nobody_ends():
 
 
 def test_why_most_of_the_additional_ones_wait_and_who_started_them():
-    told = grown(BASE, BASE | {LOCKED: 3000, HANDLE: 25})
-    assert "3,005 more wait in s.Handle (sync.Mutex.Lock)" in told.title
-    assert "started as http.(*conn).serve" in told.text
+    findings_of = grown(BASE, BASE | {LOCKED: 3000, HANDLE: 25})
+    assert "3,005 more wait in s.Handle (sync.Mutex.Lock)" in findings_of.title
+    assert "started as http.(*conn).serve" in findings_of.text
 
 
-def test_connections_are_told_by_the_root_that_reads():
-    told = grown(BASE, BASE | {READ: 9000})
-    assert "8,970 more wait in http.(*conn).serve (IO wait)" in told.title
+def test_connections_are_reported_by_the_root_that_reads():
+    findings_of = grown(BASE, BASE | {READ: 9000})
+    assert "8,970 more wait in http.(*conn).serve (IO wait)" in findings_of.title
 
 
 @pytest.mark.parametrize("number", [0, 25, 60])
@@ -74,8 +74,8 @@ def test_a_part_of_the_goroutines_must_stand_out():
     """Connections come and go by hundreds; the program's own by fewer."""
     many = {HANDLE: 200, READ: 800, WRITE: 600, AUDIT: 10}
     assert grown(many, many | {READ: 3000}) is None
-    told = grown(many, many | {AUDIT: 1800})
-    assert (told.severity, "s.Audit" in told.title) == ("minor", True)
+    findings_of = grown(many, many | {AUDIT: 1800})
+    assert (findings_of.severity, "s.Audit" in findings_of.title) == ("minor", True)
 
 
 def test_what_waits_elsewhere_now_is_no_growth():
@@ -86,9 +86,9 @@ def test_what_waits_elsewhere_now_is_no_growth():
 
 def test_more_of_all_are_the_load():
     more = {stack: 20 * number for stack, number in BASE.items()}
-    told = grown(BASE, more)
-    assert told.title == "76 → 1,520 goroutines, 20.0×: in all places alike"
-    assert (told.severity, told.direction) == ("info", "neutral")
+    findings_of = grown(BASE, more)
+    assert findings_of.title == "76 → 1,520 goroutines, 20.0×: in all places alike"
+    assert (findings_of.severity, findings_of.direction) == ("info", "neutral")
 
 
 def test_as_many_more_as_the_work_are_no_change():
@@ -102,11 +102,11 @@ def test_an_empty_profile_is_no_base():
 
 
 def test_a_server_whose_requests_leave_one_behind(load_capture):
-    def told(base, new):
+    def findings_of(base, new):
         sides = (load_capture(served(s) / "goroutine.pb.gz") for s in (base, new))
         return findings(*sides).get("goroutine-growth")
 
-    grew = told("none", "goroutines")
+    grew = findings_of("none", "goroutines")
     assert re.fullmatch(
         r"\d+ → [\d,]+ goroutines: [\d,]+ more wait in main\.\(\*server\)\.audit "
         r"\(chan receive\)",
@@ -115,4 +115,4 @@ def test_a_server_whose_requests_leave_one_behind(load_capture):
     assert "main.(*server).audit (chan receive) at main.go:" in grew.text
     assert (grew.severity, grew.direction) == ("major", "worse")
     for base, new in (("none", "again"), ("again", "none"), ("none", "heap")):
-        assert told(base, new) is None
+        assert findings_of(base, new) is None

@@ -20,7 +20,7 @@ from tests.building import cpu
 NAMES = [f"main.f{i}" for i in range(8)]
 
 
-def told(base, new):
+def finding_of(base, new):
     """Return the finding on two profiles of equal work, None where there is none."""
     sides = [
         Side(label, (Capture(f"{label}.pb.gz", "profile", cpu(times)),))
@@ -79,15 +79,15 @@ def test_calls_that_only_one_side_has_inlined_are_those_of_the_loop(seed):
     gained, lost = changed(base, new)
     assert max(gained, lost) >= 3
     words = "inlined" if gained >= lost else "no longer inlined"
-    assert told(base, new).title.startswith(
+    assert finding_of(base, new).title.startswith(
         f"{max(gained, lost)} calls are {words}, of "
     )
 
 
-def test_calls_that_are_inlined_alike_are_not_told():
+def test_calls_that_are_inlined_alike_are_not_reported():
     times = {"main.main;main.a>main.b": 300, "main.main;main.b>main.c": 300,
              "main.main;main.c>main.d": 300, "main.main;main.b": 100}  # fmt: skip
-    assert told(times, times) is None
+    assert finding_of(times, times) is None
 
 
 ALONE = [

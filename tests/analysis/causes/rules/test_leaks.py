@@ -40,15 +40,15 @@ def leaked(base, new, **how):
 
 
 def test_a_leak_names_its_number_its_place_and_its_line():
-    told = leaked({}, {SEND: 3194})
-    assert told.title == (
+    got = leaked({}, {SEND: 3194})
+    assert got.title == (
         "0 → 3,194 leaked goroutines: blocked forever in s.Ask (chan send)"
     )
-    assert told.text.startswith("s.Ask (chan send) at ask.go:12: 0 → 3,194. GC found")
-    assert told.advice == (
+    assert got.text.startswith("s.Ask (chan send) at ask.go:12: 0 → 3,194. GC found")
+    assert got.advice == (
         "Give the channel of the send at ask.go:12 room, or select on ctx.Done() there."
     )
-    assert (told.severity, told.direction) == ("major", "worse")
+    assert (got.severity, got.direction) == ("major", "worse")
     back = leaked({SEND: 3194}, {})
     assert back.title == (
         "3,194 → 0 leaked goroutines: blocked forever in s.Ask (chan send)"
@@ -63,17 +63,17 @@ def test_of_several_lines_the_one_that_most_wait_at():
 
 
 def test_a_lock_and_what_the_goroutine_started_as():
-    told = leaked({SEND: 40}, {SEND: 40, LOCK: 200})
-    assert told.title == (
+    got = leaked({SEND: 40}, {SEND: 40, LOCK: 200})
+    assert got.title == (
         "40 → 240 leaked goroutines: blocked forever in s.Get (sync.Mutex.Lock)"
     )
-    assert "at get.go:7, started as s.Serve: 0 → 200" in told.text
-    assert told.advice == "Unlock the mutex that get.go:7 waits for on every path."
+    assert "at get.go:7, started as s.Serve: 0 → 200" in got.text
+    assert got.advice == "Unlock the mutex that get.go:7 waits for on every path."
 
 
 def test_a_place_that_leaks_less_is_no_part_of_more():
-    told = leaked({LOCK: 50}, {SEND: 400, LOCK: 20})
-    assert told.title == (
+    got = leaked({LOCK: 50}, {SEND: 400, LOCK: 20})
+    assert got.title == (
         "50 → 420 leaked goroutines: 400 more are blocked forever in s.Ask (chan send)"
     )
 
@@ -107,7 +107,7 @@ def test_a_snapshot_is_not_divided_by_the_work():
     assert "0 → 3,194 leaked goroutines" in leaked({}, {SEND: 3194}, **how).title
 
 
-def test_beside_it_a_goroutine_profile_asks_for_no_second_capture():
+def test_next_to_it_a_goroutine_profile_asks_for_no_second_capture():
     base, new = {MAIN: 30}, {MAIN: 30, SEND: 3000}
     alone = findings(goroutines(base), goroutines(new))
     assert "once more" in alone["goroutine-growth"].advice
@@ -125,8 +125,8 @@ def test_go_says_the_same_of_every_way_to_wait(load_capture):
     for function, _, wait, line, _, number in zip(*stacks, strict=True):
         found[names[function], WAITS[wait], line_at(profile, line)] += number
     assert found == dumped()
-    told = findings(leaks({}), profile)["goroutine-leak"]
-    assert "main.two (chan send) at main.go:48: 0 → 3" in told.text
+    got = findings(leaks({}), profile)["goroutine-leak"]
+    assert "main.two (chan send) at main.go:48: 0 → 3" in got.text
 
 
 def test_a_nil_channel_is_made_not_closed(load_capture):
@@ -142,9 +142,9 @@ def test_a_nil_channel_is_made_not_closed(load_capture):
         stacks, _ = stack_names(profile)
         kept = np.array([function in stack for stack in stacks])
         values = profile.values * kept[:, None]
-        told = findings(leaks({}), profile.with_values(values))["goroutine-leak"]
-        assert told.title.endswith(f"in {function} ({wait} (nil chan))")
-        assert told.advice.startswith(advice)
+        got = findings(leaks({}), profile.with_values(values))["goroutine-leak"]
+        assert got.title.endswith(f"in {function} ({wait} (nil chan))")
+        assert got.advice.startswith(advice)
 
 
 def test_goroutines_that_are_not_leaked_are_another_finding():
@@ -161,10 +161,10 @@ def test_leaks_of_a_side_that_alone_has_a_profile_are_no_change(label):
     own = goroutines({MAIN: 30}), leaks({SEND: 40, LOCK: 2})
     alone = (goroutines({MAIN: 30}),)
     sides = (own, alone) if label == "base" else (alone, own)
-    told = findings(*sides)["goroutine-leak"]
-    assert told.title.startswith(f"42 leaked goroutines in {label}: blocked forever in")
-    assert told.direction == "neutral"
-    values = [(fact.base, fact.new) for fact in told.evidence]
+    got = findings(*sides)["goroutine-leak"]
+    assert got.title.startswith(f"42 leaked goroutines in {label}: blocked forever in")
+    assert got.direction == "neutral"
+    values = [(fact.base, fact.new) for fact in got.evidence]
     numbers = [42, 40, 2]
     assert values == [(n, None) if label == "base" else (None, n) for n in numbers]
     none = goroutines({MAIN: 30}), leaks({})

@@ -1,4 +1,4 @@
-"""Who waits, and in which system call: told of programs whose waits are planted."""
+"""Who waits, and in which system call: reported for programs whose waits are planted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run(kind, number=0):
     return trace, json.loads(RATES.read_text("utf-8"))[f"{kind}-{number}"]
 
 
-def told(base, new, *, by_operation):
+def findings_of(base, new, *, by_operation):
     """Return what is found of two runs, by id."""
     sides = [
         Side(label, (Capture("trace.out", "trace", trace),))
@@ -72,7 +72,7 @@ def with_line(words):
 )  # fmt: skip
 def test_what_is_gone_is_named_with_its_caller(more, less, id_, words, by_operation):
     for base, new, way in ((more, less, "better"), (less, more, "worse")):
-        found = told(run(base), run(new), by_operation=by_operation)
+        found = findings_of(run(base), run(new), by_operation=by_operation)
         finding = found[id_]
         assert finding.title.startswith(with_line(words))
         assert (finding.severity, finding.direction) == ("major", way)
@@ -84,21 +84,21 @@ def test_what_is_gone_is_named_with_its_caller(more, less, id_, words, by_operat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["synced", "unsynced", "locked", "shared", "asked"])
-def test_two_runs_of_one_build_tell_nothing_that_matters(kind):
+def test_two_runs_of_one_build_show_nothing_that_matters(kind):
     for base, new in permutations([run(kind, 0), run(kind, 1)]):
         for by_operation in (True, False):
-            found = told(base, new, by_operation=by_operation)
+            found = findings_of(base, new, by_operation=by_operation)
             assert [f.title for f in found.values() if f.severity != "info"] == []
 
 
 @pytest.mark.parametrize("by_operation", [True, False])
-def test_a_wait_that_is_new_is_told_and_not_what_happens_less_for_it(by_operation):
+def test_a_wait_that_is_new_is_reported_and_not_what_happens_less_for_it(by_operation):
     words = with_line("main.(*store).limit ({select}) waits in select for")
     for base, new, way in (
         ("asked", "limited", "worse"),
         ("limited", "asked", "better"),
     ):
-        found = told(run(base), run(new), by_operation=by_operation)
+        found = findings_of(run(base), run(new), by_operation=by_operation)
         assert [id_ for id_ in found if id_.startswith(OFF_CPU)] == [
             "blocked-own-select"
         ]
@@ -121,20 +121,20 @@ def test_goroutines_that_begin_more_often_for_each_of_others(by_operation):
         ("parts1", "parts8", "worse"),
         ("parts8", "parts1", "better"),
     ):
-        found = told(run(base), run(new), by_operation=by_operation)["begun"]
+        found = findings_of(run(base), run(new), by_operation=by_operation)["begun"]
         match = re.fullmatch(title, found.title)
         assert match is not None, found.title
         wanted = (1, 8) if way == "worse" else (8, 1)
-        # What is counted beside a trace lasts a little longer than it.
+        # What is counted next to a trace lasts a little longer than it.
         assert [float(n) for n in match.groups()] == pytest.approx(wanted, rel=0.1)
         assert found.direction == way
 
 
 def test_more_operations_begin_more_goroutines():
-    # As many an operation: which of them stands for the work, nothing tells.
+    # As many per op: nothing shows which of them stands for the work.
     one, other = run("parts8", 0), run("parts8", 1)
     for by_operation in (True, False):
-        assert "begun" not in told(one, other, by_operation=by_operation)
+        assert "begun" not in findings_of(one, other, by_operation=by_operation)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_idle_workers_cost_nothing():
     # Ten times the jobs: each of the pool's goroutines waits for them less.
     for base, new in permutations([run("5000"), run("500")]):
         for by_operation in (True, False):
-            found = told(base, new, by_operation=by_operation)
+            found = findings_of(base, new, by_operation=by_operation)
             assert "blocked-receive" not in found
 
 
@@ -183,11 +183,15 @@ def test_what_other_processes_took():
     assert on_cpu(trace) is None
     assert on_cpu(full).missing <= on_cpu(full).error
     assert abs(on_cpu(half).missing - 0.5) <= on_cpu(half).error
-    found = told((full, rate), (half, rate), by_operation=False)["other-processes"]
+    found = findings_of((full, rate), (half, rate), by_operation=False)[
+        "other-processes"
+    ]
     assert found.severity == "info"
     assert "CPU limit, took" in found.title
-    assert "other-processes" not in told((half, rate), (half, rate), by_operation=False)
-    assert "other-processes" not in told(
+    assert "other-processes" not in findings_of(
+        (half, rate), (half, rate), by_operation=False
+    )
+    assert "other-processes" not in findings_of(
         (full, rate), (trace, rate), by_operation=False
     )
 
@@ -276,14 +280,14 @@ def test_the_first_finding_names_what_a_lock_or_a_channel_was_held_up_by(base, n
 
 
 def test_one_burst_shows_in_the_tail_of_waits_for_a_processor():
-    late = told(run("prompt"), run("late"), by_operation=False)["wait-tail"]
+    late = got(run("prompt"), run("late"), by_operation=False)["wait-tail"]
     assert re.fullmatch(
         r"p99 scheduling latency of main\.main\.func\d+ rose 2\d\d µs → 129 ms",
         late.title,
     )
     assert (late.severity, late.direction) == ("minor", "worse")
-    back = told(run("late"), run("prompt"), by_operation=True)["wait-tail"]
+    back = got(run("late"), run("prompt"), by_operation=True)["wait-tail"]
     assert back.direction == "better"
     for kind in ("late", "prompt"):
-        found = told(run(kind), run(kind, 1), by_operation=False)
+        found = got(run(kind), run(kind, 1), by_operation=False)
         assert "wait-tail" not in found

@@ -1,4 +1,4 @@
-"""Rules over traces, each on a pair that fires it and on pairs beside it that must not."""
+"""Rules over traces, each on a pair that fires it and on pairs that must not."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def load(data_folder):
 
 
 @pytest.fixture(scope="module")
-def told(load):
+def findings_of(load):
     """Return a function: a story in, findings of its traces alone out, by id."""
 
     @cache
@@ -65,7 +65,7 @@ def findings(base, new, work=None):
     return {f.id: f for f in found}
 
 
-# Which story fires a rule, which way it goes, and which one beside it does not.
+# Which story fires a rule, which way it goes, and which story does not.
 FIRES = [
     ("wait-processor", "node-pool", "better", "health-check"),
     ("wait-gc", "zstd", "better", "health-check"),
@@ -80,10 +80,10 @@ OPPOSITE = {"better": "worse", "worse": "better", "neutral": "neutral"}
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("id_", "story", "way", "beside"), FIRES)
-def test_what_fires_a_rule_and_what_does_not(told, id_, story, way, beside):
-    assert told(story)[id_].direction == way
-    assert told(story, back=True)[id_].direction == OPPOSITE[way]
-    assert id_ not in told(beside)
+def test_what_fires_a_rule_and_what_does_not(findings_of, id_, story, way, beside):
+    assert findings_of(story)[id_].direction == way
+    assert findings_of(story, back=True)[id_].direction == OPPOSITE[way]
+    assert id_ not in findings_of(beside)
 
 
 def test_every_rule_is_tried():
@@ -91,16 +91,16 @@ def test_every_rule_is_tried():
 
 
 @pytest.mark.parametrize("name", STORIES)
-def test_a_trace_and_itself_tell_nothing(load, name):
+def test_a_trace_and_itself_show_nothing(load, name):
     trace = load(f"{name}/base")
     assert findings(trace, trace) == {}
     assert findings(trace, trace, rated((7.0, 7.0))) == {}
 
 
 @pytest.mark.parametrize("name", STORIES)
-def test_short_traces_tell_of_moments(told, name):
+def test_short_traces_show_of_moments(findings_of, name):
     # All are 0.2 s but one.
-    severities = {f.severity for f in told(name).values()}
+    severities = {f.severity for f in findings_of(name).values()}
     assert severities <= ({"minor", "info"} if name == "node-pool" else {"info"})
 
 
@@ -117,8 +117,8 @@ def test_as_long_ones_matter_where_runs_of_one_build_never_differ_so(load, monke
         assert {f.id for f in found.values() if f.severity != "info"} == ids
 
 
-def test_node_pool_is_told_by_traces_alone(told):
-    first, collect, probe = told("node-pool").values()
+def test_node_pool_is_reported_by_traces_alone(findings_of):
+    first, collect, probe = findings_of("node-pool").values()
     assert first.title == "GC takes 6.1% → 0.1% of GOMAXPROCS × time"
     assert "3 → 3 cycles in 3.20 s, all begun by runtime.GC in main.collect" in (
         first.text
@@ -139,14 +139,14 @@ def test_node_pool_is_told_by_traces_alone(told):
     )
 
 
-def test_health_check_is_told_by_traces_alone(told):
-    found = told("health-check")
+def test_health_check_is_reported_by_traces_alone(findings_of):
+    found = findings_of("health-check")
     assert found["gomaxprocs-over"].title.startswith("GOMAXPROCS is 8, probably more")
 
 
-def test_at_most_two_reasons_to_block_are_told(told):
+def test_at_most_two_reasons_to_block_are_reported(findings_of):
     for name in STORIES:
-        assert sum(id_.startswith("blocked-") for id_ in told(name)) <= 2
+        assert sum(id_.startswith("blocked-") for id_ in findings_of(name)) <= 2
 
 
 def test_by_operation_times_are_scaled_so(load):
@@ -178,7 +178,7 @@ def test_gomaxprocs_that_differs_and_is_too_much(load):
 
 
 @pytest.mark.slow
-def test_in_bundles_nothing_is_told_twice(load_story, tmp_path):
+def test_in_bundles_nothing_is_reported_twice(load_story, tmp_path):
     path = tmp_path / "x.json"
     found = {}
     for name in STORIES:
@@ -186,7 +186,7 @@ def test_in_bundles_nothing_is_told_twice(load_story, tmp_path):
         assert main([f"base={story.base}", f"new={story.new}", "-q", f"-o={path}"]) == 0
         report = json.loads(path.read_text("utf-8"))
         found[name] = {finding["id"]: finding for finding in report["findings"]}
-        # GC logs and CPU profiles tell more of GC than traces, and mutex profiles of locks.
+        # GC logs and CPU profiles show more of GC than traces, and mutex profiles of locks.
         assert "gc-capacity" not in found[name]
         if {"blocked-sync", "contention"} <= set(found[name]):
             assert found[name]["blocked-sync"]["parent"] == "contention"

@@ -76,8 +76,8 @@ def long_run(path):
 def test_nor_of_runs_that_are_long_enough_to_say_so(tmp_path):
     found = [long_run(tmp_path / f"big{number}.trace") for number in range(2)]
     for base, new in permutations(found, 2):
-        told = findings(base, new)
-        assert [(f.id, f.title) for f in told if f.severity != "info"] == []
+        got = findings(base, new)
+        assert [(f.id, f.title) for f in got if f.severity != "info"] == []
 
 
 @pytest.mark.matrix

@@ -37,7 +37,7 @@ def tried(data):
     return trace
 
 
-def told(*events, version=21):
+def error_of(*events, version=21):
     """Return what is said of a trace with these events on processor 0."""
     begin = (
         event(V1Type.BATCH, 0, 1000),
@@ -196,11 +196,11 @@ def test_real_traces_cut_off_and_changed(name):
 )
 def test_events_that_contradict_each_other(events, why):
     with pytest.raises(FormatError, match=why):
-        told(*events)
+        error_of(*events)
 
 
 def test_what_the_cases_above_are_built_on_can_be_read():
-    trace = told(event(V1Type.GO_END, 1), event(V1Type.PROC_STOP, 1))
+    trace = error_of(event(V1Type.GO_END, 1), event(V1Type.PROC_STOP, 1))
     assert trace.missing is None
     assert trace.events == 6
 

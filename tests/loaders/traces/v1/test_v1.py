@@ -97,8 +97,8 @@ def test_goroutines(both):
     ours, events = both
     good = sound(events)
     mine = {g: rows for g, rows in ours.goroutines().items() if g in good}
-    told = parsed.goroutines(events, stopped_first=True)
-    theirs = {g: rows for g, rows in told.items() if g in good}
+    got = parsed.goroutines(events, stopped_first=True)
+    theirs = {g: rows for g, rows in got.items() if g in good}
     assert_same(mine, theirs)
     assert set(ours.goroutine_ids[:-1]) >= good
 

@@ -1,4 +1,4 @@
-"""Numbers and events told apart all at once, against one byte after another."""
+"""Numbers and events decoded all at once, against one byte after another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects stand beside bytes, and by themselves where no bytes are compared."""
+"""Objects stand next to bytes, and by themselves where no bytes are compared."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_objects_alone_have_a_section(name, counted):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("work", [None, (13146800, 11445600)], ids=["unknown", "known"])
-def test_objects_beside_bytes_compare_as_they_do_by_themselves(work):
+def test_objects_next_to_bytes_compare_as_they_do_by_themselves(work):
     sides = (DATA / "syncpool" / side for side in ("base", "new"))
     both = pprofdiff.compare(*sides, work=work)
     bytes_, objects = both["allocs"], both["allocs/alloc_objects"]
@@ -68,7 +68,7 @@ def test_objects_beside_bytes_compare_as_they_do_by_themselves(work):
 
 
 @pytest.mark.slow
-def test_in_a_folder_objects_are_told_with_the_bytes():
+def test_in_a_folder_objects_are_reported_with_the_bytes():
     both = pprofdiff.compare(DATA / "syncpool/base", DATA / "syncpool/new")
     names = [section.id for section in sections(both.report())]
     assert "allocs/alloc_space" in names

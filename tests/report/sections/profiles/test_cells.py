@@ -20,7 +20,7 @@ WORK = (100, 50)
 
 @pytest.fixture(scope="module")
 def diff():
-    """Return 900 samples of base beside 600 of new, by operation."""
+    """Return 900 samples of base next to 600 of new, by operation."""
     sides = [profile([(("main.f",), count)]) for count in (900, 600)]
     return compared(*sides, work=WORK)
 

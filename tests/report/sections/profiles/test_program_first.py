@@ -1,4 +1,4 @@
-"""Waiting goroutines and the heap are told by the program, not by the runtime."""
+"""Waiting goroutines and the heap are charged to the program, not to the runtime."""
 
 from __future__ import annotations
 

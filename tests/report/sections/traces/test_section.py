@@ -117,7 +117,7 @@ def test_at_80_columns_as_it_was_last_looked_at(monkeypatch, story):
 
 
 def tell(tables):
-    """Check that every row of some tables tells something."""
+    """Check that every row of some tables shows something."""
     for line in tables.splitlines():
         assert not re.search(r"(^|  )0 +0( [nµm]?s)? +0(  |$)", line), line
         assert not re.search(r"\b(nan|inf|None)\b", line)
@@ -157,7 +157,7 @@ def test_by_operation_every_heading_says_so(monkeypatch, cli):
         ((128, 5e6), ["0.13", "5,000 µs", "+5,000", "39,062×"]),
     ],
 )
-def test_small_numbers_beside_large_ones_keep_two_digits(pair, cells):
+def test_small_numbers_next_to_large_ones_keep_two_digits(pair, cells):
     assert [cell.label for cell in compared("x", pair, "ns")[1:]] == cells
 
 

@@ -43,7 +43,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Apart:
+class PerUnit:
     """The sum of profiles with the same sample types, in total and by unit.
 
     `profile`: the sum over all units. `spans`: the measurement metadata of each unit,
@@ -72,7 +72,7 @@ class Apart:
         }
 
 
-def apart(units: Sequence[str], profiles: Sequence[Profile]) -> Apart:
+def per_unit(units: Sequence[str], profiles: Sequence[Profile]) -> PerUnit:
     """Return the sum of profiles (at least one), with the unit of each."""
     spans: dict[str, Span] = {}
     for name, profile in zip(units, profiles, strict=True):
@@ -84,7 +84,9 @@ def apart(units: Sequence[str], profiles: Sequence[Profile]) -> Apart:
     return _summed(whole, spans, np.arange(len(whole)), own, whole.values)
 
 
-def added(parts: Sequence[Apart], name: Callable[[str], str] | None = None) -> Apart:
+def added(
+    parts: Sequence[PerUnit], name: Callable[[str], str] | None = None
+) -> PerUnit:
     """Return the sum of parts (at least one); `name` maps units to new names."""
     if len(parts) == 1 and name is None:
         return parts[0]
@@ -117,7 +119,7 @@ def _summed(
     sample: NDArray[np.int64],
     unit: NDArray[np.int64],
     values: NDArray[np.int64],
-) -> Apart:
+) -> PerUnit:
     """Sum entries by equal samples and unit; zero sums get no entry."""
     first, group = equal_samples(whole)
     cells = group[sample] * len(spans) + unit
@@ -142,7 +144,7 @@ def _summed(
     distinct = distinct.with_values(
         np.stack(sizes, axis=1) if sizes else np.zeros((len(rows), 0), np.int64)
     )
-    return Apart(
+    return PerUnit(
         with_used_strings(pruned(distinct)),
         spans,
         of_sample.astype(np.int32),

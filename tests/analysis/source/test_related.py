@@ -119,7 +119,7 @@ def elsewhere(file):
         ),
         (
             CHANGED | {"x.go": "package m\n"},
-            "only m.(*T).Outer changed; other code of their packages changed at x.go",
+            "only m.(*T).Outer changed; other code of its package changed at x.go",
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
@@ -131,7 +131,7 @@ def elsewhere(file):
         # Lines right below a function are not in it.
         (
             {"outer.go": OUTER.replace("second()\n}", "third()\n}\nvar x int")},
-            "only m.(*T).Outer changed; other code of their packages changed at outer.go:9",
+            "only m.(*T).Outer changed; other code of its package changed at outer.go:9",
         ),
     ],
 )

@@ -280,14 +280,14 @@ def test_the_first_finding_names_what_a_lock_or_a_channel_was_held_up_by(base, n
 
 
 def test_one_burst_shows_in_the_tail_of_waits_for_a_processor():
-    late = got(run("prompt"), run("late"), by_operation=False)["wait-tail"]
+    late = findings_of(run("prompt"), run("late"), by_operation=False)["wait-tail"]
     assert re.fullmatch(
         r"p99 scheduling latency of main\.main\.func\d+ rose 2\d\d µs → 129 ms",
         late.title,
     )
     assert (late.severity, late.direction) == ("minor", "worse")
-    back = got(run("late"), run("prompt"), by_operation=True)["wait-tail"]
+    back = findings_of(run("late"), run("prompt"), by_operation=True)["wait-tail"]
     assert back.direction == "better"
     for kind in ("late", "prompt"):
-        found = got(run(kind), run(kind, 1), by_operation=False)
+        found = findings_of(run(kind), run(kind, 1), by_operation=False)
         assert "wait-tail" not in found

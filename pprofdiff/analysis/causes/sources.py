@@ -205,14 +205,14 @@ def _of_functions(
     """Return the changed lines that carry the change of a finding's functions.
 
     It has no samples of its own: the first comparison in which changed lines of the
-    functions changed significantly decides. Of allocation, that is one of allocs
-    profiles.
+    functions changed significantly decides. Of allocation, and of that alone, it is
+    one of allocs profiles.
     """
     allocates = _allocates(finding)
     counted = [
         (number, carriers)
         for number, carriers in enumerate(all_carriers)
-        if not allocates or carriers.diff.sample_type.type in ALLOCATED
+        if allocates == (carriers.diff.sample_type.type in ALLOCATED)
     ]
     others = SourceOfFinding()
     for number, carriers in counted:

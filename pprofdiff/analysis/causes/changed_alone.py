@@ -61,7 +61,7 @@ def changed_alone(carriers: Carriers) -> Finding | None:
     rows = sorted(size, key=lambda row: (_of_tests(carriers, row), -size[row]))
     others = [at.name for at in _changed_places(carriers) if _silent(carriers, at)]
     changed = [row for row in rows if all(_sides(carriers, row))]
-    title = f"Of the program's functions with samples, {_who(names, changed)} changed"
+    title = f"Among functions with samples, {_who(names, changed)} changed"
     facts: tuple[Fact, ...] = ()
     if len(changed) == 1 and diff.is_cpu:
         base, new = (int(side[changed[0]]) for side in cum)
@@ -74,8 +74,10 @@ def changed_alone(carriers: Carriers) -> Finding | None:
         where = f"at {listed(others)}"
         if len(others) > SEVERAL:
             where = f"in {count(len(others))} hunks"
-        whose = "its package" if len(changed) == 1 else "their packages"
-        clauses.append(f"other code of {whose} changed {where}")
+        also = "its package also differs"
+        if len(changed) != 1:
+            also = "their packages also differ"
+        clauses.append(f"{also} {where}")
     named = _first_of_each(carriers, rows)
     finding = Finding(
         CHANGED_ALONE,

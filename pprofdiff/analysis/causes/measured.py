@@ -41,6 +41,7 @@ from pprofdiff.analysis.causes.sites import (
     Sites,
     allocated,
     amounts,
+    exceeds,
     is_large,
     netted,
     part_of_all,
@@ -225,7 +226,9 @@ def _add_places(
             drafts.append((finding.weight, finding, []))
             named |= {finding.functions[0], *_sites_of(view, cpu, place)[1]}
             taken = taken.plus(place.claim)
-        elif word is None and _is_large(cpu, place):
+        elif word is not None or _takes_another_path(cpu, place):
+            continue
+        elif _is_large(cpu, place):
             word = finding
     return taken, None if drafts else word
 
@@ -311,8 +314,12 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         facts = (cpu.fact(f"{name} ({which})", place.base, place.new), *facts)
     site = _sites_of(view, cpu, place)[0]
     known = site is not None and is_large(view.totals, site)
-    counted = amounts(view.totals, site) if known and site else ""
-    resources, callees = _by_resource(cpu, place), _callees(cpu, place)
+    counted = ""
+    if known and site and not exceeds(view.totals, site):
+        counted = amounts(view.totals, site)
+    resources = _by_resource(cpu, place)
+    # What is inside a part is not what pprof shows of a function.
+    callees = "" if place.partial else _callees(cpu, place)
     sentences = [
         view.allocates(f"{counted}{_all(place)}") if counted else "",
         _absorbed(cpu, place),
@@ -324,10 +331,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     share = abs(delta) / cpu.whole
     change = cpu.change(place.claim)
     significant = view.moved and (change.significant or _is_all(cpu, place))
-    # On the path that changed, another function may cost what this one saves.
-    significant &= (
-        not place.whole or cpu.scaled_delta(*_cum(cpu, place.row)) * delta > 0
-    )
+    significant &= not _takes_another_path(cpu, place)
     significant &= not _by_chance(view, cpu, place, known=known)
     if not significant:
         return Finding(
@@ -367,6 +371,18 @@ def _is_all(cpu: CPUComparison, place: Place) -> bool:
     if not _counting(cpu).one(cpu.runs(place.claim)).significant:
         return False
     return abs(cpu.scaled_delta(place.base, place.new) - whole) <= _REST * abs(whole)
+
+
+def _takes_another_path(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether a path that changed is no change of its function.
+
+    Other stacks may have what this one lost: a function is called by another one, or
+    its caller is missing, as of assembly without frame pointers.
+    """
+    delta = cpu.scaled_delta(place.base, place.new)
+    cum = cpu.scaled_delta(*_cum(cpu, place.row))
+    least = 0.0 if place.partial else MOST * delta * delta
+    return place.whole and cum * delta <= least
 
 
 def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:

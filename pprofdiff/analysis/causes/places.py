@@ -122,13 +122,35 @@ def places(cpu: CPUComparison, program: Program) -> list[Place]:
         place = _next(cpu, program, left)
         if place is None:
             break
+        if place.whole and found:
+            under = cpu.under(cpu.only(place.row))
+            place = place._replace(partial=any(cpu.sums(under.without(left))))
         found.append(place)
         left = left.without(place.claim)
     closures = renumbered(cpu)
-    found = _netted(cpu, program, found, closures)
+    found = _of_functions(cpu, _netted(cpu, program, found, closures))
     named = program.code.copy()
     named[closures] = False
     return [_with_callees(cpu, named, place) for place in apart(cpu, found)]
+
+
+def _of_functions(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
+    """Return places; a path to a function is all of it if that is a change as well.
+
+    pprof shows the cum of a function, not of one way to it.
+    """
+    taken = cpu.of(())
+    for place in found:
+        taken = taken.plus(place.claim)
+    wholes = []
+    for place in found:
+        whole = _whole(cpu, place.row)
+        others = cpu.sums(whole.claim.without(place.claim).within(taken))
+        same_way = _delta(cpu, whole) * _delta(cpu, place) > 0
+        instead = place.whole and not any(others) and same_way
+        instead = instead and cpu.change(whole.claim).significant
+        wholes.append(whole if instead else place)
+    return wholes
 
 
 def _delta(cpu: CPUComparison, place: Place) -> float:
@@ -142,7 +164,7 @@ def apart(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
         claim = place.claim.without(taken)
         base, new = cpu.sums(claim)
         if base or new:
-            partial = (base, new) != (place.base, place.new)
+            partial = place.partial or (base, new) != (place.base, place.new)
             apart.append(
                 place._replace(claim=claim, base=base, new=new, partial=partial)
             )

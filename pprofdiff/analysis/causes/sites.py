@@ -424,28 +424,37 @@ def amounts(totals: Allocated | None, site: Site) -> str:
 
 
 def within(totals: Allocated | None, site: Site) -> Site:
-    """Return a site with no more than benchmarks count, or within 1% just that."""
+    """Return a site with no more than benchmarks count, or within 1% just that.
+
+    Profiles count what the process allocates at start-up too: no part is more than the
+    whole.
+    """
     if totals is None:
         return site
-    return site._replace(
-        space=_nearly_all(totals.space, site.space),
-        objects=_nearly_all(totals.objects, site.objects),
+    space, objects = site.space, site.objects
+    if totals.space is not None:
+        bytes_ = list(zip(totals.space, space, strict=True))
+        space = (min(bytes_[0]), min(bytes_[1]))
+        if all(abs(own - all_) <= max(MINOR * all_, BYTE) for all_, own in bytes_):
+            space = totals.space
+    if totals.objects is not None:
+        counts = list(zip(totals.objects, objects, strict=True))
+        # Benchmarks cut off the fraction of a count.
+        base, new = (min(own, all_ + 1) for all_, own in counts)
+        objects = base, new
+        if all(-MINOR * all_ <= own - all_ <= 1 for all_, own in counts):
+            objects = totals.objects
+    return site._replace(space=space, objects=objects)
+
+
+def exceeds(totals: Allocated | None, site: Site) -> bool:
+    """Return whether profiles have more bytes of a site than benchmarks count."""
+    if totals is None or totals.space is None:
+        return False
+    return any(
+        own > all_ * (1 + MINOR) + BYTE
+        for all_, own in zip(totals.space, site.space, strict=True)
     )
-
-
-def _nearly_all(whole: _Pair | None, part: _Pair) -> _Pair:
-    """Return `part`, or `whole` if both agree within 1% of the larger side.
-
-    Profiles count what the process allocates at start-up too: no part is more than
-    the whole.
-    """
-    if whole is None:
-        return part
-    pairs = list(zip(whole, part, strict=True))
-    if all(abs(own - all_) <= MINOR * max(whole) for all_, own in pairs):
-        return whole
-    base, new = (min(pair) for pair in pairs)
-    return base, new
 
 
 def share_of_change(

@@ -18,18 +18,6 @@ from pprofdiff.model.profiles.profile import Profile
 Column = NDArray[np.int64]
 
 
-def of_program(functions: PairedRows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which functions of the union are the program's, on either and both sides.
-
-    Both are bool, one element per row.
-    """
-    there = np.zeros((2, len(functions.names)), np.bool_)
-    for side, rows in zip(there, functions.union, strict=True):
-        side[rows] = True
-    program = np.array(owned(functions.names), np.bool_)
-    return program, program & there.all(axis=0)
-
-
 def owners_in_both(
     functions: PairedRows, profiles: tuple[Profile, Profile]
 ) -> tuple[Column, Column]:
@@ -38,7 +26,11 @@ def owners_in_both(
     That is the innermost one of its side if none of a stack is in both. Functions are
     int64 rows of the union, -1 for none, as (base, new).
     """
-    program, both = of_program(functions)
+    there = np.zeros((2, len(functions.names)), np.bool_)
+    for here, rows in zip(there, functions.union, strict=True):
+        here[rows] = True
+    program = np.array(owned(functions.names), np.bool_)
+    both = program & there.all(axis=0)
     sides = []
     for side, profile in enumerate(profiles):
         of_line, found = functions.of_lines(side), np.full(len(profile), -1, np.int64)

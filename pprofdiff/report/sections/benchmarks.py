@@ -114,9 +114,10 @@ def _measure(diff: BenchmarkDiff, *, several: bool) -> str:
     words = {row.of_turns is not None for row in diff.rows if row.change is not None}
     if True not in words:
         return medians
-    turns = "geometric means of turns, 99% CI"
+    turns = "times as geometric means of turns, 99% CI"
     if several:
-        turns = "geometric means of turns, judged together (false discovery rate 1%)"
+        how = "judged together (false discovery rate 1%)"
+        turns = f"times as geometric means of turns, {how}"
     return f"{turns}; other units: {medians}" if False in words else turns
 
 

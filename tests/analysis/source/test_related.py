@@ -115,15 +115,15 @@ def elsewhere(file):
         # A constant has no samples, and may be what costs.
         (
             {"x.go": "package m\n\nvar x int\n"},
-            "none changed; other code of their packages changed at x.go",
+            "none changed; their packages also differ at x.go",
         ),
         (
             CHANGED | {"x.go": "package m\n"},
-            "only m.(*T).Outer changed; other code of its package changed at x.go",
+            "only m.(*T).Outer changed; its package also differs at x.go",
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
-            "none changed; other code of their packages changed at f.go:3",
+            "none changed; their packages also differ at f.go:3",
         ),
         (CHANGED | TESTS, "only m.(*T).Outer changed"),
         # Go ignores such files.
@@ -131,7 +131,7 @@ def elsewhere(file):
         # Lines right below a function are not in it.
         (
             {"outer.go": OUTER.replace("second()\n}", "third()\n}\nvar x int")},
-            "only m.(*T).Outer changed; other code of its package changed at outer.go:9",
+            "only m.(*T).Outer changed; its package also differs at outer.go:9",
         ),
     ],
 )
@@ -139,7 +139,7 @@ def test_without_a_cause_the_functions_that_ran_and_changed_are_named(
     tmp_path, changes, which
 ):
     (found,) = of_functions(tmp_path, changes).found
-    assert found.title == f"Of the program's functions with samples, {which}"
+    assert found.title == f"Among functions with samples, {which}"
     assert found.severity == "info"
     near = () if found.source is None else found.source.near
     assert {one.path for one in near} == set(changes) & {"outer.go", "far.go"}
@@ -181,7 +181,7 @@ def of_declared(tmp_path, base, new, **samples):
     (found,) = with_source(
         comparison, Findings((), None), sources, decided=True
     ).findings.found
-    return found.title.removeprefix("Of the program's functions with samples, ")  # fmt: skip
+    return found.title.removeprefix("Among functions with samples, ")  # fmt: skip
 
 
 def declared(**bodies):

@@ -13,11 +13,11 @@ from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.harness import is_testing
 from pprofdiff.analysis.profiles.own_code import named
-from pprofdiff.analysis.profiles.owners import of_program, owners_in_both
+from pprofdiff.analysis.profiles.owners import owners_in_both
 from pprofdiff.analysis.profiles.rows import Granularity
 from pprofdiff.analysis.profiles.tables import Table as FunctionTable
 from pprofdiff.analysis.profiles.tables import ValueColumn, chains, plumbing
-from pprofdiff.goruntime.names import is_runtime_like, runtime_like, shown
+from pprofdiff.goruntime.names import is_runtime_like, shown
 from pprofdiff.goruntime.readable import with_path
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column
 from pprofdiff.report.sections.profiles.cells import (
@@ -128,31 +128,26 @@ def moved_most(
 
     If samples are attributed, a function of the program has the cost of itself and of
     the library and runtime below it: rows add up, and no caller repeats its callee. If
-    none changed that way, and for lines and files, it is their cum. A `brief` table is
-    of measured benchmarks, whose causes say what counts as a function's own; if there
-    are several, they are judged `together`.
+    none changed that way, and for lines and files, it is their cum, but not in a
+    `brief` table of measured benchmarks; if there are several of those, they are judged
+    `together`.
     """
     owned = next(owned_most(diff, labels, granularity, rows, measured=brief), None)
     if owned is not None:
         title = "What changed most (flat, with library code)"
         return replace(owned, title=title) if brief else owned
     table = diff.table(granularity)
+    if brief and granularity == "functions" and diff.attributions is not None:
+        # Samples have the same owners: what changed by cum are paths to them.
+        return _nothing(diff, table, "cum", of="the program", together=together)
     delta = np.abs(table.scaled_delta("cum"))
     order = np.argsort(-delta, kind="stable")
     kept = _moved(diff, table, "cum") & (delta > 0)
-    if brief:
-        # The table of groups has the runtime.
-        kept = kept & _of_program(diff, table) & ~runtime_like(table.names)
-        program, both = of_program(diff.paired_functions)
-        names = diff.paired_functions.names
-        alone = {names[row] for row in np.flatnonzero(program & ~both)}
-        kept &= np.array([name not in alone for name in table.names])
     # Binaries' names stand for frames without symbols, such as roots, and are paths.
     kept = kept & named(table.names)
     chosen = _without_runtime(diff, table, chains(table, order[kept[order]], "cum"))
     if not chosen:
-        of = "the program" if brief else ""
-        return _nothing(diff, table, "cum", of=of, together=together)
+        return _nothing(diff, table, "cum")
     rows_of = _rows(diff, table, "cum", chosen[:rows])
     made = _table(diff, labels, "cum", table.noun, rows_of)
     title = "What changed most (cum)"

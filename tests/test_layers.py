@@ -163,7 +163,6 @@ REFERRED = {
     "tiles": "report",
     "charts": "plots",
     "json_rows": "report",
-    "card": "notebook",
     "diff_card": "notebook",
 }
 

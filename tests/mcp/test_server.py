@@ -16,15 +16,11 @@ from tests.measure.shop import shop, state
 
 pytestmark = pytest.mark.slow
 README = Path(__file__).parents[2] / "README.md"
-STORY = "syncpool", "zstd", "health-check"
 AMPLE = 50_000
 
 
-@pytest.mark.parametrize("story", STORY)
-def test_an_answer_is_the_report_and_its_resources_are_the_outputs(
-    story, cli, tmp_path
-):
-    sides = [str(DATA / story / side) for side in ("base", "new")]
+def test_an_answer_is_the_report_and_its_resources_are_the_outputs(cli, tmp_path):
+    sides = [str(DATA / "syncpool" / side) for side in ("base", "new")]
     files = [tmp_path / f"x.{ending}" for ending in ("brief.json", "json", "html")]
     rules = ["--fail-on=group:gc:+1pp"]
     made = cli(*sides, *rules, "-q", *(f"-o={file}" for file in files))
@@ -32,7 +28,7 @@ def test_an_answer_is_the_report_and_its_resources_are_the_outputs(
 
     async def ask():
         async with connected(DATA) as client:
-            given = {"base": f"{story}/base", "new": f"{story}/new"}
+            given = {"base": "syncpool/base", "new": "syncpool/new"}
             given |= {"fail_on": ["group:gc:+1pp"], "max_tokens": AMPLE}
             result = await client.call_tool("compare", given)
             links = [link.uri for link in result.content[1:]]

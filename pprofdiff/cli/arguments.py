@@ -7,7 +7,6 @@ take a value only after ``=``, as in Go's flag package, so none can swallow a pr
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Mapping, Sequence
 
 from pprofdiff.cli.flag_values import flag_value
@@ -310,6 +309,8 @@ def _fold(line: str, width: int | None) -> list[str]:
     indent = column.end() if column else len(line) - len(line.lstrip())
     if indent > width - _NARROWEST:
         indent = 0
+    import textwrap
+
     return textwrap.wrap(
         line, width, subsequent_indent=" " * indent, break_on_hyphens=False
     )

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import ceil, comb, erfc, exp, floor, log, modf, sqrt
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -326,6 +325,8 @@ def _rejected(n: int, m: int) -> int | None:
         below = _untied_sums(*sorted((n, m)))
         most = int(np.searchsorted(below, ALPHA / 2, "right"))
     else:
+        from statistics import NormalDist
+
         reach = NormalDist().inv_cdf(1 - ALPHA / 2) * sqrt(n * m * (n + m + 1) / 12)
         most = floor(n * m / 2 - reach + 0.5)
     return most - 1 if most else None

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -186,6 +185,8 @@ def by_unit(base: Side, new: Side) -> SplitByUnit | None:
     done = [[_done(run, units, prices) for run in side] for side in runs]
     if not all(count > 0 for side in done for run in side for count in run.values()):
         return None
+    from statistics import fmean
+
     means = [{u.name: fmean(run[u.name] for run in s) for u in units} for s in done]
     units = [
         unit._replace(operations=min(side[unit.name] for side in means))

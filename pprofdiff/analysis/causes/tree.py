@@ -291,8 +291,12 @@ def _importance(
     timed = finding.id not in _MEMORY or any(one.claim for one in node.family)
     matters = severity > 0
     causes = finding.id not in _CAVEATS
-    # A share also falls when other code costs more.
-    grows = cpu is None or not cpu.in_shares or _way(finding) >= 0
+    # A share also falls when other code costs more, and so does wall time per second.
+    shared = cpu is not None and (
+        cpu.in_shares
+        or (cpu.diff.is_wall and cpu.diff.normalization.mode == "per_second")
+    )
+    grows = not shared or _way(finding) >= 0
     explains = matters and explains
     return causes, explains, severity, timed, grows, share, finding.weight
 

@@ -19,14 +19,18 @@ from pprofdiff.model.side import Capture, Side
 # Without address space randomization, as under a debugger, Linux maps the vDSO at the
 # end of the mmap area or next to the stack: at the same address in each process.
 _NOT_RANDOM = 0x7FFFF7F00000
+# A window's begin and its length are read one after the other: those of libdatadog
+# overlap by 0.1 ms.
+_READ_NS = 1_000_000
 
 
 def joined(side: Side) -> Side:
     """Return the side with the profiles of one process and kind as one capture.
 
     The kernel maps the vDSO at an address of its own in each process, and Go lists it
-    (runtime/pprof, readMapping). Profiles stay apart where that is not known, or their
-    windows overlap, as those of forked processes do.
+    (runtime/pprof, readMapping); libdatadog has threads' ids as labels. Profiles stay
+    apart where neither is known, or their windows overlap, as those of forked processes
+    do.
     """
     groups: defaultdict[object, list[Capture[Profile]]] = defaultdict(list)
     for capture in () if side.fleet else side.of("profile"):
@@ -48,9 +52,31 @@ def joined(side: Side) -> Side:
 def _process(profile: Profile) -> tuple[int, str] | None:
     """Return what identifies the process of a profile, None if unknown."""
     starts = [one.start for one in profile.mappings if one.file == "[vdso]"]
+    if not starts:
+        return _by_thread(profile)
     if len(starts) != 1 or starts[0] & ~0xFFFFF == _NOT_RANDOM:
         return None
     return starts[0], profile.mappings[0].build_id
+
+
+def _by_thread(profile: Profile) -> tuple[int, str] | None:
+    """Return both ids of the first thread, None without: the address and the number.
+
+    The address, which pthread_self returns, is random. Of the threads of a process the
+    first has the lowest number.
+    """
+    labels, ids = profile.labels, {}
+    for key in ("thread id", "thread native id"):
+        if key not in profile.strings:
+            return None
+        of_key = labels.key == profile.strings.index(key)
+        ids[key] = labels.sample[of_key], labels.number[of_key]
+    (samples, addresses), (of_number, numbers) = ids.values()
+    if not len(numbers):
+        return None
+    first = int(numbers.argmin())
+    address = addresses[samples == of_number[first]]
+    return (int(address[0]), str(numbers[first])) if len(address) else None
 
 
 def _as_one(captures: Sequence[Capture[Profile]]) -> Capture[Profile] | None:
@@ -60,7 +86,7 @@ def _as_one(captures: Sequence[Capture[Profile]]) -> Capture[Profile] | None:
     )
     spans = [(one.time_ns or 0, one.duration_ns or 0) for one in profiles]
     apart = all(
-        begin + length < after if length else begin < after
+        begin + length < after + _READ_NS if length else begin < after
         for (begin, length), (after, _) in pairwise(spans)
     )
     windows = {length > 0 for _, length in spans}

@@ -42,6 +42,15 @@ def test_a_process_is_one_run_whatever_its_profiles_are_named():
     assert {one.run for one in comparison.base.captures} == {0}
 
 
+def test_threads_show_the_process_too(cli):
+    """`Ledger.balance` calls deepcopy; a thread's id is no unit of work."""
+    found = cli(DATA / "datadog/base", DATA / "datadog/new", "--work", "4618:3705").out
+    assert "3 CPU profiles of one process; their windows are added up" in found
+    assert "1. deepcopy (copy.py:146) is new" in found
+    assert "called by Ledger.balance" in found
+    assert "by thread" not in found
+
+
 def test_other_processes_stay_runs():
     eight = side("unchanged")
     assert joined(eight) is eight

@@ -85,7 +85,8 @@ def is_of_go(profile: Profile) -> bool:
     if files:
         foreign = not any(file.endswith((".go", ".s")) for file in files)
     else:
-        foreign = bool(names) and not any(map(package_of, names))
+        # Folded stacks of Go have the runtime's functions.
+        foreign = is_counted(profile) or not any(map(package_of, names))
     foreign = foreign or any(map(_IN_JAVA, names))
     return not (foreign or "::" in "\n".join(names))
 

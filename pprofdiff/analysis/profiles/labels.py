@@ -168,7 +168,8 @@ _PLACES = frozenset(
     {
         *("alignment", "bytes", "comm", "container", "goroutine", "host", "hostname"),
         *("instance", "node", "pid", "pod", "process", "request", "run", "thread"),
-        *("thread id", "thread name", "thread_id", "thread_name", "tid", "version"),
+        *("thread id", "thread name", "thread native id", "thread_id", "thread_name"),
+        *("tid", "version"),
     }
 )
 # Most values, each a row of the table, of a usual key and of any other key.

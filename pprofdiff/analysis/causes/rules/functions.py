@@ -25,6 +25,7 @@ from pprofdiff.analysis.causes.wording import (
 from pprofdiff.analysis.ledger.graph import walk_some
 from pprofdiff.analysis.policy import CLEARLY, COVERS, MAJOR, MOST, NAMED
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import first_in_row, grouped
 
@@ -159,7 +160,8 @@ def _direction(cpu: CPUComparison, *, gone: bool) -> Direction:
 
 
 def _called(names: list[str], root: Root) -> str:
-    by = f", called by {short(names[root.parent])}" if root.parent >= 0 else ""
+    known = root.parent >= 0 and named([names[root.parent]])[0]
+    by = f", called by {short(names[root.parent])}" if known else ""
     return f"{short(names[root.row])}{by}"
 
 

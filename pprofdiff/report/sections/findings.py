@@ -214,7 +214,7 @@ def _together(
         parts = amount
     elif against or beyond:
         parts = f"{amount}, the total is {total}"
-    if explained.left:
+    if explained.left and cpu.grouped:
         # Causes may explain more than the total, which others then take back.
         where = "Outside the causes" if beyond and not against else "Not explained"
         text = f"{who} {parts}. {where}: {_groups(explained, scale)}."

@@ -1,17 +1,26 @@
-import copy, os, sys, time, json
+"""A ledger; with PLANTED it copies its entries for each balance."""
+
+import copy
+import json
+import os
+import sys
+import time
 
 
 class Ledger:
+    """Who owes how much."""
+
     def __init__(self):
         self.entries = [{"who": f"u{i}", "cents": i * 7} for i in range(120)]
 
     def balance(self):
-        entries = (
-            copy.deepcopy(self.entries) if os.environ.get("PLANTED") else self.entries
-        )
+        """Return the sum."""
+        planted = os.environ.get("PLANTED")
+        entries = copy.deepcopy(self.entries) if planted else self.entries
         return sum(e["cents"] for e in entries)
 
     def page(self):
+        """Return all entries as JSON."""
         return json.dumps(self.entries)
 
 
@@ -22,13 +31,9 @@ def digest(text):
     return h
 
 
-def main(seconds):
-    ledger, end, ops = Ledger(), time.time() + seconds, 0
-    while time.time() < end:
-        ledger.balance()
-        digest(ledger.page())
-        ops += 1
-    print("operations", ops)
-
-
-main(float(sys.argv[1]))
+ledger, end, ops = Ledger(), time.time() + float(sys.argv[1]), 0
+while time.time() < end:
+    ledger.balance()
+    digest(ledger.page())
+    ops += 1
+print("operations", ops)

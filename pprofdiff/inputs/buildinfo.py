@@ -22,25 +22,32 @@ _NOTES = 4096
 _LONGEST = 1 << 20
 
 
-def build_settings(mapping: Program) -> Mapping[str, str]:
+def build_settings(mapping: Program, profile: str = "") -> Mapping[str, str]:
     """Return build settings by name, such as ``-race``; the release is ``go``.
 
-    Empty if the program is not where the profile says, is another build, or is not
-    readable.
+    The program is looked for next to the file of the `profile`, then where the profile
+    says. Empty if it is at neither, is another build, or is not readable.
     """
-    try:
-        build_id = bytes.fromhex(mapping.build_id)
-        # Opening a pipe could block forever.
-        if not build_id or not os.path.isfile(mapping.file):
-            return {}
-        with (
-            open(mapping.file, "rb") as file,
-            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as program,
-        ):
-            same = program.find(b"GNU\0" + build_id, 0, _NOTES) >= 0
-            return _settings(program) if same else {}
-    except (OSError, ValueError):
-        return {}
+    for path in (program_next_to(profile, mapping), mapping.file):
+        try:
+            build_id = bytes.fromhex(mapping.build_id)
+            # Opening a pipe could block forever.
+            if not build_id or not os.path.isfile(path):
+                continue
+            with (
+                open(path, "rb") as file,
+                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as program,
+            ):
+                if program.find(b"GNU\0" + build_id, 0, _NOTES) >= 0:
+                    return _settings(program)
+        except (OSError, ValueError):
+            continue
+    return {}
+
+
+def program_next_to(profile: str, mapping: Program) -> str:
+    """Return where the program is if it is in the folder of a profile."""
+    return os.path.join(os.path.dirname(profile), os.path.basename(mapping.file))
 
 
 def _settings(program: mmap.mmap) -> dict[str, str]:

@@ -79,7 +79,6 @@ def load_sides(
         within = options.within
         named = from_within(named[0], within), from_within(named[1], within)
     words = "base", "new"
-    notes = _unused(named, words)
     # Two traces at once take twice the memory, and hardly less time.
     size = sum(
         len(one.data) for side in named for one in side.inputs if one.kind != "trace"
@@ -87,6 +86,7 @@ def load_sides(
     turns = _Turns(options)
     # Free each side's raw inputs as soon as they are decoded.
     first_side, second_side = [(named[0], words[0])], [(named[1], words[1])]
+    skipped = tuple(side._replace(inputs=()) for side in named)
     del named
     first, second = both(
         lambda side: decoded(*side.pop(), options, kinds, turns),
@@ -100,7 +100,24 @@ def load_sides(
 
         old, current = without_paths(old), without_paths(current)
     unread = (*first.unread, *second.unread)
+    left = tuple(map(_less_programs, skipped, (first.side, second.side)))
+    notes = _unused((left[0], left[1]), words)
     return Loaded(old if base else None, current, tuple(notes), unread)
+
+
+def _less_programs(named: SideInputs, side: Side) -> SideInputs:
+    """Return what was left out, less the programs that gave the build settings."""
+    if not side.settings or not named.skipped:
+        return named
+    from pprofdiff.inputs.buildinfo import program_next_to
+
+    programs = {
+        program_next_to(capture.path, capture.content.mappings[0])
+        for capture in side.of("profile")
+        if capture.content.mappings
+    }
+    kept = tuple(one for one in named.skipped if one.path not in programs)
+    return named._replace(skipped=kept)
 
 
 def decoded(
@@ -155,7 +172,7 @@ def _settings(captures: Sequence[Capture[Any]]) -> Mapping[str, str]:
         if capture.kind == "profile" and capture.content.mappings:
             from pprofdiff.inputs.buildinfo import build_settings
 
-            return build_settings(capture.content.mappings[0])
+            return build_settings(capture.content.mappings[0], capture.path)
     return {}
 
 

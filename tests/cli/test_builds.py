@@ -65,5 +65,7 @@ def test_settings_are_those_that_go_version_prints():
         if line.startswith("\tbuild\t")
         for name, _, value in [line.removeprefix("\tbuild\t").partition("=")]
     }
+    # A copy in the folder of a profile is found too.
+    assert build_settings(replace(mapping, file="/gone/program"), f"{folder}/cpu.pb")
     # Another program at the same place is another build.
     assert not build_settings(replace(mapping, build_id="00" * 20))

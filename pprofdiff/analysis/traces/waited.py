@@ -450,6 +450,7 @@ class _Naming:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._stacks = informative_stacks(trace)
+        self._names: dict[tuple[int, int, int], tuple[str, str, str]] = {}
 
     def waits(
         self, rows: Column, owner: Column
@@ -569,30 +570,44 @@ class _Naming:
         `start`, of what it shares with `stack`, if that is of the program. A goroutine
         without a stack is in its root function.
         """
-        trace = self._trace
-        root = trace.goroutines.name[owner].astype(np.int64)
+        root = self._trace.goroutines.name[owner].astype(np.int64)
         start = np.zeros_like(stack) if start is None else start
         first, code = _combinations([kind, stack, root, start])
-        none = np.zeros((len(first), 2), np.int64)
-        shared = shared_frames(trace, start[first], stack[first])
+        what = np.stack([stack[first], root[first], start[first]])
+        keys = [*zip(*what.tolist(), strict=True)]
+        # Parts of a trace have much in common.
+        unknown = [i for i, key in enumerate(keys) if key not in self._names]
+        if unknown:
+            self._names |= self._named(*what[:, unknown])
+        return first, code, [self._names[key] for key in keys]
+
+    def _named(
+        self, stack: Column, root: Column, start: Column
+    ) -> dict[tuple[int, int, int], tuple[str, str, str]]:
+        """Return the names of stacks in root functions, by stack, root and start."""
+        trace = self._trace
+        none = np.zeros((len(stack), 2), np.int64)
+        shared = shared_frames(trace, start, stack)
         program = StackFrames.of(profile_of(trace, shared, none)).owner
-        began = np.where(program < 0, 0, start[first])
-        profile = profile_of(trace, shared_frames(trace, began, stack[first]), none)
+        began = np.where(program < 0, 0, start)
+        profile = profile_of(trace, shared_frames(trace, began, stack), none)
         frames, words = StackFrames.of(profile), profile.strings
         columns = [
             [words[i] for i in frames.function_at(position, 0).tolist()]
             for position in (frames.function, frames.called, frames.system_call)
         ]
-        roots = [trace.strings[i] for i in root[first].tolist()]
         names = [
-            (function or own, call, system_call)
-            for own, function, call, system_call in zip(roots, *columns, strict=True)
+            (function or trace.strings[own], call, system_call)
+            for own, function, call, system_call in zip(
+                root.tolist(), *columns, strict=True
+            )
         ]
-        return first, code, names
+        keys = zip(stack.tolist(), root.tolist(), start.tolist(), strict=True)
+        return dict(zip(keys, names, strict=True))
 
 
 # So many combinations can be counted in a column.
-_FEW = 1 << 24
+_FEW = 1 << 20
 
 
 def _combinations(columns: list[Index]) -> tuple[Column, Column]:
@@ -615,12 +630,12 @@ def _combinations(columns: list[Index]) -> tuple[Column, Column]:
 
 def _numbered(key: Column, size: int) -> tuple[Column, Column]:
     """Return the first row of each key below `size`, and each row's by appearance."""
-    place = np.full(size, -1, np.int64)
+    place = np.full(size, -1, np.int32)
     # Later rows first: what stays is the first row.
-    place[key[::-1]] = np.arange(len(key) - 1, -1, -1)
-    first = np.sort(place[place >= 0])
-    place[key[first]] = np.arange(len(first))
-    return first, place[key]
+    place[key[::-1]] = np.arange(len(key) - 1, -1, -1, dtype=np.int32)
+    first = np.sort(place[place >= 0]).astype(np.int64)
+    place[key[first]] = np.arange(len(first), dtype=np.int32)
+    return first, place[key].astype(np.int64)
 
 
 class _Coded(Generic[T]):

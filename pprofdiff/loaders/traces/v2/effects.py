@@ -155,7 +155,8 @@ def order_effects(
         some <<= 1
         some |= group.second
         at += len(some)
-    key[:at].sort()
+    # Mostly long runs, which this merges: a tenth of the time.
+    key[:at].sort(kind="stable")
     return EffectOrder(key[:at], key_bits, rank_bits)
 
 

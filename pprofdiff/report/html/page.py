@@ -38,6 +38,8 @@ MOST = 5 << 20
 # Rows of a table of functions or call sites, ten of them visible at first. Names can be
 # of any length, so fewer rows are tried if a page grows too large.
 _ROWS = (100, 10, 3)
+# Titles of further causes at the top; "findings" has all.
+_ALSO = 2
 # Bytes of a page that the flame graphs may take.
 _FLAMES = MOST // 2
 # Bytes that listings may take before escaping, and characters in one of their lines.
@@ -188,6 +190,7 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         cause=printable(first.title).strip(),
         cause_below=() if first.reason is None else reason_text(first.reason),
         cause_view="" if first.reason is None else view_of(first.reason),
+        also=[printable(one.title).strip() for one in others if not one.level][:_ALSO],
         account=account_steps(report),
         cautions=drawn([*unread_warnings(report.verdict), *explained.warnings]),
         search=() if searched is None else drawn(bisection_parts(searched)),

@@ -9,7 +9,7 @@ from pprofdiff.analysis.bisection.result import Bisection, Curve, Point
 from pprofdiff.analysis.bisection.search import Step
 from pprofdiff.analysis.judge.student import NORMAL
 from pprofdiff.report.rows import Cell, Column, Row, SectionPart, Sentence, Table
-from pprofdiff.report.sections.changes import percent_change
+from pprofdiff.report.sections.changes import change
 from pprofdiff.units import many, printable
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -80,12 +80,12 @@ def _step_text(found: Bisection, curve: Curve, step: Step) -> str:
         first, last = (found.commits[step.commits[i]].short for i in (0, -1))
         who = f"one of {len(step.commits)} commits from {first} to {last}"
     low, high = (exp(step.size + way * NORMAL.of_95 * step.sigma) for way in (-1, 1))
-    bounds = f"95% CI {percent_change(low)} to {percent_change(high)}"
-    change = f"{percent_change(exp(step.size))} ({bounds})"
+    bounds = f"95% CI {change(low)} to {change(high)}"
+    by = f"{change(exp(step.size))} ({bounds})"
     if not curve.figure:
-        return f"{who} changed what {curve.name} measures: {change}"
+        return f"{who} changed what {curve.name} measures: {by}"
     way = "slower" if step.size > 0 else "faster"
-    return f"{who} made {curve.name} {way}: {curve.figure} {change}"
+    return f"{who} made {curve.name} {way}: {curve.figure} {by}"
 
 
 def named_commits(found: Bisection) -> list[int]:
@@ -143,14 +143,14 @@ def _row(found: Bisection, curve: Curve, point: Point, bar: str) -> Row:
         for step in curve.conclusion.steps
         if curve.conclusion.ending == "found"
     )
-    change = Cell("0" if not point.commit else percent_change(point.ratio), point.ratio)
-    bounds = f"{percent_change(point.low)} to {percent_change(point.high)}"
+    by = Cell("0" if not point.commit else change(point.ratio), point.ratio)
+    bounds = f"{change(point.low)} to {change(point.high)}"
     return Row(
         commit.id,
         "total" if stepped else "figure",
         (
             Cell(commit.short),
-            change,
+            by,
             Cell(bounds if point.commit else ""),
             Cell(f"{point.rounds}" if point.commit else "", float(point.rounds)),
             Cell(bar),

@@ -145,6 +145,14 @@ def test_the_verdict_names_each_rule(page):
     assert "no data" in whole.text
 
 
+@pytest.mark.slow
+def test_the_next_causes_are_named_above_the_flame_graph(page):
+    """All three planted regressions of the service, not only the largest."""
+    top = page("service/base", "service/new").partition('<section id="flame"')[0]
+    for where in ("main.price.func1", "cart_new.go:9", "main.pattern"):
+        assert where in " ".join(Page(top).words)
+
+
 @pytest.mark.whole
 @pytest.mark.slow
 def test_a_page_of_very_many_benchmarks_is_made(cli, tmp_path, monkeypatch):

@@ -169,7 +169,7 @@ class Planted(NamedTuple):
 
 
 def planted(folder):
-    """Return a history of 24 commits, of which the 14th makes store.Price slower.
+    """Return a history of 24 commits whose 14th makes store.Price slower.
 
     Its profiles are kept: `captured` makes them.
     """
@@ -187,7 +187,7 @@ def captured():
 
 
 class History:
-    """24 commits, of which the 14th changes store.Price."""
+    """24 commits whose 14th changes store.Price."""
 
     def __init__(self, folder):
         """Make the repository."""

@@ -46,7 +46,7 @@ _labels = st.lists(
 
 @st.composite
 def mappings(draw: st.DrawFn) -> list[Mapping]:
-    """Draw one to three mappings, no two of which pprof takes for one."""
+    """Draw one to three mappings that pprof does not merge."""
     return [_MAPPED[0], *draw(st.lists(st.sampled_from(_MAPPED[1:]), unique=True))]
 
 

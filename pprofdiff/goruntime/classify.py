@@ -74,7 +74,7 @@ def compile_traits(names: Sequence[str]) -> FunctionTraits:
     leaf_kind = np.zeros(len(names), dtype=np.int8)
     table = rules()
     code[[row for row, name in enumerate(names) if "." not in name]] = _TRANSPARENT
-    for row, name in table.heads.begun(names):
+    for row, name in table.heads.matching(names):
         if name not in table.program:
             code[row], rule[row], leaf_kind[row] = _traits_of(name)
     return FunctionTraits(code, rule, leaf_kind)

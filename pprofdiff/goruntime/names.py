@@ -281,7 +281,7 @@ def is_runtime_like(name: str) -> bool:
 def runtime_like(names: Sequence[str]) -> NDArray[np.bool_]:
     """Return whether `is_runtime_like` is true of each symbol (bool, one per name)."""
     mask = np.zeros(len(names), np.bool_)
-    for row, name in rules().heads.begun(names):
+    for row, name in rules().heads.matching(names):
         mask[row] = is_runtime_like(name)
     return mask
 

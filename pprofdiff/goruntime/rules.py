@@ -105,7 +105,7 @@ class Heads:
         """Return whether `name` begins with a head."""
         return name[: self.least] in self.first and name.startswith(self.heads)
 
-    def begun(self, names: Iterable[str]) -> list[tuple[int, str]]:
+    def matching(self, names: Iterable[str]) -> list[tuple[int, str]]:
         """Return the names that begin with a head, each with its position."""
         least, first, heads = self.least, self.first, self.heads
         return [

@@ -29,7 +29,7 @@ def infer_go_version(names: Iterable[str]) -> tuple[str | None, str | None]:
     two builds.
     """
     table = rules()
-    bounds = {_bounds(name) for _, name in table.release_heads.begun(names)}
+    bounds = {_bounds(name) for _, name in table.release_heads.matching(names)}
     first = max((begin for begin, _ in bounds), default=-1)
     last = min((end for _, end in bounds), default=len(table.releases))
     if first > last:

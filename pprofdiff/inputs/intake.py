@@ -36,7 +36,7 @@ class Intake(NamedTuple):
     """The contents of a text, by kind; empty for anything else."""
 
 
-class _Begun(NamedTuple):
+class _Opened(NamedTuple):
     """An input whose first 64 KiB are known."""
 
     kind: KindId | Foreign | None
@@ -56,22 +56,22 @@ def take(file: BinaryIO, name: str, max_size: int) -> Intake:
     for a text. Raises FormatError: the input exceeds `max_size` bytes, compressed or
     gunzipped. Raises OSError: the input cannot be read.
     """
-    begun = _begin(file, name, max_size)
-    if begun.kind is None:
-        return _text(begun)
-    if begun.kind not in KINDS:  # a program may exceed `max_size`
-        return Intake((begun.kind,), begun.start, b"", {})
-    begun.chunks.size = _BINARY_CHUNK
-    data = b"".join(chain(begun.chunks.kept, begun.chunks))
-    return Intake((begun.kind,), begun.start, data, {})
+    opened = _opened(file, name, max_size)
+    if opened.kind is None:
+        return _text(opened)
+    if opened.kind not in KINDS:  # a program may exceed `max_size`
+        return Intake((opened.kind,), opened.start, b"", {})
+    opened.chunks.size = _BINARY_CHUNK
+    data = b"".join(chain(opened.chunks.kept, opened.chunks))
+    return Intake((opened.kind,), opened.start, data, {})
 
 
 def take_bytes(data: bytes, name: str, max_size: int) -> Intake:
     """Return what `data` is; see `take`. Binary data may exceed `max_size`."""
-    begun = _begin(BytesIO(data), name, max_size)
-    if begun.kind is None:
-        return _text(begun)
-    return Intake((begun.kind,), begun.start, data, {})
+    opened = _opened(BytesIO(data), name, max_size)
+    if opened.kind is None:
+        return _text(opened)
+    return Intake((opened.kind,), opened.start, data, {})
 
 
 def recognise(
@@ -110,7 +110,7 @@ class _Chunks:
             yield chunk
 
 
-def _begin(file: BinaryIO, name: str, max_size: int) -> _Begun:
+def _opened(file: BinaryIO, name: str, max_size: int) -> _Opened:
     """Read enough to recognise what `file` is."""
     chunks = _Chunks(file, name, max_size)
     plain = _plain(chunks, name, max_size)
@@ -121,7 +121,7 @@ def _begin(file: BinaryIO, name: str, max_size: int) -> _Begun:
         size += len(piece)
     start = b"".join(pieces)[:_HEAD]
     kind = binary_kind(start, whole=size < _HEAD) if start else Foreign.EMPTY
-    return _Begun(kind, start, chunks, chain(pieces, plain))
+    return _Opened(kind, start, chunks, chain(pieces, plain))
 
 
 def _plain(chunks: Iterable[bytes], name: str, max_size: int) -> Iterator[bytes]:
@@ -137,16 +137,16 @@ def _plain(chunks: Iterable[bytes], name: str, max_size: int) -> Iterator[bytes]
     stream.close()
 
 
-def _text(begun: _Begun) -> Intake:
+def _text(opened: _Opened) -> Intake:
     """Read a text to its end and return its contents."""
     from pprofdiff.loaders.logs import LogReader
 
-    begun.chunks.size = _TEXT_CHUNK
-    begun.chunks.kept.clear()
+    opened.chunks.size = _TEXT_CHUNK
+    opened.chunks.kept.clear()
     reader = LogReader()
-    for piece in begun.plain:
+    for piece in opened.plain:
         reader.feed(piece)
     scanned = reader.close()
     if not scanned:
-        return Intake((text_kind(begun.start),), begun.start, b"", {})
-    return Intake(tuple(scanned), begun.start, b"", scanned)
+        return Intake((text_kind(opened.start),), opened.start, b"", {})
+    return Intake(tuple(scanned), opened.start, b"", scanned)

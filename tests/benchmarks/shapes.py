@@ -256,7 +256,7 @@ def _values(
 
 
 def _deeper(stacks: Stacks, rng: np.random.Generator) -> Stacks:
-    """Return stacks of which a few calls in the middle are repeated."""
+    """Return stacks with a few calls in the middle repeated."""
     depth = np.diff(stacks.offsets)
     at = depth // 2
     calls = np.minimum(1 + (rng.random(len(depth)) * 4).astype(np.int64), depth - at)

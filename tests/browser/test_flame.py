@@ -258,7 +258,7 @@ def test_a_search_counts_no_sample_twice(opened, page_file, compared, diff, patt
 
 @pytest.fixture(scope="module")
 def folding():
-    """Return stacks of which a tree of 10 000 nodes keeps a few: (root first, sides).
+    """Return stacks, a few of them kept by a tree of 10 000 nodes: (root first, sides).
 
     What functions of one kind have is spread over very many callers, and some of it
     is recursion.

@@ -1,4 +1,4 @@
-"""Rates over many pairs of sides of which the truth is known."""
+"""Rates over many pairs of sides whose truth is known."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Rates:
     truth: Mapping[str, float | None]
 
     def part(self, true: Callable[[Said], bool]) -> float | None:
-        """Return the part of which something is true."""
+        """Return the part for which something is true."""
         return float(np.mean([true(one) for one in self.said])) if self.said else None
 
     @property

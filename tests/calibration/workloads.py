@@ -46,7 +46,7 @@ class Workload:
         )
 
     def input(self, path: Path) -> None:
-        """Write what it reads: text that the toolchain has, of which all are alike."""
+        """Write what it reads: text that the toolchain has, all of it alike."""
         if self.package == "documents":
             listed = ["go", "list", f"-json={_FIELDS}", "std"]
             with path.open("wb") as out:

@@ -22,7 +22,7 @@ PASS, FAIL = "--fail-on=group:alloc:+900%", "--fail-on=group:gc:+0%"
 
 @pytest.fixture
 def sides(syncpool):
-    """Return two CPU captures of which new costs more GC."""
+    """Return two CPU captures; new's costs more GC."""
     return [str(side / "cpu.pb.gz") for side in (syncpool.base, syncpool.new)]
 
 

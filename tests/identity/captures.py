@@ -119,7 +119,7 @@ def _pairs() -> tuple[Pair, ...]:
 
 
 PAIRS = _pairs()
-"""Pairs of which functions are hidden, those kept aside included."""
+"""Pairs whose functions are hidden, those kept aside included."""
 
 SAME_BUILD = (
     *(

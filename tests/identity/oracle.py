@@ -79,7 +79,7 @@ class Score:
     """Counts of one variant.
 
     Keys of `counts`: (size, ``right`` or ``hidden``), ``wrong``; ``unjudged`` pairs of
-    functions that each stand on one side alone, of which nobody knows the truth, and
+    functions that each stand on one side alone, whose truth nobody knows, and
     ``doubted`` ones: both sides of the captures have the name, but it may be another
     function (`Subject.uncertain`), or it is paired with another one there.
     """

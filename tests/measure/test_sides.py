@@ -184,7 +184,7 @@ def test_ours_is_the_folder_of_the_same_path(repo, tmp_path, monkeypatch):
 
 @pytest.fixture
 def with_submodule(repo, tmp_path):
-    """Return the repository with another one in it, of which HEAD has a newer commit."""
+    """Return the repository with another one in it, with a newer commit at HEAD."""
     other = repository(tmp_path / "other")
     other.commit("one", {"text.txt": "one\n"})
     subprocess.run(

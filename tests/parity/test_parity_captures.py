@@ -61,7 +61,7 @@ TAGGED = (
 
 
 def turned(kinds, sides, options):
-    """Return all of them as cases, of which each option is tried daily on one side."""
+    """Return all of them as cases; each option is tried daily on one side."""
     cases = [(kind, side, o) for kind in kinds for side in sides for o in options]
     kept = [
         case

@@ -18,7 +18,7 @@ from tests.plots.captured import HOSTILE, PLOTS, trace_diff
 
 mpl.use("agg")
 
-# Plots of which every side's label is to be read in the picture, whole: names of builds
+# Plots whose picture has every side's label, whole: names of builds
 # are cut to 16 letters, and have a test of their own.
 LABELLED = tuple(name for name in PLOTS if name not in ("movers", "builds"))
 

@@ -225,7 +225,7 @@ def test_students_t_as_normal_deviates(freedom, t):
     [(40, 0.05**2), (20, 0.05**2 + 0.3**2 / 2), (0, 0.3**2 + 0.05**2)],
 )
 def test_pairs_leave_out_what_hosts_have_on_both_sides(both, variance):
-    # 500 rows, in each of which a host has up to 30 % more on both sides, 5 % in its hour.
+    # 500 rows; in each, a host has up to 30 % more on both sides, 5 % in its hour.
     rng = np.random.default_rng(8)
     runs = [*range(40)], [*range(40 - both, 80 - both)]
     of_host = 0.3 * rng.standard_normal((500, 80))

@@ -20,7 +20,7 @@ def made(*samples):
 
 
 def of_keys(*keys, covered=9, values=("a", "b")):
-    """Return two profiles of which 9 in 10 samples have the keys, each two values."""
+    """Return two profiles; 9 in 10 samples have the keys, each two values."""
     one = made(
         *(([(key, value) for key in keys], covered) for value in values),
         ([], 2 * (10 - covered)),

@@ -185,7 +185,7 @@ def of_declared(tmp_path, base, new, **samples):
 
 
 def declared(**bodies):
-    """Return a file that declares functions, each of which calls others by name."""
+    """Return a file of functions that call others by name."""
     functions = [
         "\n".join(
             [f"func {name}() {{", *(f"	{one}()" for one in body.split()), "}", ""]

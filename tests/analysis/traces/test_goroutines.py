@@ -92,7 +92,7 @@ def read(name):
 
 
 def near(ours, theirs, slack):
-    """Return whether two times, either of which may be missing, are equal but for ties."""
+    """Return whether two times are equal but for ties; either may be missing."""
     if ours == theirs:  # a time of -1 is one: that of the first event of old traces
         return True
     if theirs is None or ours < 0:

@@ -112,7 +112,7 @@ def test_captures_torn_by_loggers(logger, rate):
     "intruder", ["7", "0", ".5", "12", "7\n", "\n", "1+2", "5 apples\n"]
 )
 def test_what_no_line_begins_with_is_never_taken_for_one(intruder):
-    """A program that writes less than lines, or lines of which there are few."""
+    """A program that writes less than lines, or few lines."""
     chance = random.Random(intruder)
     raw = (DATA / "zstd/base/gctrace.log").read_text().splitlines()[:300]
     truth = reference("\n".join(raw).encode())

@@ -1,7 +1,7 @@
 """Mutations of traces, and a process of its own that reads them within limits.
 
 ``python -m tests.loaders.traces.fuzzing SEED ROUNDS KEPT FILE…`` reads so many mutations
-of files, each of which is written to `KEPT` before: what is there when the process ends
+of files; each is written to `KEPT` before: what is there when the process ends
 early is what ended it.
 """
 

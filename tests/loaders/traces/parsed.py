@@ -146,7 +146,7 @@ def _moved(text):
 
 
 def _stack_of(frames):
-    """Return a stack; one of which no frame says anything is none, as for Go."""
+    """Return a stack; one whose frames are all empty is none, as for Go."""
     return tuple(frames) if any(name or line for name, line in frames) else ()
 
 

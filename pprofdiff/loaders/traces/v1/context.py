@@ -27,7 +27,7 @@ class V1Context:
     """The goroutine, P and thread of each event before it happens, -1 for none.
 
     `goroutine` and `thread` (int32) and `processor` (int16) are indices of `ids`.
-    `begun` is the row of the event (a GOMAXPROCS) that ends the list of what existed
+    `initial` is the row of the event (a GOMAXPROCS) that ends the list of what existed
     when the trace began.
     """
 
@@ -35,13 +35,13 @@ class V1Context:
     processor: NDArray[np.int16]
     thread: NDArray[np.int32]
     ids: Ids
-    begun: int
+    initial: int
 
     def lists_start(
         self, events: V1Events, rows: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
         """Mark the events that list what existed when the trace began."""
-        at = self.begun
+        at = self.initial
         before = events.tick[rows] < events.tick[at]
         same = self.processor[rows] == self.processor[at]
         return np.where(same, rows < at, before)
@@ -53,10 +53,10 @@ def v1_context(events: V1Events) -> V1Context:
     Raises Damage if events contradict each other, or if the trace does not list what
     existed when it began.
     """
-    begun = events.where(V1Type.GOMAXPROCS)
-    if not len(begun):
+    initial = events.where(V1Type.GOMAXPROCS)
+    if not len(initial):
         raise Damage("it does not record the state at its start")
-    limits = events.first_argument(begun)
+    limits = events.first_argument(initial)
     if not 0 < int(limits.min()) <= int(limits.max()) < MOST_PROCESSORS:
         raise Damage("an impossible GOMAXPROCS")
     ids = Ids.none()
@@ -74,7 +74,7 @@ def v1_context(events: V1Events) -> V1Context:
         processor=np.repeat(processor, np.diff(events.offsets)),
         thread=_threads(events, ids.threads),
         ids=ids,
-        begun=int(begun[np.argmin(events.tick[begun])]),
+        initial=int(initial[np.argmin(events.tick[initial])]),
     )
 
 

@@ -171,15 +171,15 @@ def goroutines_of(trace: OrderedTrace, functions: NDArray[np.int32]) -> Goroutin
     seen = trace.time[row]
     superseded = _superseded(trace)[first]
     seen[superseded] = trace.time[transitions.row[first[superseded] + 1]]
-    seen[~superseded & ~born] = trace.time[trace.context.begun]
+    seen[~superseded & ~born] = trace.time[trace.context.initial]
     named = np.zeros(len(first), np.int32)
     shows = rows_in(_SHOWS_STACK, transitions.type)
     name = functions[trace.stack[transitions.row[shows]]]
     owner, name = transitions.owner[shows][name > 0], name[name > 0]
     # Of several values assigned to one index, the last is kept.
     named[owner[::-1]] = name[::-1]
-    begun = functions[trace.stack_ids(events.second[row])]
-    named = np.where(born & (begun > 0), begun, named)
+    created = functions[trace.stack_ids(events.second[row])]
+    named = np.where(born & (created > 0), created, named)
     return Goroutines(
         id=trace.context.ids.goroutines.ids,
         name=named,

@@ -86,10 +86,10 @@ def timeline_events_of(
     names = np.array(
         [interner.string(text) for text in stop_reasons(version)], np.int32
     )
-    begun = stops[::2]
-    which = events.first_argument(row[begun])
+    starts = stops[::2]
+    which = events.first_argument(row[starts])
     known = which < len(names)
-    timeline.name[begun[known]] = names[which[known]]
+    timeline.name[starts[known]] = names[which[known]]
     return _with_open_assists(timeline)
 
 

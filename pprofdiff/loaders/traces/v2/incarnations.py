@@ -34,11 +34,11 @@ class Incarnations:
         rows = events.where(*CREATES, *STATUSES)
         owners = goroutines.require(events.argument(0, rows))
         creates = np.isin(events.type[rows], CREATES)
-        begun = np.bincount(owners, minlength=len(goroutines))
+        mentions = np.bincount(owners, minlength=len(goroutines))
         born = np.zeros(len(goroutines), np.bool_)
         born[owners[creates]] = True
         self._time = events.time
-        self._several = born & (begun > 1)
+        self._several = born & (mentions > 1)
         self._creations = rows[creates & self._several[owners]]
         self._creators = owners[creates & self._several[owners]]
         self._bits = int(len(events.type) + NUMBERED).bit_length()

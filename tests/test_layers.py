@@ -163,6 +163,7 @@ REFERRED = {
     "tiles": "report",
     "charts": "plots",
     "json_rows": "report",
+    "card": "notebook",
     "diff_card": "notebook",
 }
 

@@ -13,6 +13,8 @@ from pprofdiff.units import printable
 _MOST = 1 << 26
 # The result line of a benchmark that ran no operations.
 _NOTHING_DONE = re.compile(rb"^Benchmark\S*\s+0\s", re.MULTILINE)
+# What a test binary prints of benchmarks that do not fail.
+_OF_OTHERS = re.compile(rb"(?:goos|goarch|pkg|cpu): |PASS$|Benchmark\S*\s+[1-9]\d*\s")
 # The runtime writes a GODEBUG=gctrace=1 line in pieces (mgc.go), so the program's
 # output may split it: this matches a whole line, its start or its end.
 _GCTRACE = re.compile(
@@ -42,12 +44,12 @@ def failed(
         if os.path.exists(name):
             with open(name, "rb") as file:
                 said.append(file.read(_MOST))
-    # gctrace lines and headers do not explain the failure.
+    # gctrace lines, headers and results do not explain the failure.
     text = b"\n".join(
         line
         for part in said
         for line in without_gctrace(part).splitlines()
-        if not line.startswith((b"goos:", b"goarch:", b"pkg:", b"cpu:"))
+        if not _OF_OTHERS.match(line)
     )
     lines = here(tree, first_lines(text))
     marks = ("--- FAIL", "panic:", "fatal error:")

@@ -21,7 +21,8 @@ _FORMAT = "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}}\t{{len .XTestGoFiles}
 _OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 _LDFLAGS = re.compile(r"-ldflags=")
 # Output of the go command that says where something failed, not what.
-_HEADING = re.compile(r"# |go: (?:downloading|finding|extracting) |FAIL\t")
+_HEADING = re.compile(r"# |FAIL\t")
+_DOWNLOADS = re.compile(rb"^go: (?:downloading|finding|extracting) .*\n?", re.MULTILINE)
 _MOST = 1 << 26
 _MINOR = re.compile(r"1\.(\d+)")
 # Last patch of each minor release (https://go.dev/doc/devel/release); later minor
@@ -82,7 +83,8 @@ def go(tree: Tree, words: Sequence[str], failure: str) -> bytes:
         if status == 0:
             return output
         errors.seek(0)
-        lines = here(tree, first_lines(errors.read(_MOST), output))
+        said = _DOWNLOADS.sub(b"", errors.read(_MOST))
+        lines = here(tree, first_lines(said, output))
     reason = next((line for line in lines if not _HEADING.match(line)), "no reason")
     raise MeasureError(f"{tree.checkout.label}: {failure}: {reason.strip()}", lines)
 

@@ -19,6 +19,8 @@ from pprofdiff.measure.goflags import GoTest
 
 # A pilot only has to find the order of magnitude.
 _PILOT_S, _SHORTEST_S = 0.1, 0.01
+# As in go test, for a benchmark that never ends; the user's -timeout comes later.
+_TIMEOUT = "10m"
 _MOST = 1 << 26
 _UNSAFE = re.compile(r"[^\w.=+-]+", re.ASCII)
 
@@ -65,7 +67,7 @@ def pilots(
     for binary, cpu in product(binaries, asked.cpus or (0,)):
         words = [
             *(binary.path, "-test.run=^$", f"-test.bench={asked.pattern}"),
-            *("-test.benchmem", f"-test.benchtime={time}"),
+            *("-test.benchmem", f"-test.benchtime={time}", f"-test.timeout={_TIMEOUT}"),
             *Leaf(binary.package, "", cpu).flags,
             *(*asked.test, *asked.arguments),
         ]

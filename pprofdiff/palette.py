@@ -81,7 +81,7 @@ GROUPS: Final = (
     "runtime",
     "user",
 )
-"""Groups of runtime costs (``goruntime/rules.toml``) that have a fill."""
+"""Groups of runtime costs (``goruntime/rule_table.py``) that have a fill."""
 
 FILLS: Final = (
     "neutral",

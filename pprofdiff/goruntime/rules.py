@@ -1,19 +1,18 @@
-"""The rules of `rules.toml` as frozen values: groups, categories, leaf kinds, rules.
+"""The rules of `rule_table.py` as frozen values: groups, categories, leaf kinds, rules.
 
-The file is read once, on the first call of `rules()`. `pprofdiff.goruntime.classify`
-applies the rules to profiles.
+They are made once, on the first call of `rules()`; `pprofdiff.goruntime.classify`
+applies them to profiles.
 """
 
 from __future__ import annotations
 
-import os
-import tomllib
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pprofdiff.errors import PprofDiffError
+from pprofdiff.goruntime.rule_table import TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -117,7 +116,7 @@ class Heads:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rules:
-    """All rules of `rules.toml`; `Classification` refers to them by position.
+    """All rules of `rule_table.py`; `Classification` refers to them by position.
 
     - `version` is that of the rules, as shown in reports.
     - `tiers` are the ranks of rules, which are tried one after the other.
@@ -171,13 +170,11 @@ class Rules:
 
 @cache
 def rules() -> Rules:
-    """Return the rules that ship with the package, read once from `rules.toml`.
+    """Return the rules that ship with the package, made once of `rule_table.py`.
 
     Raises RuleError if the table is inconsistent.
     """
-    # Not pathlib: importing it takes longer than parsing the rules.
-    with open(os.path.join(os.path.dirname(__file__), "rules.toml"), "rb") as file:
-        return parse_rules(tomllib.load(file))
+    return parse_rules(TABLE)
 
 
 def parse_rules(document: Mapping[str, Any]) -> Rules:
@@ -264,7 +261,7 @@ def _table(patterns: Mapping[int, tuple[str, ...]]) -> PatternTable:
             prefix = name.removesuffix("*")
             target = exact if prefix == name else prefixes
             if target.setdefault(prefix, index) != index:
-                raise RuleError(f"rules.toml: {name} is listed twice")
+                raise RuleError(f"rule_table.py: {name} is listed twice")
     ordered = sorted(prefixes)
     return PatternTable(
         exact, ordered, [prefixes[prefix] for prefix in ordered], _parents(ordered)
@@ -305,18 +302,20 @@ def _check(parsed: Rules) -> None:
     for what, names in (("rule", ids), ("category", list(parsed.categories))):
         repeated = {name for name in names if names.count(name) > 1}
         if repeated:
-            raise RuleError(f"rules.toml: {what} {min(repeated)} is listed twice")
+            raise RuleError(f"rule_table.py: {what} {min(repeated)} is listed twice")
     kinds = {kind.id for kind in parsed.leaf_kinds}
     for position, rule in enumerate(parsed.rules):
         if rule.category not in parsed.categories:
-            raise RuleError(f"rules.toml: {rule.id}: no group has {rule.category}")
+            raise RuleError(f"rule_table.py: {rule.id}: no group has {rule.category}")
         if rule.tier not in parsed.tiers:
-            raise RuleError(f"rules.toml: {rule.id}: no tier {rule.tier}")
+            raise RuleError(f"rule_table.py: {rule.id}: no tier {rule.tier}")
         if not kinds.issuperset(kind for kind, _ in rule.by_leaf_kind):
-            raise RuleError(f"rules.toml: {rule.id}: by_leaf_kind has an unknown kind")
+            raise RuleError(
+                f"rule_table.py: {rule.id}: by_leaf_kind has an unknown kind"
+            )
         for other in (*rule.yields_to, *(target for _, target in rule.by_leaf_kind)):
             if other not in ids:
-                raise RuleError(f"rules.toml: {rule.id}: no rule {other}")
+                raise RuleError(f"rule_table.py: {rule.id}: no rule {other}")
         yielding = {r.id for r in parsed.rules[: position + 1] if r.yields_to}
         if yielding.intersection(rule.yields_to):
-            raise RuleError(f"rules.toml: {rule.id} yields to a yielding one")
+            raise RuleError(f"rule_table.py: {rule.id} yields to a yielding one")

@@ -1,7 +1,7 @@
 """Infer which Go releases built a program, from the functions in its profile.
 
 pprof files have no Go version, but runtime functions come and go with releases, so each
-name in `[go_versions]` of `rules.toml` narrows the interval.
+name in `go_versions` of `rule_table.py` narrows the interval.
 """
 
 from __future__ import annotations

@@ -99,6 +99,9 @@ class Allocated(NamedTuple):
 # Bytes in profiles and benchmarks agree within this part, except for tiny blocks and
 # the profiler's own.
 _AGREE = 0.1
+# Benchmarks print whole B/op and allocs/op, without the fraction
+# (testing.BenchmarkResult.AllocsPerOp).
+_CUT_OFF = 1
 # Bytes in a block of tiny objects (maxTinySize in runtime/malloc.go).
 _TINY = 16
 
@@ -435,14 +438,16 @@ def within(totals: Allocated | None, site: Site) -> Site:
     if totals.space is not None:
         bytes_ = list(zip(totals.space, space, strict=True))
         space = (min(bytes_[0]), min(bytes_[1]))
-        if all(abs(own - all_) <= max(MINOR * all_, BYTE) for all_, own in bytes_):
+        if all(
+            -max(MINOR * all_, BYTE) <= own - all_ <= max(MINOR * all_, _CUT_OFF)
+            for all_, own in bytes_
+        ):
             space = totals.space
     if totals.objects is not None:
         counts = list(zip(totals.objects, objects, strict=True))
-        # Benchmarks cut off the fraction of a count.
-        base, new = (min(own, all_ + 1) for all_, own in counts)
+        base, new = (min(own, all_ + _CUT_OFF) for all_, own in counts)
         objects = base, new
-        if all(-MINOR * all_ <= own - all_ <= 1 for all_, own in counts):
+        if all(-MINOR * all_ <= own - all_ <= _CUT_OFF for all_, own in counts):
             objects = totals.objects
     return site._replace(space=space, objects=objects)
 
@@ -452,7 +457,7 @@ def exceeds(totals: Allocated | None, site: Site) -> bool:
     if totals is None or totals.space is None:
         return False
     return any(
-        own > all_ * (1 + MINOR) + BYTE
+        own > all_ * (1 + MINOR) + _CUT_OFF
         for all_, own in zip(totals.space, site.space, strict=True)
     )
 

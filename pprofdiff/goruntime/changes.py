@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from functools import cache
 from typing import NamedTuple
 
@@ -23,6 +22,8 @@ class Change(NamedTuple):
 
 @cache
 def _changes() -> tuple[Change, ...]:
+    import tomllib
+
     # Not `importlib.resources`: importing it takes longer than parsing the table.
     with open(os.path.join(os.path.dirname(__file__), "changes.toml"), "rb") as file:
         rows = tomllib.load(file)["change"]

@@ -73,7 +73,8 @@ def inside_others(
     With its callees, that function costs no more on the roots' side. That says little
     about one that does far more: something else in it may have fallen as the roots
     appeared. So the roots are most of it, or its own work, with theirs, costs no more
-    either.
+    either. It says nothing of one that is most of the total where the work is unknown:
+    neither its share nor, on a saturated machine, its time per second can rise.
     """
     hosts: dict[int, list[Root]] = defaultdict(list)
     for root in roots:
@@ -81,6 +82,8 @@ def inside_others(
     hosts.pop(-1, None)
     found = []
     for host, some in hosts.items():
+        if _is_bounded(cpu, host):
+            continue
         value = sum(root.value for root in some)
         if _costs_more(cpu, work.side, _cum(cpu, host), value):
             continue
@@ -90,6 +93,15 @@ def inside_others(
         ):
             found.append(Inside(work.side, host, tuple(some)))
     return found
+
+
+def _is_bounded(cpu: CPUComparison, row: int) -> bool:
+    """Return whether what a function costs cannot rise much in these numbers."""
+    if cpu.diff.normalization.mode in ("per_work", "about"):
+        return False
+    parts = (side[row] for side in cpu.cum)
+    pairs = zip(parts, cpu.diff.totals, strict=True)
+    return any(part >= MOST * total for part, total in pairs)
 
 
 def _cum(cpu: CPUComparison, row: int) -> Runs[Column]:

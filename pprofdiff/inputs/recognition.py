@@ -26,6 +26,7 @@ class Foreign(StrEnum):
     PROGRAM = "program"
     PERF_DATA = "perf_data"
     JAVA = "java"
+    STACKPROF = "stackprof"
     HTML = "html"
     JSON = "json"
     GO_TEST_JSON = "go_test_json"
@@ -39,6 +40,7 @@ _BINARY = (
     (Foreign.HEAP_DUMP, rb"go1\.\d{1,2} heap dump\n"),
     (Foreign.PERF_DATA, rb"PERFILE2|2ELIFREP"),
     (Foreign.JAVA, rb"JAVA PROFILE 1\.|FLR\0"),
+    (Foreign.STACKPROF, rb"\x04\x08\{.:\x0cversion"),
     (
         Foreign.PROGRAM,
         (
@@ -107,6 +109,7 @@ _REFUSALS = {
     Foreign.JAVA: (
         "heap dump or flight recording of Java; give async-profiler's collapsed stacks"
     ),
+    Foreign.STACKPROF: "dump of stackprof; give what stackprof --stackcollapse prints",
     Foreign.HTML: (
         "web page, not a profile; "
         "profiles are at addresses such as host:6060/debug/pprof/heap"
@@ -143,6 +146,10 @@ _WRITERS = (
     (
         rb'\{"attack":"[^"]*","seq":',
         "vegeta's results, one a line; give what vegeta report prints",
+    ),
+    (
+        rb'\{"version":[\d.]+,"mode":"\w+","interval":',
+        "a profile of stackprof; give what stackprof --stackcollapse prints",
     ),
     (rb'"jmhVersion"', "results of JMH, which are not read"),
     (rb'"library_(?:build_type|version)"', "results of Google Benchmark, not read"),

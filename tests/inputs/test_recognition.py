@@ -82,6 +82,7 @@ def fetch(address, path):
         (b"PERFILE2" + bytes(96), Foreign.PERF_DATA),
         (b"JAVA PROFILE 1.0.2\0", Foreign.JAVA),
         (b"FLR\0\0\2\0\1", Foreign.JAVA),
+        (b"\x04\x08{\x10:\x0cversionf\x081.2", Foreign.STACKPROF),
         (b"main.main;main.work 12\nmain.main 3;x 4\n", "profile"),
         (b"swapper 3\r\n\r\nf;g h\t4", "profile"),
         (b"f;g 3\nf;g\n", Foreign.UNKNOWN),

@@ -25,6 +25,7 @@ class Foreign(StrEnum):
     HEAP_DUMP = "heap_dump"
     PROGRAM = "program"
     PERF_DATA = "perf_data"
+    PERF_SCRIPT = "perf_script"
     JAVA = "java"
     STACKPROF = "stackprof"
     HTML = "html"
@@ -72,6 +73,11 @@ _TEXT = (
             rb"|Showing nodes accounting for |digraph |positions: instr"
         ),
     ),
+    # comm, thread, time, period and event of a sample: perf-script(1).
+    (
+        Foreign.PERF_SCRIPT,
+        rb"\S[^\n]{0,40}?\s\d+(?:/\d+)?\s+(?:\[\d+\]\s+)?\d+\.\d+:\s+(?:\d+\s+)?[\w-]+:",
+    ),
     (Foreign.COVERAGE, rb"mode: (?:set|count|atomic)\b"),
     (Foreign.HTML, rb"(?i:<!doctype html|<html|<\?xml|<svg|<head|<body)"),
     (Foreign.GO_TEST_JSON, rb'\{"(?:Time|Action|ImportPath)":"'),
@@ -106,6 +112,7 @@ _REFUSALS = {
     Foreign.PERF_DATA: (
         "output of perf record; fold it with perf script | stackcollapse-perf.pl"
     ),
+    Foreign.PERF_SCRIPT: "output of perf script; fold it with stackcollapse-perf.pl",
     Foreign.JAVA: (
         "heap dump or flight recording of Java; give async-profiler's collapsed stacks"
     ),

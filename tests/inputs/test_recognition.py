@@ -80,7 +80,10 @@ def fetch(address, path):
         (struct.pack(">5I", 0, 3, 1, 10_000, 0), Foreign.GPERFTOOLS),
         (b"mode: atomic\nx/y.go:1.1,2.2 3 4\n", Foreign.COVERAGE),
         (b"PERFILE2" + bytes(96), Foreign.PERF_DATA),
-        (b"app 105 136.61:  3344 cpu-clock:pppH: \n\t4a f+0x1 (/app)\n", Foreign.PERF_SCRIPT),
+        (
+            b"app 105 136.61:  3344 cpu-clock:pppH: \n\t4a f+0x1 (/app)\n",
+            Foreign.PERF_SCRIPT,
+        ),
         (b"JAVA PROFILE 1.0.2\0", Foreign.JAVA),
         (b"FLR\0\0\2\0\1", Foreign.JAVA),
         (b"\x04\x08{\x10:\x0cversionf\x081.2", Foreign.STACKPROF),

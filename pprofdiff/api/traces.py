@@ -323,6 +323,7 @@ class TraceDiff(KindDiff[compare.TraceDiff]):
         ============== ============================================= ============
         reason,        where goroutines wait: Go's reason, the       string
         function, call program's function and what it called
+        line           the line there with most of the time, or ""   string
         end_kind       running, processor, syscall, network, timer,  string
                        gc, blocked (no goroutine ended it) or
                        created (the waker did not exist yet)

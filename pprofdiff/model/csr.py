@@ -192,6 +192,8 @@ def sums(
     if len(ids) == 0:
         return np.zeros(size, np.int64)
     bound = max(abs(int(values.max())), abs(int(values.min())))
+    if bound == 0:
+        return np.zeros(size, np.int64)
     if bound * len(values) < _EXACT:
         return np.bincount(ids, values, size).astype(np.int64)
     total = np.zeros(size, np.int64)

@@ -18,7 +18,7 @@ from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.analysis.traces.catalogue import FIGURES
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.quantiles import QUANTILES, Quantiles
-from pprofdiff.analysis.traces.waited import End, Wait, waited
+from pprofdiff.analysis.traces.waited import End, Wait, lines_of, waited
 from pprofdiff.model.traces.timeline import Series
 from pprofdiff.model.traces.trace import Trace
 
@@ -42,11 +42,12 @@ def states_frame(diff: TraceDiff) -> pd.DataFrame:
 
 def waits_frame(diff: TraceDiff) -> pd.DataFrame:
     """Return one row per place where goroutines wait and end of the wait."""
-    rows = waited(diff)
+    rows, lines = waited(diff), lines_of(diff)
     base = np.array([row.base_ns for row in rows], np.int64)
     new = np.array([row.new_ns for row in rows], np.int64)
     names = {
         **{name: [getattr(row.wait, name) for row in rows] for name in Wait._fields},
+        "line": [lines.get(row.wait, "") for row in rows],
         **{f"end_{n}": [getattr(row.end, n) for row in rows] for n in End._fields},
     }
     return pd.DataFrame({**names, **_compared(diff, "", base, new)})

@@ -13,7 +13,7 @@ from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.interval_rows import lengths, owners_of
-from pprofdiff.analysis.traces.movers import StackFrames
+from pprofdiff.analysis.traces.movers import StackFrames, movers
 from pprofdiff.analysis.traces.profiles import (
     informative_stacks,
     profile_of,
@@ -231,6 +231,17 @@ def _of_runs(
                     cells[key] += ns
             times[-1].append(cells)
     return shown, times
+
+
+def lines_of(diff: TraceDiff) -> dict[Wait, str]:
+    """Return the line with most of the time at each place, where one is known."""
+    lines: dict[Wait, tuple[int, str]] = {}
+    for place in (*movers(diff, "blocked"), *movers(diff, "syscall")):
+        wait = Wait(place.reason or SYSTEM_CALL, place.function, place.call)
+        most = max(place.base_ns, place.new_ns)
+        if place.at and most > lines.get(wait, (0, ""))[0]:
+            lines[wait] = most, place.at
+    return {wait: line for wait, (_, line) in lines.items()}
 
 
 def by_end(rows: Iterable[Waited]) -> dict[End, tuple[int, int]]:

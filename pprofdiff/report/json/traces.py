@@ -18,7 +18,7 @@ from pprofdiff.analysis.traces.quantiles import (
 )
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tasks import Durations
-from pprofdiff.analysis.traces.waited import End, Wait, chained, waited
+from pprofdiff.analysis.traces.waited import End, Wait, chained, lines_of, waited
 from pprofdiff.report.json.figures import declaration
 
 Row = dict[str, Any]
@@ -83,7 +83,7 @@ def _waits(diff: TraceDiff) -> list[Row]:
         through = [wait._asdict() for wait in waits[1:]]
         row = {"root": root, "through": through, **_times(*times)}
         chains.setdefault((waits[0], end), []).append(row)
-    rows = []
+    rows, lines = [], lines_of(diff)
     for wait, end, *times in waited(diff):
         listed = chains.get((wait, end), [])
         base, new = (
@@ -93,7 +93,8 @@ def _waits(diff: TraceDiff) -> list[Row]:
         if base or new:
             listed.append({"root": None, "through": None, **_times(base, new)})
         ends = {"wait": wait._asdict(), "end": end._asdict()}
-        rows.append({**ends, **_times(*times), "chains": listed})
+        line = {"line": lines.get(wait)}
+        rows.append({**ends, **line, **_times(*times), "chains": listed})
     return rows
 
 

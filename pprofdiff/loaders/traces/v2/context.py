@@ -173,7 +173,7 @@ def _processor_changes(
     events: Events, processors: IdIndex
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the rows of events that change a thread's P, and the new Ps."""
-    types = events.type[events.rare]
+    types = events.rare_type
     how = lookup(_PROCESSOR, types)
     status = types == E.PROC_STATUS
     said = events.argument(1, events.rare[status])

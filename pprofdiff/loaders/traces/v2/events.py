@@ -30,8 +30,9 @@ class Events:
     of the reason for a block or stop, 0 if its type has none. Rows
     ``offsets[i]:offsets[i+1]`` belong to the thread with id ``threads[i]`` (int64).
 
-    `rare` (int64, increasing) are the rows whose types are not `FREQUENT`. `columns`,
-    `wide` and `rare_arguments` hold arguments; read them with `argument`.
+    `rare` (int64, increasing) are the rows whose types, `rare_type`, are not
+    `FREQUENT`. `columns`, `wide` and `rare_arguments` hold arguments; read them with
+    `argument`.
     """
 
     type: NDArray[np.uint8]
@@ -41,6 +42,7 @@ class Events:
     threads: NDArray[np.int64]
     offsets: NDArray[np.int64]
     rare: NDArray[np.int64]
+    rare_type: NDArray[np.uint8]
     columns: list[NDArray[np.uint32]]
     wide: list[WideValues]
     rare_arguments: NDArray[np.int64]
@@ -72,7 +74,7 @@ class Events:
         """Return the rows of events of these types, increasing."""
         wanted = membership(types)
         if FREQUENT.isdisjoint(types):
-            return self.rare[lookup(wanted, self.type[self.rare]).view(np.bool_)]
+            return self.rare[lookup(wanted, self.rare_type).view(np.bool_)]
         return rows_in(wanted, self.type)
 
     def thread_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:

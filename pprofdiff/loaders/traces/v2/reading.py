@@ -105,6 +105,7 @@ class _Columns:
         places = {thread: i for i, thread in enumerate(names)}
         owner = np.array([places[thread] for thread in threads], np.int64)
         counts = np.bincount(owner, np.concatenate(self._counts), len(names))
+        rare = np.concatenate(self._rare)
         return Events(
             type=self._type[: self.size],
             time=self._time[: self.size],
@@ -112,7 +113,8 @@ class _Columns:
             reason=self._reason[: self.size],
             threads=np.array(names, np.uint64).view(np.int64),
             offsets=offsets_of(counts.astype(np.int64)),
-            rare=np.concatenate(self._rare),
+            rare=rare,
+            rare_type=self._type[rare],
             columns=[column[: self.size] for column in self._arguments],
             wide=[WideValues.concatenate(wide) for wide in self._wide],
             rare_arguments=np.concatenate(self._rare_arguments, axis=1),

@@ -8,16 +8,15 @@ from types import MappingProxyType
 
 from pprofdiff.analysis.policy import MINOR
 from pprofdiff.analysis.traces.compare import TraceDiff
-from pprofdiff.analysis.traces.movers import movers
 from pprofdiff.analysis.traces.wait_chains import EndKind
 from pprofdiff.analysis.traces.waited import (
     RUNNABLE,
     SYSTEM_CALL,
     End,
-    Wait,
     Waited,
     by_end,
     end_in_words,
+    lines_of,
     off_cpu,
     off_cpu_in_words,
     wait_in_words,
@@ -130,7 +129,7 @@ def waits_view(report: ReportModel) -> Iterator[Part]:
     if diff is None:
         raise UsageError("--waits needs execution traces of both sides")
     rows = off_cpu(diff)
-    ends, lines = _largest(diff, rows), _lines(diff)
+    ends, lines = _largest(diff, rows), lines_of(diff)
     shown: list[Row] = []
     for end in ends:
         name = off_cpu_in_words(end)
@@ -216,14 +215,3 @@ def _who(row: Waited) -> str:
 def _sum(diff: TraceDiff, key: str, name: str, rows: Iterable[Waited]) -> Row:
     raw = _both((row.base_ns, row.new_ns) for row in rows)
     return figure(key, name, diff.normalization.scaled(*raw), "ns")
-
-
-def _lines(diff: TraceDiff) -> dict[Wait, str]:
-    """Return the line of each place that has one with most of its time."""
-    lines: dict[Wait, tuple[int, str]] = {}
-    for place in (*movers(diff, "blocked"), *movers(diff, "syscall")):
-        wait = Wait(place.reason or SYSTEM_CALL, place.function, place.call)
-        most = max(place.base_ns, place.new_ns)
-        if place.at and most > lines.get(wait, (0, ""))[0]:
-            lines[wait] = most, place.at
-    return {wait: line for wait, (_, line) in lines.items()}

@@ -25,10 +25,10 @@ import pprofdiff
 if __name__ == "__main__":
     base, new, workers = sys.argv[1:]
     began = time.perf_counter()
-    told = pprofdiff.fleet(base, new, workers=int(workers))
-    text = told.to_text()
+    compared = pprofdiff.fleet(base, new, workers=int(workers))
+    text = compared.to_text()
     wall = time.perf_counter() - began
-    diff = told["cpu"]
+    diff = compared["cpu"]
     moved = diff.functions[~diff.functions["noise_flat"].astype(bool)]
     peaks = [
         resource.getrusage(who).ru_maxrss * 1024
@@ -37,7 +37,7 @@ if __name__ == "__main__":
     used = sum(os.times()[:4])
     print(json.dumps({
         "wall": wall, "cpu": used, "client": peaks[0], "worker": peaks[1],
-        "profiles": int(told.hosts["profiles"].sum()),
+        "profiles": int(compared.hosts["profiles"].sum()),
         "totals": diff.data.totals, "moved": moved.index.tolist(),
     }))
 """

@@ -68,7 +68,7 @@ def main(names: Sequence[str]) -> None:
         print(f"        said:  {said.outcome or '-'}; {said.first or '-'}"[:_WIDE])
     got = ", ".join(f"{counts[word]} {word}" for word in JUDGEMENTS)
     print(f"\n{sum(counts.values())} pairs: {got}")
-    print(f"Faster or slower: {outcomes[True]} of {outcomes.total()} told")
+    print(f"Faster or slower: {outcomes[True]} of {outcomes.total()} said")
 
 
 if __name__ == "__main__":

@@ -24,8 +24,8 @@ from pprofdiff.cli.main import main
 if __name__ == "__main__":
     status = main(sys.argv[1:])
     # ru_maxrss of a process has what the one that started it had.
-    told = Path("/proc/self/status").read_text("utf-8")
-    client = int(re.search(r"VmHWM:\\s+(\\d+) kB", told)[1])
+    memory = Path("/proc/self/status").read_text("utf-8")
+    client = int(re.search(r"VmHWM:\\s+(\\d+) kB", memory)[1])
     worker = getrusage(RUSAGE_CHILDREN).ru_maxrss
     print(json.dumps([status, 1024 * client, 1024 * worker]))
 """
@@ -44,7 +44,7 @@ def peaks(program, *words):
     return client, worker
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells a peak on Linux alone")
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc has a peak on Linux only")
 @pytest.mark.whole
 def test_memory_does_not_grow_with_the_number_of_profiles(tmp_path):
     files = making.write(tmp_path / "few", range(20), count=6, samples=6000)

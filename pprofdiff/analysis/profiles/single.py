@@ -24,7 +24,7 @@ Column = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ProfileSums:
-    """One profile's flat and cum by function, and its sums by category.
+    """One profile's flat and cum by function, and its sums by category, in `unit`.
 
     `flat` and `cum` are int64, one per function in `names`; the last function stands
     for samples without a stack. `categories` (int64) has one element per entry of
@@ -37,7 +37,16 @@ class ProfileSums:
     flat: Column
     cum: Column
     categories: Column | None
+    unit: str
     total: int
+
+    def of_groups(self) -> Column:
+        """Return the sums by group of ``rules().groups``, zeros without categories."""
+        known = rules()
+        rows = np.asarray(known.group_rows, np.int64)
+        if self.categories is None:
+            return np.zeros(len(known.groups), np.int64)
+        return sums(rows, self.categories, len(known.groups))
 
     def functions_frame(self) -> pd.DataFrame:
         """Return the functions with a value, by descending flat, cum, then name."""
@@ -100,6 +109,7 @@ def profile_sums(profile: Profile, sample_type: str | int | None = None) -> Prof
         summed.flat[:, 0],
         summed.cum[:, 0],
         categories,
+        profile.sample_types[column].unit,
         int(values.sum()),
     )
 

@@ -208,6 +208,11 @@ class Waits:
         return pd.DataFrame({**columns, "cause": cause})
 
 
+def blocked_reason(cause: str) -> str | None:
+    """Return what the goroutine was blocked on; None for any other cause."""
+    return cause.removeprefix(_UNBLOCKED) if cause.startswith(_UNBLOCKED) else None
+
+
 def _runnable_rows(trace: Trace) -> Iterator[tuple[Column, Column]]:
     """Yield runnable rows of `Trace.intervals`, in order, and their goroutines."""
     intervals = trace.intervals

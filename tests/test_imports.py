@@ -28,11 +28,14 @@ sys.exit(status)
 
 
 def imported(program, *arguments, **environment):
-    """Return which modules a program has imported when it ends."""
+    """Return which modules a program has imported when it ends.
+
+    It runs where no project's settings are read.
+    """
     settings = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program, *arguments],
-        capture_output=True, text=True, check=True, env=settings,
+        capture_output=True, text=True, check=True, env=settings, cwd=os.sep,
     )  # fmt: skip
     return set(json.loads(done.stderr.splitlines()[-1]))
 

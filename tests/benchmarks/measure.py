@@ -51,6 +51,7 @@ class Spread:
 def run(command: list[str]) -> Run:
     """Run a command once, its output thrown away; raises BenchmarkError if it fails."""
     settings = {k: v for k, v in os.environ.items() if k not in _NOT_SET}
+    settings["PYTHONPATH"] = str(ROOT)
     with tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
         process = subprocess.Popen(
@@ -58,7 +59,8 @@ def run(command: list[str]) -> Run:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=errors,
-            cwd=ROOT,
+            # Not here, whose pyproject.toml would be read for settings.
+            cwd=tempfile.gettempdir(),
             env=settings,
         )
         _, status, usage = os.wait4(process.pid, 0)

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 
 import pytest
 
-from pprofdiff.cli.main import main
 from pprofdiff.errors import ClusterError
 from pprofdiff.fleets import sides
 from pprofdiff.fleets.combine import combine, tree
@@ -113,36 +112,6 @@ def test_a_worker_that_is_killed_changes_no_number(tasks, expected, cluster):
         (part,) = parts_of([tasks], scheduler=scheduler, progress=silent)
     assert killed
     assert summary(part) == expected
-
-
-@pytest.mark.whole  # the document is of the same sums
-@pytest.mark.parametrize(
-    "asked",
-    [
-        ["host=h000[01]*/*.gz", "host=h000[12]*/*.gz"],
-        ["*/*.gz", "--over=time", "--every=1m"],
-    ],
-    ids=["two", "over"],
-)
-def test_a_worker_that_is_killed_changes_nothing_in_the_document(
-    tasks, cluster, tmp_path, monkeypatch, capsys, asked
-):
-    # Tasks of few objects: each worker has done some when one is killed.
-    monkeypatch.setattr("pprofdiff.fleets.sides._AT_ONCE", 4)
-    folder = os.path.dirname(os.path.dirname(tasks[0].paths[0]))
-    words = [word if word[0] == "-" else f"{folder}/{word}" for word in asked]
-    how = ["-q", f"--scheduler={cluster.scheduler_address}"]
-    with killing(cluster) as killed:
-        assert main([*words, *how, "-o", f"{tmp_path}/killed.json"]) == 0
-    assert killed
-    assert main([*words, *how, "-o", f"{tmp_path}/undisturbed.json"]) == 0
-    assert main([*words, "-q", "-o", f"{tmp_path}/here.json"]) == 0
-    first, *others = (
-        (tmp_path / f"{name}.json").read_bytes()
-        for name in ("killed", "undisturbed", "here")
-    )
-    assert others == [first, first]
-    assert capsys.readouterr() == ("", "")
 
 
 def die(_task):

@@ -78,7 +78,6 @@ def test_a_diff_needs_numpy_and_protobuf_alone(syncpool, tmp_path, output):
             # What np.unique and protobuf's own ways to its classes import.
             "numpy.ma",
             "google.protobuf.internal.python_message",
-            "tomllib",
             "statistics",
             "hypothesis",
             "pytest",

@@ -48,6 +48,12 @@ def test_other_sources_of_one_build_do_not_differ_as_builds(cli):
         assert "builds differ" not in cli(*sides).out, folder
 
 
+def test_shares_next_to_a_race_detector_are_no_causes(cli):
+    out = cli(BUILDS / "base.pb.gz", BUILDS / "race.pb.gz").out
+    assert "only new is built with -race" in out
+    assert "\nWhy\n" not in out
+
+
 @pytest.mark.go
 def test_settings_are_those_that_go_version_prints():
     folder = cached("buildinfo", "package main; func main() {}")

@@ -36,6 +36,7 @@ from pprofdiff.analysis.causes.tree import tree
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
 from pprofdiff.analysis.outcome.model import Verdict as OutcomeVerdict
+from pprofdiff.analysis.profiles.builds import instrumented
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.goruntime.readable import short, short_before
@@ -209,6 +210,13 @@ def _found(
         for rule in rules
         for finding in rule(case)
     ]
+    if (
+        case.cpu is not None
+        and case.cpu.in_shares
+        and instrumented(comparison.base, comparison.new, comparison.cpu)
+    ):
+        # What the detector takes changes the shares of all else.
+        drafts = [one for one in drafts if one.rises is None]
     if comparison.apart is not None:
         from pprofdiff.analysis.causes.by_unit import causes_of_units
 

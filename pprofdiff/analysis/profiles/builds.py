@@ -63,6 +63,13 @@ def build_differences(base: Side, new: Side, cpu: ProfileDiff | None) -> list[st
     return [*found, *_of_releases(cpu, base, new)]
 
 
+def instrumented(base: Side, new: Side, cpu: ProfileDiff | None) -> bool:
+    """Return whether one side alone has a detector, which costs a multiple."""
+    costs = {cost for _, cost in _DETECTORS.values()}
+    differences = build_differences(base, new, cpu)
+    return any(one.endswith(tuple(costs)) for one in differences)
+
+
 def _of_settings(base: Side, new: Side) -> Iterator[str]:
     for name in _SETTINGS:
         old, now = base.settings.get(name, ""), new.settings.get(name, "")

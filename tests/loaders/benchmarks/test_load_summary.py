@@ -118,12 +118,21 @@ def test_failures_are_what_the_server_refused(name):
         # Slowed to a rate, or without a word on connections.
         (("bombardier-paced.json", "fortio-paced.txt", "wrk2-plain.txt"), ""),
         (("ghz.txt", "siege.txt", "bombardier-count.txt"), ""),
+        (("oha.txt", "oha.json"), ""),
     ],
 )
 def test_a_loop_is_closed_where_connections_wait_all_the_time(names, loop):
     assert {name: scanned(REPORTS[name]).loop for name in names} == dict.fromkeys(
         names, loop
     )
+
+
+def test_what_oha_counts():
+    """475 of 600 answered with 200, 120 with 503, and 5 connections closed."""
+    text, tree = scanned(REPORTS["oha.txt"]), scanned(REPORTS["oha.json"])
+    assert text[:5] == ("oha", 2.3825054, 600, 125, 251.8357)
+    assert (tree.tool, tree.requests, tree.failed) == ("oha", 600, 125)
+    assert dict(text.latencies)[50] == pytest.approx(4.4796e-3)
 
 
 def test_refused_requests_are_counted():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
-from math import log, nan
+from collections.abc import Container, Iterable, Iterator, Mapping
+from math import inf, log, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -37,7 +37,7 @@ from pprofdiff.analysis.causes.traces import (
 )
 from pprofdiff.analysis.causes.wording import arrow, counts, joined, listed, share_pair
 from pprofdiff.analysis.judge.calibration import BLOCKED, LATENCY_SURE, SLICE_NS
-from pprofdiff.analysis.policy import MUCH, NOTICED
+from pprofdiff.analysis.policy import MOST, MUCH, NOTICED
 from pprofdiff.analysis.traces.quantiles import Quantiles
 from pprofdiff.analysis.traces.tables import changes_of as changes_over_runs
 from pprofdiff.analysis.traces.waited import Wait, end_in_words
@@ -66,8 +66,10 @@ def waits(case: Case) -> Iterator[Finding]:
     if diff is None:
         return
     some, known = _changed(case, diff)
-    for change in some:
-        yield _finding(change, known)
+    servers = {one: _server_of(one, some) for one in some}
+    for change in [one for one in some if servers[one] is None][:_MOST]:
+        clients = [one for one, server in servers.items() if server is change]
+        yield _finding(change, known, clients)
     # One traced run of a measurement says little about the scheduler.
     if not case.comparison.measured:
         of_processor = [change for change in some if change.kind == "processor"]
@@ -92,7 +94,45 @@ def _changed(case: Case, diff: TraceDiff) -> tuple[list[Change], Mapping[Wait, O
             roots.sort(key=lambda one: -one.lives.part(one.times_ns))
             some += roots[:1]
     some.sort(key=lambda c: (-SEVERITIES.index(c.severity), -lives.part(c.times_ns)))
-    return some[:_MOST], known
+    return some, known
+
+
+def _server_of(client: Change, some: Iterable[Change]) -> Change | None:
+    """Return what held up the server, in this process, that a client waits for.
+
+    A trace does not say who sends what a client waits for. Where goroutines that wait
+    for requests are held up by about as much as others wait for answers, it is them.
+    """
+    if client.answers is None:
+        return None
+    lives = client.lives
+    delta = lives.diff.normalization.delta
+    network = [row for row in client.rows if row.chain.end.kind == "network"]
+    asked = sum(delta(row.base_ns, row.new_ns) for row in network)
+    if asked / (delta(*client.times_ns) or inf) < MOST:
+        return None
+    for one in some:
+        root = next(iter(one.roots), "")
+        if (
+            one.kind in ("running", "syscall", "timer")
+            and root not in client.roots
+            and _reads_requests(lives.diff, root)
+            and MOST <= delta(*one.times_ns) / asked <= 1 / MOST
+        ):
+            return one
+    return None
+
+
+def _reads_requests(diff: TraceDiff, root: str) -> bool:
+    """Return whether goroutines of a root function wait for the network, both sides."""
+    for pair in own_groups(diff):
+        if pair.name == root and min(pair.base, pair.new) >= 0:
+            return all(
+                "network" in side.groups.reasons
+                and side.groups.block_ns[row, side.groups.reasons.index("network")] > 0
+                for side, row in sides_of(diff, pair)
+            )
+    return False
 
 
 def _roots(change: Change) -> list[str]:
@@ -172,11 +212,17 @@ def _who(off: Off) -> str:
     return f"{short(off.places[0].function)}{at}{under}"
 
 
-def _finding(change: Change, known: Mapping[Wait, Off]) -> Finding:
-    """Return the finding on an end; `known` are the places of repeated waits."""
+def _finding(
+    change: Change, known: Mapping[Wait, Off], clients: Iterable[Change]
+) -> Finding:
+    """Return the finding on an end; `known` are the places of repeated waits.
+
+    `clients` are waits for the server that it holds up.
+    """
     lives, off, words = change.lives, change.first, _words_of(change)
     amount, more, way = _amounts(change)
     behind, fact = _largest_behind(change, known), words.fact
+    served = [_behind_server(client) for client in clients]
     after = ""
     if off is None:
         details, facts = _whose(change)
@@ -188,9 +234,13 @@ def _finding(change: Change, known: Mapping[Wait, Off]) -> Finding:
         after = f", held up by {end_in_words(change.end)}"
         fact += after
     if behind:
-        details.insert(0, f"Behind it, {listed([words for words, _ in behind])}")
         whole = time_fact(f"{fact}, and all waits for it", *change.times_ns)
         facts = [*(fact for _, fact in behind), whole, *facts]
+        details.insert(0, f"Behind it, {listed([words for words, _ in behind])}")
+    if served:
+        clients_wait = listed([words for words, _ in served])
+        details.insert(0, f"As a client of it, {clients_wait}")
+        facts = [*facts, *(fact for _, fact in served)]
     if off is not None:
         more += _each(change, off, words.events)
     lasts = f"lifetime: {change.root}" if change.root else "the goroutines' time"
@@ -203,10 +253,18 @@ def _finding(change: Change, known: Mapping[Wait, Off]) -> Finding:
             *facts,
             time_fact(lasts, *lives.whole_ns),
         ),
-        severity=change.severity,
+        severity=max(
+            (one.severity for one in (change, *clients)), key=SEVERITIES.index
+        ),
         direction=direction(*way),
         weight=1 + _WEIGHT * lives.part(change.times_ns),
     )
+
+
+def _behind_server(client: Change) -> tuple[str, Fact]:
+    """Return what a client waits for: in words, and as evidence."""
+    words, amount = _words_of(client), _amounts(client)[0]
+    return f"{words.subject} for {amount}", time_fact(words.fact, *client.shown_ns)
 
 
 def _amounts(change: Change) -> tuple[str, str, tuple[float, float]]:

@@ -16,8 +16,8 @@ PATTERNS = (
     "", "a", "^a$", "^a", "b$", "a.b", r"\.", "a|b", "(a|b)b", "(?:)", "(?P<n>a)b", r"\d", r"\D",
     r"\w", r"\W", r"^\w+$", r"[\d.]", r"[^\d]", r"[\W]", "[[:alpha:]]", "[^[:punct:]]",
     "[[:digit:][:upper:]]", r"\bb", r"\Bb", r"\Aa", r"a\z", r"\x61", r"\x{62}", r"\n", r"\/", r"\-",
-    "^x{3}$", "x{2,}", "x{1,2}?", "x*?", "x{", "x{a}", "[]a]", "[^]a]", "[a-]", "[-a]",
-    r"[\]\[]", "[a&&b]", "[[]", r"[\^]", "^*a", "$*", "Ω", "µ+", r"main\.\(\*cache",
+    "x{,3}", "^x{3}$", "x{2,}", "x{1,2}?", "x*?", "x{", "x{a}", "[]a]", "[^]a]", "[a-]", "[-a]",
+    r"[\]\[]", "[a&&b]", "[[]", r"[\^]", "^*a", "$*", "Ω", "[α-ω]", "µ+", r"main\.\(\*cache",
     "json|xml", ".*", "(a)(b)?(c)*", "a{2}|b", "{", "}", "]", "(a*)*b", "(|a)+b", "a??b",
     "x{3}", "(?:ab?){2}", "^(a|b)*$", "[^a]b|^$", "A", "main.(Cache|run)",
 )  # fmt: skip
@@ -52,7 +52,7 @@ def searched(chromium):
 
 def test_a_search_finds_what_go_finds(searched):
     # White space and ignored case of non-ASCII letters are JavaScript's own.
-    texts = [text for text in TEXTS if text not in ("\v", "\x85", "\u212a", "ſ", "a\n")]
+    texts = [text for text in TEXTS if text not in ("\v", "\x85", "\u212a", "ſ")]
     for pattern, found in zip(PATTERNS, searched(PATTERNS, texts), strict=True):
         ignoring = "(?i)" if pattern == pattern.lower() else ""
         wanted = matcher(f"{ignoring}{pattern}", "search")

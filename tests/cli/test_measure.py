@@ -496,7 +496,7 @@ def bad(cli, *words):
         (("--fail-on", "totl:+5%"), r"--fail-on totl:\+5%: there is no rule totl"),
         (("-o", "x.htm"), r"-o x.htm: the ending says what to write"),
         (("-o", "none/x.md"), r"none/x.md: cannot be written: there is no folder none"),
-        (("--focus", "("), r"focus: '\(' is not a regular expression"),
+        (("--focus", "("), r"focus: '\(' is not a Go regular expression"),
         (("--page-url", "x"), r"--page-url x: must be the address"),
     ],
 )  # fmt: skip

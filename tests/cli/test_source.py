@@ -179,7 +179,7 @@ def test_without_sources_the_numbers_alone(cli, words, tmp_path, monkeypatch):
         (["--repo=."], "--repo goes with --git"),
         (["--source=a:b:c"], "must be BASEDIR:NEWDIR"),
         (["--source=.:none"], "none is not a folder"),
-        (["--list=("], "list: '(' is not a regular expression"),
+        (["--list=("], "list: '(' is not a Go regular expression"),
         (["--list=nowhere"], "no matches found for regexp: nowhere"),
         (["--list=main", "-top"], "give one"),
         (["--list=main", "--explain=gc"], "give one"),

@@ -219,7 +219,7 @@ def test_a_pattern_that_nothing_matches_is_an_error(fleet, capsys):
         (["{}/new/**", "--state=running"], "--state needs traces"),
         (
             ["{}/new/**", "--by=(?P<host"],
-            "--by: '(?P<host' is not a regular expression",
+            "--by: '(?P<host' is not a Go regular expression",
         ),
         (["{}/new/**", "--by=host=.*"], "a pattern needs a group"),
         pytest.param(

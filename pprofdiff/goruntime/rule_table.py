@@ -152,7 +152,7 @@ TABLE: dict[str, Any] = {
         "rt.kernel": "kernel calls of the runtime",
         "stw.other": "stop the world, not for GC",
         "profiling": "profiling and tracing",
-        "rt.other": "other runtime",
+        "rt.other": "rest of the runtime",
         "user": "user code",
     },
     # What the leaf does, independent of who owns the stack.

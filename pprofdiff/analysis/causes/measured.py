@@ -388,6 +388,8 @@ def _takes_another_path(cpu: CPUComparison, place: Place) -> bool:
 def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
     """Return the title for a place that is not significant."""
     amount = cpu.words(place.base, place.new)
+    if not place.whole and (which := _which(cpu, place)):
+        amount = f"{amount} {which}"
     callees = " and what it calls" if place.whole else ""
     who = f"{_who(cpu, place)}{callees}"
     delta = cpu.scaled_delta(place.base, place.new)
@@ -609,6 +611,9 @@ def _mechanism(cpu: CPUComparison, place: Place, said: Mapping[str, str]) -> str
             continue
         claim = own.within(cpu.of((category,)))
         base, new = cpu.sums(claim)
+        if min(cpu.sums(place.claim.within(cpu.of((category,))))):
+            # A callee that is gone did the same.
+            continue
         delta = cpu.delta(claim)
         if min(base, new) or abs(delta) < LITTLE * whole:
             continue

@@ -477,6 +477,11 @@ def _with_callees(cpu: CPUComparison, named: NDArray[np.bool_], place: Place) ->
             alone = np.where(named & absent[1 - side], below, 0)
             alone[place.row] = 0
             best = int(np.argmax(alone))
+            within = _below(cpu, place._replace(row=best, claim=left), side)
+            shared = np.where(named & ~absent[1 - side], within, 0)
+            if shared.max(initial=0) >= NEARLY_ALL * alone[best] > 0:
+                # The other side calls nearly all of it too: only its name is new.
+                continue
             claim = left.within(cpu.under(cpu.only(best)))
             matters = abs(cpu.delta(claim)) >= MUCH * abs(_delta(cpu, place))
             if alone[best] and matters and cpu.change(claim).significant:

@@ -160,7 +160,8 @@ def _row(
     """Return a row with values in a unit, and its part in the unit of CPU."""
     base, new = factor.base, factor.new
     own = _in((base, new), unit) if isinstance(unit, str) else unit
-    ratio = new / base if base > 0 < new else None
+    least = _ROUNDING * max(base, new)
+    ratio = new / base if min(base, new) > least else None
     return Row(
         factor.id or "no stack",
         "figure" if level else "total",

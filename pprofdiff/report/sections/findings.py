@@ -225,7 +225,9 @@ def _together(
     elif not explained.quiet or abs(whole - part) > (1 - COVERS) * max(
         abs(whole), abs(part)
     ):
-        text = f"{who} {parts}. No group of the rest ({rest}) changed significantly."
+        text = f"{who} {parts}."
+        none = f" No group of the rest ({rest}) changed significantly."
+        text += none if explained.quiet else _unexplained(rest, whole)
         if beyond:
             text = f"{who} {amount}; all else adds {rest}, the total is {total}."
     # Only a total that is printed in the same unit compares with `seen`.

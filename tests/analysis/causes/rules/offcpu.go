@@ -117,6 +117,40 @@ func serve(listener net.Listener) {
 	}
 }
 
+//go:noinline
+func (s *store) hold() {
+	s.mu.Lock()
+	time.Sleep(time.Millisecond)
+	s.mu.Unlock()
+}
+
+// attend answers each byte of one client; if held, one client after the other.
+func (s *store) attend(conn net.Conn, held bool) {
+	for buffer := make([]byte, 1); ; {
+		if _, err := conn.Read(buffer); err != nil {
+			return
+		}
+		if held {
+			s.hold()
+		}
+		if _, err := conn.Write(buffer); err != nil {
+			return
+		}
+	}
+}
+
+//go:noinline
+func call(conn net.Conn) {
+	buffer := make([]byte, 1)
+	if _, err := conn.Write(buffer); err != nil {
+		log.Fatal(err)
+	}
+	if _, err := conn.Read(buffer); err != nil {
+		log.Fatal(err)
+	}
+	time.Sleep(4 * time.Millisecond)
+}
+
 // pool waits for jobs, most of the time for none.
 func (s *store) pool() {
 	for n := range s.jobs {
@@ -160,6 +194,26 @@ func main() {
 		if kind == "limited" {
 			step = func() { s.limit(); s.ask(); spend(50_000) }
 		}
+	case "attended", "held":
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			log.Fatal(err)
+		}
+		workers = 8
+		conns := make(chan net.Conn, workers)
+		for i := 0; i < workers; i++ {
+			client, err := net.Dial("tcp", listener.Addr().String())
+			if err != nil {
+				log.Fatal(err)
+			}
+			server, err := listener.Accept()
+			if err != nil {
+				log.Fatal(err)
+			}
+			go s.attend(server, kind == "held")
+			conns <- client
+		}
+		step = func() { conn := <-conns; call(conn); conns <- conn }
 	case "parts1", "parts8":
 		parts := int(kind[5] - '0')
 		step, workers = func() { s.request(parts); time.Sleep(time.Millisecond) }, 1

@@ -279,6 +279,19 @@ def test_the_first_finding_names_what_a_lock_or_a_channel_was_held_up_by(base, n
     assert first.direction in ways
 
 
+@pytest.mark.parametrize("by_operation", [True, False])
+@pytest.mark.parametrize("kinds", permutations(("attended", "held")))
+def test_a_client_is_behind_what_holds_up_the_server_of_its_process(
+    kinds, by_operation
+):
+    found = findings_of(*map(run, kinds), by_operation=by_operation)
+    (cause,) = (one for one in found.values() if one.severity != "info")
+    assert "main.(*store).hold" in cause.title
+    assert cause.direction == ("worse" if kinds[1] == "held" else "better")
+    # What main.call waits for is shown, and is no cause.
+    assert "main.call" in found["blocked-network"].title
+
+
 def test_one_burst_shows_in_the_tail_of_waits_for_a_processor():
     late = findings_of(run("prompt"), run("late"), by_operation=False)["wait-tail"]
     assert re.fullmatch(

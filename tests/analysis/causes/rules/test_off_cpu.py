@@ -280,7 +280,7 @@ def test_the_first_finding_names_what_a_lock_or_a_channel_was_held_up_by(base, n
 
 
 @pytest.mark.parametrize("by_operation", [True, False])
-@pytest.mark.parametrize("kinds", permutations(("attended", "held")))
+@pytest.mark.parametrize("kinds", [*permutations(("attended", "held"))])
 def test_a_client_is_behind_what_holds_up_the_server_of_its_process(
     kinds, by_operation
 ):

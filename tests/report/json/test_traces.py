@@ -60,7 +60,7 @@ ENTRY = {
     "states": [{"state": TEXT, "reason": TEXT, "base_ns": INT, "new_ns": INT}],
     "waits": [{
         "wait": WAIT,
-        "end": dict.fromkeys(("kind", "function", "call"), TEXT),
+        "end": dict.fromkeys(("kind", "function", "call"), TEXT), "line": "text?",
         "base_ns": INT, "new_ns": INT, "chains": [CHAIN],
     }],
     "goroutines": [{"name": TEXT, "base": (GROUP,), "new": (GROUP,)}],

@@ -54,8 +54,8 @@ def render(report: ReportModel) -> str:
     changed: list[Part] = list(changed_parts(report))
     for first in shown[:1]:
         if first.short_parts is not None:
-            rows = first.short_parts(_FUNCTIONS, _CATEGORIES)
-            changed += [Heading(first.whole_heading), *rows]
+            rows = list(first.short_parts(_FUNCTIONS, _CATEGORIES))
+            changed += [Heading(first.whole_heading), *rows] if rows else []
     also = [rest.text for rest in explained.rest if rest.role == "also"]
     left = [rest for rest in explained.rest if rest.role != "also"]
     document = {

@@ -96,9 +96,7 @@ class Turns:
         if found:
             low, high = times[:, found].min(), times[:, found].max()
             name, procs, _ = self.names[found[0]]
-            between = f"{low:.1f} to {high:.1f}"
-            if f"{low:.1f}" == f"{high:.1f}":
-                between = f"{low:.1f}"
+            between = " to ".join(dict.fromkeys((f"{low:.1f}", f"{high:.1f}")))
             more = f" (and of {len(found) - 1} more)" if len(found) > 1 else ""
             yield Caveat(
                 "outside-timer",

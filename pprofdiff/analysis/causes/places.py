@@ -142,15 +142,16 @@ def _of_functions(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
     taken = cpu.of(())
     for place in found:
         taken = taken.plus(place.claim)
-    wholes = []
-    for place in found:
-        whole = _whole(cpu, place.row)
-        others = cpu.sums(whole.claim.without(place.claim).within(taken))
-        same_way = _delta(cpu, whole) * _delta(cpu, place) > 0
-        instead = place.whole and not any(others) and same_way
-        instead = instead and cpu.change(whole.claim).significant
-        wholes.append(whole if instead else place)
-    return wholes
+    return [_all_of(cpu, place, taken) if place.whole else place for place in found]
+
+
+def _all_of(cpu: CPUComparison, place: Place, taken: Claim) -> Place:
+    """Return a path's function, or the path if others have `taken` samples of it."""
+    whole = _whole(cpu, place.row)
+    others = cpu.sums(whole.claim.without(place.claim).within(taken))
+    same_way = _delta(cpu, whole) * _delta(cpu, place) > 0
+    instead = same_way and not any(others) and cpu.change(whole.claim).significant
+    return whole if instead else place
 
 
 def _delta(cpu: CPUComparison, place: Place) -> float:
@@ -408,7 +409,6 @@ def _netted(
     code: what counts is the caller with its callees, on both sides.
     """
     kept: list[Place] = []
-    closures = renumbered(cpu)
     for place in found:
         caller = None
         if not (place.base and place.new):
@@ -477,14 +477,16 @@ def _with_callees(cpu: CPUComparison, named: NDArray[np.bool_], place: Place) ->
             alone = np.where(named & absent[1 - side], below, 0)
             alone[place.row] = 0
             best = int(np.argmax(alone))
+            if not alone[best]:
+                continue
             within = _below(cpu, place._replace(row=best, claim=left), side)
             shared = np.where(named & ~absent[1 - side], within, 0)
-            if shared.max(initial=0) >= NEARLY_ALL * alone[best] > 0:
+            if shared.max() >= NEARLY_ALL * alone[best]:
                 # The other side calls nearly all of it too: only its name is new.
                 continue
             claim = left.within(cpu.under(cpu.only(best)))
             matters = abs(cpu.delta(claim)) >= MUCH * abs(_delta(cpu, place))
-            if alone[best] and matters and cpu.change(claim).significant:
+            if matters and cpu.change(claim).significant:
                 found.append(best)
                 taken = taken.without(claim)
         left = taken

@@ -65,9 +65,11 @@ def build_differences(base: Side, new: Side, cpu: ProfileDiff | None) -> list[st
 
 def instrumented(base: Side, new: Side, cpu: ProfileDiff | None) -> bool:
     """Return whether one side alone has a detector, which costs a multiple."""
-    costs = {cost for _, cost in _DETECTORS.values()}
-    differences = build_differences(base, new, cpu)
-    return any(one.endswith(tuple(costs)) for one in differences)
+    if cpu is None or not cpu.grouped:
+        return False
+    if base.settings and new.settings:
+        return any(base.settings.get(f) != new.settings.get(f) for f in _DETECTORS)
+    return any(_of_detectors(cpu.base, cpu.new))
 
 
 def _of_settings(base: Side, new: Side) -> Iterator[str]:

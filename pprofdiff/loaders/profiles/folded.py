@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.errors import DamagedError
-from pprofdiff.model.csr import expand, offsets_of
+from pprofdiff.model.csr import distinct, expand, offsets_of
 from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import (
     Functions,
@@ -30,7 +30,6 @@ from pprofdiff.units import clipped, printable
 _BOM = b"\xef\xbb\xbf"
 _DIGITS = 19
 _SECOND_COUNT = re.compile(rb"[^;\s][ \t]+\d+$")
-# py-spy: ``f (shop/cart.py:12)``, ``f (cart.py)`` with --function.
 # What a process or thread begins with: the frame above it is the process's name, which
 # stackcollapse-perf.pl and ``perf script report stackcollapse`` write first.
 _ENTRY = re.compile(
@@ -45,6 +44,7 @@ _AFTER_NAME = re.compile(
     r"|(?<=[\w>\])=+*/<-])(?<!operator)"
     r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?: const)?)$"
 )
+# py-spy: ``f (shop/cart.py:12)``, ``f (cart.py)`` with --function.
 _PYTHON_FRAME = re.compile(r"(.+) \(([^()]+\.py[xi]?)(?::(\d{1,9}))?\)")
 
 # V8 with --perf-basic-prof: ``JS:*total /srv/cart.js:3:8``, where the mark is how the
@@ -97,25 +97,28 @@ def _from_functions(
     Such roots are no function: empty ones, and the name of the process.
     """
     begins = (offsets_of(depths)[:-1])[depths > 1]
-    roots = rows[begins]
     empty = np.array([not name for name in names], np.bool_)
-    gone = empty[roots]
-    if len(begins) == np.count_nonzero(depths) and not gone.any():
-        root = roots[:1]
-        below = {names[row] for row in np.unique(rows[begins + 1]).tolist()}
-        alone = np.count_nonzero(rows == root) == len(begins) > 0
-        if (
-            (roots == root).all()
-            and alone
-            and names[root[0]] != b"main"
-            and any(map(_ENTRY.fullmatch, below))
-        ):
-            gone = ~gone
+    gone = empty[rows[begins]]
+    if not gone.any() and len(begins) == np.count_nonzero(depths):
+        gone |= _begin_with_process(names, rows, begins)
     kept = np.ones(len(rows), np.bool_)
     kept[begins[gone]] = False
     less = np.zeros(len(depths), np.int64)
     less[np.flatnonzero(depths > 1)[gone]] = 1
     return rows[kept], depths - less
+
+
+def _begin_with_process(
+    names: list[bytes], rows: NDArray[np.int32], begins: NDArray[np.int64]
+) -> bool:
+    """Return whether all stacks, which begin at `begins`, do so with its name."""
+    if not len(begins):
+        return False
+    root = int(rows[begins[0]])
+    alone = np.count_nonzero(rows[begins] == root) == np.count_nonzero(rows == root)
+    if not alone or (rows[begins] != root).any() or names[root] == b"main":
+        return False
+    return any(_ENTRY.fullmatch(names[row]) for row in distinct(rows[begins + 1]))
 
 
 class _Lines:

@@ -29,7 +29,7 @@ from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.account import account_parts, of_few
 from pprofdiff.report.sections.answer import Answer, answer
 from pprofdiff.report.sections.bisection import bisection_parts
-from pprofdiff.report.sections.changed_lines import changed_parts
+from pprofdiff.report.sections.changed_lines import changed_in_short
 from pprofdiff.report.sections.findings import Why, why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.marks import marks_legend
@@ -144,7 +144,7 @@ def _still(report: ReportModel, explained: Why) -> bool:
     passed = not report.verdict.rules or report.verdict.outcome == "pass"
     if not decided or not passed or report.verdict.unread:
         return False
-    if explained.warnings or report.outcome.contrary or _changed_lines(report):
+    if explained.warnings or report.outcome.contrary or any(changed_in_short(report)):
         return False
     return not changed(report.comparison, report.findings)
 
@@ -381,16 +381,11 @@ def _mode(report: ReportModel, section: Section) -> str:
     return section.mode
 
 
-def _changed_lines(report: ReportModel) -> list[Table | Sentence]:
-    """Return the changed lines that no cause names; causes of benchmarks name all."""
-    return [] if report.comparison.measured else list(changed_parts(report))
-
-
 def _support(
     report: ReportModel, shown_sections: Sequence[Section], first: Answer
 ) -> Iterator[_Piece]:
     """Yield account and changed lines; without a cause, what changed most."""
-    account, lines = list(account_parts(report)), _changed_lines(report)
+    account, lines = list(account_parts(report)), list(changed_in_short(report))
     if of_few(report):
         account = []
     if account:

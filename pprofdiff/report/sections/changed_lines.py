@@ -53,6 +53,12 @@ def changed_parts(report: ReportModel) -> Iterator[Table | Sentence]:
         yield Sentence(f"Cost changed, source did not: {names}.")
 
 
+def changed_in_short(report: ReportModel) -> Iterator[Table | Sentence]:
+    """Yield `changed_parts` but of measured benchmarks, whose causes name all lines."""
+    if not report.comparison.measured:
+        yield from changed_parts(report)
+
+
 def _named(finding: Finding) -> Iterator[ChangedLines]:
     """Yield the changed lines of a finding that need no row of their own."""
     if finding.source is not None:

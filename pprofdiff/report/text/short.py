@@ -23,7 +23,7 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.account import account_parts, of_few
-from pprofdiff.report.sections.changed_lines import changed_parts
+from pprofdiff.report.sections.changed_lines import changed_in_short
 from pprofdiff.report.sections.findings import Why, why
 from pprofdiff.report.sections.gc_price import gc_price_brief
 from pprofdiff.report.sections.glance import at_a_glance
@@ -144,8 +144,7 @@ def _parts(
     yield from _with_legend(list(_close(units)), [] if tables else legend)
     yield from _close(account)
     yield from _causes(explained, averages, room, page)
-    if not report.comparison.measured:
-        yield from _changed(report, room)
+    yield from _changed(report, room)
     yield from _with_legend(below, legend if tables else [])
     yield from _warnings(report, room)
     yield from _inputs(report)
@@ -270,7 +269,7 @@ def _follows(below: Sequence[Reason], indent: str) -> list[Paragraph]:
 def _changed(report: ReportModel, room: _Room) -> Iterator[Block]:
     """Yield the changed lines with the most effect that no cause names."""
     parts: list[Part] = []
-    for part in changed_parts(report):
+    for part in changed_in_short(report):
         if not isinstance(part, Table):
             parts.append(part)
         elif room.changed:

@@ -279,11 +279,9 @@ def _movers(cpu: CPUComparison, owners: _Pair) -> list[_Mover]:
 def _one_sided(cpu: CPUComparison, owners: _Pair, movers: list[_Mover]) -> bool:
     """Return whether these functions call code that only one side runs."""
     rows = [m.row for m in movers]
-    nothing = cpu.of(())
+    every = cpu.diff.ledger.sides("owner")
     for side, owner in enumerate(owners):
-        own = np.isin(_owner(cpu, np.arange(len(cpu.names)), nothing, side), rows) & (
-            owner < 0
-        )
+        own = np.isin(every[side], rows) & (owner < 0)
         if (own & ~cpu.bookkeeping.sides[side]).any():
             return True
     return False

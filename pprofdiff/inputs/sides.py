@@ -223,6 +223,7 @@ def _unused(named: tuple[SideInputs, SideInputs], words: tuple[str, str]) -> lis
             if not entry.unread:
                 name = os.path.basename(entry.path)
                 why = "profile for go build -pgo" if is_pgo(name) else "unknown format"
+                why = "folder" if os.path.isdir(entry.path) else why
                 counts.setdefault(why, Counter())[name] += 1
         for why, names in counts.items():
             sides.setdefault((why, _listed(names)), []).append(side.label or word)

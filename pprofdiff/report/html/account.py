@@ -10,6 +10,7 @@ from pprofdiff.report.model import ReportModel
 from pprofdiff.report.sections.account import (
     account_scale,
     largest_parts,
+    of_other_ops,
     outside_notes,
 )
 from pprofdiff.units import printable
@@ -53,9 +54,9 @@ class Account(NamedTuple):
 def account_steps(report: ReportModel) -> Account | None:
     """Return a report's account as steps: the largest change first, the total last.
 
-    None if there is no account or nothing in it changed.
+    None if there is no account, nothing in it changed, or it is of other operations.
     """
-    account = report.account
+    account = None if of_other_ops(report) else report.account
     if account is None or not any(part.amount.delta for part in account.parts):
         return None
     scale = account_scale(account)

@@ -26,7 +26,7 @@ from pprofdiff.report.rows import (
     tables_of,
 )
 from pprofdiff.report.sections import sections
-from pprofdiff.report.sections.account import account_parts, of_few
+from pprofdiff.report.sections.account import account_parts, of_other_ops
 from pprofdiff.report.sections.answer import Answer, answer
 from pprofdiff.report.sections.bisection import bisection_parts
 from pprofdiff.report.sections.changed_lines import changed_in_short
@@ -108,7 +108,7 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     if said:
         more = "\n\n".join(map(markup.rest_of, said))
         yield _Piece("More on the other findings", "", more, 2)
-    if of_few(report):
+    if of_other_ops(report):
         for parts in _cut(account_parts(report)):
             yield _Piece("What adds up, from one trace per side", "", _drawn(parts), 3)
     for number, (section, mode) in enumerate(_detailed(report, shown_sections, first)):
@@ -386,7 +386,7 @@ def _support(
 ) -> Iterator[_Piece]:
     """Yield account and changed lines; without a cause, what changed most."""
     account, lines = list(account_parts(report)), list(changed_in_short(report))
-    if of_few(report):
+    if of_other_ops(report):
         account = []
     if account:
         yield _Piece("", "account", _drawn(account), 0)

@@ -40,15 +40,22 @@ def account_parts(
     yield from map(Sentence, outside_notes(account))
 
 
-def of_few(report: ReportModel) -> bool:
-    """Return whether the account is of a few operations, which nothing tests.
+def of_other_ops(report: ReportModel) -> bool:
+    """Return whether the account is of other operations than what else is reported.
 
-    Measured benchmarks are traced in one run per side: what the machine did meanwhile
-    differs more than the builds.
+    Measured benchmarks are traced in one run per side: what the machine did in those
+    few operations differs more than the builds. An average of several benchmarks has
+    causes that are not those of single ones.
     """
     comparison = report.comparison
     trace = comparison.trace
-    return comparison.measured and trace is not None and not trace.several
+    few = trace is not None and not trace.several
+    return comparison.measured and (few or of_single_benchmarks(report))
+
+
+def of_single_benchmarks(report: ReportModel) -> bool:
+    """Return whether causes are those of single benchmarks, or of labels' values."""
+    return any(one.unit for one in report.findings.causes if one.severity != "info")
 
 
 def outside_notes(account: Account) -> Iterator[str]:

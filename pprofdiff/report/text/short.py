@@ -22,7 +22,7 @@ from pprofdiff.report.rows import (
     tables_of,
 )
 from pprofdiff.report.sections import sections
-from pprofdiff.report.sections.account import account_parts, of_few
+from pprofdiff.report.sections.account import account_parts, of_other_ops
 from pprofdiff.report.sections.changed_lines import changed_in_short
 from pprofdiff.report.sections.findings import Why, why
 from pprofdiff.report.sections.gc_price import gc_price_brief
@@ -136,7 +136,7 @@ def _parts(
         section for section in of_report if not covered_by_units(report, section)
     ]
     units = list(unit_parts(report, room.units, brief=True))
-    account = [] if of_few(report) else list(account_parts(report, room.account))
+    account = [] if of_other_ops(report) else list(account_parts(report, room.account))
     explained = why(report, room.causes)
     averages = _averages(report, of_report, explained)
     below, tables = _measured(report, of_report, room, said=bool(averages))

@@ -24,6 +24,7 @@ from pprofdiff.report.rows import (
     Tile,
     tables_of,
 )
+from pprofdiff.report.sections.account import of_single_benchmarks
 from pprofdiff.report.sections.changes import total_change
 from pprofdiff.report.sections.gc_price import gc_price_parts
 from pprofdiff.report.sections.profiles.call_sites import PerOp, call_sites
@@ -233,9 +234,8 @@ def _short_parts(
     """
     # The causes of benchmarks say what they count.
     labels, brief = report.labels, report.comparison.measured
-    causes = [f for f in report.findings.causes if f.severity != "info"]
     outside = any(caveat.id == "outside-timer" for caveat in report.warnings)
-    if brief and (outside or any(cause.unit for cause in causes)):
+    if brief and (outside or of_single_benchmarks(report)):
         return
     if is_heap(diff.new.profile):
         yield from _call_sites(report, diff, rows)

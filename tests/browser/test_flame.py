@@ -492,9 +492,8 @@ def test_hostile_names_are_only_names(opened, hostile_file, view, width):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def colours(page):
-    """Return every colour on the canvas."""
-    code = """() => {
+# Every colour on the canvas.
+COLOURS = """() => {
       const { width, height } = document.querySelector(".flame-space canvas");
       const flat = new OffscreenCanvas(width, height).getContext("2d");
       flat.drawImage(document.querySelector(".flame-space canvas"), 0, 0);
@@ -503,7 +502,16 @@ def colours(page):
       for (let i = 0; i < data.length; i += 4) seen.add(data.slice(i, i + 3).join());
       return [...seen];
     }"""
-    return {tuple(map(int, text.split(","))) for text in page.evaluate(code)}
+
+
+def colours(page):
+    return {tuple(map(int, text.split(","))) for text in page.evaluate(COLOURS)}
+
+
+def wait_for_colour(page, colour):
+    """Wait until the canvas has a colour: when media change is the browser's choice."""
+    code = f"colour => ({COLOURS})().includes(colour)"
+    page.wait_for_function(code, arg=",".join(map(str, colour)))
 
 
 def pixels(canvas):
@@ -588,10 +596,7 @@ def test_the_canvas_follows_the_theme(opened, page_file):
     with opened(page_file, theme="light") as page:
         assert rgb("worse_0", "light") in colours(page)
         page.emulate_media(color_scheme="dark")
-        page.evaluate(
-            "new Promise((done) => setTimeout(requestAnimationFrame, 0, done))"
-        )
-        assert rgb("worse_0", "dark") in colours(page)
+        wait_for_colour(page, rgb("worse_0", "dark"))
 
 
 @pytest.mark.parametrize("theme", daily(palette.THEMES, ("light",)))
@@ -631,9 +636,7 @@ def test_paper_says_which_profile_and_has_the_legend(opened, written):
         profile = page.locator("#flame").get_by_label("profile")
         profile.select_option("heap (inuse_space)")
         page.emulate_media(media="print")
-        page.evaluate(
-            "new Promise((done) => setTimeout(requestAnimationFrame, 0, done))"
-        )
+        wait_for_colour(page, rgb("neutral", "light"))
         assert not profile.is_visible()
         legend = page.locator("#flame .flame-legend")
         assert legend.is_visible()

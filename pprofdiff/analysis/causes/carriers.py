@@ -75,7 +75,38 @@ class Carriers:
             if hunks is not None:
                 known.add(row)
                 changed += (ChangedHunk(row, places, hunk) for hunk in hunks)
-        return tuple(changed), frozenset(known)
+        left = self._called_on_one_side(changed)
+        kept = tuple(one for one in changed if one.row not in left)
+        return kept, frozenset(known - left)
+
+    def _called_on_one_side(self, changed: Sequence[ChangedHunk]) -> set[int]:
+        """Return the functions that changed and that changed callers no longer call.
+
+        Or that these call only now. Their own changes did not run on both sides. One
+        side has no sample of them, and the text of a caller says why; what only they
+        call is like them.
+        """
+        cum = self.diff.paired_functions.raw("cum")
+        names = self.diff.paired_functions.names
+        alone = {
+            one.row
+            for one in changed
+            if one.places.base
+            and one.places.new
+            and bool(cum[0][one.row]) != bool(cum[1][one.row])
+        }
+        wanted = np.zeros(len(names), np.bool_)
+        called = {_bare(names[row]) for row in alone}
+        for one in changed if alone else ():
+            if one.row not in alone and called & _calls_of_one_side(one):
+                wanted[one.row] = True
+        if not wanted.any():
+            return set()
+        return {
+            row
+            for row in alone
+            if any(one.calls for one in on_stacks(self.diff, row, wanted))
+        }
 
     @cached_property
     def looked_up(self) -> tuple[tuple[int, Places], ...]:
@@ -344,7 +375,7 @@ class Carriers:
         names = self.diff.paired_functions.names
         found: dict[str, list[int]] = {}
         for row, hunks in self.by_row.items():
-            _, _, name = strip_type_arguments(names[row]).rpartition(".")
+            name = _bare(names[row])
             if self.changed[hunks[0]].places.base is None and name in called:
                 found.setdefault(name, []).append(row)
         # Of methods of one name, the text does not show which is called.
@@ -414,6 +445,28 @@ def with_others(
             names[row] for row in rows if row in carriers.known and row not in of_row
         ),
     )
+
+
+def _calls_of_one_side(one: ChangedHunk) -> set[str]:
+    """Return the names that lines of a hunk call, but the function's other text not."""
+    base, new = one.places.base, one.places.new
+    if base is None or new is None or base.text is None or new.text is None:
+        return set()
+    if base.extent is None or new.extent is None:
+        return set()
+    hunk = one.hunk
+    old = range(hunk.base_start, hunk.base_start + hunk.base_count)
+    now = range(hunk.new_start, hunk.new_start + hunk.new_count)
+    before, after = (
+        called_in(text, range(extent.start, extent.end + 1))
+        for text, extent in ((base.text, base.extent), (new.text, new.extent))
+    )
+    return (called_in(base.text, old) - after) | (called_in(new.text, now) - before)
+
+
+def _bare(name: str) -> str:
+    """Return a function's name without its package, receiver and type arguments."""
+    return strip_type_arguments(name).rpartition(".")[2]
 
 
 def _plain(name: str) -> str:

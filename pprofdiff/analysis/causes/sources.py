@@ -218,11 +218,11 @@ def _of_functions(
     for number, carriers in counted:
         rows = _rows(carriers.diff, finding)
         model = carriers.diff.model
-        if model is None or not model.sound:
+        if model is None and not carriers.diff.has_every_object:
             continue
         lines: list[ChangedLines] = []
         for row in rows:
-            lines += _of_function(finding, carriers, model.counting, row)
+            lines += _of_function(finding, carriers, model and model.counting, row)
         source = with_others(carriers, rows, tuple(lines[:NAMED]))
         if lines:
             return source._replace(diff=number)
@@ -241,7 +241,7 @@ def _allocates(finding: Finding) -> bool:
 
 
 def _of_function(
-    finding: Finding, carriers: Carriers, model: CountModel, row: int
+    finding: Finding, carriers: Carriers, model: CountModel | None, row: int
 ) -> list[ChangedLines]:
     """Return the changed lines of a function that carry its change.
 
@@ -308,21 +308,24 @@ def _same_way(finding: Finding, moved: float) -> bool:
 
 def _lines(
     carriers: Carriers,
-    model: CountModel,
+    model: CountModel | None,
     runs: Runs[Column],
     whole: float,
 ) -> Iterator[ChangedLines]:
     """Yield the changed lines that carry part of the `whole` change, largest first.
 
-    They are one place in each function, with the cum of all its changed lines.
+    They are one place in each function, with the cum of all its changed lines. Values
+    without a `model` are exact counts.
     """
     base, new = merged(runs)
     some = np.flatnonzero((base != 0) | (new != 0))
-    if not len(some) or not whole or not model.sound:
+    if not len(some) or not whole or (model is not None and not model.sound):
         return
-    judged = model.rows(runs.map(lambda run: run[some]))
-    delta = model.by.delta(base[some], new[some])
-    loud = ~judged.noise & (delta * np.sign(whole) >= _PART * abs(whole))
+    by = carriers.diff.normalization if model is None else model.by
+    delta = by.delta(base[some], new[some])
+    loud = delta * np.sign(whole) >= _PART * abs(whole)
+    if model is not None:
+        loud &= ~model.rows(runs.map(lambda run: run[some])).noise
     order = np.argsort(-np.abs(delta), kind="stable")
     rows = set[int]()
     for carrying in some[order[loud[order]]].tolist():
@@ -334,11 +337,11 @@ def _lines(
         hunks = carriers.by_row[row]
         cum = carriers.cum(*hunks)
         first = carrying
-        if cum[1] and not carriers.cum(first)[1]:
+        if cum[1] and not carriers.changed[first].hunk.new_count:
             # What replaced it says more than what is gone.
-            first = max(hunks, key=lambda hunk: carriers.cum(hunk)[1])
+            first = max(hunks, key=lambda hunk: float(by.delta(*carriers.cum(hunk))))
         # Of lines that others pay for too, only a cost of the same way explains it.
-        if float(model.by.delta(*cum)) * whole > 0:
+        if float(by.delta(*cum)) * whole > 0:
             yield carriers.with_cost(first, *cum)
 
 

@@ -295,6 +295,13 @@ class ProfileDiff:
         """Whether samples are a thread's wall time."""
         return is_wall(self.new.profile) and not self.is_cpu
 
+    @property
+    def has_every_object(self) -> bool:
+        """Whether these are allocs profiles of every object: exact counts."""
+        return self.sample_type.type.startswith("alloc_") and _has_every_object(
+            self.base.profile, self.new.profile
+        )
+
     @cached_property
     def of_running_code(self) -> bool:
         """Whether samples are of running code: CPU or wall time, or only counted."""
@@ -415,7 +422,7 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     operations = operations_of_both(base, new)
     if operations is not None and counts == "cost" and not normalize:
         # Otherwise values are sampled, and may exceed what benchmarks count.
-        every = base.profile.period == new.profile.period == 1
+        every = _has_every_object(base.profile, new.profile)
         exact = compared.type.startswith("alloc_") and every
         normalization = counted(totals, operations, of_type, exact=exact)
     else:
@@ -459,6 +466,10 @@ def _column_of(side: ProfileSide, sample_type: ValueType) -> int:
 def _words(kind: ValueType) -> str:
     """Return a sample type as text: ``cpu/nanoseconds``."""
     return f"{clipped(kind.type)}/{clipped(kind.unit)}"
+
+
+def _has_every_object(base: Profile, new: Profile) -> bool:
+    return base.period == new.period == 1
 
 
 def _sample_worth(profile: Profile, column: int) -> float | None:

@@ -414,7 +414,9 @@ def _netted(
         if not (place.base and place.new):
             known = cpu.cum[0][place.row] > 0 and cpu.cum[1][place.row] > 0
             # Own samples on one side only: the function calls others on the other side.
-            caller = _whole(cpu, place.row) if known else _caller(cpu, program, place)
+            caller = (
+                _whole(cpu, place.row) if known else _caller(cpu, program, place, found)
+            )
             if caller is None and place.row in closures:
                 continue
         kept.append(place if caller is None else caller)
@@ -441,8 +443,14 @@ def _holds(cpu: CPUComparison, claim: Claim, place: Place) -> bool:
     return base + new >= NEARLY_ALL * (place.base + place.new)
 
 
-def _caller(cpu: CPUComparison, program: Program, place: Place) -> Place | None:
-    """Return the nearest caller within which a place's work moved, or None."""
+def _caller(
+    cpu: CPUComparison, program: Program, place: Place, found: Sequence[Place]
+) -> Place | None:
+    """Return the nearest caller within which a place's work moved, or None.
+
+    What else it no longer calls, or only now, is `found` too: it may have replaced all
+    of that by one thing.
+    """
     side = 0 if place.base else 1
     own = place.base or place.new
     within = cpu.cum_of(side, place.claim)
@@ -453,7 +461,14 @@ def _caller(cpu: CPUComparison, program: Program, place: Place) -> Place | None:
         return None
     nearest = int(min(both.tolist(), key=lambda row: int(cpu.cum[side][row])))
     whole = _whole(cpu, nearest)
-    moved, change = _delta(cpu, whole), _delta(cpu, place)
+    alike = (
+        one
+        for one in found
+        if bool(one.base) == bool(place.base)
+        and bool(one.new) == bool(place.new)
+        and _holds(cpu, whole.claim, one)
+    )
+    moved, change = _delta(cpu, whole), sum(_delta(cpu, one) for one in alike)
     if moved * change > 0 and abs(moved) >= COVERS * abs(change):
         # A closure is code of the function that it is written in.
         return whole if is_closure(cpu.names[place.row]) else None

@@ -54,6 +54,7 @@ FACTORS = {
     "marking": _Declared("marking", "ns/byte"),
     "sweeping": _Declared("sweeping and barriers", "ns/byte"),
     "idle": _Declared("idle marking", "ns/byte"),
+    "parked": _Declared("threads parking for a stopped world", "ns/byte"),
 }
 """All factors, by id."""
 

@@ -21,8 +21,10 @@ MODES: Final = {
 
 # Plurals of sample types that name one item.
 _COUNTED = {
+    "alloc_objects": "objects",
     "goroutine": "goroutines",
     "goroutineleak": "leaked goroutines",
+    "inuse_objects": "objects",
     "threadcreate": "threads",
 }
 _SUFFIXES = {"per_second": "/s", "per_work": "/op"}

@@ -84,3 +84,22 @@ def inlined_now(cpu: CPUComparison, row: int) -> bool | None:
     if max(parts) < NEARLY_ALL or min(parts) > 1 - NEARLY_ALL:
         return None
     return parts[1] > parts[0]
+
+
+def inlining_caller(
+    cpu: CPUComparison, row: int, own: NDArray[np.bool_]
+) -> int | None:
+    """Return the one of `own` functions that has nearly all calls of another inlined.
+
+    None unless that is so on both sides.
+    """
+    callers = set[int | None]()
+    for side in (0, 1):
+        calls = inlined_calls(cpu, side, own)
+        mine = calls.key % len(cpu.names) == row
+        caller, value = calls.key[mine] // len(cpu.names), calls.value[mine]
+        best = int(np.argmax(value)) if len(value) else -1
+        most = NEARLY_ALL * (int(value.sum()) + int(calls.most[row]))
+        large = best >= 0 and 0 < most <= value[best]
+        callers.add(int(caller[best]) if large else None)
+    return callers.pop() if len(callers) == 1 else None

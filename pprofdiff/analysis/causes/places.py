@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim
+from pprofdiff.analysis.causes.inlined import inlining_caller
 from pprofdiff.analysis.causes.one_sided import renumbered
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.graph import flat_and_cum
@@ -223,7 +224,7 @@ def with_callers(
             at = left.index(place)
             left[at] = _with_own_callers(cpu, place, claim, callers)
             left = [one for one in left if one not in same]
-    return _with_contrary_callees(cpu, left)
+    return _with_inlining_caller(cpu, program, _with_contrary_callees(cpu, left))
 
 
 def _with_contrary_callees(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
@@ -248,6 +249,37 @@ def _with_contrary_callees(cpu: CPUComparison, found: Sequence[Place]) -> list[P
         ):
             left[left.index(place)] = whole
             left = [one for one in left if one not in inside]
+    return left
+
+
+def _with_inlining_caller(
+    cpu: CPUComparison, program: Program, found: Sequence[Place]
+) -> list[Place]:
+    """Return places; one inlined into a caller that takes back its change with that.
+
+    A sample counts for the instruction after the one that took the time, which may be
+    of the other function.
+    """
+    left = list(found)
+    for place in found:
+        if place not in left or place.whole or place.others:
+            continue
+        if not (place.base and place.new):
+            continue
+        caller = inlining_caller(cpu, place.row, program.code)
+        if caller is None:
+            continue
+        own = owned_by(cpu, [caller])
+        for other in left:
+            own = own.without(other.claim)
+        change, back = _delta(cpu, place), cpu.delta(own)
+        if any(one.row == caller for one in left) or back * change >= 0:
+            continue
+        if abs(back) >= MUCH * abs(change) and cpu.change(own).significant:
+            claim = place.claim.plus(own)
+            left[left.index(place)] = Place(
+                place.row, claim, *cpu.sums(claim), whole=False, callers=(caller,)
+            )
     return left
 
 

@@ -78,6 +78,7 @@ def _of_traces(case: Case) -> tuple[Rule, ...]:
         from pprofdiff.analysis.causes.rules import (
             begun,
             capacity,
+            running,
             waits,
         )
 
@@ -87,6 +88,7 @@ def _of_traces(case: Case) -> tuple[Rule, ...]:
             capacity.utilisation,
             capacity.gc_capacity,
             waits.waits,
+            running.running,
             begun.concurrency,
             begun.begun,
         )

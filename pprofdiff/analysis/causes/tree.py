@@ -62,6 +62,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "contention*": ("blocked-*", "off-cpu*", *_OF_LOCKS, *_WAITS),
     "blocked-sync": (*_OF_LOCKS, *_WAITS),
     "begun": ("scheduler", *_WAITS),
+    "unit-running": _WAITS,
     "off-cpu*": ("scheduler", "locks", *_WAITS),
     "inlining": ("@work-*", "@dearer*", "@cheaper*", "@leaf-*"),
     "work-*": ("=contention*", *_OF_NEW_CODE, *_OF_ALLOCATION),

@@ -19,6 +19,8 @@ from pprofdiff.analysis.traces.collector import stops
 from pprofdiff.analysis.traces.latency import busy_times
 from pprofdiff.analysis.traces.movers import spent
 from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.analysis.traces.snapshot import at_end
+from pprofdiff.analysis.traces.unit_time import running_if_named
 from pprofdiff.analysis.traces.waited import spent_in_calls, spent_waiting
 from pprofdiff.model.traces.trace import Intervals, ProcessorIntervals, Rows, Trace
 from pprofdiff.unused_memory import give_back
@@ -34,6 +36,8 @@ _TOLD: tuple[Callable[[TraceSide], object], ...] = (
     lambda side: side.on_cpu,
     lambda side: spent(side, "blocked"),
     lambda side: spent(side, "syscall"),
+    at_end,
+    running_if_named,
 )
 # What the full tables and the JSON need in addition. Moments and Perfetto slices are
 # not included: they read the rows again. So does a short report that shows what waits

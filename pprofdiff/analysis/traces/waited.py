@@ -288,7 +288,7 @@ def _spent_off(side: TraceSide) -> _Spent:
 def _off(trace: Trace, side: TraceSide) -> tuple[_Spent, _Spent]:
     """Return the chains of waits, and the system calls, in ns."""
     groups, rows = side.groups, trace.intervals
-    chains, naming = wait_chains(trace), _Naming(trace)
+    chains, naming = wait_chains(trace), Naming(trace)
     program = ~(groups.system | groups.tracing)[groups.group_of]
     places, ends = _Coded[Wait](len(rows)), _Coded[End](len(rows))
     begins = _Coded[tuple[int, int]](len(rows))
@@ -329,7 +329,7 @@ def _off(trace: Trace, side: TraceSide) -> tuple[_Spent, _Spent]:
     return _named(paths, roots, [*places.things], end_of), calling
 
 
-def _ended(chains: WaitChains, naming: _Naming, ends: _Coded[End]) -> Index:
+def _ended(chains: WaitChains, naming: Naming, ends: _Coded[End]) -> Index:
     """Return the end of each wait of chains: what its waker did up to the wake-up.
 
     That is the end of the waker's row, one of `ends`, unless it runs.
@@ -455,7 +455,7 @@ def _blocked(reason: str, function: str, call: str, *, timed: bool = False) -> E
     return _COLLECTOR if kind == "gc" else End(kind, function, call or reason)
 
 
-class _Naming:
+class Naming:
     """Names of what goroutines do in rows of a trace."""
 
     def __init__(self, trace: Trace) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from pprofdiff.analysis.policy import MAJOR, MOST, NAMED, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import grouped, sums
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.traces.compare import TraceDiff
 
 # The same where the total is within noise: over 32 snapshots of an unchanged server,
 # single places varied by up to 34% of all goroutines, and all of those were connections
@@ -61,8 +64,16 @@ class _Place(NamedTuple):
 
 
 def goroutine_growth(case: Case) -> Iterator[Finding]:
-    """Yield a finding where one place has far more, or far fewer, goroutines."""
-    diff = case.comparison.of_type("goroutine")
+    """Yield a finding where one place has far more, or far fewer, goroutines.
+
+    Without goroutine profiles, these are the goroutines at the end of the traces.
+    """
+    diff, traced = case.comparison.of_type("goroutine"), None
+    if diff is None and case.trace is not None:
+        # Imported only where there are traces.
+        from pprofdiff.analysis.traces.snapshot import goroutines_at_end
+
+        traced, diff = case.trace, goroutines_at_end(case.trace)
     if diff is None or diff.normalization.mode != "absolute":
         return
     if min(diff.totals) <= 0 or _of_leaks(case, diff):
@@ -80,22 +91,50 @@ def goroutine_growth(case: Case) -> Iterator[Finding]:
         and (all_moved or _stands_out(diff, place))
     ]
     if not places:
-        if all_moved:
+        if all_moved and traced is None:
             yield _by_load(diff, places)
         return
     if _alike(diff, everywhere, places):
-        yield _by_load(diff, places)
+        if traced is None:
+            yield _by_load(diff, places)
         return
     grew = total > 0
+    if traced is not None:
+        yield _at_end(traced, diff, places, severe=all_moved)
+        return
     yield Finding(
         "goroutine-growth",
         _title(diff, places),
         _text(diff, places),
-        _evidence(diff, places),
+        _evidence(diff, places, f"{diff.name} profile"),
         (_NOT_LEAKED if _leaks(case) else _advice(case)) if grew else "",
         severity=_severity(diff, places) if all_moved else "minor",
         direction="worse" if grew else "better",
         weight=abs(_more(places)) / max(diff.totals),
+    )
+
+
+def _at_end(
+    traced: TraceDiff, diff: ProfileDiff, places: list[_Place], *, severe: bool
+) -> Finding:
+    """Return the finding on goroutines at the end of traces."""
+    from pprofdiff.analysis.causes.traced_units import unit_of_starts
+
+    grew = _more(places) > 0
+    roots = {place.root for place in places}
+    return Finding(
+        # Not that of profiles: a trace shows what GC and the scheduler do meanwhile.
+        "goroutines-at-end",
+        _title(diff, places),
+        f"At the end of the traces, {_text(diff, places)}",
+        _evidence(diff, places, "trace"),
+        "A goroutineleak profile (Go 1.26 and later) shows which of them can never end."
+        if grew
+        else "",
+        severity=_severity(diff, places) if severe else "minor",
+        direction="worse" if grew else "better",
+        weight=abs(_more(places)) / max(diff.totals),
+        label=unit_of_starts(traced, roots.pop()) if len(roots) == 1 else ("", ""),
     )
 
 
@@ -198,7 +237,7 @@ def _by_load(diff: ProfileDiff, places: list[_Place]) -> Finding:
         f"{'in all places alike' if places else 'no place stands out'}",
         "More clients or more requests at once do that: a goroutine profile is of one "
         "instant.",
-        _evidence(diff, places),
+        _evidence(diff, places, f"{diff.name} profile"),
         weight=abs(new - base) / max(diff.totals),
     )
 
@@ -243,8 +282,7 @@ def _severity(diff: ProfileDiff, places: list[_Place]) -> Severity:
     return "major" if more >= _MANY and more >= MOST * max(diff.totals) else "minor"
 
 
-def _evidence(diff: ProfileDiff, places: list[_Place]) -> tuple[Fact, ...]:
-    source = f"{diff.name} profile"
+def _evidence(diff: ProfileDiff, places: list[_Place], source: str) -> tuple[Fact, ...]:
     return (
         Fact("goroutines", source, *diff.totals, "goroutines"),
         *(Fact(f"in {p.words}", source, p.base, p.new, "goroutines") for p in places),

@@ -26,6 +26,7 @@ from pprofdiff.analysis.causes.off_cpu import (
     moved,
     repeated,
 )
+from pprofdiff.analysis.causes.traced_units import NONE, per_task, unit_of_wait
 from pprofdiff.analysis.causes.traces import (
     beyond,
     direction,
@@ -69,7 +70,8 @@ def waits(case: Case) -> Iterator[Finding]:
     servers = {one: _server_of(one, some) for one in some}
     for change in [one for one in some if servers[one] is None][:_MOST]:
         clients = [one for one, server in servers.items() if server is change]
-        yield _finding(change, known, clients)
+        finding = _finding(change, known, clients)
+        yield finding if change.first is None else _in_tasks(case, change, finding)
     # One traced run of a measurement says little about the scheduler.
     if not case.comparison.measured:
         of_processor = [change for change in some if change.kind == "processor"]
@@ -258,6 +260,31 @@ def _finding(
         ),
         direction=direction(*way),
         weight=1 + _WEIGHT * lives.part(change.times_ns),
+    )
+
+
+def _in_tasks(case: Case, change: Change, finding: Finding) -> Finding:
+    """Return the finding on a wait with the tasks or regions that it is in.
+
+    It is major where these last longer or shorter mostly for it.
+    """
+    diff, off = change.lives.diff, change.first
+    unit = NONE if off is None else unit_of_wait(diff, off)
+    if off is None or not unit[1]:
+        return finding
+    finding = finding._replace(label=unit)
+    each = per_task(case.comparison, unit, off)
+    if each is None or not each.slows or not beyond(diff, BLOCKED, each.lasts_ns):
+        return finding
+    waits, lasts = arrow(*each.waits_ns, "ns"), arrow(*each.lasts_ns, "ns")
+    return finding._replace(
+        text=f"Each {unit[0]} waits {waits} of {lasts}. {finding.text}",
+        evidence=(
+            *finding.evidence,
+            time_fact(f"waiting there per {unit[0]} {unit[1]}", *each.waits_ns),
+            time_fact(f"duration of {unit[0]} {unit[1]}", *each.lasts_ns),
+        ),
+        severity="major",
     )
 
 

@@ -1,0 +1,246 @@
+"""What goroutines do within user tasks or regions, by their name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.goroutines import root_name
+from pprofdiff.analysis.traces.interval_rows import row_at, rows_within
+from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.analysis.traces.waited import SYSTEM_CALL, Naming, Wait
+from pprofdiff.model.csr import offsets_of, slices, sums
+from pprofdiff.model.traces.table import Table
+from pprofdiff.model.traces.trace import State, Trace
+
+UnitKind = Literal["task", "region"]
+Column = NDArray[np.int64]
+T = TypeVar("T")
+S = State
+
+_SEVERAL = 2
+
+
+def unit_kind(diff: TraceDiff) -> UnitKind | None:
+    """Return whether tasks, or else regions, tell the traces' work apart, None if none.
+
+    That takes two names: where all work has one, it says nothing of a change.
+    """
+    return _kind(diff.sides)
+
+
+def _kind(sides: Sequence[TraceSide]) -> UnitKind | None:
+    for kind in ("task", "region"):
+        parts = (side.tasks if kind == "task" else side.regions for side in sides)
+        if len({name for part in parts for name in part.name if name}) >= _SEVERAL:
+            return kind
+    return None
+
+
+def running_if_named(side: TraceSide) -> None:
+    """Compute `running_ns` of a trace whose tasks or regions have several names."""
+    kind = _kind([side])
+    if kind is not None:
+        running_ns(side, kind)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spans(Table):
+    """When a goroutine is within a task or region, sorted by goroutine, then by start.
+
+    `name` (int32) is a string of the trace. `whole` (bool) is False where the start or
+    the end is not in the trace; the span then reaches to the trace's. Spans of other
+    names on one goroutine may overlap, those of one name do not.
+    """
+
+    goroutine: NDArray[np.int32]
+    name: NDArray[np.int32]
+    start_ns: Column
+    end_ns: Column
+    whole: NDArray[np.bool_]
+
+
+def spans(trace: Trace, kind: UnitKind) -> Spans:
+    """Return the spans of a trace's tasks, or of its regions.
+
+    A task is where the goroutine is that began it. If tasks of its name end on other
+    goroutines, the trace does not say so, and they are only in the regions that name
+    the task.
+    """
+    regions = _of_regions(trace)
+    if kind == "region":
+        return _sorted(regions)
+    tasks = trace.tasks
+    begun = (tasks.start_ns >= 0) & (tasks.goroutine >= 0)
+    ended = (tasks.end_ns >= 0) & (tasks.last_goroutine >= 0)
+    away = begun & ended & (tasks.goroutine != tasks.last_goroutine)
+    own = begun & (ended | (tasks.end_ns < 0)) & ~np.isin(tasks.name, tasks.name[away])
+    rows = tasks.take(np.flatnonzero(own))
+    end = np.where(rows.end_ns < 0, trace.end_ns, rows.end_ns)
+    whole = rows.end_ns >= 0
+    some = Spans(rows.goroutine, rows.name, rows.start_ns, end, whole)
+    # Tasks are sorted by id.
+    task = trace.regions.task
+    at = np.minimum(np.searchsorted(tasks.id, task), max(len(tasks) - 1, 0))
+    known = np.flatnonzero((task > 0) & (np.append(tasks.id, -1)[at] == task))
+    name = np.append(tasks.name, 0)[at].astype(np.int32)
+    of_tasks = Spans(
+        regions.goroutine, name, regions.start_ns, regions.end_ns, regions.whole
+    ).take(known)
+    return _sorted(Spans.concatenate([some, of_tasks]))
+
+
+def _of_regions(trace: Trace) -> Spans:
+    rows = trace.regions
+    start = np.where(rows.start_ns < 0, trace.start_ns, rows.start_ns)
+    end = np.where(rows.end_ns < 0, trace.end_ns, rows.end_ns)
+    whole = (rows.start_ns >= 0) & (rows.end_ns >= 0)
+    return Spans(rows.goroutine, rows.name, start, end, whole)
+
+
+def _sorted(rows: Spans) -> Spans:
+    """Return spans in order, without those inside another of the same name."""
+    named = rows.take(np.flatnonzero((rows.name > 0) & (rows.goroutine >= 0)))
+    order = np.lexsort((-named.end_ns, named.start_ns, named.name, named.goroutine))
+    rows = named.take(order)
+    if not len(rows):
+        return rows
+    first = np.ones(len(rows), np.bool_)
+    first[1:] = rows.goroutine[1:] != rows.goroutine[:-1]
+    first[1:] |= rows.name[1:] != rows.name[:-1]
+    # Groups one after the other, so that one running maximum is that of each.
+    low = int(rows.start_ns.min())
+    shift = (np.cumsum(first) - 1) * (int(rows.end_ns.max()) - low + 1) - low
+    reached = np.maximum.accumulate(rows.end_ns + shift)
+    inside = np.zeros(len(rows), np.bool_)
+    inside[1:] = ~first[1:] & (rows.end_ns[1:] + shift[1:] <= reached[:-1])
+    rows = rows.take(np.flatnonzero(~inside))
+    return rows.take(np.lexsort((rows.start_ns, rows.goroutine)))
+
+
+def _kept(
+    side: TraceSide, kind: UnitKind, of: str, work: Callable[[Trace, Spans], T]
+) -> T:
+    """Return `work` of one trace and its spans, computed once."""
+    return side.trace.once(
+        f"{of} by {kind}", lambda trace: work(trace, spans(trace, kind))
+    )
+
+
+def running_ns(side: TraceSide, kind: UnitKind) -> dict[str, tuple[int, int]]:
+    """Return the time (ns) that goroutines run within whole spans, and their number.
+
+    By name, over all traces of a side.
+    """
+    total: dict[str, tuple[int, int]] = {}
+    for part in side.parts:
+        found = _kept(part, kind, "running", _running)
+        for name, (ns, number) in found.items():
+            old = total.get(name, (0, 0))
+            total[name] = old[0] + ns, old[1] + number
+    return total
+
+
+def _running(trace: Trace, rows: Spans) -> dict[str, tuple[int, int]]:
+    rows = rows.take(np.flatnonzero(rows.whole))
+    size = len(trace.strings)
+    number, ran = np.bincount(rows.name, minlength=size), np.zeros(size, np.int64)
+    for some, row, lasts in _rows(trace, rows):
+        at = np.flatnonzero(trace.intervals.state[row] == S.RUNNING)
+        ran += sums(some.name[at].astype(np.int64), lasts[at], size)
+    return {
+        trace.strings[name]: (int(ran[name]), int(number[name]))
+        for name in np.flatnonzero(number).tolist()
+    }
+
+
+class Within(NamedTuple):
+    """Where goroutines wait within tasks or regions of a name, in whole spans or not.
+
+    System calls have the reason `SYSTEM_CALL`; other places have no call.
+    """
+
+    name: str
+    whole: bool
+    wait: Wait
+
+
+def waiting_ns(side: TraceSide, kind: UnitKind) -> Counter[Within]:
+    """Return the time (ns) that goroutines wait, or are in calls, over all traces."""
+    total: Counter[Within] = Counter()
+    for part in side.parts:
+        total += _kept(part, kind, "waiting", _waiting)
+    return total
+
+
+def _waiting(trace: Trace, rows: Spans) -> Counter[Within]:
+    total, naming = Counter[Within](), Naming(trace)
+    for some, row, lasts in _rows(trace, rows):
+        state = trace.intervals.state[row]
+        owner = some.goroutine.astype(np.int64)
+        at = np.flatnonzero(state == S.WAITING)
+        named, code = naming.waits(row[at], owner[at])
+        places = [wait._replace(call="") for wait, _ in named]
+        _add(total, trace, some.take(at), places, code, lasts[at])
+        at = np.flatnonzero((state == S.SYSCALL) | (state == S.SYSCALL_BLOCKED))
+        ends, code = naming.others(row[at], owner[at])
+        places = [Wait(SYSTEM_CALL, end.function, end.call) for end in ends]
+        _add(total, trace, some.take(at), places, code, lasts[at])
+    return total
+
+
+def _add(
+    total: Counter[Within],
+    trace: Trace,
+    some: Spans,
+    places: list[Wait],
+    code: Column,
+    lasts: Column,
+) -> None:
+    """Add the times of rows, each with its span and a code among `places`."""
+    key = (some.name.astype(np.int64) * 2 + some.whole) * len(places) + code
+    used, of = np.unique(key, return_inverse=True)
+    for one, ns in zip(used.tolist(), sums(of, lasts, len(used)).tolist(), strict=True):
+        span, place = divmod(one, len(places))
+        total[Within(trace.strings[span // 2], span % 2 > 0, places[place])] += ns
+
+
+def _rows(trace: Trace, rows: Spans) -> Iterator[tuple[Spans, Column, Column]]:
+    """Yield rows of `Trace.intervals` within spans: the span, row and ns of each."""
+    for here in slices(len(rows)):
+        some = rows.take(np.arange(here.start, here.stop))
+        period, row, start, end = rows_within(
+            trace, some.goroutine, some.start_ns, some.end_ns
+        )
+        yield some.take(period), row, end - start
+
+
+def starts(side: TraceSide, kind: UnitKind) -> Counter[tuple[str, str]]:
+    """Return how many goroutines of a root function start in spans of a name.
+
+    Keys are (name, root function); the name is "" outside all spans.
+    """
+    total: Counter[tuple[str, str]] = Counter()
+    for part in side.parts:
+        total += _kept(part, kind, "starts", _starts)
+    return total
+
+
+def _starts(trace: Trace, rows: Spans) -> Counter[tuple[str, str]]:
+    table = trace.goroutines
+    born = np.flatnonzero(table.born & (table.creator >= 0))
+    creator, time = table.creator[born], table.created_ns[born]
+    offsets = offsets_of(np.bincount(rows.goroutine, minlength=len(table)))
+    # A span that began later and has ended hides one that goes on: rather no name.
+    at = row_at(offsets, rows.start_ns, creator, time)
+    within = (at >= 0) & (np.append(rows.end_ns, 0)[at] > time)
+    name = np.where(within, np.append(rows.name, 0)[at], 0)
+    pairs = Counter(zip(name.tolist(), table.name[born].tolist(), strict=True))
+    text = trace.strings
+    return Counter({(text[n], root_name(text[r])): k for (n, r), k in pairs.items()})

@@ -47,7 +47,7 @@ MAY = {
     "plots": _ANALYSIS,
     "report": _PLOTS | {"loaders"},
     "notebook": _REPORT,
-    "api": _REPORT | _INPUTS | {"notebook", "fleets"},
+    "api": _REPORT | _INPUTS | {"notebook", "fleets", "measure"},
     "measure": _ANALYSIS | _INPUTS,
     "fleets": _ANALYSIS | _INPUTS,
     "mcp": _INPUTS,

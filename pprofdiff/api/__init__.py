@@ -1,8 +1,9 @@
-"""The API for notebooks and scripts: `load`, `diff`, `compare`, `fleet`, `load_many`.
+"""The API for notebooks and scripts: `load`, `diff`, `compare`, `fleet`, `bisect` ….
 
 `calls` has these; `profiles`, `gclogs`, `benchmarks` and `traces` hold what `load` and
 `diff` return per kind, `comparison` and `builds` what `compare` and `load_many` return;
-`fleets` and `series` hold what `fleet` returns, `fleetddf` a fleet as a Dask DataFrame.
+`fleets` and `series` hold what `fleet` returns, `fleetddf` a fleet as a Dask DataFrame,
+`bisection` what `bisect` returns.
 `loaded` is the base of all inputs, `reported` that of all comparisons. Objects are
 immutable: every method returns a new one.
 """
@@ -15,6 +16,7 @@ from pprofdiff.api.benchmarks import (
     LoadsDiff,
     LoadSummary,
 )
+from pprofdiff.api.bisection import Bisection, bisect
 from pprofdiff.api.builds import Builds
 from pprofdiff.api.calls import compare, diff, load, load_many
 from pprofdiff.api.comparison import Comparison
@@ -28,6 +30,7 @@ from pprofdiff.api.traces import Trace, TraceDiff
 __all__ = [
     "Benchmarks",
     "BenchmarksDiff",
+    "Bisection",
     "Builds",
     "Comparison",
     "Diff",
@@ -41,6 +44,7 @@ __all__ = [
     "Summary",
     "Trace",
     "TraceDiff",
+    "bisect",
     "compare",
     "ddf",
     "diff",

@@ -164,18 +164,16 @@ def _question(
     rounds = chosen.get("rounds", _ROUNDS)
     if rounds < 1:
         raise UsageError(f"--rounds {rounds}: must be 1 or more")
-    follow = chosen.get("first_parent", False)
-    about = (*options.fail_on, f"faster={faster}", f"first-parent={follow}", *go_words)
     return Question(
         (refs[0], refs[1]),
         go_test(go_words),
         " ".join(options.fail_on) or ("faster" if faster else "slower"),
-        follow,
+        chosen.get("first_parent", False),
         rounds,
         chosen.get("time"),
         chosen.get("per_run", 1.0),
         chosen.get("state", ""),
-        about,
+        tuple(go_words),
     )
 
 

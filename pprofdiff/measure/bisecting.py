@@ -39,8 +39,8 @@ class Question(NamedTuple):
     `ends` are refs, the good one first; `words` are what `Bisection.question` has.
     `rounds` is the most that one commit is measured, `seconds` how long the search may
     take, None for any time. `profile_s` is the length of a profiled run. `state` is the
-    folder that keeps builds and runs, "" for none; `about` says in words what is asked,
-    as a folder is for one search.
+    folder that keeps builds and runs of one search, "" for none. `go_words` are what
+    `asked` was parsed from.
     """
 
     ends: tuple[str, str]
@@ -51,23 +51,27 @@ class Question(NamedTuple):
     seconds: float | None
     profile_s: float
     state: str
-    about: tuple[str, ...]
+    go_words: tuple[str, ...]
+
+
+def _ignore(*_: object) -> None:
+    """Do nothing."""
 
 
 class Watcher(NamedTuple):
-    """Receives progress.
+    """Receives progress; each callable may be left out.
 
     `began` gets the commits and how many are built at most, `ends` how figures differ
     at the bad end, `learned` a commit that was measured, its rounds, and the searches;
     `skipped` a commit and why. `doing` and `warn` get text.
     """
 
-    doing: Callable[[str], None]
-    warn: Callable[[str], None]
-    began: Callable[[tuple[Revision, ...], int], None]
-    ends: Callable[[dict[str, Point]], None]
-    learned: Callable[[Revision, int, Mapping[str, Search]], None]
-    skipped: Callable[[Revision, str], None]
+    doing: Callable[[str], None] = _ignore
+    warn: Callable[[str], None] = _ignore
+    began: Callable[[tuple[Revision, ...], int], None] = _ignore
+    ends: Callable[[dict[str, Point]], None] = _ignore
+    learned: Callable[[Revision, int, Mapping[str, Search]], None] = _ignore
+    skipped: Callable[[Revision, str], None] = _ignore
 
 
 class Bisected(NamedTuple):
@@ -103,7 +107,9 @@ def bisected(
     commits = history(
         repository, question.ends, watcher.warn, first_parent=question.first_parent
     )
-    about = (commits[0].id, commits[-1].id, *question.about)
+    follow = f"first-parent={question.first_parent}"
+    ends = commits[0].id, commits[-1].id
+    about = (*ends, question.words, follow, *question.go_words)
     with search_state(question.state, about) as state:
         listener = watcher.doing, watcher.warn
         measuring = AgainstGood(repository, commits[0].id, figures, state, listener)

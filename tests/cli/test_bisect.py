@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import pprofdiff
 from tests.measure.shop import BENCHMARKS, MODULE, SLOWER, state
 from tests.measure.short import ROUND_S
 from tests.repository import STORE, repository
@@ -82,6 +83,18 @@ def test_the_planted_commit_of_64_is_found_and_reported(cli, repo, tmp_path):
     assert again.status == 0
     assert state(kept / "runs") == runs
     assert f"{culprit[:9]} made Price slower" in again.out
+    # Python reads what the command measured.
+    searched = pprofdiff.bisect("HEAD~64", "HEAD", *SHORT, state=str(kept))
+    assert state(kept / "runs") == runs
+    assert searched.steps["commit"].tolist() == [culprit]
+    curve = found["curves"][0]
+    assert searched.measured["ratio"].tolist() == [
+        one["ratio"] for one in curve["measured"]
+    ]
+    assert searched.plot().get_title(loc="left").startswith("Price, ")
+    with pytest.raises(pprofdiff.UsageError, match=r"no curve 'x': there is Price"):
+        searched.plot(name="x")
+    assert f"store: item {planted}" in searched._repr_mimebundle_()["text/html"]
 
 
 @pytest.mark.slow

@@ -36,8 +36,7 @@ def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[F
         for cause in (matter or explained.causes)[:_CAUSES]:
             at = first.setdefault((cause.functions, cause.direction), len(found))
             if at < len(found) and cause.functions:
-                amount = cause.title.rpartition(": ")[2]
-                text = f"{found[at].text} In {names}: {amount}.".strip()
+                text = f"{found[at].text} In {names}: {cause.amount}.".strip()
                 found[at] = found[at]._replace(text=text)
                 continue
             found += (

@@ -18,7 +18,7 @@ from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.lines.costs import FunctionLines, on_stacks, side_lines
 from pprofdiff.analysis.lines.listing import BothSides, Located, Places, places_of
-from pprofdiff.analysis.policy import SEVERAL
+from pprofdiff.analysis.policy import ENOUGH, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.code import called_in, code_changes, says_more
 from pprofdiff.analysis.source.extents import hunks_within
@@ -290,10 +290,13 @@ class Carriers:
     def _callees(self) -> Callees:
         return Callees(self.sources)
 
-    def called(self, rows: Sequence[int]) -> tuple[RelatedLines, ...]:
+    def called(
+        self, rows: Sequence[int], *, through: bool = True
+    ) -> tuple[RelatedLines, ...]:
         """Return the changed lines of functions that `rows` call, by their source text.
 
-        Functions whose samples changed most come first.
+        Functions whose samples changed most come first; with `through` also those that
+        an unchanged one calls.
         """
         cum = self.diff.paired_functions.raw("cum")
         names = self.diff.paired_functions.names
@@ -303,6 +306,7 @@ class Carriers:
                 names, self.diff.normalization.delta(*cum), strict=True
             )
         }
+        idle = {_plain(names[row]) for row in self._idle}
         found: list[tuple[float, list[RelatedLines]]] = []
         for row, places in self.looked_up:
             new = places.new
@@ -310,6 +314,8 @@ class Carriers:
                 continue
             caller = new.lines.function
             for one in self._callees.changed(caller, new.text, new.extent.start):
+                if _plain(one.name) in idle or (one.through and not through):
+                    continue
                 lines = [
                     RelatedLines(lines, caller, through=one.through)
                     for lines in self._of_text(one)
@@ -318,6 +324,22 @@ class Carriers:
                     found.append((moved.get(_plain(one.name), 0.0), lines))
         found.sort(key=lambda pair: pair[0])
         return tuple(one for _, lines in found[:_RELATED] for one in lines)
+
+    @cached_property
+    def _idle(self) -> frozenset[int]:
+        """The functions with enough samples, none of them on a changed line.
+
+        Those lines hardly run: they change nothing for what calls the function.
+        """
+        model, cum = self.diff.model, self.diff.paired_functions.raw("cum")
+        if model is None:
+            return frozenset()
+        return frozenset(
+            row
+            for row, hunks in self.by_row.items()
+            if sum(cum[side][row] / model.worth[side] for side in (0, 1)) >= ENOUGH
+            and not any(self.cum(*hunks))
+        )
 
     def _of_text(self, function: Differing) -> Iterator[ChangedLines]:
         """Yield the changed lines of a function, which need not have samples."""
@@ -330,7 +352,12 @@ class Carriers:
         names, of_row = self.diff.paired_functions.names, self.by_row
         wanted = np.zeros(len(names), np.bool_)
         wanted[list(of_row)] = True
-        found = [(of, one) for of in rows for one in on_stacks(self.diff, of, wanted)]
+        found = [
+            (of, one)
+            for of in rows
+            for one in on_stacks(self.diff, of, wanted)
+            if one.calls or one.row not in self._idle
+        ]
         # A changed function on stacks with several is listed with the nearest.
         found.sort(key=lambda pair: pair[1].steps, reverse=True)
         nearest = {one.row: (of, one) for of, one in found}

@@ -96,7 +96,8 @@ class Finding(NamedTuple):
     the whole program. `label` is the label key and value, such as ``endpoint`` and
     ``/search``, that the code it is about runs under; "" for none or several. `line` is
     where a function that its title begins with costs most, as ``main.go:57``, "" if
-    unknown. `spans` are the numbers that its sentences print.
+    unknown. `amount` is base and new as its title ends with them, "" for none. `spans`
+    are the numbers that its sentences print.
     """
 
     id: str
@@ -121,6 +122,7 @@ class Finding(NamedTuple):
     unit: str = ""
     label: tuple[str, str] = ("", "")
     line: str = ""
+    amount: str = ""
     spans: tuple[Span, ...] = ()
 
     @property

@@ -86,9 +86,7 @@ def inlined_now(cpu: CPUComparison, row: int) -> bool | None:
     return parts[1] > parts[0]
 
 
-def inlining_caller(
-    cpu: CPUComparison, row: int, own: NDArray[np.bool_]
-) -> int | None:
+def inlining_caller(cpu: CPUComparison, row: int, own: NDArray[np.bool_]) -> int | None:
     """Return the one of `own` functions that has nearly all calls of another inlined.
 
     None unless that is so on both sides.

@@ -350,6 +350,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         _title(cpu, place),
         " ".join(f"{sentence}." for sentence in sentences if sentence),
         facts,
+        amount=_amount(cpu, place),
         severity=severity_of(share),
         direction=cpu.way(delta),
         claim=place.claim,
@@ -438,11 +439,7 @@ def _sites_of(
 
 def _title(cpu: CPUComparison, place: Place) -> str:
     """Return a place's change as a title."""
-    amount, who = cpu.words(place.base, place.new), _who(cpu, place)
-    if which := _which(cpu, place):
-        amount = f"{amount} {which}"
-    elif place.whole:
-        amount = f"{amount} cum"
+    amount, who = _amount(cpu, place), _who(cpu, place)
     ratio = cpu.diff.normalization.ratio(place.base, place.new)
     takes, uses = ("take", "use") if len(place.callers) > 1 else ("takes", "uses")
     if not place.new:
@@ -451,6 +448,12 @@ def _title(cpu: CPUComparison, place: Place) -> str:
         share = percent(place.new, cpu.diff.totals[1])
         return f"{who} now {takes} {share} of the CPU: {amount}"
     return f"{who} {uses} {times_the(ratio, 'CPU')}: {amount}"
+
+
+def _amount(cpu: CPUComparison, place: Place) -> str:
+    """Return a place's CPU time, with which part of its function's it is."""
+    which = _which(cpu, place) or ("cum" if place.whole else "")
+    return f"{cpu.words(place.base, place.new)} {which}".rstrip()
 
 
 def _which(cpu: CPUComparison, place: Place) -> str:
@@ -672,10 +675,10 @@ def _of_site(
         verb = "allocates now:"
     elif site.instead_of:
         verb = f"allocates in place of {_called(site.instead_of)}:"
-    title = f"{name} {verb} {amounts(view.totals, site)}"
+    amount = amounts(view.totals, site)
     if view.sites is not None and not site.helpers and not site.instead_of:
         below = view.sites.under(site.name)[0].space
-        title += "" if below == site.space else " flat with library code"
+        amount += "" if below == site.space else " flat with library code"
     owners = [site.name, site.instead_of] if site.instead_of else [site.name]
     claim = explains = mark = None
     cpu = view.cpu
@@ -699,9 +702,10 @@ def _of_site(
     )
     return Finding(
         "allocation" if number == 1 else f"allocation-{number}",
-        title,
+        f"{name} {verb} {amount}",
         text,
         facts,
+        amount=amount,
         severity=severity if site.agrees else "info",
         direction="better" if fewer else "worse",
         claim=claim,
@@ -781,6 +785,7 @@ def _of_runtime(
         title,
         "",
         (cpu.fact(who, base, new),),
+        amount=amount,
         severity=severity_of(share),
         direction=cpu.way(delta),
         claim=claim,

@@ -22,6 +22,7 @@ from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.changed_alone import changed_alone, nothing_changed
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Finding, Findings
+from pprofdiff.analysis.causes.places import owned_by
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.counts import CountModel
@@ -196,7 +197,9 @@ def _of_claim(
     rows = _rows(carriers.diff, finding) or _owners(cpu, finding)
     source = with_others(carriers, rows, tuple(lines))
     source = source._replace(diff=all_carriers.index(carriers))
-    return _with_related(all_carriers, source)
+    # What a callee returns may change a function's own cost; its callees are too far.
+    flat = not any(cpu.sums(claim.without(owned_by(cpu, rows))))
+    return _with_related(all_carriers, source, through=not flat)
 
 
 def _of_functions(
@@ -398,11 +401,16 @@ def own_movement(diff: ProfileDiff) -> NDArray[np.float64]:
 
 
 def _with_related(
-    all_carriers: list[Carriers], source: SourceOfFinding, *, callees: bool = True
+    all_carriers: list[Carriers],
+    source: SourceOfFinding,
+    *,
+    callees: bool = True,
+    through: bool = True,
 ) -> SourceOfFinding:
     """Return the source of unchanged functions with the changes nearest to them.
 
-    Those of what they call only with `callees`. A change in the same package that
+    Those of what they call only with `callees`, and those of what their callees call
+    only with `through`. A change in the same package that
     shares no stack with them is unrelated: it is named only if the package has hardly
     any other.
     """
@@ -410,11 +418,15 @@ def _with_related(
         return source
     own = all_carriers[source.diff]
     rows = _named(own.diff, source.unchanged)
-    if callees and (related := own.called(rows)):
+    if callees and (related := own.called(rows, through=through)):
         return source._replace(related=related)
     for carriers in (own, *(one for one in all_carriers if one is not own)):
         related = carriers.on_stacks(_named(carriers.diff, source.unchanged))
-        related = tuple(one for one in related if callees or one.calls)
+        related = tuple(
+            one
+            for one in related
+            if one.calls or (callees and (through or not (one.through or one.far)))
+        )
         if related:
             return source._replace(related=related)
     return source._replace(only=own.only(rows))

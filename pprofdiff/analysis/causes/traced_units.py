@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.outcome.by_unit import user_times
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 NONE = ("", "")
 
 
-def unit_of_wait(diff: TraceDiff, off: Off) -> tuple[str, str]:
-    """Return the kind and name of the tasks with nearly all of a wait's change.
+def unit_of_waits(diff: TraceDiff, places: Sequence[Off]) -> tuple[str, str]:
+    """Return the kind and name of the tasks with nearly all of the change at places.
 
     Time outside all tasks counts. ("", "") if there are none. Where tasks of several
     names lie in each other, it is the one with the least of them.
@@ -34,11 +34,13 @@ def unit_of_wait(diff: TraceDiff, off: Off) -> tuple[str, str]:
     if kind is None:
         return NONE
     base, new = Counter[str](), Counter[str]()
-    for total, side in zip((base, new), _waiting_there(diff, kind, off), strict=True):
+    for total, side in zip(
+        (base, new), _waiting_there(diff, kind, places), strict=True
+    ):
         for at, ns in side:
             total[at.name] += ns
     delta = diff.normalization.delta
-    whole = delta(*off.times_ns)
+    whole = sum(delta(*off.times_ns) for off in places)
     parts = {name: delta(base[name], new[name]) for name in {*base, *new}}
     found = [name for name, ns in parts.items() if ns * whole > 0]
     found = [name for name in found if abs(parts[name]) >= NEARLY_ALL * abs(whole)]
@@ -48,22 +50,26 @@ def unit_of_wait(diff: TraceDiff, off: Off) -> tuple[str, str]:
 
 
 def _waiting_there(
-    diff: TraceDiff, kind: UnitKind, off: Off
+    diff: TraceDiff, kind: UnitKind, places: Sequence[Off]
 ) -> Iterator[list[tuple[Within, int]]]:
-    """Yield the time of each side at a place of waiting, raw ns, within tasks."""
-    # The place has new's names, or base's where new lacks it.
-    wanted = {keys.function(off.wait.function) for keys in diff.identity.sides}
+    """Yield the time of each side at places of waiting, raw ns, within tasks."""
     for side, keys in zip(diff.sides, diff.identity.sides, strict=True):
+        # Places have new's names, or base's where new lacks them.
+        wanted = {
+            (name, off.wait.reason, off.wait.call)
+            for off in places
+            for name in (off.wait.function, keys.function(off.wait.function))
+        }
         yield [
             (at, ns)
             for at, ns in waiting_ns(side, kind).items()
-            if at.wait._replace(function=off.wait.function) == off.wait
-            and keys.function(at.wait.function) in wanted
+            for name in (keys.function(at.wait.function),)
+            if (name, at.wait.reason, at.wait.call) in wanted
         ]
 
 
 class PerTask(NamedTuple):
-    """How long complete tasks of a name wait at a place, and last: mean ns, each.
+    """How long complete tasks of a name wait at some places, and last: mean ns, each.
 
     All are (base, new).
     """
@@ -78,7 +84,9 @@ class PerTask(NamedTuple):
         return waits * lasts > 0 and abs(waits) >= MOST * abs(lasts)
 
 
-def per_task(comparison: Comparison, unit: tuple[str, str], off: Off) -> PerTask | None:
+def per_task(
+    comparison: Comparison, unit: tuple[str, str], places: Sequence[Off]
+) -> PerTask | None:
     """Return how long the tasks of a unit wait; None if there are too few."""
     diff, name = comparison.trace, unit[1]
     kind = None if diff is None else unit_kind(diff)
@@ -89,7 +97,7 @@ def per_task(comparison: Comparison, unit: tuple[str, str], off: Off) -> PerTask
             base, new = (
                 sum(ns for at, ns in side if at.whole and at.name == name) / number
                 for side, number in zip(
-                    _waiting_there(diff, kind, off), one.counts, strict=True
+                    _waiting_there(diff, kind, places), one.counts, strict=True
                 )
             )
             old, now = (seconds * 1e9 for seconds in one.mean.means)

@@ -15,7 +15,7 @@ from pprofdiff.analysis.traces.goroutines import root_name
 from pprofdiff.analysis.traces.interval_rows import row_at, rows_within
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.waited import SYSTEM_CALL, Naming, Wait
-from pprofdiff.model.csr import offsets_of, slices, sums
+from pprofdiff.model.csr import distinct, offsets_of, slices, sums
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.trace import State, Trace
 
@@ -133,31 +133,26 @@ def _kept(
     )
 
 
-def running_ns(side: TraceSide, kind: UnitKind) -> dict[str, tuple[int, int]]:
-    """Return the time (ns) that goroutines run within whole spans, and their number.
+def running_ns(side: TraceSide, kind: UnitKind) -> dict[str, Column]:
+    """Return how long goroutines run within each whole span (int64 ns), by name.
 
-    By name, over all traces of a side.
+    Over all traces of a side.
     """
-    total: dict[str, tuple[int, int]] = {}
+    total: dict[str, Column] = {}
     for part in side.parts:
-        found = _kept(part, kind, "running", _running)
-        for name, (ns, number) in found.items():
-            old = total.get(name, (0, 0))
-            total[name] = old[0] + ns, old[1] + number
+        for name, ns in _kept(part, kind, "running", _running).items():
+            total[name] = np.append(total[name], ns) if name in total else ns
     return total
 
 
-def _running(trace: Trace, rows: Spans) -> dict[str, tuple[int, int]]:
+def _running(trace: Trace, rows: Spans) -> dict[str, Column]:
     rows = rows.take(np.flatnonzero(rows.whole))
-    size = len(trace.strings)
-    number, ran = np.bincount(rows.name, minlength=size), np.zeros(size, np.int64)
-    for some, row, lasts in _rows(trace, rows):
+    ran = np.zeros(len(rows), np.int64)
+    for first, period, row, lasts in _rows(trace, rows):
         at = np.flatnonzero(trace.intervals.state[row] == S.RUNNING)
-        ran += sums(some.name[at].astype(np.int64), lasts[at], size)
-    return {
-        trace.strings[name]: (int(ran[name]), int(number[name]))
-        for name in np.flatnonzero(number).tolist()
-    }
+        np.add.at(ran, first + period[at], lasts[at])
+    names = distinct(rows.name).tolist()
+    return {trace.strings[name]: ran[rows.name == name] for name in names}
 
 
 class Within(NamedTuple):
@@ -181,7 +176,8 @@ def waiting_ns(side: TraceSide, kind: UnitKind) -> Counter[Within]:
 
 def _waiting(trace: Trace, rows: Spans) -> Counter[Within]:
     total, naming = Counter[Within](), Naming(trace)
-    for some, row, lasts in _rows(trace, rows):
+    for first, period, row, lasts in _rows(trace, rows):
+        some = rows.take(first + period)
         state = trace.intervals.state[row]
         owner = some.goroutine.astype(np.int64)
         at = np.flatnonzero(state == S.WAITING)
@@ -211,14 +207,17 @@ def _add(
         total[Within(trace.strings[span // 2], span % 2 > 0, places[place])] += ns
 
 
-def _rows(trace: Trace, rows: Spans) -> Iterator[tuple[Spans, Column, Column]]:
-    """Yield rows of `Trace.intervals` within spans: the span, row and ns of each."""
+def _rows(trace: Trace, rows: Spans) -> Iterator[tuple[int, Column, Column, Column]]:
+    """Yield rows of `Trace.intervals` within spans, some spans at a time.
+
+    That is the first of these spans; and of each row its span from that on, the row,
+    and how long (ns) they overlap.
+    """
     for here in slices(len(rows)):
-        some = rows.take(np.arange(here.start, here.stop))
         period, row, start, end = rows_within(
-            trace, some.goroutine, some.start_ns, some.end_ns
+            trace, rows.goroutine[here], rows.start_ns[here], rows.end_ns[here]
         )
-        yield some.take(period), row, end - start
+        yield here.start, period, row, end - start
 
 
 def starts(side: TraceSide, kind: UnitKind) -> Counter[tuple[str, str]]:

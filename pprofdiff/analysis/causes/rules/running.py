@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import log
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding, severity_of
@@ -12,66 +16,110 @@ from pprofdiff.analysis.causes.wording import arrow, counts, times
 from pprofdiff.analysis.judge.calibration import BLOCKED
 from pprofdiff.analysis.outcome.by_unit import user_times
 from pprofdiff.analysis.policy import MOST
-from pprofdiff.analysis.traces.unit_time import running_ns, unit_kind
+from pprofdiff.analysis.traces.unit_time import UnitKind, running_ns, unit_kind
 
 # As of waits: what explains the goroutines' time ranks above what it entails.
 _WEIGHT = 10.0
-_MOST = 3
+_MOST, _SEVERAL = 3, 2
 
 
 def running(case: Case) -> Iterator[Finding]:
     """Yield a finding for each name whose tasks last longer because goroutines run.
 
-    A busy machine makes all of them run for longer: a task has to differ from the one
-    that changed least too. CPU profiles say more of the same.
+    A goroutine also runs where the operating system has taken its thread off the CPU,
+    which few short tasks meet: the median has to change, and that of other tasks not.
+    CPU profiles say more of the same.
     """
     diff = case.trace
     kind = None if diff is None else unit_kind(diff)
     if diff is None or kind is None or case.cpu is not None:
         return
-    ran = [running_ns(side, kind) for side in diff.sides]
-    lasting = {
-        one.name: (one.mean.means[0] * 1e9, one.mean.means[1] * 1e9)
+    base, new = (running_ns(side, kind) for side in diff.sides)
+    tasks = {
+        one.name: _Tasks(base[one.name], new[one.name], *one.mean.means)
         for one in user_times(case.comparison, kind)
+        if one.name in base and one.name in new
     }
-    each = {
-        name: (ran[0][name][0] / ran[0][name][1], ran[1][name][0] / ran[1][name][1])
-        for name in lasting
-        if all(name in side and min(side[name]) > 0 for side in ran)
-    }
-    if len(each) < len(lasting) or not each:
+    middle = _middle([one.factor for one in tasks.values()])
+    if middle is None or beyond(diff, BLOCKED, (1.0, middle)):
         return
-    factors = {name: new / base for name, (base, new) in each.items()}
-    least = min(factors.values(), key=lambda factor: abs(log(factor)))
     whole = max(side.of_program("exec_ns") / side.wall_ns for side in diff.sides)
+    walls = [side.wall_ns for side in diff.sides]
     found = []
-    for name, (base, new) in each.items():
-        longer, more = lasting[name][1] - lasting[name][0], new - base
-        part = more / longer if longer else 0.0
-        if part < MOST or not beyond(diff, BLOCKED, (base, new)):
-            continue
-        if not beyond(diff, BLOCKED, (base * least, new)):
-            continue
-        numbers = ran[0][name][1], ran[1][name][1]
-        rate = min(
-            n / side.wall_ns for n, side in zip(numbers, diff.sides, strict=True)
-        )
-        found.append((abs(more) * rate / max(whole, 1e-9), name, (base, new), numbers))
-    for share, name, sides, numbers in sorted(found, reverse=True)[:_MOST]:
-        yield Finding(
-            "unit-running",
-            f"Goroutines run for {arrow(*sides, 'ns')} per {kind}, "
-            f"{times(factors[name])}",
-            f"Each lasts {arrow(*lasting[name], 'ns')}: "
-            f"{counts(*numbers)} complete {kind}s in the traces. That is wall time "
-            "with a processor, not CPU time.",
-            (
-                time_fact(f"running per {kind} {name}", *sides),
-                Fact(f"complete {kind}s {name}", "trace", *numbers, f"{kind}s"),
-            ),
-            "A CPU profile of each side shows which functions take it.",
-            severity=severity_of(share),
-            direction=direction(*sides),
-            weight=1 + _WEIGHT * share,
-            label=(kind, name),
-        )
+    for name, one in tasks.items():
+        old, now = one.medians
+        if one.part >= MOST and all(
+            beyond(diff, BLOCKED, both) for both in ((old, now), (old * middle, now))
+        ):
+            rate = min(n / ns for n, ns in zip(one.numbers, walls, strict=True))
+            found.append((abs(now - old) * rate / max(whole, 1e-9), name))
+    for share, name in sorted(found, reverse=True)[:_MOST]:
+        yield _finding(tasks[name], kind, name, share)
+
+
+class _Tasks(NamedTuple):
+    """How long goroutines run in each task of a name (int64 ns).
+
+    `base_s` and `new_s` are how long the tasks last on average, in seconds.
+    """
+
+    base: NDArray[np.int64]
+    new: NDArray[np.int64]
+    base_s: float
+    new_s: float
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """How many tasks there are."""
+        return len(self.base), len(self.new)
+
+    @property
+    def medians(self) -> tuple[float, float]:
+        """The medians of running time, ns."""
+        return float(np.median(self.base)), float(np.median(self.new))
+
+    @property
+    def factor(self) -> float:
+        """By what the median changed, 0 where it is not known."""
+        base, new = self.medians
+        return new / base if base > 0 else 0.0
+
+    @property
+    def part(self) -> float:
+        """What part of the change in how long tasks last is running."""
+        lasts = (self.new_s - self.base_s) * 1e9
+        return float(self.new.mean() - self.base.mean()) / lasts if lasts else 0.0
+
+
+def _middle(factors: list[float]) -> float | None:
+    """Return the middle factor, of two in the middle the one nearer to 1."""
+    if len(factors) < _SEVERAL or min(factors) <= 0:
+        return None
+    factors = sorted(factors)
+    half = len(factors) // 2
+    return min(factors[half - 1 + len(factors) % 2 : half + 1], key=_far)
+
+
+def _far(factor: float) -> float:
+    return abs(log(factor))
+
+
+def _finding(tasks: _Tasks, kind: UnitKind, name: str, share: float) -> Finding:
+    """Return the finding on tasks that have a `share` of all running time."""
+    lasts = arrow(tasks.base_s * 1e9, tasks.new_s * 1e9, "ns")
+    return Finding(
+        "unit-running",
+        f"Goroutines run for {arrow(*tasks.medians, 'ns')} per {kind} (p50), "
+        f"{times(tasks.factor)}",
+        f"Each lasts {lasts} on average: {counts(*tasks.numbers)} complete {kind}s in "
+        "the traces. That is wall time with a processor, not CPU time.",
+        (
+            time_fact(f"p50 of running time per {kind} {name}", *tasks.medians),
+            Fact(f"complete {kind}s {name}", "trace", *tasks.numbers, f"{kind}s"),
+        ),
+        "A CPU profile of each side shows which functions take it.",
+        severity=severity_of(share),
+        direction=direction(*tasks.medians),
+        weight=1 + _WEIGHT * share,
+        label=(kind, name),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from math import inf, log, nan
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +26,7 @@ from pprofdiff.analysis.causes.off_cpu import (
     moved,
     repeated,
 )
-from pprofdiff.analysis.causes.traced_units import NONE, per_task, unit_of_wait
+from pprofdiff.analysis.causes.traced_units import NONE, per_task, unit_of_waits
 from pprofdiff.analysis.causes.traces import (
     beyond,
     direction,
@@ -71,7 +71,10 @@ def waits(case: Case) -> Iterator[Finding]:
     for change in [one for one in some if servers[one] is None][:_MOST]:
         clients = [one for one, server in servers.items() if server is change]
         finding = _finding(change, known, clients)
-        yield finding if change.first is None else _in_tasks(case, change, finding)
+        if change.first is not None:
+            places = [known[wait] for wait in change.places if wait in known]
+            finding = _in_tasks(case, (places, [change.first]), finding)
+        yield finding
     # One traced run of a measurement says little about the scheduler.
     if not case.comparison.measured:
         of_processor = [change for change in some if change.kind == "processor"]
@@ -263,17 +266,22 @@ def _finding(
     )
 
 
-def _in_tasks(case: Case, change: Change, finding: Finding) -> Finding:
-    """Return the finding on a wait with the tasks or regions that it is in.
+def _in_tasks(case: Case, ways: Iterable[Sequence[Off]], finding: Finding) -> Finding:
+    """Return the finding on waits with the tasks or regions that they are in.
 
-    It is major where these last longer or shorter mostly for it.
+    It is major where these last longer or shorter mostly for it. `ways` are places to
+    look at, all of a way together; the first that are in tasks of one name count.
     """
-    diff, off = change.lives.diff, change.first
-    unit = NONE if off is None else unit_of_wait(diff, off)
-    if off is None or not unit[1]:
+    diff, unit = case.trace, NONE
+    places: Sequence[Off] = ()
+    for places in ways:
+        unit = NONE if diff is None else unit_of_waits(diff, places)
+        if unit[1]:
+            break
+    if diff is None or not unit[1]:
         return finding
     finding = finding._replace(label=unit)
-    each = per_task(case.comparison, unit, off)
+    each = per_task(case.comparison, unit, places)
     if each is None or not each.slows or not beyond(diff, BLOCKED, each.lasts_ns):
         return finding
     waits, lasts = arrow(*each.waits_ns, "ns"), arrow(*each.lasts_ns, "ns")
@@ -281,7 +289,7 @@ def _in_tasks(case: Case, change: Change, finding: Finding) -> Finding:
         text=f"Each {unit[0]} waits {waits} of {lasts}. {finding.text}",
         evidence=(
             *finding.evidence,
-            time_fact(f"waiting there per {unit[0]} {unit[1]}", *each.waits_ns),
+            time_fact(f"waiting for it per {unit[0]} {unit[1]}", *each.waits_ns),
             time_fact(f"duration of {unit[0]} {unit[1]}", *each.lasts_ns),
         ),
         severity="major",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import log
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -57,7 +56,8 @@ def running(case: Case) -> Iterator[Finding]:
         yield _finding(tasks[name], kind, name, share)
 
 
-class _Tasks(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Tasks:
     """How long goroutines run in each task of a name (int64 ns).
 
     `base_s` and `new_s` are how long the tasks last on average, in seconds.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -31,7 +31,7 @@ from pprofdiff.measure.rounds import Limits
 from pprofdiff.measure.session import Request, measured
 from pprofdiff.model.source import Revision, Sources
 from pprofdiff.report.sections.bisection import bisection_parts
-from pprofdiff.report.sections.changes import percent_change
+from pprofdiff.report.sections.changes import bounds, change
 from pprofdiff.units import many, printable
 
 _ROUNDS = 20
@@ -114,10 +114,10 @@ def _watcher(progress: Progress) -> Watcher:
 
     def ends(figures: Mapping[str, Point]) -> None:
         for name, one in figures.items():
-            bounds = f"{percent_change(one.low)} to {percent_change(one.high)}"
+            between = bounds(one.ratio, one.low, one.high)
             progress.say(
                 f"the ends after {many(one.rounds, 'round')}: {printable(name)} "
-                f"{percent_change(one.ratio)} ({bounds})"
+                f"{change(one.ratio)} ({between})"
             )
 
     def learned(one: Revision, at: int, searches: Mapping[str, Search]) -> None:
@@ -126,10 +126,10 @@ def _watcher(progress: Progress) -> Watcher:
             if at in search.readings:
                 reading = search.readings[at]
                 rounds = reading.rounds
-                change = percent_change(exp(reading.value))
-                spread = 100 * (exp(NORMAL.of_95 * reading.sigma) - 1)
+                far = NORMAL.of_95 * reading.sigma
+                ratios = [exp(reading.value + way) for way in (0.0, -far, far)]
                 left = many(search.left(search.posterior()), "commit")
-                said.append(f"{change} ±{spread:.0f}%, {left} left")
+                said.append(f"{change(ratios[0])} ({bounds(*ratios)}), {left} left")
         again = f" (round {rounds})" if rounds > 1 else ""
         subject = printable(one.subject)[:_SUBJECT]
         progress.say(f"  {one.short} {'; '.join(said)}{again}  {subject}")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from math import exp
+from operator import add, sub
 from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from pprofdiff.analysis.bisection.result import Bisection, Curve
 from pprofdiff.palette import Theme, colour
@@ -51,10 +54,7 @@ def commits(
     shade = colour("base", theme)
     ax.errorbar(places, middle, [below, above], fmt="o", color=shade, markersize=4)
     last = len(found.commits) - 1
-    low = min(value - less for value, less in zip(middle, below, strict=True))
-    high = max(value + more for value, more in zip(middle, above, strict=True))
-    room = max(high - low, 1.0) * _MARGIN
-    ends = low - room, high + room
+    ends = _limits(middle, below, above)
     ax.set_ylim(*ends)
     ax.set_xlim(-0.02 * last - 0.5, 1.02 * last + 0.5)
     _draw_steps(ax, found, curve, theme)
@@ -63,6 +63,22 @@ def commits(
     of = f", {curve.figure}" if curve.figure else ""
     add_title(ax, f"{curve.name}{of}: change from {found.ends[0]}", theme)
     return ax
+
+
+def _limits(
+    middle: list[float], below: list[float], above: list[float]
+) -> tuple[float, float]:
+    """Return limits of y with all points, and the intervals that are not far wider.
+
+    An interval of one round may be 100 times as wide as those of others; it leaves the
+    Axes.
+    """
+    low, high = min(middle), max(middle)
+    beyond = max(high - low, 2 * float(np.median([*below[1:], *above[1:]] or [0.0])))
+    low = max(low - beyond, min(map(sub, middle, below)))
+    high = min(high + beyond, max(map(add, middle, above)))
+    room = max(high - low, 1.0) * _MARGIN
+    return low - room, high + room
 
 
 def _draw_steps(ax: Axes, found: Bisection, curve: Curve, theme: Theme) -> None:

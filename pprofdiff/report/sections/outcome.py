@@ -314,6 +314,8 @@ def _with_interval(measure: Measure) -> str:
     """Return a metric with its interval, 95% unless stated, in the metric's form."""
     flipped = _flipped(measure)
     confidence, low, high = _interval(measure)
+    if 0 < low and not is_bounded(low, high):
+        return f"{_amount(measure)} (too few runs for an interval)"
     if flipped:
         low, high = 1 / high, 1 / low
     ratio = 1 / measure.judged.ratio if flipped else measure.judged.ratio

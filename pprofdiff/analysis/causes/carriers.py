@@ -295,8 +295,8 @@ class Carriers:
     ) -> tuple[RelatedLines, ...]:
         """Return the changed lines of functions that `rows` call, by their source text.
 
-        Functions whose samples changed most come first; with `through` also those that
-        an unchanged one calls.
+        Functions whose samples changed most come first. Without `through`, those that
+        an unchanged function calls are left out if either has samples of its own.
         """
         cum = self.diff.paired_functions.raw("cum")
         names = self.diff.paired_functions.names
@@ -314,7 +314,10 @@ class Carriers:
                 continue
             caller = new.lines.function
             for one in self._callees.changed(caller, new.text, new.extent.start):
-                if _plain(one.name) in idle or (one.through and not through):
+                steps = {_plain(one.name), _plain(one.through)}
+                if _plain(one.name) in idle:
+                    continue
+                if one.through and not through and not moved.keys().isdisjoint(steps):
                     continue
                 lines = [
                     RelatedLines(lines, caller, through=one.through)

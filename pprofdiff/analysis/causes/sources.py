@@ -252,11 +252,7 @@ def _of_function(
     """
     diff = carriers.diff
     mine = np.array([one.row == row for one in carriers.changed], np.bool_)
-    chosen = [diff.having(np.arange(len(diff.paired_functions.names)) == row)]
-    if _allocates(finding):
-        owners = diff.ledger.sides("owner")
-        chosen.insert(0, (owners[0] == row, owners[1] == row))
-    for some in chosen:
+    for some in _samples_of(finding, diff, row):
         cum = (
             int(values[kept].sum())
             for values, kept in zip(diff.values, some, strict=True)
@@ -267,6 +263,19 @@ def _of_function(
             if lines := list(_lines(carriers, model, runs, whole)):
                 return lines
     return []
+
+
+def _samples_of(
+    finding: Finding, diff: ProfileDiff, row: int
+) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+    """Yield the samples of a function, as (base, new) masks.
+
+    Of one that allocates, those of what it allocates itself come first.
+    """
+    if _allocates(finding):
+        base, new = diff.ledger.sides("owner")
+        yield base == row, new == row
+    yield diff.having(np.arange(len(diff.paired_functions.names)) == row)
 
 
 def _of_callers(
@@ -281,8 +290,8 @@ def _of_callers(
         if model is None or not model.sound:
             continue
         for row in _rows(carriers.diff, finding):
-            names = carriers.diff.paired_functions.names
-            chosen = carriers.diff.having(np.arange(len(names)) == row)
+            # What it allocates itself is not what changed lines below it allocate.
+            (chosen, *_) = _samples_of(finding, carriers.diff, row)
             base, new = (
                 int(values[mask].sum())
                 for values, mask in zip(carriers.diff.values, chosen, strict=True)

@@ -314,7 +314,7 @@ def _with_interval(measure: Measure) -> str:
     """Return a metric with its interval, 95% unless stated, in the metric's form."""
     flipped = _flipped(measure)
     confidence, low, high = _interval(measure)
-    if 0 < low and not is_bounded(low, high):
+    if low > 0 and not is_bounded(low, high):
         return f"{_amount(measure)} (too few runs for an interval)"
     if flipped:
         low, high = 1 / high, 1 / low

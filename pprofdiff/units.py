@@ -202,13 +202,16 @@ def scale_for(values: Iterable[float], unit: str) -> Scale:
 def arrow(base: float, new: float, unit: str) -> str:
     """Return two values in one scale, such as ``1.44 → 2.61 s``.
 
-    Values far apart have a scale each: ``5.26 MiB → 8.1 KiB``.
+    Values far apart have a scale each: ``5.26 MiB → 8.1 KiB``. A far smaller one has
+    two digits: ``1.5 → 193 MiB``.
     """
     low, high = sorted((abs(base), abs(new)))
     common = scale_for((base, new), unit)
     if low and high >= _FAR * low and scale_for((low,), unit).unit != common.unit:
         return f"{scaled(base, unit)} → {scaled(new, unit)}"
-    return f"{common.number(base)} → {common.text(new)}"
+    sides = (common.with_two_digits(value) for value in (base, new))
+    before, after = (own.number(value) for own, value in zip(sides, (base, new), strict=True))
+    return f"{before} → {after}{common.text(0).removeprefix(common.number(0))}"
 
 
 def scaled(value: float, unit: str, *, signed: bool = False) -> str:

@@ -397,7 +397,9 @@ def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
     who = f"{_who(cpu, place)}{callees}"
     delta = cpu.scaled_delta(place.base, place.new)
     if _is_most(view, cpu, delta):
-        return f"Not significant on its own, most of the change is in {who}: {amount}"
+        sure = cpu.change(place.claim).significant
+        doubt = "" if sure else ", though not significant on its own,"
+        return f"Most of the change{doubt} is in {who}: {amount}"
     if not _leads(cpu, delta):
         return f"Within noise: {who}, {amount}"
     if cpu.change(place.claim).significant:
@@ -414,11 +416,25 @@ def _by_chance(view: _View, cpu: CPUComparison, place: Place, *, known: bool) ->
 
     GC cost, and which goroutine pays it, varies far more than sampling explains.
     """
-    if known or view.totals is None:
+    if known or view.totals is None or _may_allocate(view, cpu, place):
         return False
     whole = cpu.scaled_delta(place.base, place.new)
     paid = cpu.delta(place.claim.within(cpu.of_groups("gc", *_COSTS_OF_ALLOCATION)))
     return abs(paid) >= MOST * abs(whole)
+
+
+def _may_allocate(view: _View, cpu: CPUComparison, place: Place) -> bool:
+    """Return whether a place may have a change in allocations that its site lacks.
+
+    Profiles do not count all tiny objects where they are made.
+    """
+    if view.totals is None or not view.totals.changed:
+        return False
+    site = _sites_of(view, cpu, place)[0]
+    delta = cpu.scaled_delta(place.base, place.new)
+    pairs = filter(None, (view.totals.space, view.totals.objects))
+    same_way = any((new - base) * delta > 0 for base, new in pairs)
+    return same_way and site is not None and not site.exact
 
 
 def _sites_of(
@@ -686,9 +702,10 @@ def _of_site(
         own = owned_by(cpu, cpu.rows_of(owners).tolist()).without(taken)
         of_site, said = own.within(cpu.of_groups(*_COSTS_OF_ALLOCATION)), ""
         if _row_changed(cpu, own):
-            # The reader sees that row: the cause has all of it.
             said = f"Its CPU: {cpu.words(*cpu.sums(own))} flat with library code."
-            of_site = own if (cpu.delta(own) < 0) == fewer else of_site
+            # The reader sees that row: where allocation is most of it, all is the cause's.
+            if cpu.delta(of_site) * cpu.delta(own) > MOST * cpu.delta(own) ** 2:
+                of_site = own
         delta, marked = cpu.delta(of_site), cpu.mark(of_site)
         # Allocations are counted, CPU is sampled: within noise, it is not claimed.
         if (delta < 0) == fewer and delta and marked != "noise":

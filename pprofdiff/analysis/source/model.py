@@ -88,4 +88,4 @@ class SourceOfFinding(NamedTuple):
     def without_amounts(self) -> SourceOfFinding:
         """Return the same lines without costs of their own."""
         lines = (one._replace(base=0, new=0) for one in self.lines)
-        return self._replace(lines=(), near=(*lines, *self.near))
+        return self._replace(lines=tuple(lines))

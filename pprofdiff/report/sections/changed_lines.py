@@ -114,7 +114,7 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     for i, lines in enumerate(source.lines):
         diff = report.profiles[source.diff]
         amount = ""
-        if not _exceeds(diff, lines):
+        if (lines.base or lines.new) and not _exceeds(diff, lines):
             amount = line_words(diff, lines.base, lines.new)
         kept = lines._replace(commits=lines.commits[:_COMMITS])
         others = ""

@@ -134,6 +134,8 @@ def _reasons(
         # Lines of the function itself come before those that call it.
         for note in sorted(found, key=lambda note: not note.is_of(title)):
             titled = not level and not notes and note.is_of(title)
+            # Of several places without a known cost, the first is no better than others.
+            titled = titled and not note.more
             known, costs = note in printed, bool(note.amount)
             printed.add(note)
             if note in first and not notes and not titled:

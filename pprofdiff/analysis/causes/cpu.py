@@ -18,8 +18,8 @@ from pprofdiff.analysis.judge.judgement import Change, Mark, Runs
 from pprofdiff.analysis.judge.scaling import InferredWork
 from pprofdiff.analysis.ledger.codes import Attribution
 from pprofdiff.analysis.ledger.graph import walk_some
-from pprofdiff.analysis.policy import MINOR
-from pprofdiff.analysis.profiles.caveats import releases_apart
+from pprofdiff.analysis.policy import MAJOR, MINOR
+from pprofdiff.analysis.profiles.caveats import releases_apart, share_without_names
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups, judged_sums
 from pprofdiff.analysis.profiles.tables import Table, ValueColumn
@@ -124,6 +124,15 @@ class CPUComparison:
     def of_go(self) -> bool:
         """Whether a Go program was profiled."""
         return self.diff.grouped
+
+    @cached_property
+    def loses_callers(self) -> bool:
+        """Whether stacks lack frames, so that library code may seem another's callee.
+
+        Code without frame pointers hides its caller, and hides names above it too.
+        """
+        profiles = self.diff.base.profile, self.diff.new.profile
+        return any(share_without_names(profile) >= MAJOR for profile in profiles)
 
     @cached_property
     def whole(self) -> float:

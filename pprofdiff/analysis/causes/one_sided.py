@@ -15,6 +15,7 @@ from pprofdiff.analysis.causes.finding import Claim
 from pprofdiff.analysis.causes.inside import Inside, OneSidedWork, Root, inside_others
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.policy import MOST, NEARLY_ALL, NOTICED
+from pprofdiff.analysis.profiles.caveats import share_without_names
 from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of
 from pprofdiff.identity.symbols import Symbols
@@ -129,6 +130,10 @@ def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
             significant[row] = _significant(cpu, table.names[row])
     else:
         significant &= named(table.names)
+        # A function may be among those without a name.
+        profiles = cpu.diff.base.profile, cpu.diff.new.profile
+        if max(map(share_without_names, profiles)) >= MOST:
+            significant[:] = False
     cum = table.raw("cum")
     base, new = cum[0] / base_total, cum[1] / new_total
     at = cpu.diff.paired_functions.tabled

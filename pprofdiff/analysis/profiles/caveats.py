@@ -100,7 +100,7 @@ def _of_one_process(side: ProfileSide) -> Iterator[Caveat]:
 
 def _nameless(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
     for side in (base, new):
-        share = 0.0 if is_of_go(side.profile) else _share_without_names(side.profile)
+        share = share_without_names(side.profile)
         if share >= MAJOR:
             yield Caveat(
                 "no-names",
@@ -109,8 +109,13 @@ def _nameless(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
             )
 
 
-def _share_without_names(profile: Profile) -> float:
-    """Return the share of values whose stacks have a frame without a function name."""
+def share_without_names(profile: Profile) -> float:
+    """Return the share of values whose stacks have a frame without a function name.
+
+    0 for Go, whose runtime names all frames of its own.
+    """
+    if is_of_go(profile):
+        return 0.0
     locations = profile.locations
     nameless = np.append(~named(profile.function_names()), True)
     of_location = first_in_row(

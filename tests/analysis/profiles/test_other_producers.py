@@ -148,8 +148,9 @@ def first_cause(out):
             "",
             "total and what it",
         ),
-        # Cart::total copies its lines.
+        # Cart::total copies its lines, and Cart::sum adds the copies up.
         ("cpp/base.folded", "cpp/new.folded", "", "shop::Cart::total is new"),
+        ("cpp/base.folded", "cpp/new.folded", "88581:33623", "shop::Cart::sum uses"),
     ],
 )
 def test_the_planted_change_is_the_first_cause(cli, base, new, work, cause):
@@ -176,6 +177,27 @@ def test_binaries_without_symbols_are_no_cause(cli):
     out = cli(*files, "--work", "3406000:1760000").out
     assert "100% of new's samples have frames without names" in out
     assert "[index" not in out
+
+
+def test_library_code_without_frame_pointers_is_no_cause_of_its_callers(cli):
+    """`main` calls no allocator in a loop: Cart::total does, and is left out of stacks."""
+    work = ("--work", "88581:33623")
+    out = cli(*work, *(DATA / f"cpp/{side}.folded" for side in ("base", "new"))).out
+    causes = out.partition("\nWhy")[2].partition("\n\nsamples")[0]
+    assert "2. shop::Cart::total is new" in causes
+    assert "main uses" not in causes
+    assert "main and" not in causes
+
+
+def test_a_side_without_names_has_no_new_functions(cli, tmp_path):
+    text = (DATA / "cpp/base.folded").read_text()
+    stripped = re.sub(
+        r"(?<=;)(main|shop::[^;\n]*|std::[^;\n]*)(?=;| \d)", "[unknown]", text
+    )
+    (tmp_path / "stripped.folded").write_text(stripped)
+    out = cli(tmp_path / "stripped.folded", DATA / "cpp/new.folded").out
+    assert "of base's samples have frames without names" in out
+    assert "is new" not in out
 
 
 def test_the_report_of_node_opens_on_time(cli):

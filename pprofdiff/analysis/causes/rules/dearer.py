@@ -240,9 +240,13 @@ def _owner(
     """Return each sample's innermost function of the program, by row, -1 for none.
 
     A function that is part of another on one side alone counts as that one: `whole`
-    maps the rows. Samples in `claimed` have none.
+    maps the rows. Samples in `claimed` have none, nor has library code where it is not
+    sure who called it.
     """
-    owner = cpu.sides[side].owner
+    ends = cpu.sides[side]
+    owner = ends.owner
+    if cpu.loses_callers:
+        owner = np.where(ends.leaf == owner, owner, -1)
     rows = whole[cpu.diff.paired_functions.union[side]]
     return np.where(claimed.sides[side], -1, np.append(rows, -1)[owner])
 
@@ -295,7 +299,10 @@ def _finding(
     apart = cpu.apart
     if _one_sided(cpu, owners, movers):
         apart = [*apart, "what is gone or new"]
-    which = f"lat with library code{f', without {listed(apart)}' if apart else ''}"
+    library = " with library code"
+    if cpu.loses_callers:
+        library = ": stacks do not show who calls library code"
+    which = f"lat{library}{f', without {listed(apart)}' if apart else ''}"
     if len(names) == 1 and first.counted:
         title = (
             f"{names[0]} uses {times_the(first.ratio, cpu.noun)}: "

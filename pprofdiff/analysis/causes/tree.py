@@ -15,6 +15,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import (
     SEVERITIES,
@@ -26,12 +28,13 @@ from pprofdiff.analysis.causes.finding import (
 from pprofdiff.analysis.policy import MINOR, MOST, NEARLY_ALL
 
 # Characters that may begin a pattern.
-_SIGNS = "@="
+_SIGNS = "@=%"
 _GC_WORK = (
     "gc-assist", "gc-capacity", "gc-cpu", "gc-sweeper", "wait-gc",
 )  # fmt: skip
 _WAITS = ("wait-processor", "wait-tail", "utilisation")
 _OF_ALLOCATION = ("gc-frequency", "leaf-clear", *_GC_WORK)
+_OF_ALLOCATING = tuple(f"%{one}" for one in ("gc-frequency", *_GC_WORK))
 
 _OF_LOCKS = ("locks", "scheduler", "@dearer*", "@cheaper*")
 # Waits for other goroutines of the program.
@@ -70,9 +73,9 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "scheduler": ("@dearer*", "@cheaper*"),
     "dearer-below": ("@dearer*", *_OF_CODE),
     "cheaper-below": ("@cheaper*", *_OF_CODE),
-    "takes-*": _OF_NEW_CODE,
-    "dearer*": _OF_CODE,
-    "cheaper*": _OF_CODE,
+    "takes-*": (*_OF_NEW_CODE, *_OF_ALLOCATING),
+    "dearer*": (*_OF_CODE, *_OF_ALLOCATING),
+    "cheaper*": (*_OF_CODE, *_OF_ALLOCATING),
     "allocation": ("=heap-growth", *_OF_ALLOCATION, "leaf-copy", *_FOR_OTHERS),
     "gc-frequency": _GC_WORK,
     "gc-cycle-cost": _GC_WORK,
@@ -82,7 +85,8 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
 """What may follow from each cause, by ids that may end in ``*``. The nearest of several
 causes is the last one listed. After ``@``, a consequence follows only if most of its
 samples are the cause's; after ``=``, only if both are about the same function and the
-cause matters as much.
+cause matters as much; after ``%``, only if most of the change in the CPU of allocation
+is in the cause's functions and what they call.
 """
 
 _MEMORY = ("heap-growth", "goroutine-growth")
@@ -201,6 +205,9 @@ def _parent(
         for other in found:
             if not _matches(other.id, cause) or not _fits(other, finding):
                 continue
+            # Other causes of GC, as a larger heap, show more than who allocates.
+            if listed[0] == "%" and nearest is not None:
+                continue
             if _follows(cpu, listed[0], other, finding):
                 nearest = other.id
     return nearest
@@ -216,7 +223,28 @@ def _follows(
         weighs = map(SEVERITIES.index, (cause.severity, finding.severity))
         alike = not cause.names.isdisjoint(finding.names)
         return alike and operator.ge(*weighs)
+    if sign == "%":
+        return _allocates(cpu, cause, finding)
     return True
+
+
+def _allocates(cpu: CPUComparison | None, cause: Finding, finding: Finding) -> bool:
+    """Return whether a cause's functions are where allocation changed, one way with GC.
+
+    GC costs what is allocated: by that the functions are where it comes from.
+    """
+    if cpu is None or not (cause.names or cause.functions):
+        return False
+    rows = np.zeros(len(cpu.names), np.bool_)
+    rows[cpu.rows_of((*cause.names, *cause.functions))] = True
+    allocated = cpu.of_groups("alloc")
+    below = allocated.within(cpu.under(rows))
+    part = cpu.delta(below)
+    return (
+        part * _way(finding) > 0
+        and abs(part) >= MOST * abs(cpu.delta(allocated))
+        and cpu.change(below).significant
+    )
 
 
 def _matches(id_: str, pattern: str) -> bool:

@@ -161,6 +161,15 @@ def test_the_planted_change_is_the_first_cause(cli, base, new, work, cause):
         assert not re.search(GO, out)
 
 
+@pytest.mark.parametrize("work", [(), ("--work", "108582:5092")])
+def test_gc_follows_from_the_function_that_allocates(cli, work):
+    """`lookup` copies its map; GC and sweeping take as much time as it does itself."""
+    out = cli(*work, DATA / "agent/base", DATA / "agent/new").out
+    assert first_cause(out).startswith("controller users: main.lookup")
+    why = out.partition("\nWhy")[2]
+    assert "   ↳ GC with sweeping" in why.partition("\n2. ")[0]
+
+
 def test_go_by_way_of_perf_is_read_as_go(cli):
     """`ring.put` moves all slots; stacks begin with the programs' unlike names."""
     out = cli(

@@ -15,7 +15,7 @@ from pprofdiff.analysis.causes.one_sided import mostly
 from pprofdiff.analysis.causes.wording import joined, listed, times, times_the
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.ledger.views import merged
-from pprofdiff.analysis.policy import CLEARLY, COVERS, MAJOR, NAMED
+from pprofdiff.analysis.policy import CLEARLY, COVERS, MAJOR, MOST, NAMED
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.readable import distinct_names, short
 from pprofdiff.model.csr import first_in_row
@@ -70,7 +70,7 @@ def _next(cpu: CPUComparison, free: Claim) -> int | None:
     # One number stands for all of it: hardly any may be others', or already claimed.
     own = free.without(cpu.of_groups(*_OF_OTHERS)).without(cpu.lent)
     delta = cpu.diff.normalization.delta(*(cpu.cum_of(s, own) for s in (0, 1)))
-    loud &= (delta * whole > 0) & (np.abs(delta) >= COVERS * np.abs(whole))
+    loud &= (delta * whole > 0) & (np.abs(delta) >= MOST * np.abs(whole))
     if not loud.any():
         return None
     first = int(np.argmax(np.where(loud, np.abs(whole), 0)))

@@ -209,8 +209,9 @@ def arrow(base: float, new: float, unit: str) -> str:
     common = scale_for((base, new), unit)
     if low and high >= _FAR * low and scale_for((low,), unit).unit != common.unit:
         return f"{scaled(base, unit)} → {scaled(new, unit)}"
-    sides = (common.with_two_digits(value) for value in (base, new))
-    before, after = (own.number(value) for own, value in zip(sides, (base, new), strict=True))
+    before, after = (
+        common.with_two_digits(value).number(value) for value in (base, new)
+    )
     return f"{before} → {after}{common.text(0).removeprefix(common.number(0))}"
 
 

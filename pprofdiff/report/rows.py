@@ -276,7 +276,8 @@ class SourceNote(NamedTuple):
         if self.lines is None:
             return self.said
         where = "" if self.titled else f" in {short(self.lines.function)}"
-        amount = f", {self.amount} cum" if self.amount else ""
+        together = "together " if self.said else ""
+        amount = f", {together}{self.amount} cum" if self.amount else ""
         was = f" (from {self.lines.moved_from})" if self.lines.moved_from else ""
         return f"{was}{self.more}{where}{self.said}{amount}{self.added}"
 

@@ -23,7 +23,12 @@ from pprofdiff.analysis.causes.wording import (
 )
 from pprofdiff.analysis.lines.listing import Located
 from pprofdiff.analysis.policy import MOST, SEVERAL
-from pprofdiff.analysis.source.code import only_imports, says_more, worded_lines
+from pprofdiff.analysis.source.code import (
+    is_constrained,
+    only_imports,
+    says_more,
+    worded_lines,
+)
 from pprofdiff.analysis.source.extents import differences
 from pprofdiff.goruntime.names import (
     is_made_up,
@@ -59,7 +64,8 @@ def changed_alone(carriers: Carriers) -> Finding | None:
     }
     # Code of tests is not the program's: it comes last.
     rows = sorted(size, key=lambda row: (_of_tests(carriers, row), -size[row]))
-    others = [at.name for at in _changed_places(carriers) if _silent(carriers, at)]
+    places = [at for at in _changed_places(carriers) if _silent(carriers, at)]
+    others = [at.name for at in places if at.built]
     changed = [row for row in rows if all(_sides(carriers, row))]
     title = f"Among functions with samples, {_who(names, changed)} changed"
     facts: tuple[Fact, ...] = ()
@@ -74,8 +80,12 @@ def changed_alone(carriers: Carriers) -> Finding | None:
         where = f"at {listed(others)}"
         if len(others) > SEVERAL:
             where = f"in {count(len(others))} hunks"
-        also = "its package also differs"
-        if len(changed) != 1:
+        packages = {dirname(at.path) for at in places}
+        if len(changed) == 1 and len(packages) == 1:
+            also = "its package also differs"
+        elif len(packages) == 1:
+            also = "their package also differs"
+        else:
             also = "their packages also differ"
         clauses.append(f"{also} {where}")
     named = _first_of_each(carriers, rows)
@@ -161,11 +171,13 @@ def _moved_from(carriers: Carriers, row: int) -> int | None:
 class _Place(NamedTuple):
     """Where a file differs; without a `hunk` the whole file does.
 
-    `paths` are those of base and new, None where a side does not have the file.
+    `paths` are those of base and new, None where a side does not have the file. It is
+    not `built` if only some systems or tags have the file, and it has no samples.
     """
 
     paths: tuple[str | None, str | None]
     hunk: Hunk | None = None
+    built: bool = True
 
     @property
     def path(self) -> str:
@@ -241,7 +253,8 @@ def _changed_places(carriers: Carriers) -> Iterator[_Place]:
                 if not all(alone.key in keys for keys in texts_of):
                     yield _Place((old and path, now and path))
             elif old.key != now.key:
-                yield from _hunks_of(sources, old, now)
+                for place in _hunks_of(sources, old, now):
+                    yield place if path not in files else place._replace(built=True)
 
 
 def _is_left_out(path: str) -> bool:
@@ -259,10 +272,11 @@ def _hunks_of(sources: Sources, old: SourceFile, now: SourceFile) -> Iterator[_P
     if base is None or new is None:
         yield _Place(paths)
         return
+    built = not (is_constrained(base) or is_constrained(new))
     hunks = sources.hunks(base, new)
     for hunk in differences(base.lines, new.lines) if hunks is None else hunks:
         if says_more(hunk, base, new) and not only_imports(hunk, base, new):
-            yield _Place(paths, hunk)
+            yield _Place(paths, hunk, built)
 
 
 def _all_read(carriers: Carriers) -> bool:

@@ -703,7 +703,7 @@ def _of_site(
         of_site, said = own.within(cpu.of_groups(*_COSTS_OF_ALLOCATION)), ""
         if _row_changed(cpu, own):
             said = f"Its CPU: {cpu.words(*cpu.sums(own))} flat with library code."
-            # The reader sees that row: where allocation is most of it, all is the cause's.
+            # The reader sees that row: if it is mostly allocation, the cause has it all.
             if cpu.delta(of_site) * cpu.delta(own) > MOST * cpu.delta(own) ** 2:
                 of_site = own
         delta, marked = cpu.delta(of_site), cpu.mark(of_site)

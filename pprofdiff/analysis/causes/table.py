@@ -63,7 +63,8 @@ def _with_former_names(finding: Finding, identity: Identity) -> Finding:
             )
     if not clauses:
         return finding
-    return finding._replace(text=f"{finding.text} {'; '.join(clauses[:_NAMED])}.")
+    text = f"{finding.text} {'; '.join(clauses[:_NAMED])}.".lstrip()
+    return finding._replace(text=text)
 
 
 # The direction of the findings that explain a verdict.
@@ -202,10 +203,14 @@ def _found(
         from pprofdiff.analysis.causes.measured import causes_of_measured
 
         waited, _ = tree(None, _waits(case), _WAYS.get(verdict))
+        measured = Findings((), None)
         if comparison.alone is not None and _some(comparison, moved):
-            return Findings((*causes_of_units(comparison, moved), *waited), None)
-        measured = causes_of_measured(case, moved=verdict in _WAYS)
-        return measured._replace(found=(*measured.found, *waited))
+            found = tuple(causes_of_units(comparison, moved))
+        else:
+            measured = causes_of_measured(case, moved=verdict in _WAYS)
+            found = measured.found
+        named = (_with_former_names(one, comparison.identity) for one in found)
+        return measured._replace(found=(*named, *waited))
     rules = _rules(case) if comparison.apart is None else _of_processes(case)
     drafts = [
         _with_former_names(finding, comparison.identity)

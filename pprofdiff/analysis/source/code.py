@@ -20,6 +20,13 @@ _FILES = 64
 # A line of an import declaration, without space.
 _IMPORT = re.compile(r'(?:import)?([\w.]*)"([^"]+)"|import\(|\)')
 _VERSION = re.compile(r"v\d+")
+# Files that go/build has for some systems only: by name ("go tool dist list"), or tag.
+_SYSTEM = re.compile(
+    r"_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|"
+    r"plan9|solaris|wasip1|windows|386|amd64|arm|arm64|loong64|mips|mips64|mips64le|"
+    r"mipsle|ppc64|ppc64le|riscv64|s390x|wasm)\.\w+\Z"
+)
+_TAGGED = re.compile(r"//go:build |// \+build ")
 
 
 def says_more(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
@@ -59,6 +66,18 @@ def _package(path: str) -> str:
     """Return the name that a package most likely has: ``rand`` of math/rand/v2."""
     *parents, last = path.split("/")
     return parents[-1] if parents and _VERSION.fullmatch(last) else last
+
+
+def is_constrained(text: SourceText) -> bool:
+    """Return whether a file is built only for some systems, or with some tags."""
+    if _SYSTEM.search(text.path):
+        return True
+    for line in text.lines:
+        if _TAGGED.match(line):
+            return True
+        if line.startswith("package "):
+            break
+    return False
 
 
 def codes(hunk: Hunk, base: SourceText, new: SourceText) -> tuple[str, str]:

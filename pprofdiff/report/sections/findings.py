@@ -134,7 +134,7 @@ def _reasons(
         # Lines of the function itself come before those that call it.
         for note in sorted(found, key=lambda note: not note.is_of(title)):
             titled = not level and not notes and note.is_of(title)
-            # Of several places without a known cost, the first is no better than others.
+            # Of several places without a known cost, the first is no better than any.
             titled = titled and not note.more
             known, costs = note in printed, bool(note.amount)
             printed.add(note)

@@ -115,7 +115,7 @@ def elsewhere(file):
         # A constant has no samples, and may be what costs.
         (
             {"x.go": "package m\n\nvar x int\n"},
-            "none changed; their packages also differ at x.go",
+            "none changed; their package also differs at x.go",
         ),
         (
             CHANGED | {"x.go": "package m\n"},
@@ -123,7 +123,7 @@ def elsewhere(file):
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
-            "none changed; their packages also differ at f.go:3",
+            "none changed; their package also differs at f.go:3",
         ),
         (CHANGED | TESTS, "only m.(*T).Outer changed"),
         # Go ignores such files.

@@ -165,9 +165,12 @@ def _parts(
                     diff, labels, scope.granularity, measured=measured
                 )
         show = partial(movers, diff, labels, granularity=scope.granularity, rows=rows)
-        yield from show(column="cum", measured=measured)
+        moved = list(show(column="cum", measured=measured))
         if diff.is_cpu:
-            yield from show(column="flat", measured=measured)
+            moved += show(column="flat", measured=measured)
+        # Timed turns may decide on a cause that a few samples do not.
+        caused = measured and any(one.claim for one in report.findings.causes)
+        yield from tables_of(moved) if caused else moved
         yield from _of_fleet(report, diff)
         yield from _of_units(report, diff)
         if diff.grouped:

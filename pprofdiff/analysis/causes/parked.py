@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from posixpath import basename
 from typing import NamedTuple
 
@@ -84,11 +85,15 @@ def line_at(profile: Profile, row: int) -> str:
     return f"{basename(path)}:{number}" if path and number > 0 else ""
 
 
+def waits_of(names: Sequence[str]) -> Column:
+    """Return for what each function waits, by name: a position in `WAITS` (int64)."""
+    words = {f: i for i, w in enumerate(WAITS) for f in _WAITS.get(w, ())}
+    return np.array([words.get(name, 0) for name in names], np.int64)
+
+
 def _stacks(diff: ProfileDiff, side: int) -> Stacks:
     names, of_line = diff.paired_functions.names, diff.paired_functions.of_lines(side)
-    own = owned(names)
-    words = {f: i for i, w in enumerate(WAITS) for f in _WAITS.get(w, ())}
-    codes = np.array([words.get(name, 0) for name in names], np.int64)
+    own, codes = owned(names), waits_of(names)
     parts: list[tuple[Column, ...]] = [(np.zeros(0, np.int64),) * 5]
     profile = (diff.base, diff.new)[side].profile
     for_nil, nil = _for_nil(profile), np.arange(len(WAITS))

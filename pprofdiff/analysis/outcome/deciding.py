@@ -122,14 +122,19 @@ def _outcome(comparison: Comparison) -> Outcome:
         untimed = diff is None and any(
             is_counted(one.new.profile) for one in comparison.profiles
         )
+        added_up = diff is None and any(
+            one.of_goroutines and one.normalization.mode == "per_work"
+            for one in comparison.profiles
+        )
         return Outcome(
             "unknown",
             tuple(figures),
             (),
             factor,
-            _TIMES if untimed else needs,
+            "" if added_up else _TIMES if untimed else needs,
             shares,
             untimed=untimed,
+            of_goroutines=added_up,
             cpu_a_second=rate,
             by_label=units_by_task(comparison),
         )

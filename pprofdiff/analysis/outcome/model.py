@@ -282,7 +282,7 @@ class Outcome:
     changed significantly and `alike` is None; None otherwise, if it is not significant,
     or if another figure explains it. `shares` means that shares of CPU are compared
     because the operation count is unknown; `untimed` that all profiles only count
-    samples. `busy` is the share of CPU samples that shows the machine to be busy, if
+    samples, `of_goroutines` that they add up goroutines, idle ones too. `busy` is the share of CPU samples that shows the machine to be busy, if
     time would decide and too few runs show how much it varies then; else None.
     `together` is how the benchmarks behind the verdict changed, if a busy or throttled
     machine may be the cause; else None.
@@ -302,6 +302,7 @@ class Outcome:
     needs: str = ""
     shares: bool = False
     untimed: bool = False
+    of_goroutines: bool = False
     busy: float | None = None
     cpu_a_second: tuple[float, float, float] | None = None
     together: Together | None = None

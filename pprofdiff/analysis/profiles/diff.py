@@ -34,6 +34,7 @@ from pprofdiff.analysis.profiles.kinds import (
     is_cpu,
     is_heap,
     is_of_go,
+    is_of_goroutines,
     is_state,
     is_time_of,
     is_wall,
@@ -294,6 +295,11 @@ class ProfileDiff:
     def is_wall(self) -> bool:
         """Whether samples are a thread's wall time."""
         return is_wall(self.new.profile) and not self.is_cpu
+
+    @cached_property
+    def of_goroutines(self) -> bool:
+        """Whether samples are all goroutines' time, running or not."""
+        return is_of_goroutines(self.new.profile)
 
     @property
     def has_every_object(self) -> bool:

@@ -102,6 +102,12 @@ def is_heap(profile: Profile) -> bool:
     return any(t.type.startswith("alloc_") for t in profile.sample_types)
 
 
+def is_of_goroutines(profile: Profile) -> bool:
+    """Return whether samples are all goroutines' time, idle ones too, as by fgprof."""
+    period = profile.period_type
+    return period is not None and period.type == "wallclock" and is_of_go(profile)
+
+
 def is_snapshot(sample_type: ValueType) -> bool:
     """Return whether a sample type is a snapshot (live memory), not cumulative."""
     name = sample_type.type

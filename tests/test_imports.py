@@ -94,7 +94,7 @@ def test_what_is_for_traces_or_urls_waits_for_one(syncpool):
         "pprofdiff.loaders.traces",
         "pprofdiff.model.traces.trace",
     )
-    rules = "begun", "capacity", "waits"
+    rules = "starts", "capacity", "waits"
     waiting = *parts, *(f"pprofdiff.analysis.causes.rules.{name}" for name in rules)
     causes = "pprofdiff.analysis.causes"
     waiting = *waiting, f"{causes}.ends", f"{causes}.off_cpu"

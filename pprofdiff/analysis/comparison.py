@@ -69,7 +69,7 @@ class Comparison:
     `pairs` is how many pairs both sides' runs make that were taken in turns: run *i* of
     base is adjacent in time to run *i* of new; 0 if not so, or unknown. `same_hosts` is
     how many hosts are compared with themselves. `turns` are those of benchmarks that
-    ``pprofdiff measure`` ran, None for other captures. `apart` has both sides by unit
+    ``pprofdiff measure`` ran, None for other captures. `split` has both sides by unit
     of work, if one profile holds several; `alone` has them by benchmark, if ``pprofdiff
     measure`` ran several, each with profiles of its own; else None. `by` is the key of
     the label that identifies units of work, "" to find one.
@@ -85,14 +85,14 @@ class Comparison:
     pairs: int = 0
     same_hosts: int = 0
     turns: Turns | None = None
-    apart: SplitByUnit | None = None
+    split: SplitByUnit | None = None
     by: str = ""
     alone: SplitByUnit | None = None
 
     @property
     def given(self) -> tuple[Side, Side]:
         """Both sides with the profiles as given, before units are scaled."""
-        return (self.base, self.new) if self.apart is None else self.apart.given
+        return (self.base, self.new) if self.split is None else self.split.given
 
     @property
     def of_fleets(self) -> bool:
@@ -133,10 +133,10 @@ class Comparison:
         Raises ValueError if the sides are not split by unit.
         """
         if unit not in self._of_units:
-            apart = self.apart or self.alone
-            if apart is None:
+            split = self.split or self.alone
+            if split is None:
                 raise ValueError("sides are not split by unit of work")
-            base, new = apart.of(unit)
+            base, new = split.of(unit)
             settings = replace(
                 DEFAULTS,
                 identity=self.identity,
@@ -158,7 +158,7 @@ class Comparison:
 
         Raises UsageError if the requested label is on no sample.
         """
-        if self.cpu is None or self.apart is not None or self.alone is not None:
+        if self.cpu is None or self.split is not None or self.alone is not None:
             return None
         return by_label(self.cpu, self.by)
 
@@ -184,8 +184,8 @@ class Comparison:
 
     def caveats(self) -> Iterator[Caveat]:
         """Yield what to know before trusting the results, kind by kind."""
-        if self.apart is not None and self.apart.shared:
-            yield _shared(self.apart.shared)
+        if self.split is not None and self.split.shared:
+            yield _shared(self.split.shared)
         if self.work is None and (name := unnamed(self.base) or unnamed(self.new)):
             yield Caveat(
                 "unnamed-benchmarks",
@@ -212,13 +212,13 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     profiles of one kind do not count the same thing.
     """
     base, new = numbered(joined(base)), numbered(joined(new))
-    apart = None
+    split = None
     as_asked = settings.normalize or settings.work is not None
     if not as_asked:
-        apart = by_unit(base, new)
-    units = () if apart is None else apart.units
-    if apart is not None:
-        base, new = apart.base, apart.new
+        split = by_unit(base, new)
+    units = () if split is None else split.units
+    if split is not None:
+        base, new = split.base, split.new
     mix, each = operations_by_unit(base), (base, new)
     base, new = added_up(base, units), added_up(new, units)
     turns = measured_in_turns(base, new)
@@ -280,7 +280,7 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         pairs,
         hosts,
         turns,
-        apart,
+        split,
         settings.by,
         own,
     )

@@ -85,12 +85,12 @@ def _as_one(captures: Sequence[Capture[Profile]]) -> Capture[Profile] | None:
         (capture.content for capture in captures), key=lambda one: one.time_ns or 0
     )
     spans = [(one.time_ns or 0, one.duration_ns or 0) for one in profiles]
-    apart = all(
+    disjoint = all(
         begin + length < after + _READ_NS if length else begin < after
         for (begin, length), (after, _) in pairwise(spans)
     )
     windows = {length > 0 for _, length in spans}
-    if len(profiles) == 1 or spans[0][0] <= 0 or not apart or len(windows) > 1:
+    if len(profiles) == 1 or spans[0][0] <= 0 or not disjoint or len(windows) > 1:
         return None
     if windows == {True}:
         return replace(captures[0], content=merge(profiles), of_process=len(profiles))

@@ -141,10 +141,10 @@ def load(source: Loadable, *, label: str | None = None) -> Loaded:
 
 def _taken(file: BinaryIO, name: str) -> tuple[Input, ...]:
     """Return a file's inputs, one per kind that it holds."""
-    taken = take(file, name, DEFAULT_MAX_SIZE)
+    intake = take(file, name, DEFAULT_MAX_SIZE)
     return tuple(
-        Input(name, None, name, taken.data, kind, scanned=taken.scanned.get(kind))
-        for kind in taken.kinds
+        Input(name, None, name, intake.data, kind, scanned=intake.scanned.get(kind))
+        for kind in intake.kinds
         if not isinstance(kind, Foreign)
     )
 

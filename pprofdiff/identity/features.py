@@ -34,7 +34,7 @@ FEATURES = (
     "between equal shifts, off",
     "same file",
     "other file",
-    "share apart",
+    "share distance",
     *_OF_NAMES,
     "number expected",
     "lines in common",
@@ -52,7 +52,7 @@ _NEAR, _FAR = 8.0, 50.0
 # From this many samples on, what only one of two functions has is significant.
 _SOME = 8.0
 # Shares differ by at most this factor (log): a change may be large.
-_APART = 4.0
+_FARTHEST = 4.0
 _TINY = 1e-12
 _NONE_GROWN = [(0, 0)]
 # Keys combine a row and a number below this.
@@ -168,8 +168,8 @@ class Features:
             np.log(own / max(side.total, 1))
             for side, own in zip(sides, samples, strict=True)
         ]
-        apart = np.minimum(np.abs(shares[0] - shares[1]), _APART)
-        x["share apart"] = apart * fewer / (fewer + _FEW)
+        distance = np.minimum(np.abs(shares[0] - shares[1]), _FARTHEST)
+        x["share distance"] = distance * fewer / (fewer + _FEW)
         x["few"] = 1 / np.sqrt(fewer)
         return np.stack([x[name] for name in FEATURES], axis=1)
 

@@ -79,7 +79,7 @@ _WEIGHTS: dict[str, tuple[float, float]] = {
     "between equal shifts, off": (-2.26, 0.49),
     "same file": (0.65, 0.76),
     "other file": (-0.93, -0.58),
-    "share apart": (-1.01, -2.95),
+    "share distance": (-1.01, -2.95),
     "same name": (1.50, 0.00),
     "words": (1.50, 0.00),
     "same receiver": (1.96, 0.00),

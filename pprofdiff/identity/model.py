@@ -64,8 +64,8 @@ class Identity:
     ----------
     pairs
         Functions with two names, by their name in new.
-    apart
-        Names that stand for different functions on each side: renumbered closures.
+    renumbered
+        Names of closures that stand for different functions on each side.
     choices
         For unmatched symbols of base, those of new that they may have become, if
         samples do not decide between them.
@@ -76,7 +76,7 @@ class Identity:
     """
 
     pairs: Mapping[str, Paired] = field(default_factory=dict)
-    apart: frozenset[str] = frozenset()
+    renumbered: frozenset[str] = frozenset()
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     moves: Moves = NO_MOVES
     base_names: Container[str] | None = None
@@ -110,7 +110,7 @@ class Identity:
         """Return a new function's name in base, None if it has none."""
         if symbol in self.pairs:
             return self.pairs[symbol].base
-        if symbol in self.apart or symbol in self._new_of:
+        if symbol in self.renumbered or symbol in self._new_of:
             return None
         known = self.base_names is None or symbol in self.base_names
         return symbol if known else None
@@ -118,7 +118,7 @@ class Identity:
     def _key_of_base(self, symbol: str) -> Hashable:
         if symbol in self._new_of:
             return self._new_of[symbol]
-        return (symbol,) if symbol in self.apart else symbol
+        return (symbol,) if symbol in self.renumbered else symbol
 
 
 def _itself(symbol: str) -> Hashable:

@@ -49,8 +49,8 @@ def implied(
     asked = [{place for one in side for place in _places(one)} for side in (base, new)]
     nesting = Nesting()
     for old, now in pairs:
-        apart = asked[0].isdisjoint(_places(old)), asked[1].isdisjoint(_places(now))
-        if not all(apart):
+        disjoint = asked[0].isdisjoint(_places(old)), asked[1].isdisjoint(_places(now))
+        if not all(disjoint):
             nesting.take(old, now)
     return nesting
 

@@ -100,11 +100,11 @@ def _read_local(place: Place, options: ReadOptions) -> SideInputs:
     if place.sort is Sort.FOLDER:
         return _read_folder(place, options)
     if place.sort is Sort.STDIN:
-        name, taken = "standard input", _read_stdin(options.max_size)
+        name, intake = "standard input", _read_stdin(options.max_size)
     else:
         name = printable(place.target)
-        taken = _read_file(place.target, options.max_size)
-    return SideInputs(place.label, _inputs(place, name, taken))
+        intake = _read_file(place.target, options.max_size)
+    return SideInputs(place.label, _inputs(place, name, intake))
 
 
 def _read_urls(places: Sequence[Place], options: ReadOptions) -> list[SideInputs]:
@@ -134,22 +134,22 @@ def _read_urls(places: Sequence[Place], options: ReadOptions) -> list[SideInputs
     ]
 
 
-def _inputs(place: Place, name: str, taken: Intake) -> tuple[Input, ...]:
+def _inputs(place: Place, name: str, intake: Intake) -> tuple[Input, ...]:
     """Return an input for each kind that was found; FormatError if there is none."""
     inputs = tuple(
         Input(
             place.argument,
             place.label,
             name,
-            taken.data,
+            intake.data,
             kind,
-            scanned=taken.scanned.get(kind),
+            scanned=intake.scanned.get(kind),
         )
-        for kind in taken.kinds
+        for kind in intake.kinds
         if not isinstance(kind, Foreign)
     )
     if not inputs:
-        raise refusal(taken.kinds[0], name, taken.start)
+        raise refusal(intake.kinds[0], name, intake.start)
     return inputs
 
 
@@ -224,12 +224,12 @@ def _read_files(
             skipped.append(Skipped(name, foreign))
             continue
         try:
-            taken = _read_file(str(path), options.max_size)
+            intake = _read_file(str(path), options.max_size)
         except PprofDiffError as error:
             skipped.append(not_read(name, error))
             continue
         try:
-            entries = _inputs(place, name, taken)
+            entries = _inputs(place, name, intake)
         except FormatError as error:
             skipped.append(Skipped(name, str(error)))
             continue

@@ -60,14 +60,14 @@ def environment() -> dict[str, str]:
             "measure: there is no go on PATH, and both sides are built with it: "
             "https://go.dev/dl"
         )
-    taken = dict(os.environ)
+    variables = dict(os.environ)
     for name in _OF_A_HOOK:
-        taken.pop(name, None)
-    if taken.get("GOWORK") != "off":
-        taken.pop("GOWORK", None)
-    flags = taken.get("GOFLAGS", "").split(" ")
-    taken["GOFLAGS"] = " ".join([*filter(None, flags), "-buildvcs=false"])
-    return taken
+        variables.pop(name, None)
+    if variables.get("GOWORK") != "off":
+        variables.pop("GOWORK", None)
+    flags = variables.get("GOFLAGS", "").split(" ")
+    variables["GOFLAGS"] = " ".join([*filter(None, flags), "-buildvcs=false"])
+    return variables
 
 
 def go(tree: Tree, words: Sequence[str], failure: str) -> bytes:

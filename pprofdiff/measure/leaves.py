@@ -134,7 +134,7 @@ def _quoted(found: re.Match[str]) -> str:
 def folders_of(leaves: Sequence[Leaf]) -> Mapping[Leaf, str]:
     """Return a folder name for each leaf, numbered where two would collide."""
     packages = {leaf.package for leaf in leaves}
-    taken: dict[str, Leaf] = {}
+    named: dict[str, Leaf] = {}
     for leaf in leaves:
         name = leaf.shown
         if len(packages) > 1:
@@ -142,8 +142,8 @@ def folders_of(leaves: Sequence[Leaf]) -> Mapping[Leaf, str]:
         # Most file systems limit names to 255 bytes.
         short = _UNSAFE.sub("_", name)[:100]
         unique, number = short, 1
-        while unique in taken:
+        while unique in named:
             number += 1
             unique = f"{short}_{number}"
-        taken[unique] = leaf
-    return {leaf: name for name, leaf in taken.items()}
+        named[unique] = leaf
+    return {leaf: name for name, leaf in named.items()}

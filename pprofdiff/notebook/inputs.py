@@ -117,7 +117,8 @@ def trace_card(side: TraceSide, label: str) -> Card:
     )
     lead = (
         f"{scaled(side.wall_ns, 'ns')}, {side.trace.events:,} events, "
-        f"{len(side.trace.goroutines):,} goroutines, {side.collections.begun} GC cycles"
+        f"{len(side.trace.goroutines):,} goroutines, "
+        f"{side.collections.started} GC cycles"
     )
     kind = f"execution trace, go1.{side.trace.version}"
     table = Table("trace", (name_column(""), Column("time", "new")), rows)

@@ -156,7 +156,9 @@ def _add_names(ax: Axes, groups: Sequence[Stacked], top: float, theme: Theme) ->
         low = high
     gap = 1.08 * top * max(text_size("")[1] / room(ax)[1], 0.054)
     x = len(groups[0].values) - 1 + 0.36
-    for one, middle, place in zip(groups, middles, apart(middles, gap), strict=True):
+    for one, middle, place in zip(
+        groups, middles, spread_out(middles, gap), strict=True
+    ):
         add_leader(
             ax,
             one.label,
@@ -167,8 +169,8 @@ def _add_names(ax: Axes, groups: Sequence[Stacked], top: float, theme: Theme) ->
         )
 
 
-def apart(places: Sequence[float], gap: float) -> list[float]:
-    """Return ascending places at least `gap` apart, moved little, none below 0."""
+def spread_out(places: Sequence[float], gap: float) -> list[float]:
+    """Return ascending places at least `gap` apart, shifted little, none below 0."""
     moved = list(places)
     for _ in range(50):
         for i in range(len(moved) - 1):

@@ -24,7 +24,7 @@ from pprofdiff.plots.axes import (
     shortened,
     themed,
 )
-from pprofdiff.plots.buildbars import apart
+from pprofdiff.plots.buildbars import spread_out
 from pprofdiff.plots.fitting import room, text_size
 from pprofdiff.units import Scale
 
@@ -124,7 +124,7 @@ def _name(ax: Axes, named: Sequence[tuple[Curve, float, str]], theme: Theme) -> 
     ax.set_xlim(left, left + (right - left) / (1 - part))
     low, top = ax.get_ylim()
     gap = (top - low) * max(text_size("")[1] / high, 0.05)
-    places = apart([end for _, end, _ in rows], gap)
+    places = spread_out([end for _, end, _ in rows], gap)
     for (_, end, shade), word, place in zip(rows, words, places, strict=True):
         add_leader(
             ax,

@@ -208,7 +208,7 @@ def _heap_of_trace(side: TraceSide) -> _Heap:
     goal, size = trace.heap_goal_bytes, trace.heap_live_bytes
     return _Heap(
         label=side.label,
-        cycles=side.collections.begun,
+        cycles=side.collections.started,
         wall_ns=side.wall_ns,
         size=line(size) if len(size.value) else _Line(np.zeros(0), np.zeros(0)),
         goal=line(goal) if len(goal.value) else None,

@@ -60,12 +60,12 @@ _DOTS: tuple[dict[str, Any], ...] = (
 class _Side:
     """A side's seconds per op in each run.
 
-    `apart` maps the positions of outliers in `values` to their run numbers.
+    `outliers` maps the positions of outliers in `values` to their run numbers.
     """
 
     label: str
     values: tuple[float, ...]
-    apart: Mapping[int, int]
+    outliers: Mapping[int, int]
 
     @property
     def mean(self) -> float:
@@ -163,7 +163,7 @@ def _shown(compared: Comparison | HasComparison, figure: str | None) -> list[_Sh
 
 
 def _one(comparison: Comparison, runs: RunValues, measure: Measure | None) -> _Shown:
-    apart = outliers(runs.sides)
+    found = outliers(runs.sides)
     sides = []
     for number, (side, values) in enumerate(
         zip((comparison.base, comparison.new), runs.sides, strict=True)
@@ -171,7 +171,7 @@ def _one(comparison: Comparison, runs: RunValues, measure: Measure | None) -> _S
         names, order = run_names(numbered(side)), list(values)
         named = {
             order.index(one.run): names[one.run].number
-            for one in apart
+            for one in found
             if one.side == number
         }
         sides.append(_Side(side.label, tuple(values.values()), named))
@@ -236,7 +236,7 @@ def _add_side(
         va="bottom",
         color=shade,
     )
-    for place, run in side.apart.items():
+    for place, run in side.outliers.items():
         at = side.values[place], float(heights[place])
         left = at[0] > side.mean
         shift, aligned = ((-7, 0), "right") if left else ((7, 0), "left")
@@ -266,8 +266,9 @@ def _in_words(shown: _Shown) -> str:
         low, high = (value_words(shown.scale, f(side.values)) for f in (min, max))
         span = "" if len(side.values) == 1 else f", {low} to {high}"
         words = f"{_whose(side)}{span}, mean {value_words(shown.scale, side.mean)}"
-        apart = [f"run {run}" for run in side.apart.values()]
-        parts.append(words + (f" ({listed(apart)} apart)" if apart else ""))
+        far = [f"run {run}" for run in side.outliers.values()]
+        noun = "outlier" if len(far) == 1 else "outliers"
+        parts.append(words + (f" ({noun}: {listed(far)})" if far else ""))
     head = f"{shown.figure}, run by run (each a dot). {'; '.join(parts)}"
     if shown.interval is None:
         return f"{head}."

@@ -97,8 +97,8 @@ def _labels(ax: Axes, diff: TraceDiff) -> list[str]:
     """Return the words below the bars: long ones on two lines, new's below base's."""
     labels = [shortened(side.label, 20) for side in diff.sides]
     widest = max(text_size(label)[0] for label in labels)
-    apart = "" if widest <= _BAR * room(ax)[0] else "\n"
-    return [labels[0], f"{apart}{labels[1]}"]
+    gap = "" if widest <= _BAR * room(ax)[0] else "\n"
+    return [labels[0], f"{gap}{labels[1]}"]
 
 
 def waits_in_words(diff: TraceDiff | Plottable[TraceDiff]) -> str:

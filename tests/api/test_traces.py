@@ -169,7 +169,7 @@ def test_stops_and_collections_are_those_of_the_report(story):
     trace, got = loaded(story), entry(story)["base"]
     stops = trace.stw.groupby("kind")["duration_ns"].sum().astype("int64")
     assert stops.to_dict() == got["stw_ns"]
-    assert (trace.gc.begun, trace.gc.mark_wall_ns) == (
+    assert (trace.gc.started, trace.gc.mark_wall_ns) == (
         got["gc_cycles"], got["gc_mark_wall_ns"],
     )  # fmt: skip
     cycles = trace.gc.cycles.to_frame()

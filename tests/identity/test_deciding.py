@@ -164,7 +164,7 @@ def test_the_other_way_round_pairs_the_same(base, new):
 def test_a_build_is_itself(same):
     identity = identify(same, same)
     assert not identity.pairs
-    assert not identity.apart
+    assert not identity.renumbered
 
 
 @pytest.mark.parametrize("side", [0, 1])

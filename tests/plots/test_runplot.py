@@ -72,7 +72,7 @@ def test_means_and_who_stands_apart_are_written(compared):
 def test_words_are_its_alternative(compared):
     assert runs_in_words(compared).startswith(
         "Time per op, run by run (each a dot). main: 4 runs, 98 ns to 170 ns, "
-        "mean 115 ns (run 4 apart); pr: 2 runs, 118 ns to 121 ns, mean 119 ns; by the "
+        "mean 115 ns (outlier: run 4); pr: 2 runs, 118 ns to 121 ns, mean 119 ns; by the "
         "95% interval of the ratio, new is at "
     )
 

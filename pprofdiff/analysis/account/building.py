@@ -314,7 +314,7 @@ def _of_benchmark(
     if parts != on:
         gaps.insert(0, "CPU of other goroutines")
     medians = whole.base, whole.new
-    apart = max(
+    difference = max(
         abs(log(mean / each)) for mean, each in zip(means, medians, strict=True)
     )
     several = goroutines != [1, 1]
@@ -325,7 +325,7 @@ def _of_benchmark(
         outside=tuple(part._replace(id=f"beside.{part.id}") for part in off),
         gaps=tuple(gaps),
         medians=(medians[0] * 1e9, medians[1] * 1e9)
-        if not several and apart > log(1 + SAME_WITHIN)
+        if not several and difference > log(1 + SAME_WITHIN)
         else None,
     )
 

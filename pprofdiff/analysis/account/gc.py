@@ -135,13 +135,13 @@ def _split_profile(
 
     whole = of("group", *_GC)
     # CPU per cycle by the log excludes idle marking too.
-    apart = {
+    other = {
         "sweeping": of("group", "gc_tax"),
         "idle": of("category", "gc.mark.idle"),
         # The world also stops for others, such as runtime.ReadMemStats.
         "parked": of("category", "gc.phase.parked"),
     }
-    return gc_price(whole, allocated, apart=apart, cycle=cycle, places=places)
+    return gc_price(whole, allocated, other=other, cycle=cycle, places=places)
 
 
 def _is_major(cpu: ProfileDiff, split: GCPrice) -> bool:

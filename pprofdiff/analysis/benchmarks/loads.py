@@ -17,7 +17,7 @@ from pprofdiff.units import rounded
 RATE, FAILED, MEAN, LONGEST = "rate", "failed", "mean", "max"
 """Names of rows; latencies at a percentile are named ``p50``, ``p99.9`` …."""
 
-# A profile is within its load if it lasts no longer: both are begun by hand, or by a
+# A profile is within its load if it lasts no longer: both are started by hand, or by a
 # script, so that one may end a little after the other.
 _COVERS = 0.9
 # The load generator may run on another machine, whose clock is another.

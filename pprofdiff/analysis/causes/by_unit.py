@@ -80,11 +80,11 @@ def changed_units(
     Units that share samples come together. Those without samples are left out, as are
     all after the first five.
     """
-    apart = comparison.apart or comparison.alone
-    if apart is None:
+    split = comparison.split or comparison.alone
+    if split is None:
         return
     found = []
-    for unit in apart.units:
+    for unit in split.units:
         places = [i for i, one in enumerate(moved) if one.key in unit.benchmarks]
         if places:
             found.append((places, unit))

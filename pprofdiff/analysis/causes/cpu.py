@@ -263,7 +263,7 @@ class CPUComparison:
         return Claim(sides[0], sides[1])
 
     @cached_property
-    def apart(self) -> list[str]:
+    def excluded(self) -> list[str]:
         """What a function's own cost leaves out of a Go program's.
 
         Stack growth is listed only where it matters.

@@ -27,7 +27,7 @@ from pprofdiff.analysis.causes.inlined import inlined_now
 from pprofdiff.analysis.causes.places import (
     Place,
     Program,
-    apart,
+    disjoint,
     moved_to_instances,
     owned_by,
     places,
@@ -141,11 +141,11 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
     found = list(_ranked(view))
     if cpu is None:
         return Findings(tuple(found), None)
-    taken = cpu.of(())
+    claimed = cpu.of(())
     for finding in found:
         if finding.claim is not None and finding.severity != "info":
-            taken = taken.plus(finding.claim)
-    explains = explained(cpu, taken)
+            claimed = claimed.plus(finding.claim)
+    explains = explained(cpu, claimed)
     of_operations = any(
         group.id not in _BY_ITSELF
         or not _of_process(
@@ -165,19 +165,19 @@ def _ranked(view: _View) -> Iterator[Finding]:
     """Yield the causes, each followed by its consequences."""
     drafts: _Drafts = []
     named: set[str] = set()
-    taken = word = None
+    claimed = word = None
     if view.cpu is not None and view.program is not None:
-        taken, word = _add_places(view, view.cpu, view.program, drafts, named)
+        claimed, word = _add_places(view, view.cpu, view.program, drafts, named)
     sites = _worth_reporting(view, named)
     for number, site in enumerate(sites, 1):
-        finding = _of_site(view, site, taken, number, alone=len(sites) == 1)
-        if taken is not None and finding.claim is not None:
-            taken = taken.plus(finding.claim)
+        finding = _of_site(view, site, claimed, number, alone=len(sites) == 1)
+        if claimed is not None and finding.claim is not None:
+            claimed = claimed.plus(finding.claim)
         drafts.append((finding.weight, finding, []))
-    if view.cpu is not None and taken is not None:
+    if view.cpu is not None and claimed is not None:
         collects = False
         for what in _RUNTIME:
-            work = _of_runtime(view, view.cpu, taken, what, collects=collects)
+            work = _of_runtime(view, view.cpu, claimed, what, collects=collects)
             if work is not None:
                 collects |= what.id == _GC_WORK
                 _put(view, work, drafts)
@@ -217,7 +217,7 @@ def _add_places(
     If none is significant, also return the first large one. `named` gets the sites of
     the significant ones.
     """
-    taken, word = cpu.of(()), None
+    claimed, word = cpu.of(()), None
     for place in with_callers(cpu, program, _places(view, cpu, program)):
         if moved_to_instances(cpu, place):
             continue
@@ -225,12 +225,12 @@ def _add_places(
         if finding.severity != "info":
             drafts.append((finding.weight, finding, []))
             named |= {finding.functions[0], *_sites_of(view, cpu, place)[1]}
-            taken = taken.plus(place.claim)
+            claimed = claimed.plus(place.claim)
         elif word is not None or _takes_another_path(cpu, place):
             continue
         elif _is_large(cpu, place):
             word = finding
-    return taken, None if drafts else word
+    return claimed, None if drafts else word
 
 
 def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:
@@ -247,7 +247,7 @@ def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:
         return found
     first = places(replace(cpu, model=_counting(cpu)), program)[:1]
     known = {one.row for one in found}
-    return apart(cpu, [*found, *(one for one in first if one.row not in known)])
+    return disjoint(cpu, [*found, *(one for one in first if one.row not in known)])
 
 
 def _counting(cpu: CPUComparison) -> CountModel:
@@ -673,7 +673,7 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
 
 
 def _of_site(
-    view: _View, site: Site, taken: Claim | None, number: int, *, alone: bool
+    view: _View, site: Site, claimed: Claim | None, number: int, *, alone: bool
 ) -> Finding:
     """Return a change in allocations as a finding."""
     counted = within(view.totals, site)
@@ -698,8 +698,8 @@ def _of_site(
     owners = [site.name, site.instead_of] if site.instead_of else [site.name]
     claim = explains = mark = None
     cpu = view.cpu
-    if cpu is not None and taken is not None:
-        own = owned_by(cpu, cpu.rows_of(owners).tolist()).without(taken)
+    if cpu is not None and claimed is not None:
+        own = owned_by(cpu, cpu.rows_of(owners).tolist()).without(claimed)
         of_site, said = own.within(cpu.of_groups(*_COSTS_OF_ALLOCATION)), ""
         if _row_changed(cpu, own):
             said = f"Its CPU: {cpu.words(*cpu.sums(own))} flat with library code."
@@ -765,7 +765,7 @@ def _falls(*pairs: tuple[float, float]) -> bool:
 
 
 def _of_runtime(
-    view: _View, cpu: CPUComparison, taken: Claim, what: _Runtime, *, collects: bool
+    view: _View, cpu: CPUComparison, claimed: Claim, what: _Runtime, *, collects: bool
 ) -> Finding | None:
     """Return the change of runtime work outside places, or None within noise.
 
@@ -773,7 +773,7 @@ def _of_runtime(
     Without, scheduling is no change unless it changed by more than the total: the
     longer an op takes, the more often it is preempted.
     """
-    claim = cpu.of_groups(*what.groups).without(taken)
+    claim = cpu.of_groups(*what.groups).without(claimed)
     if not cpu.change(claim).significant:
         return None
     if not collects and _of_process(view, cpu, claim, collected=what.id == _GC_WORK):

@@ -132,7 +132,7 @@ def places(cpu: CPUComparison, program: Program) -> list[Place]:
     found = _of_functions(cpu, _netted(cpu, program, found, closures))
     named = program.code.copy()
     named[closures] = False
-    return [_with_callees(cpu, named, place) for place in apart(cpu, found)]
+    return [_with_callees(cpu, named, place) for place in disjoint(cpu, found)]
 
 
 def _of_functions(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
@@ -140,16 +140,16 @@ def _of_functions(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
 
     pprof shows the cum of a function, not of one way to it.
     """
-    taken = cpu.of(())
+    claimed = cpu.of(())
     for place in found:
-        taken = taken.plus(place.claim)
-    return [_all_of(cpu, place, taken) if place.whole else place for place in found]
+        claimed = claimed.plus(place.claim)
+    return [_all_of(cpu, place, claimed) if place.whole else place for place in found]
 
 
-def _all_of(cpu: CPUComparison, place: Place, taken: Claim) -> Place:
-    """Return a path's function, or the path if others have `taken` samples of it."""
+def _all_of(cpu: CPUComparison, place: Place, claimed: Claim) -> Place:
+    """Return a path's function, or the path if others have `claimed` samples of it."""
     whole = _whole(cpu, place.row)
-    others = cpu.sums(whole.claim.without(place.claim).within(taken))
+    others = cpu.sums(whole.claim.without(place.claim).within(claimed))
     same_way = _delta(cpu, whole) * _delta(cpu, place) > 0
     instead = same_way and not any(others) and cpu.change(whole.claim).significant
     return whole if instead else place
@@ -159,19 +159,19 @@ def _delta(cpu: CPUComparison, place: Place) -> float:
     return cpu.scaled_delta(place.base, place.new)
 
 
-def apart(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
+def disjoint(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
     """Return places by decreasing change, each without the samples of earlier ones."""
-    taken, apart = cpu.of(()), []
+    claimed, kept = cpu.of(()), []
     for place in sorted(found, key=lambda one: -abs(_delta(cpu, one))):
-        claim = place.claim.without(taken)
+        claim = place.claim.without(claimed)
         base, new = cpu.sums(claim)
         if base or new:
             partial = place.partial or (base, new) != (place.base, place.new)
-            apart.append(
+            kept.append(
                 place._replace(claim=claim, base=base, new=new, partial=partial)
             )
-            taken = taken.plus(claim)
-    return apart
+            claimed = claimed.plus(claim)
+    return kept
 
 
 def _next(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
@@ -518,7 +518,7 @@ def _with_callees(cpu: CPUComparison, named: NDArray[np.bool_], place: Place) ->
     gone, added, left = list[int](), list[int](), place.claim
     absent = [_below(cpu, place, side) == 0 for side in (0, 1)]
     for _ in range(_CALLEES):
-        taken = left
+        claimed = left
         for side, found in enumerate((gone, added)):
             below = _below(cpu, place._replace(claim=left), side)
             alone = np.where(named & absent[1 - side], below, 0)
@@ -535,8 +535,8 @@ def _with_callees(cpu: CPUComparison, named: NDArray[np.bool_], place: Place) ->
             matters = abs(cpu.delta(claim)) >= MUCH * abs(_delta(cpu, place))
             if matters and cpu.change(claim).significant:
                 found.append(best)
-                taken = taken.without(claim)
-        left = taken
+                claimed = claimed.without(claim)
+        left = claimed
     return place._replace(gone=tuple(gone), added=tuple(added))
 
 

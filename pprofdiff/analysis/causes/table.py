@@ -78,9 +78,9 @@ def _of_traces(case: Case) -> tuple[Rule, ...]:
     """Return the rules on traces, which are imported only where there are any."""
     if case.trace is not None:
         from pprofdiff.analysis.causes.rules import (
-            begun,
             capacity,
             running,
+            starts,
             waits,
         )
 
@@ -91,8 +91,8 @@ def _of_traces(case: Case) -> tuple[Rule, ...]:
             capacity.gc_capacity,
             waits.waits,
             running.running,
-            begun.concurrency,
-            begun.begun,
+            starts.concurrency,
+            starts.goroutine_starts,
         )
     return ()
 
@@ -213,7 +213,7 @@ def _found(
             found = measured.found
         named = (_with_former_names(one, comparison.identity) for one in found)
         return measured._replace(found=(*named, *waited))
-    rules = _rules(case) if comparison.apart is None else _of_processes(case)
+    rules = _rules(case) if comparison.split is None else _of_processes(case)
     drafts = [
         _with_former_names(finding, comparison.identity)
         for rule in rules
@@ -226,7 +226,7 @@ def _found(
     ):
         # What the detector takes changes the shares of all else.
         drafts = [one for one in drafts if one.rises is None]
-    if comparison.apart is not None:
+    if comparison.split is not None:
         from pprofdiff.analysis.causes.by_unit import causes_of_units
 
         of_units = causes_of_units(comparison, moved)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def enough_cycles(diff: TraceDiff) -> bool:
     """Return whether traces hold enough GC cycles to say that GC changed."""
-    base, new = (side.collections.begun for side in diff.sides)
+    base, new = (side.collections.started for side in diff.sides)
     return enough_events(base, new)
 
 

@@ -64,7 +64,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "syscalls*": ("syscall-*", "scheduler", "locks", "blocked-*", "off-cpu*", *_WAITS),
     "contention*": ("blocked-*", "off-cpu*", *_OF_LOCKS, *_WAITS),
     "blocked-sync": (*_OF_LOCKS, *_WAITS),
-    "begun": ("scheduler", *_WAITS),
+    "goroutine-starts": ("scheduler", *_WAITS),
     "unit-running": _WAITS,
     "off-cpu*": ("scheduler", "locks", *_WAITS),
     "inlining": ("@work-*", "@dearer*", "@cheaper*", "@leaf-*"),
@@ -143,11 +143,11 @@ def tree(
             continue
         ordered.append(best)
         covered = covered.plus(_claim(cpu, best))
-    taken = cpu.of(())
+    claimed = cpu.of(())
     for node in ordered:
-        node.finding = _claimed(cpu, node, _claim(cpu, node).without(taken))
-        taken = taken.plus(_claim(cpu, node))
-    return tuple(one for node in ordered for one in _listed(node, None)), taken
+        node.finding = _claimed(cpu, node, _claim(cpu, node).without(claimed))
+        claimed = claimed.plus(_claim(cpu, node))
+    return tuple(one for node in ordered for one in _listed(node, None)), claimed
 
 
 def _unique(drafts: Sequence[Finding]) -> list[Finding]:

@@ -170,7 +170,7 @@ def listed_functions(names: Sequence[str]) -> str:
     return listed(distinct_names(names))
 
 
-def lists_apart(before: Sequence[str], after: Sequence[str]) -> tuple[str, str]:
+def distinct_lists(before: Sequence[str], after: Sequence[str]) -> tuple[str, str]:
     """Return base's and new's functions as lists in which no two read the same."""
     names = distinct_names([*before, *after])
     return listed(names[: len(before)]), listed(names[len(before) :])

@@ -91,14 +91,14 @@ def gc_price(
     cpu: Pair,
     allocated: Pair,
     *,
-    apart: Mapping[str, Pair] | None = None,
+    other: Mapping[str, Pair] | None = None,
     cycle: Cycle | None = None,
     places: Mapping[str, Pair] | None = None,
 ) -> GCPrice | None:
     """Split the change of GC CPU; None if a side has no GC or no allocations.
 
     `cpu` is GC CPU in ns/op, `allocated` is bytes/op. Parts of `cpu` that are not costs
-    of cycles (`apart`, ns/op by id) are a factor each; `cycle` splits the price of the
+    of cycles (`other`, ns/op by id) are a factor each; `cycle` splits the price of the
     rest, marking, which is one factor without it. `places` are bytes/op by function,
     which sum to `allocated`.
     """
@@ -112,7 +112,7 @@ def gc_price(
     by_price = mean / log_mean(*price)
     per_byte = {
         name: (own[0] / allocated[0], own[1] / allocated[1])
-        for name, own in (apart or {}).items()
+        for name, own in (other or {}).items()
         if any(own)
     }
     base, new = (

@@ -430,14 +430,14 @@ def _split_side(
     side: Side, runs: Sequence[_Run], done: Sequence[Mapping[str, float]]
 ) -> Side:
     """Return a side with the samples of each unit as separate captures."""
-    apart: list[Capture[Profile]] = []
+    separate: list[Capture[Profile]] = []
     known: set[int] = set()
     for run, counts in zip(runs, done, strict=True):
         for capture, unit in run.parts:
             known.add(id(capture))
-            apart += _split_capture(capture, unit, run.names, counts)
+            separate += _split_capture(capture, unit, run.names, counts)
     others = [capture for capture in side.captures if id(capture) not in known]
-    return replace(side, captures=(*others, *apart))
+    return replace(side, captures=(*others, *separate))
 
 
 def _split_capture(

@@ -179,13 +179,13 @@ def _cpu_by_run(comparison: Comparison) -> dict[BenchmarkKey, _ByRun]:
 
     Only for benchmarks whose samples are known to be theirs alone.
     """
-    apart = comparison.apart
-    if apart is None:
+    split = comparison.split
+    if split is None:
         return {}
     found: dict[BenchmarkKey, _ByRun] = {}
-    for unit in apart.units:
+    for unit in split.units:
         if len(unit.benchmarks) == 1:
-            sides = tuple(_cpu_of(side, unit.name) for side in (apart.base, apart.new))
+            sides = tuple(_cpu_of(side, unit.name) for side in (split.base, split.new))
             if all(sides):
                 found[unit.benchmarks[0]] = sides[0], sides[1]
     return found

@@ -175,7 +175,7 @@ def _outcome(comparison: Comparison) -> Outcome:
         busy=share,
         together=_together(comparison, benchmarks, verdict, ordered),
         units=units,
-        rest=None if comparison.apart is None else comparison.apart.rest(),
+        rest=None if comparison.split is None else comparison.split.rest(),
         by_label=None
         if units
         else units_by_label(comparison) or units_by_task(comparison),
@@ -365,8 +365,8 @@ def _together(
     middle = log(first.judged.ratio)
     if cpu is not None and log(cpu.judged.ratio) / middle > MOST:
         return None
-    apart = sqrt(sum((one - middle) ** 2 for one in logs) / (len(logs) - 1))
-    if apart > _ALIKE or min(one / middle for one in logs) < MOST:
+    spread = sqrt(sum((one - middle) ** 2 for one in logs) / (len(logs) - 1))
+    if spread > _ALIKE or min(one / middle for one in logs) < MOST:
         return None
     rows = _allocations(comparison.benchmarks, benchmarks)
     if any(map(_changed, rows)):

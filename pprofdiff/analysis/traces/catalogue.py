@@ -178,7 +178,7 @@ FIGURES = (
     _held_up("gc_mark_ns", "while GC was marking"),
     _held_up("stw_ns", "while the world was stopped"),
     _held_up("busy_ns", "while no P was idle"),
-    _of_trace("gc.cycles", "GC cycles started", "count", attrgetter("collections.begun"), table="gc", column="gc_cycles"),
+    _of_trace("gc.cycles", "GC cycles started", "count", attrgetter("collections.started"), table="gc", column="gc_cycles"),
     _gc("gc.mark.wall", "mark phase, wall time", of=attrgetter("collections.mark_wall_ns"), column="gc_mark_wall"),
     _gc("gc.mark.dedicated", "dedicated mark workers, running", of=lambda side: side.collections.worker_ns["dedicated"], column="gc_worker_dedicated"),
     _gc("gc.mark.fractional", "fractional mark workers, running", of=lambda side: side.collections.worker_ns["fractional"], column="gc_worker_fractional"),

@@ -140,7 +140,7 @@ class Cycles:
 class Collections:
     """What the garbage collector did in a trace; times in nanoseconds.
 
-    `begun` counts the mark phases that began in the trace; `mark_wall_ns` is the time
+    `started` counts the mark phases that began in the trace; `mark_wall_ns` is the time
     marking was on. `worker_ns` is mark worker time by mode (dedicated, fractional,
     idle). Mark assists are split by goroutine state: `assist_cpu_ns` running,
     `assist_wait_ns` blocked or runnable. `sweep_ns` is the time Ps spent sweeping.
@@ -150,7 +150,7 @@ class Collections:
     None if the trace has fewer than two values.
     """
 
-    begun: int
+    started: int
     cycles: Cycles
     mark_wall_ns: int
     worker_ns: dict[str, int]
@@ -202,7 +202,7 @@ def collections(trace: Trace) -> Collections:
     cycles = _cycles(trace)
     marking, marked = ranges_of(trace, RangeKind.GC_MARK)
     return Collections(
-        begun=int(cycles.seen.sum()),
+        started=int(cycles.seen.sum()),
         cycles=cycles,
         mark_wall_ns=int((marked - marking.start_ns).sum()),
         worker_ns={m: int(length[workers.mode == m].sum()) for m in _MODES.values()},
@@ -288,9 +288,9 @@ def _stopping(trace: Trace, start_ns: Column, end_ns: Column) -> Column:
     """Return the time from each pause's start until the last P stopped (int64 ns)."""
     rows = trace.processor_intervals
     # A P's first row is its initial status, not a transition.
-    begun = np.ones(len(rows), np.bool_)
-    begun[rows.offsets[:-1][np.diff(rows.offsets) > 0]] = False
-    idle = np.sort(rows.start_ns[begun & (rows.state == ProcessorState.IDLE)])
+    transition = np.ones(len(rows), np.bool_)
+    transition[rows.offsets[:-1][np.diff(rows.offsets) > 0]] = False
+    idle = np.sort(rows.start_ns[transition & (rows.state == ProcessorState.IDLE)])
     place = np.searchsorted(idle, end_ns, "right")
     last = np.append(start_ns.min(initial=0) - 1, idle)[place]
     return np.maximum(last - start_ns, 0)

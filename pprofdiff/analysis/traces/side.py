@@ -194,6 +194,6 @@ class TraceSide:
             Caveat(
                 "trace-short",
                 f"{self.label}: {what} of {scaled(self.wall_ns, 'ns')} with "
-                f"{self.collections.begun} GC cycles; another run may differ",
+                f"{self.collections.started} GC cycles; another run may differ",
             )
         ]

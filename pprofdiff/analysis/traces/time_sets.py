@@ -55,10 +55,10 @@ def union(start_ns: Column, end_ns: Column) -> TimeSet:
     start, end = start_ns[some], end_ns[some]
     order = np.argsort(start, kind="stable")
     start, reach = start[order], np.maximum.accumulate(end[order])
-    apart = np.ones(len(start), np.bool_)
-    apart[1:] = start[1:] > reach[:-1]
-    last = np.append(np.flatnonzero(apart)[1:] - 1, len(start) - 1)
-    return TimeSet(start[apart], reach[last] if len(start) else reach)
+    first = np.ones(len(start), np.bool_)
+    first[1:] = start[1:] > reach[:-1]
+    last = np.append(np.flatnonzero(first)[1:] - 1, len(start) - 1)
+    return TimeSet(start[first], reach[last] if len(start) else reach)
 
 
 def clipped(

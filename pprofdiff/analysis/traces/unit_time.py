@@ -28,7 +28,7 @@ _SEVERAL = 2
 
 
 def unit_kind(diff: TraceDiff) -> UnitKind | None:
-    """Return whether tasks, or else regions, tell the traces' work apart, None if none.
+    """Return whether tasks, or else regions, separate the traces' work, None if none.
 
     That takes two names: where all work has one, it says nothing of a change.
     """
@@ -77,10 +77,12 @@ def spans(trace: Trace, kind: UnitKind) -> Spans:
     if kind == "region":
         return _sorted(regions)
     tasks = trace.tasks
-    begun = (tasks.start_ns >= 0) & (tasks.goroutine >= 0)
+    started = (tasks.start_ns >= 0) & (tasks.goroutine >= 0)
     ended = (tasks.end_ns >= 0) & (tasks.last_goroutine >= 0)
-    away = begun & ended & (tasks.goroutine != tasks.last_goroutine)
-    own = begun & (ended | (tasks.end_ns < 0)) & ~np.isin(tasks.name, tasks.name[away])
+    away = started & ended & (tasks.goroutine != tasks.last_goroutine)
+    own = (
+        started & (ended | (tasks.end_ns < 0)) & ~np.isin(tasks.name, tasks.name[away])
+    )
     rows = tasks.take(np.flatnonzero(own))
     end = np.where(rows.end_ns < 0, trace.end_ns, rows.end_ns)
     whole = rows.end_ns >= 0

@@ -114,17 +114,17 @@ class WaitChains:
     at: Index
 
     def paths(
-        self, begun: Index, places: Sequence[int], row: Rows, deepest: int
+        self, root_of: Index, places: Sequence[int], row: Rows, deepest: int
     ) -> WaitPaths:
         """Return what waits waited for, by the places of the waits on the way.
 
         Parameters
         ----------
-        begun
-            The begin of chains, an index of `places`, of each row of
-            `Trace.intervals`; -1 for rows that are not to be followed.
+        root_of
+            The root of the chain of each row of
+            `Trace.intervals`, an index of `places`; -1 for rows not to follow.
         places
-            The place of each begin, `SEVERAL` for many places.
+            The place of each root, `SEVERAL` for many places.
         row
             What all rows are.
         deepest
@@ -132,19 +132,19 @@ class WaitChains:
 
         """
         follow = _Following(self, _Nodes(places, row, deepest), row)
-        for here in slices(len(begun)):
+        for here in slices(len(root_of)):
             rows = here.start + np.flatnonzero(
-                (begun[here] >= 0) & (self.wait_of[here] < 0)
+                (root_of[here] >= 0) & (self.wait_of[here] < 0)
             )
             owner = owners_of(self.trace.intervals.offsets, rows)
             start = self.trace.intervals.start_ns[rows]
             lasts = row_ends(self.trace, rows, owner) - start
-            follow.charge(begun[rows].astype(np.int64), rows, lasts)
+            follow.charge(root_of[rows].astype(np.int64), rows, lasts)
         none = np.zeros(0, np.int64)
         held = none, none, none
         for first in range(0, len(self.row), _WAITS):
             wait = np.arange(first, min(first + _WAITS, len(self.row)))
-            node = begun[self.row[wait]]
+            node = root_of[self.row[wait]]
             some = np.flatnonzero(node >= 0)
             # What is behind these waits is followed with those that come next.
             mine = node[some].astype(np.int64), wait[some], np.ones(len(some), np.int64)

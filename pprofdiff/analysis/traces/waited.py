@@ -318,9 +318,9 @@ def _off(trace: Trace, side: TraceSide) -> tuple[_Spent, _Spent]:
         one = end_of[end]
         wait = Wait(SYSTEM_CALL, one.function, one.call)
         calling[Chain(groups.names[group], (wait,), one)] += ns
-    order, begun = _begins(waited.ns, begins.column)
+    order, root_of = _begins(waited.ns, begins.column)
     paths = chains.paths(
-        begun,
+        root_of,
         [SEVERAL if place is None else place for _, place in order],
         Rows(places.column, ends.column, ended, len(end_of)),
         _DEEPEST,

@@ -338,8 +338,8 @@ def _outermost(
     # Nodes of one name are nested or disjoint: they are intervals of the preorder.
     span = len(tree) + 1
     ends = np.maximum.accumulate(name * span + node + tree.size[node])
-    apart = name * span + node >= np.append(-1, ends[:-1])[: len(node)]
-    base, new = (sums(name[apart], side[node[apart]], count) for side in below)
+    outermost = name * span + node >= np.append(-1, ends[:-1])[: len(node)]
+    base, new = (sums(name[outermost], side[node[outermost]], count) for side in below)
     return base, new
 
 

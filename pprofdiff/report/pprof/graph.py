@@ -92,12 +92,12 @@ def _summed(seen: View, line_nodes: Column, size: int) -> tuple[_Sums, _Sums]:
     columns = [seen.values]
     if seen.divisors is not None:
         columns.append(seen.divisors)
-    apart = seen.divisors is not None and bool(seen.is_base.any())
-    if apart:
+    of_each = seen.divisors is not None and bool(seen.is_base.any())
+    if of_each:
         columns += [column * seen.is_base for column in columns]
     flat, cum = flat_and_cum(seen.profile, line_nodes, size, np.stack(columns, axis=1))
     net = _Sums(flat[:, 0], cum[:, 0], flat[:, 0], cum[:, 0])
-    if apart:
+    if of_each:
         means = [_of_each(sums) for sums in (flat, cum)]
         return _Sums(means[0], means[1], means[0], means[1]), net
     if seen.divisors is None:

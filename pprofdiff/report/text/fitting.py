@@ -92,11 +92,11 @@ def _cut_before(text: str, place: int, room: int) -> str:
     # A word's beginning says more than its middle: `WriteByte` rather than `teByte`.
     names = [m.start() for m in re.finditer(r"(?<=\W)\w", text[: place + 1])]
     start = max([p for p in names if place - p <= room // 3], default=place)
-    head = begun(text[:start], max(room // 4, 1))
-    return f"{head}{begun(text[start:], room - columns(head))}"
+    head = end_cut(text[:start], max(room // 4, 1))
+    return f"{head}{end_cut(text[start:], room - columns(head))}"
 
 
-def begun(text: str, room: int) -> str:
+def end_cut(text: str, room: int) -> str:
     """Return as much of the beginning of a text as fits; no number is split."""
     if columns(text) <= room:
         return text

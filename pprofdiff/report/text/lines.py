@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pprofdiff.report.text.fitting import (
-    begun,
     broken,
     clipped,
     columns,
     distinct_within,
+    end_cut,
     middle_cut,
     named_short,
 )
@@ -101,7 +101,7 @@ def _fixed(block: Lines, page: Page) -> Iterator[Line]:
     for word in block.lines:
         text = word.whole
         if page.fit:
-            text = (middle_cut if block.names else begun)(text, page.width)
+            text = (middle_cut if block.names else end_cut)(text, page.width)
         yield ((text, word.style),)
 
 
@@ -205,7 +205,7 @@ def _fitting(word: Word, room: int) -> str:
     left = room - word.indent - columns(word.text)
     if left < 0:
         return f"{indent}{middle_cut(word.text, room - word.indent)}"
-    aside = begun(word.aside, left - _GAP)
+    aside = end_cut(word.aside, left - _GAP)
     fits = columns(aside) >= _ASIDE
     return f"{indent}{word.text}{' ' * _GAP}{aside}" if fits else f"{indent}{word.text}"
 

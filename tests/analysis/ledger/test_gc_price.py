@@ -135,13 +135,13 @@ def test_without_gc_or_bytes_on_a_side_nothing_is_split(cpu, allocated):
     "cycle", [None, Cycle((0, 1), (1, 1), (1, 1)), Cycle((1, 1), (1, 0), (1, 1))]
 )
 def test_without_cycles_the_price_is_of_marking(cycle):
-    split = gc_price((1, 2), (1, 1), apart={"sweeping": (0.5, 0)}, cycle=cycle)
+    split = gc_price((1, 2), (1, 1), other={"sweeping": (0.5, 0)}, cycle=cycle)
     assert [one.id for one in split.factors] == ["marking", "sweeping"]
 
 
 def test_a_side_without_marking_has_no_cycles():
     cycle = Cycle((1, 1), (1, 1), (1, 1))
-    split = gc_price((1, 2), (1, 1), apart={"sweeping": (1, 1)}, cycle=cycle)
+    split = gc_price((1, 2), (1, 1), other={"sweeping": (1, 1)}, cycle=cycle)
     assert [(one.id, one.part) for one in split.factors] == [
         ("marking", pytest.approx(1)),
         ("sweeping", 0),

@@ -34,7 +34,7 @@ def near(trace, ours, theirs, spans):
 def test_sums_are_those_of_go(name):
     trace, go = trace_of(name), oracle.summary(path_of(name))
     found = collections(trace)
-    assert found.begun == go["gc"]["begun"]
+    assert found.started == go["gc"]["begun"]
     assert found.cycles.ended.sum() == go["gc"]["ended"]
     assert near(trace, found.mark_wall_ns, go["gc"]["mark_wall_ns"], len(found.cycles))
     runs = Counter(worker_intervals(trace).mode.tolist())
@@ -194,6 +194,6 @@ def test_without_a_collector_nothing_is_reported():
     found = collections(empty())
     assert found.gc_fraction is None
     assert found.allocated_bytes is None
-    assert (found.begun, found.stops, len(found.cycles)) == (0, (), 0)
+    assert (found.started, found.stops, len(found.cycles)) == (0, (), 0)
     one = empty(heap_live_bytes=Series(np.array([START]), np.array([5])))
     assert collections(one).allocated_bytes is None

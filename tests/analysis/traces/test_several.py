@@ -95,7 +95,7 @@ def test_states_collections_and_processors_add_up(diff):
     for side in diff.sides:
         parts = side.parts
         assert side.wall_ns == sum(part.wall_ns for part in parts)
-        for field in ("begun", "mark_wall_ns", "assist_cpu_ns", "sweep_ns", "stw_ns"):
+        for field in ("started", "mark_wall_ns", "assist_cpu_ns", "sweep_ns", "stw_ns"):
             assert getattr(side.collections, field) == sum(
                 getattr(part.collections, field) for part in parts
             )

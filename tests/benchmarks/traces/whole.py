@@ -24,7 +24,7 @@ def analyse(path: str) -> None:
     assert len(side.groups.names)
     side.waits.quantiles()
     by_cause(side.waits)
-    assert side.collections.begun >= 0
+    assert side.collections.started >= 0
     assert side.processors.utilisation is not None
     curve = utilisation(side.trace)
     for window in MMU:

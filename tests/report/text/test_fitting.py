@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pprofdiff.report.text.fitting import (
-    begun,
     broken,
     clipped,
     columns,
     distinct_within,
+    end_cut,
     middle_cut,
     named_short,
 )
@@ -27,7 +27,7 @@ numbers = st.from_regex(r"[▲▼~]? ?[−+]?\d{1,7}\.\d{1,3}( ms)?", fullmatch=
 
 @given(names, st.integers(1, 70))
 def test_a_cut_text_has_the_room_and_only_whole_numbers(text, room):
-    for cut in (middle_cut(text, room), begun(text, room)):
+    for cut in (middle_cut(text, room), end_cut(text, room)):
         assert columns(cut) <= max(room, 1)
         if cut == text:
             continue
@@ -43,7 +43,7 @@ def test_names_lose_their_middle():
     assert middle_cut("debuglog.(*Logger).Debug", 15) == "debuglo…).Debug"
     assert middle_cut("世界世界世界", 7) == "世…界"
     assert middle_cut("least left in 100 ms (MMU)", 18) == "least le… ms (MMU)"
-    assert begun("within 29.05 ms", 11) == "within…"
+    assert end_cut("within 29.05 ms", 11) == "within…"
 
 
 @given(st.lists(names.filter(str.strip), min_size=1), st.integers(20, 90))

@@ -17,9 +17,9 @@ from pprofdiff.analysis.causes.rules.marking import marking, stopped
 from pprofdiff.analysis.causes.sites import by_place, column_of, line_of
 from pprofdiff.analysis.causes.wording import (
     arrow,
+    distinct_lists,
     factor,
     listed_functions,
-    lists_apart,
     percent,
     points,
     times,
@@ -307,7 +307,7 @@ def _moved_words(diff: ProfileDiff, moved: list[tuple[_Site, _Site]]) -> str:
 def _apart(gone: list[_Site], came: list[_Site]) -> tuple[str, str]:
     """Return both sides' names, with import paths where only those differ."""
     before, after = ([s.owner for s in side[:NAMED]] for side in (gone, came))
-    return lists_apart(before, after)
+    return distinct_lists(before, after)
 
 
 def _names(sites: list[_Site]) -> str:

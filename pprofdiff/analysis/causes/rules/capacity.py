@@ -141,12 +141,12 @@ def other_processes(case: Case) -> Iterator[Finding]:
     base, new = (side.on_cpu for side in diff.sides)
     if base is None or new is None:
         return
-    apart = abs(new.missing - base.missing)
+    difference = abs(new.missing - base.missing)
     # The larger share exceeds sampling error, and so does the difference.
     worst = max(base, new, key=lambda one: one.missing)
     if worst.missing < max(worst.error, MUCH):
         return
-    if apart < max(hypot(base.error, new.error), MUCH):
+    if difference < max(hypot(base.error, new.error), MUCH):
         return
     missing = [int(one.missing * one.running_ns) for one in (base, new)]
     on = base.running_ns / base.wall_ns, new.running_ns / new.wall_ns
@@ -163,7 +163,7 @@ def other_processes(case: Case) -> Iterator[Finding]:
         ),
         "Compare CPU per op, or measure again on a quiet machine.",
         # What the machine did ranks above what it entails in the program.
-        weight=5 + apart,
+        weight=5 + difference,
     )
 
 
@@ -222,7 +222,7 @@ def gc_capacity(case: Case) -> Iterator[Finding]:
         "was marking.",
         (
             Fact("GC share of capacity", "trace", before, after, "ratio"),
-            Fact("cycles begun", "trace", base.begun, new.begun, "cycles"),
+            Fact("cycles started", "trace", base.started, new.started, "cycles"),
             time_fact("marking, wall", base.mark_wall_ns, new.mark_wall_ns),
             time_fact("longest stop of the world by GC, wall", *stops),
             time_fact("runnable while GC was marking", *waited),
@@ -250,9 +250,9 @@ def _cycles(diff: TraceDiff) -> str:
     number = f"{counts(sum(base.values()), sum(new.values()))} cycles in {spans}"
     names = list(dict.fromkeys([*base, *new]))
     if len(names) == 1:
-        return f"{number}, all begun by {_cause(names[0])}"
+        return f"{number}, all triggered by {_cause(names[0])}"
     parts = [f"{counts(base.get(n, 0), new.get(n, 0))} by {_cause(n)}" for n in names]
-    return f"{number}, begun: {', '.join(parts)}"
+    return f"{number}, triggered: {', '.join(parts)}"
 
 
 def _cause(name: str) -> str:

@@ -53,7 +53,7 @@ def allocated_by_benchmarks(case: Case) -> Iterator[Finding]:
     if diff is None:
         return
     moved = sorted(_moved(diff), key=lambda one: -one.size)
-    if not moved or (case.comparison.apart is None and _profiled(case)):
+    if not moved or (case.comparison.split is None and _profiled(case)):
         return
     measured = len({_key(row) for row in _rows(diff)})
     for more in (True, False):

@@ -296,13 +296,13 @@ def _finding(
 ) -> Finding:
     first = movers[0]
     names = distinct_names(cpu.names[m.row] for m in movers[:NAMED])
-    apart = cpu.apart
+    without = cpu.excluded
     if _one_sided(cpu, owners, movers):
-        apart = [*apart, "what is gone or new"]
+        without = [*without, "what is gone or new"]
     library = " with library code"
     if cpu.loses_callers:
         library = ": stacks do not show who calls library code"
-    which = f"lat{library}{f', without {listed(apart)}' if apart else ''}"
+    which = f"lat{library}{f', without {listed(without)}' if without else ''}"
     if len(names) == 1 and first.counted:
         title = (
             f"{names[0]} uses {times_the(first.ratio, cpu.noun)}: "

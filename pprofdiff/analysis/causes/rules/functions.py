@@ -15,9 +15,9 @@ from pprofdiff.analysis.causes.one_sided import mostly
 from pprofdiff.analysis.causes.parked import line_at
 from pprofdiff.analysis.causes.wording import (
     count,
+    distinct_lists,
     listed,
     listed_functions,
-    lists_apart,
     parts_inside,
     percent,
     times,
@@ -95,7 +95,7 @@ def _gone_or_new(
         whole = percent(int(cpu.cum[side][passed[0]]), cpu.diff.totals[side])
         what = f"{short(cpu.names[passed[0]])} takes {whole} with all that it calls"
         text += f" {what}: what {there} calls without it is not counted."
-    if "stack growth" in cpu.apart:
+    if "stack growth" in cpu.excluded:
         text += " Stack growth is not counted."
     if most is not None:
         text += f" Most of it is in {short(cpu.names[most])}."
@@ -179,7 +179,7 @@ def _replaced(
     """Return the finding that some functions replaced others, and what both cost."""
     for some in roots:
         some.sort(key=lambda root: -root.value)
-    before, after = lists_apart(
+    before, after = distinct_lists(
         *([cpu.names[r.row] for r in some[:NAMED]] for some in roots)
     )
     claim = _claim(cpu, changes[0], roots[0]).plus(_claim(cpu, changes[1], roots[1]))
@@ -300,12 +300,12 @@ def below(case: Case) -> Iterator[Finding]:
     named = listed_functions([cpu.names[i] for i in movers if delta[i]])
     most = delta[movers].sum() > MOST * delta.sum()
     where = f"; most of it in {named}" if most else ""
-    apart = f", without {listed(cpu.apart)}" if cpu.apart else ""
+    without = f", without {listed(cpu.excluded)}" if cpu.excluded else ""
     many = "many" if cpu.noun == "samples" else "much"
     yield Finding(
         "dearer-below" if ratio > 1 else "cheaper-below",
         f"{short(name)} and what it calls cost {times(ratio)} as {many} {cpu.noun}",
-        f"{cpu.words(base, new)}{apart}{where}.",
+        f"{cpu.words(base, new)}{without}{where}.",
         (cpu.fact(f"below {name}", base, new),),
         direction="worse" if ratio > 1 else "better",
         claim=claim,

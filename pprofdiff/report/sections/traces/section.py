@@ -413,18 +413,18 @@ def _collector_parts(diff: TraceDiff) -> Iterator[SectionPart]:
 
 def _collected(gc: Collections) -> bool:
     """Return whether the GC did anything."""
-    works = gc.begun, gc.mark_wall_ns, gc.sweep_ns, gc.gc_busy_ns
+    works = gc.started, gc.mark_wall_ns, gc.sweep_ns, gc.gc_busy_ns
     return any(works) or any(gc.worker_ns.values())
 
 
 def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
     """Yield GC cycles, what triggered them, what they cost, and what they left."""
-    begun = [side.triggers for side in diff.sides]
+    triggers = [side.triggers for side in diff.sides]
     for row in _rows(diff, "gc"):
         yield row
         if row.key == "gc.cycles":
-            for cause in dict.fromkeys([*begun[0], *begun[1]]):
-                counts = begun[0].get(cause, 0), begun[1].get(cause, 0)
+            for cause in dict.fromkeys([*triggers[0], *triggers[1]]):
+                counts = triggers[0].get(cause, 0), triggers[1].get(cause, 0)
                 yield figure(f"gc.cycles.{cause}", f"by {cause}", counts, "", level=1)
 
 

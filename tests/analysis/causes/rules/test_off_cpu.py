@@ -121,7 +121,9 @@ def test_goroutines_that_begin_more_often_for_each_of_others(by_operation):
         ("parts1", "parts8", "worse"),
         ("parts8", "parts1", "better"),
     ):
-        found = findings_of(run(base), run(new), by_operation=by_operation)["begun"]
+        found = findings_of(run(base), run(new), by_operation=by_operation)[
+            "goroutine-starts"
+        ]
         match = re.fullmatch(title, found.title)
         assert match is not None, found.title
         wanted = (1, 8) if way == "worse" else (8, 1)
@@ -134,7 +136,9 @@ def test_more_operations_begin_more_goroutines():
     # As many per op: nothing shows which of them stands for the work.
     one, other = run("parts8", 0), run("parts8", 1)
     for by_operation in (True, False):
-        assert "begun" not in findings_of(one, other, by_operation=by_operation)
+        assert "goroutine-starts" not in findings_of(
+            one, other, by_operation=by_operation
+        )
 
 
 @pytest.mark.parametrize(

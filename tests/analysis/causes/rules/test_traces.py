@@ -120,7 +120,7 @@ def test_as_long_ones_matter_where_runs_of_one_build_never_differ_so(load, monke
 def test_node_pool_is_reported_by_traces_alone(findings_of):
     first, collect, probe = findings_of("node-pool").values()
     assert first.title == "GC takes 6.1% → 0.1% of GOMAXPROCS × time"
-    assert "3 → 3 cycles in 3.20 s, all begun by runtime.GC in main.collect" in (
+    assert "3 → 3 cycles in 3.20 s, all triggered by runtime.GC in main.collect" in (
         first.text
     )
     assert "Marking was on for 717 → 13 ms of that wall time" in first.text
@@ -204,7 +204,7 @@ def collected(base, new, *, rates=None):
     """Return two traces of a second: GC's share, and that of running goroutines."""
     sides = [
         SimpleNamespace(
-            collections=SimpleNamespace(gc_fraction=fraction, begun=20),
+            collections=SimpleNamespace(gc_fraction=fraction, started=20),
             processors=SimpleNamespace(utilisation=ran),
             wall_ns=10**9,
         )

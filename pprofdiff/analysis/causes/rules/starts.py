@@ -50,7 +50,7 @@ class _Kind(NamedTuple):
     numbers: tuple[int, int]
 
 
-def begun(case: Case) -> Iterator[Finding]:
+def goroutine_starts(case: Case) -> Iterator[Finding]:
     """Yield a finding where more, or fewer, goroutines start per op.
 
     Where the work is unknown, the goroutines whose rate changed least stand in for it:
@@ -91,7 +91,7 @@ def begun(case: Case) -> Iterator[Finding]:
         facts.append(_fact(by))
     also = f" Others: {listed(others)}." if others else ""
     yield Finding(
-        "begun",
+        "goroutine-starts",
         f"Goroutines of {short(kind.name)} start {often} times "
         + ("per op" if by is None else f"for each of {short(by.name)}")
         + (f", most of them under {short(where)}" if where else ""),
@@ -104,7 +104,7 @@ def begun(case: Case) -> Iterator[Finding]:
 
 def _fact(kind: _Kind) -> Fact:
     base, new = kind.numbers
-    return Fact(f"begun: {kind.name}", "trace", base, new, "goroutines")
+    return Fact(f"started: {kind.name}", "trace", base, new, "goroutines")
 
 
 def _kinds(diff: TraceDiff) -> list[_Kind]:

@@ -103,7 +103,7 @@ _ENTRIES = (
         options=frozenset(
             ("sample_type", "normalize", "work", "rps", *_PAIRING, *_PATTERNS)
         ),
-        inputs="pprofdiff.report.sections.profiles.inputs:profile_inputs",
+        inputs="pprofdiff.report.sections.profiles.section:profile_inputs",
         sections="pprofdiff.report.sections.profiles.section:profile_sections",
         tiles="pprofdiff.report.sections.profiles.section:profile_tiles",
         json_rows="pprofdiff.report.json.profiles:profile_rows",

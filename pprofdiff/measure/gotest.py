@@ -18,7 +18,7 @@ from pprofdiff.measure.iterations import Counts, operations_in, raised
 from pprofdiff.measure.leaves import Leaf, folders_of
 from pprofdiff.measure.processes import Processes, without_forced
 from pprofdiff.measure.sides import SIDES, SideName, order
-from pprofdiff.measure.workload import Begun
+from pprofdiff.measure.workload import Started
 from pprofdiff.model.profiles.operations import Operations
 from pprofdiff.units import printable
 
@@ -99,7 +99,7 @@ class GoBenchmarks:
         wanted = _SAMPLED_S * min(len(self.plans), _ENOUGH_FOR)
         return min(self._sampled_s.values()) >= wanted
 
-    def round(self, folders: Mapping[SideName, str]) -> Begun:
+    def round(self, folders: Mapping[SideName, str]) -> Started:
         """Run a round; write ``bench.txt`` and a folder per benchmark.
 
         ``bench.txt`` has one line per turn, with the CPU time the kernel counted. A
@@ -118,7 +118,7 @@ class GoBenchmarks:
         self._counted = True
         return began
 
-    def timed_round(self, folders: Mapping[SideName, str]) -> Begun:
+    def timed_round(self, folders: Mapping[SideName, str]) -> Started:
         """Run the timed turns of a round alone; write ``bench.txt``."""
         began, ran = self._in_turns()
         for side in SIDES:

@@ -23,7 +23,7 @@ from pprofdiff.measure.gobuild import Link, Tree, linked, program_files
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.layouts import can_vary, order_of
 from pprofdiff.measure.sides import SideName, order
-from pprofdiff.measure.workload import Begun
+from pprofdiff.measure.workload import Started
 from pprofdiff.units import printable
 
 _OUT = "PPROFDIFF_OUT"
@@ -83,7 +83,7 @@ class Commands:
         """Return True: the program decides what it samples."""
         return True
 
-    def round(self, folders: Mapping[SideName, str]) -> Begun:
+    def round(self, folders: Mapping[SideName, str]) -> Started:
         """Run each side once, with another function order in each round."""
         began = []
         number = next(self._number)

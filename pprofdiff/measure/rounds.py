@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 from pprofdiff.errors import FetchError
 from pprofdiff.measure.sides import SIDES, SideName
 from pprofdiff.measure.stopping import FEWEST_ROUNDS, sure
-from pprofdiff.measure.workload import Begun, Workload
+from pprofdiff.measure.workload import Started, Workload
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Round(NamedTuple):
     """One round: its number from 1, and when each side's first run started."""
 
     number: int
-    started: Begun
+    started: Started
 
 
 class Listener(Protocol):
@@ -99,7 +99,7 @@ def take_turns(
 
 
 def one_round(
-    run: Callable[[Mapping[SideName, str]], Begun], out: str, number: int
+    run: Callable[[Mapping[SideName, str]], Started], out: str, number: int
 ) -> Round:
     """Run both sides, for the `number`-th time from 0; a failure leaves no files.
 

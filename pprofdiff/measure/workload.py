@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from pprofdiff.measure.sides import SideName
 
-Begun = tuple[tuple[SideName, float], ...]
+Started = tuple[tuple[SideName, float], ...]
 """When each side started in a round, in Unix seconds, in run order."""
 
 
@@ -28,7 +28,7 @@ class Workload(Protocol):
     def enough(self) -> bool:
         """Return whether there are enough samples to attribute time to functions."""
 
-    def round(self, folders: Mapping[SideName, str]) -> Begun:
+    def round(self, folders: Mapping[SideName, str]) -> Started:
         """Run both sides in turns; write each side's captures to its empty folder.
 
         Folders are absolute paths, as programs run elsewhere. `turns.order` says which

@@ -12,14 +12,13 @@ from pprofdiff.analysis.benchmarks.times import allocated_by_benchmark
 from pprofdiff.analysis.ledger.units import REST, UnitOfWork
 from pprofdiff.analysis.side import measure
 from pprofdiff.errors import IncompatibleProfilesError
-from pprofdiff.model.profiles.labelled import with_label
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.profiles.operations import (
     Operations,
     operations_of,
     with_operations,
 )
-from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.profiles.profile import Labels, Profile
 from pprofdiff.model.side import Capture, Side
 
 LABEL = "benchmark"
@@ -152,7 +151,7 @@ def _sum(kind: str, group: _Captures, mix: Mapping[str, int]) -> Capture[Profile
     if len(parts) > 1:
         names = (_benchmark(capture) for capture in group)
         parts = [
-            with_label(part, LABEL, name) if name else part
+            _with_label(part, LABEL, name) if name else part
             for part, name in zip(parts, names, strict=True)
         ]
     try:
@@ -184,3 +183,27 @@ def _benchmark(capture: Capture[Profile]) -> str:
 def _scaled(profile: Profile, factor: float) -> Profile:
     """Return the profile with its values times `factor`, rounded to integers."""
     return profile.with_values(np.rint(profile.values * factor).astype(np.int64))
+
+
+def _with_label(profile: Profile, key: str, value: str) -> Profile:
+    """Return the profile with a text label appended to each sample's labels."""
+    labels, strings, size = profile.labels, profile.strings, len(profile)
+    sample = np.append(labels.sample, np.arange(size))
+    order = np.argsort(sample, kind="stable")
+
+    def column(name: str, number: int) -> np.ndarray:
+        own = getattr(labels, name)
+        added = np.full(size, number, own.dtype)
+        return np.append(own, added)[order]
+
+    return replace(
+        profile,
+        strings=(*strings, key, value),
+        labels=Labels(
+            sample[order],
+            column("key", len(strings)),
+            column("text", len(strings) + 1),
+            column("number", 0),
+            column("unit", 0),
+        ),
+    )

@@ -32,7 +32,6 @@ Column = NDArray[np.int64]
 
 # Followed by "unblocked: " plus each reason of `Trace.reasons`.
 FIXED_CAUSES = ("created", "preempted", "yielded", "stopped", "system call", "unknown")
-_UNBLOCKED = "unblocked: "
 _CREATED, _PREEMPTED, _YIELDED, _STOPPED, _CALL, _UNKNOWN = range(len(FIXED_CAUSES))
 _NONE = 255
 
@@ -208,11 +207,6 @@ class Waits:
         return pd.DataFrame({**columns, "cause": cause})
 
 
-def blocked_reason(cause: str) -> str | None:
-    """Return what the goroutine was blocked on; None for any other cause."""
-    return cause.removeprefix(_UNBLOCKED) if cause.startswith(_UNBLOCKED) else None
-
-
 def _runnable_rows(trace: Trace) -> Iterator[tuple[Column, Column]]:
     """Yield runnable rows of `Trace.intervals`, in order, and their goroutines."""
     intervals = trace.intervals
@@ -223,7 +217,7 @@ def _runnable_rows(trace: Trace) -> Iterator[tuple[Column, Column]]:
 
 
 def _unblocked(reason: str) -> str:
-    return f"{_UNBLOCKED}{reason}" if reason else "unblocked"
+    return f"unblocked: {reason}" if reason else "unblocked"
 
 
 def _times_of(trace: Trace, kind: RangeKind) -> TimeSet:

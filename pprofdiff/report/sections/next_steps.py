@@ -27,7 +27,7 @@ def next_steps(report: ReportModel, *, short: bool = False) -> Steps:
                 top = max(moved, key=lambda group: abs(group.delta))
                 steps.append(Step(f"--explain {top.id}", "its stacks"))
         if first.normalization.mode == "per_second":
-            steps.append(Step("--rps BASE:NEW", "the cost of one operation"))
+            steps.append(Step("--rps BASE:NEW", "cost per op"))
     if report.comparison.trace is not None:
         steps.append(Step("--state runnable", "or blocked, syscall, running"))
     steps.append(Step("-o diff.json", "every row"))

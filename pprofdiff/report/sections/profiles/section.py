@@ -6,15 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from pprofdiff.analysis.causes.finding import CHANGED_ALONE
 from pprofdiff.analysis.causes.sites import Sites
 from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.outcome.by_unit import counts_alike
+from pprofdiff.analysis.profiles.caveats import go_version
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import groups_moved
-from pprofdiff.analysis.profiles.kinds import is_heap
+from pprofdiff.analysis.profiles.kinds import is_heap, kind_name
 from pprofdiff.analysis.profiles.scaling import mode_in_words, scale_of
-from pprofdiff.report.model import ReportModel, Scope
+from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.side import Capture
+from pprofdiff.report.model import Input, ReportModel, Scope
 from pprofdiff.report.rows import (
     Cell,
     Section,
@@ -46,6 +51,33 @@ _OF_PROFILE = Sentence(
     "allocs/op are exact.",
     "legend",
 )
+
+
+def profile_inputs(captures: Sequence[Capture[Profile]]) -> Iterator[Input]:
+    """Yield what each profile says about itself.
+
+    The Go version is inferred from all profiles of a side together.
+    """
+    version = go_version(*(capture.content for capture in captures))
+    for capture in captures:
+        profile = capture.content
+        name = kind_name(profile)
+        types = [kind.type for kind in profile.sample_types]
+        samples = len(profile)
+        if "samples" in types:
+            samples = int(np.abs(profile.values[:, types.index("samples")]).sum())
+        yield Input(
+            capture.path,
+            name,
+            go_version=version,
+            build_id=profile.mappings[0].build_id or None if profile.mappings else None,
+            duration_ns=profile.duration_ns,
+            time_ns=profile.time_ns,
+            period=profile.period,
+            saved_to=capture.saved_to,
+            amount=f"{samples:,} samples" if name == "cpu" else "",
+            counts={"samples": samples},
+        )
 
 
 def profile_sections(

@@ -24,7 +24,7 @@ def priced(draw):
     """Draw what a split is made of: arguments of `gc_price`."""
     cpu, allocated = draw(pairs), draw(pairs)
     parts = draw(shares)
-    apart = {
+    other = {
         name: (cpu[0] * base, cpu[1] * new)
         for name, (base, new) in zip(("sweeping", "idle"), parts, strict=False)
     }
@@ -35,7 +35,7 @@ def priced(draw):
         for i, (base, new) in enumerate(rest)
     }
     cycle = draw(st.none() | cycles)
-    return cpu, allocated, {"apart": apart, "cycle": cycle, "places": places}
+    return cpu, allocated, {"other": other, "cycle": cycle, "places": places}
 
 
 def turned(pair):
@@ -47,7 +47,7 @@ def swapped(cpu, allocated, more):
     cycle = more["cycle"]
     named = {
         key: {name: turned(pair) for name, pair in more[key].items()}
-        for key in ("apart", "places")
+        for key in ("other", "places")
     }
     if cycle is not None:
         cycle = Cycle(turned(cycle.cpu), turned(cycle.allocated), turned(cycle.live))

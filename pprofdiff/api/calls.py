@@ -282,13 +282,19 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     pairing: bool = True,
     same_within: float = SAME_WITHIN,
     by: str = "",
+    git: str = "",
+    repo: str = "",
+    source: str = "",
 ) -> Comparison:
     """Compare two folders, or lists of files, as the command line does.
 
     The content of each file decides its kind, and kinds are paired. Options are as for
     `diff`. Builds are the same if the outcome's figure differs by no more than
     `same_within`, a fraction of base, with its whole interval. `by` is the key of the
-    sample label that separates units of work, such as ``endpoint``; "" looks for one. A
+    sample label that separates units of work, such as ``endpoint``; "" looks for one.
+    `git` is ``BASE..NEW``, the commits of both builds, in `repo` or the repository of
+    the working directory; `source` is ``BASEDIR:NEWDIR``, folders with their source.
+    With either, `Comparison.changed` has the changed lines behind each finding. A
     damaged file of a folder is left out and listed in `Comparison.unread`. Raises
     UsageError if nothing pairs, FetchError or FormatError if a file that was named
     explicitly cannot be read.
@@ -313,7 +319,7 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
         same_within=same_within,
         by=by,
     )
-    return compare_paths(base, new, settings)
+    return compare_paths(base, new, settings, (git, repo, source))
 
 
 def _several(given: Side, word: str) -> list[Loaded]:

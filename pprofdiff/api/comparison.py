@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from pprofdiff.analysis import comparison as analysis
+from pprofdiff.analysis.causes.finding import changed_frame
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.api.benchmarks import BenchmarksDiff, LoadsDiff
@@ -20,6 +22,11 @@ from pprofdiff.inputs.sides import load_sides
 from pprofdiff.kinds import KINDS, KindId
 from pprofdiff.model.side import Side
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pprofdiff.model.source import Sources
+
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
@@ -29,18 +36,46 @@ class Comparison(Reported):
 
     `findings` use all of it: the cause of a change in a CPU profile is often found in
     the GC log. `notes` list inputs of kinds that are not compared; `unread` lists files
-    that are damaged or cannot be read, in which case `check` does not pass.
+    that are damaged or cannot be read, in which case `check` does not pass. `named` is
+    git, repo and source as given to `compare`.
     """
 
     data: analysis.Comparison
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    named: tuple[str, str, str] = ("", "", "")
 
     def _notes(self) -> list[Caveat]:
         return [Caveat("input", note) for note in self.notes]
 
     def _unread(self) -> tuple[str, ...]:
         return self.unread
+
+    def _sources(self) -> Sources | None:
+        return sources_named(self.named)
+
+    @property
+    def changed(self) -> pd.DataFrame:
+        """The changed lines behind `findings`: one row per finding and range of lines.
+
+        ============== ============================================= ============
+        column         meaning                                       type
+        ============== ============================================= ============
+        finding        the finding's id                              string
+        function       the function they are in                      string
+        file           path from the root of the repository or       string
+                       folder
+        start, end     first and last line                           int64
+        side           whose file: new, or base if they are gone     categorical
+        base, new      their cum, raw; missing if not known by line  Int64
+        commit         full hash of the newest one that changed      string
+                       them, "" without `git`
+        subject        first line of its message                     string
+        ============== ============================================= ============
+
+        Empty unless `compare` got `git` or `source`.
+        """
+        return changed_frame(self.report().findings)
 
     def __repr__(self) -> str:
         """Return one line: the two sides, and what is compared."""
@@ -113,17 +148,32 @@ class Comparison(Reported):
         return base, new
 
 
-def compare_paths(base: Paths, new: Paths, settings: Settings = DEFAULTS) -> Comparison:
+def compare_paths(
+    base: Paths,
+    new: Paths,
+    settings: Settings = DEFAULTS,
+    named: tuple[str, str, str] = ("", "", ""),
+) -> Comparison:
     """Read both sides' paths and compare them kind by kind.
 
     Raises FetchError or FormatError if something cannot be read, UsageError if nothing
-    pairs.
+    pairs, or there is no such commit or folder.
     """
+    settings = replace(settings, sources=sources_named(named))
     loaded = load_sides(words_of(base), words_of(new))
     if loaded.base is None:
         raise UsageError("base: nothing on this side")
     data = analysis.compare_sides(loaded.base, loaded.new, settings)
-    return Comparison(data, loaded.notes, loaded.unread)
+    return Comparison(data, loaded.notes, loaded.unread, named)
+
+
+def sources_named(named: tuple[str, str, str]) -> Sources | None:
+    """Return the sources that git, repo and source name, None if all are empty."""
+    if not any(named):
+        return None
+    from pprofdiff.inputs.sources.lookup import sources_of
+
+    return sources_of(*named)
 
 
 def words_of(paths: Paths) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.causes.finding import Finding
     from pprofdiff.analysis.gate.model import Verdict
     from pprofdiff.analysis.gate.rules import Gate
+    from pprofdiff.model.source import Sources
     from pprofdiff.notebook import Card
 
 Text = TypeVar("Text", str, bytes)
@@ -50,7 +51,12 @@ class Reported(Shown):
     @cached_property
     def _report(self) -> ReportModel:
         """The report without a gate, so that findings are computed once."""
-        return report_of(self.comparison, warnings=self._notes(), unread=self._unread())
+        return report_of(
+            self.comparison,
+            warnings=self._notes(),
+            unread=self._unread(),
+            sources=self._sources(),
+        )
 
     def _notes(self) -> Sequence[Caveat]:
         """Return notes on the inputs."""
@@ -59,6 +65,10 @@ class Reported(Shown):
     def _unread(self) -> Sequence[str]:
         """Return a line for each input that could not be read."""
         return ()
+
+    def _sources(self) -> Sources | None:
+        """Return the sources of both builds, None if unknown."""
+        return None
 
     def check(self, *rules: str, strict: bool = False) -> Verdict:
         r"""Return the verdict on rules, in the syntax of ``--fail-on``.

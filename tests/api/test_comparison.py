@@ -59,3 +59,25 @@ def test_nothing_pairs():
         pprofdiff.compare(
             DATA / "syncpool/base/gctrace.log", DATA / "health-check/new/trace.out"
         )
+
+
+@pytest.mark.go
+@pytest.mark.slow
+def test_changed_lines_are_those_of_the_command(planted_repo, cli, tmp_path):
+    base, new, *flags = map(str, planted_repo.words)
+    repo = str(planted_repo.repo.folder)
+    git = next(flag for flag in flags if flag.startswith("--git")).partition("=")[2]
+    both = pprofdiff.compare(base, new, git=git, repo=repo)
+    path = tmp_path / "x.json"
+    assert cli(base, new, *flags, "--repo", repo, "-q", "-o", path).status == 0
+    report = json.loads(path.read_text("utf-8"))
+    wanted = [
+        (lines["file"], lines["start"], lines["commits"][0]["id"])
+        for finding in report["findings"]
+        for which in ("lines", "near", "only")
+        for lines in finding.get("source", {}).get(which, ())
+    ]
+    assert planted_repo.culprit in {commit for _, _, commit in wanted}
+    found = both.changed[["file", "start", "commit"]]
+    assert list(found.itertuples(index=False, name=None)) == wanted
+    assert pprofdiff.compare(base, new).changed.empty

@@ -66,8 +66,8 @@ def test_nothing_pairs():
 def test_changed_lines_are_those_of_the_command(planted_repo, cli, tmp_path):
     base, new, *flags = map(str, planted_repo.words)
     repo = str(planted_repo.repo.folder)
-    git = next(flag for flag in flags if flag.startswith("--git")).partition("=")[2]
-    both = pprofdiff.compare(base, new, git=git, repo=repo)
+    git, work = "..".join(planted_repo.refs), (40_000, 40_000)
+    both = pprofdiff.compare(base, new, git=git, repo=repo, work=work)
     path = tmp_path / "x.json"
     assert cli(base, new, *flags, "--repo", repo, "-q", "-o", path).status == 0
     report = json.loads(path.read_text("utf-8"))

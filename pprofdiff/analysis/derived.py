@@ -28,7 +28,7 @@ def by_state(side: Side, state: State) -> Side:
     traces = side.of("trace")
     if not traces:
         raise UsageError(
-            f"{side.label}: --state {state} is of execution traces: there is "
+            f"{side.label}: --state {state} needs execution traces: there is "
             "none on this side"
         )
     return replace(side, captures=tuple(_by_stack(trace, state) for trace in traces))

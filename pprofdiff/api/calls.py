@@ -175,7 +175,7 @@ def load_many(sources: Mapping[str, Loadable] | Sequence[Loadable]) -> Builds:
     for name, source in named:
         loaded = _loaded(source)
         if not isinstance(loaded, Profile):
-            raise UsageError(f"{name}: it is {_noun(loaded)}, and builds are profiles")
+            raise UsageError(f"{name}: load_many takes profiles, not {_noun(loaded)}")
         profiles.append((str(name), loaded))
     return Builds.of(profiles)
 
@@ -264,7 +264,7 @@ def diff(  # noqa: PLR0913 - the options of a comparison, by keyword
     useless = {name for name, is_given in given.items() if is_given}
     useless -= KINDS[kind].options
     if useless:
-        raise UsageError(f"{min(useless)}= means nothing for {KINDS[kind].noun}")
+        raise UsageError(f"{min(useless)}= does not apply to {KINDS[kind].noun}")
     if filters:
         old, current = _filtered(old, patterns), _filtered(current, patterns)
     return cast("AnyDiff", resolve(KINDS[kind].diff)(old, current, settings))
@@ -327,7 +327,7 @@ def _several(given: Side, word: str) -> list[Loaded]:
     alone = not isinstance(given, list | tuple)
     sources: list[Any] = [given] if alone else list(cast("Sequence[Any]", given))
     if not sources:
-        raise UsageError(f"{word}: nothing on this side")
+        raise UsageError(f"{word}: no inputs")
     return [_loaded(source) for source in sources]
 
 

@@ -107,7 +107,7 @@ class Comparison(Reported):
         """Return the diff of one kind of profile; raises UsageError if missing."""
         if name not in self.profiles:
             there = ", ".join(self.profiles) or "none"
-            raise UsageError(f"no {name!r} on both sides; the profiles are: {there}")
+            raise UsageError(f"no {name!r} profiles on both sides; there are: {there}")
         return self.profiles[name]
 
     @cached_property
@@ -162,7 +162,7 @@ def compare_paths(
     settings = replace(settings, sources=sources_named(named))
     loaded = load_sides(words_of(base), words_of(new))
     if loaded.base is None:
-        raise UsageError("base: nothing on this side")
+        raise UsageError("base: no inputs")
     data = analysis.compare_sides(loaded.base, loaded.new, settings)
     return Comparison(data, loaded.notes, loaded.unread, named)
 

@@ -216,7 +216,7 @@ def fleet(  # noqa: PLR0913 - the options of a comparison, by keyword
         return _series(words_of(base), over, every, how)
     loaded = load_fleets(words_of(base), words_of(new or ()), how)
     if loaded.base is None:
-        raise UsageError("base: nothing on this side")
+        raise UsageError("base: no inputs")
     settings = Settings(
         normalize=normalize,
         work=None if work is None else counted(work),

@@ -342,7 +342,7 @@ def filters_of(patterns: Mapping[str, str]) -> Filters:
     unknown = sorted(set(patterns) - set(names))
     if unknown:
         raise UsageError(
-            f"no pattern is called {unknown[0]!r}; there are: {', '.join(names)}"
+            f"no pattern named {unknown[0]!r}; choose from: {', '.join(names)}"
         )
     return Filters(**patterns)
 
@@ -358,4 +358,4 @@ def _flat_or_cum(by: str) -> ValueColumn:
     for column in VALUE_COLUMNS:
         if by == column:
             return column
-    raise UsageError(f"by={by!r}: it is 'flat' or 'cum'")
+    raise UsageError(f"by={by!r}: must be 'flat' or 'cum'")

@@ -272,8 +272,7 @@ class TraceDiff(KindDiff[compare.TraceDiff]):
     """What changed between two execution traces.
 
     Raw times are int64 nanoseconds; ``…_scaled`` are nanoseconds per second of wall
-    time, or per op if `work` or `rps` were given: see
-    ``data.mode``.
+    time, or per op if `work` or `rps` were given: see ``data.mode``.
     """
 
     kind: ClassVar[KindId] = "trace"
@@ -287,8 +286,8 @@ class TraceDiff(KindDiff[compare.TraceDiff]):
             for side in (base, new)
         )
         return (
-            f"<TraceDiff {base.label!r} → {new.label!r}: {wall}, p99 wait for a "
-            f"processor {p99}>"
+            f"<TraceDiff {base.label!r} → {new.label!r}: {wall}, p99 scheduling "
+            f"latency {p99}>"
         )
 
     @property
@@ -313,10 +312,10 @@ class TraceDiff(KindDiff[compare.TraceDiff]):
 
     @property
     def waited(self) -> pd.DataFrame:
-        """What the goroutines that do the work waited for: one row per place and end.
+        """What goroutines that do the work waited for: one row per place and end.
 
-        A wait is resolved through the goroutines that ended it, so that its time is
-        where work was done in the meantime. Rows add up to the time blocked, exactly.
+        A wait is followed through the goroutines that ended it to what held it up. Rows
+        add up to the time blocked, exactly.
 
         ============== ============================================= ============
         column         meaning                                       type

@@ -96,7 +96,7 @@ def _no_gate_with(chosen: dict[str, object]) -> None:
     for flag in FLAGS:
         if view and flag.views == "report" and chosen.get(flag.field):
             typed = flag.name.replace("_", "-")
-            raise UsageError(f"--{typed} is of the report: leave out -{view}")
+            raise UsageError(f"--{typed} is for the report: leave out -{view}")
 
 
 def _split(

@@ -199,7 +199,7 @@ def _remedy(reason: str) -> str:
         )
     if reason == "without a time":
         return "; profiles do not say when they were taken"
-    return "; fleets are of pprof profiles"
+    return "; fleets consist of pprof profiles"
 
 
 class _Numbers(NamedTuple):

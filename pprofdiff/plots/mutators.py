@@ -93,7 +93,7 @@ def mmu_in_words(diff: TraceDiff | Plottable[TraceDiff]) -> str:
         words = ["–" if share is None else percent(share, 1) for share in shares]
         sides = ", ".join(map(" ".join, zip(labels, words, strict=True)))
         marked.append(f"{round_time(window)}: {sides}")
-    what = "Least share of the processors left to the program, by length of window"
+    what = "Minimum mutator utilization, by window length"
     if not marked:
         return f"{what}: the traces are too short."
     return f"{what}. {'; '.join(marked)}."

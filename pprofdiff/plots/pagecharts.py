@@ -191,7 +191,7 @@ _OF_TRACES = (
     ),
     ChartKind(
         "mmu",
-        "Minimum mutator utilisation",
+        "Minimum mutator utilization",
         mmu_in_words,
         _alone(mmu),
         _has_collections,

@@ -69,7 +69,7 @@ def render(report: ReportModel) -> Iterator[bytes]:
     diff: TraceDiff | None = report.comparison.results.get("trace")
     if diff is None:
         raise UsageError(
-            "a .perfetto.json shows execution traces, and there are none of both sides"
+            "a .perfetto.json needs execution traces on both sides"
         )
     return _document(diff)
 

@@ -107,7 +107,7 @@ def test_profiles_without_categories_have_no_columns():
         (lambda b: pprofdiff.load_many([b["go1.19"], b["go1.19"]]), None),
         (
             lambda b: pprofdiff.load_many({"x": DATA / "load/hey.txt"}),
-            "x: it is a load",
+            "x: load_many takes profiles, not a load",
         ),
         (lambda b: b.by(work=[1, 2]), "work= needs the operations of each build"),
         (lambda b: b.by("speed"), "samples, cpu"),

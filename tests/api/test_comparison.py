@@ -50,7 +50,7 @@ def test_options_are_as_for_diff():
     assert both.gc.data.rates == (800, 700)
     logs = pprofdiff.compare([paths[0] / "gctrace.log"], [paths[1] / "gctrace.log"])
     assert logs.profiles == {}
-    with pytest.raises(pprofdiff.UsageError, match="no 'cpu' on both sides"):
+    with pytest.raises(pprofdiff.UsageError, match="no 'cpu' profiles on both sides"):
         logs["cpu"]
 
 

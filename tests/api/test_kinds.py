@@ -97,21 +97,21 @@ TRACE, _ = paths("TraceDiff")
             pprofdiff.IncompatibleProfilesError,
             "base is an execution trace .*, a GC log .*; new is an execution trace",
         ),
-        (lambda: pprofdiff.diff([], LOG), pprofdiff.UsageError, "base: .*nothing"),
+        (lambda: pprofdiff.diff([], LOG), pprofdiff.UsageError, "base: no inputs"),
         (
             lambda: pprofdiff.diff(CPU, NEW_CPU, window=(1, 2)),
             pprofdiff.UsageError,
-            "window= means nothing for a profile",
+            "window= does not apply to a profile",
         ),
         (
             lambda: pprofdiff.diff(LOG, LOG, focus="x"),
             pprofdiff.UsageError,
-            "focus= means nothing for a GC log",
+            "focus= does not apply to a GC log",
         ),
         (
             lambda: pprofdiff.diff(TRACE, TRACE, sample_type="cpu"),
             pprofdiff.UsageError,
-            "sample_type= means nothing for an execution trace",
+            "sample_type= does not apply to an execution trace",
         ),
         (
             lambda: pprofdiff.diff(CPU, NEW_CPU, work=(1, 1), rps=(1, 1)),
@@ -126,7 +126,7 @@ TRACE, _ = paths("TraceDiff")
         (
             lambda: pprofdiff.diff(*paths("BenchmarksDiff"), rps=(1, 2)),
             pprofdiff.UsageError,
-            "rps= means nothing for benchmarks",
+            "rps= does not apply to benchmarks",
         ),
     ],
 )

@@ -67,9 +67,9 @@ def test_the_status_is_one_only_for_a_rule_that_trips(cli, cpu, rules, status):
         (["--fail-on"], "-fail-on needs a value: -fail-on=…"),
         (["--fail-on=total:+50MB"], "--fail-on total:+50MB: cpu is in nanoseconds"),
         (["--fail-on=total:+5"], "--fail-on total:+5: cpu is in nanoseconds"),
-        (["--fail-on=total:+5%", "-top"], "--fail-on is of the report"),
-        (["--fail-on=total:+5%", "--explain=gc"], "--fail-on is of the report"),
-        (["--only-if-changed", "-proto"], "--only-if-changed is of the report"),
+        (["--fail-on=total:+5%", "-top"], "--fail-on is for the report"),
+        (["--fail-on=total:+5%", "--explain=gc"], "--fail-on is for the report"),
+        (["--only-if-changed", "-proto"], "--only-if-changed is for the report"),
     ],
 )
 def test_a_mistake_is_two_and_one_line(cli, cpu, words, said):

@@ -35,10 +35,7 @@ MISTAKES = {
     ),
     "traces that are not there": (
         [*CPU, "-q", "-o", "x.perfetto.json"],
-        (
-            "x.perfetto.json: a .perfetto.json shows execution traces, and there are none "
-            "of both sides"
-        ),
+        ("x.perfetto.json: a .perfetto.json needs execution traces on both sides"),
     ),
 }
 

@@ -89,7 +89,7 @@ def test_other_kinds_of_values_are_none_either(cli, sides, value):
 
 def test_other_views_have_no_verdict(cli, sides):
     got = complaint(cli(*sides, "--same-within=1%", "-top"))
-    assert got.startswith("--same-within is of the report")
+    assert got.startswith("--same-within is for the report")
 
 
 def test_from_python(sides):

@@ -199,7 +199,7 @@ def test_nothing_but_others_is_an_error(fleet, capsys):
     assert main([f"{fleet}/traces/**", f"{fleet}/new/**", "--max-skipped=99%"]) == 2
     assert capsys.readouterr().err == (
         "pprofdiff: base: 1 of 1 objects left out: 1 not a profile but a trace "
-        f"(such as {fleet}/traces/host=a/trace.out); fleets are of pprof profiles\n"
+        f"(such as {fleet}/traces/host=a/trace.out); fleets consist of pprof profiles\n"
     )
 
 
@@ -260,7 +260,7 @@ def test_what_takes_a_connection_and_says_nothing_is_no_scheduler(
     ("view", "shown"),
     [
         ("-top", "Showing nodes"),
-        pytest.param("--explain=gc", "what it stands for", marks=pytest.mark.slow),
+        pytest.param("--explain=gc", "what it consists of", marks=pytest.mark.slow),
         pytest.param("--list=Write", "flat", marks=pytest.mark.slow),
     ],
 )

@@ -95,7 +95,7 @@ def test_the_trace_that_has_none_is_named(cli):
 def test_a_side_without_a_trace_is_one_line(cli, state):
     done = cli(f"--state={state}", TRACES[0], DATA / "zstd/new/cpu.pb.gz")
     assert (done.status, done.out) == (2, "")
-    said = f"new: --state {state} is of execution traces: there is none on this side"
+    said = f"new: --state {state} needs execution traces: there is none on this side"
     assert done.err in (f"pprofdiff: {said}\n", NONE.format(TRACES[0]))
 
 

@@ -29,7 +29,7 @@ def render(report: ReportModel) -> bytes:
     report, and ``-comments`` on their own.
     """
     if not report.profiles:
-        raise UsageError("a .pb.gz is a profile, and there is none to subtract")
+        raise UsageError("a .pb.gz needs profiles on both sides")
     diff = report.profiles[0]
     base, new = diff.base.profile, diff.new.profile
     try:

@@ -410,7 +410,7 @@ def test_the_summary_of_a_step_is_added_to(comment, cli, monkeypatch, tmp_path):
     assert place.read_text("utf-8") == f"# Before\n{page}"
     refused = cli(*CASES["heap"], "-top", "--github-summary")
     assert (refused.status, refused.out) == (2, "")
-    assert "--github-summary is of the report" in refused.err
+    assert "--github-summary is for the report" in refused.err
 
 
 @pytest.mark.parametrize("value", [None, ""])

@@ -317,4 +317,4 @@ def test_the_demo_says_nothing_of_its_own_files_and_where_they_are(cli):
 def test_full_is_of_the_report_alone(cli):
     done = cli("-top", "--full", "syncpool/base/cpu.pb.gz")
     assert done.status == 2
-    assert "--full is of the report" in done.err
+    assert "--full is for the report" in done.err

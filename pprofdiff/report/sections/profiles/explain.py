@@ -60,7 +60,7 @@ def explain(report: ReportModel, pattern: str) -> Iterator[Part]:
     matching = [_matching(diff, i, chosen, matches) for i in (0, 1)]
     if not any(len(rows) for rows in matching):
         raise UsageError(f"--explain {pattern}: no stack, function or category matches")
-    title = f"{pattern}: what it stands for, {in_words(diff)}"
+    title = f"{pattern}: what it consists of, {in_words(diff)}"
     yield _breakdown(diff, report.labels, matching, title)
     side = _dearer_side(diff, matching)
     yield _leaves(diff, side, matching[side])

@@ -90,7 +90,7 @@ def test_waits_alone_as_they_were_last_looked_at(columns):
     ("words", "said"),
     [
         (["cpu.pb.gz"], "--waits needs execution traces of both sides"),
-        (["trace.out", "--full"], "--full is of the report: leave out -waits"),
+        (["trace.out", "--full"], "--full is for the report: leave out -waits"),
         (["trace.out", "-cum"], "-cum goes with -top or -peek: not with -waits"),
     ],
 )

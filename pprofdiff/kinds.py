@@ -8,17 +8,17 @@ module imports nothing from the package and a run imports only what its inputs n
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, Literal
+
+from msgspec import Struct
 
 KindId = Literal["profile", "gctrace", "trace", "benchmark", "load"]
 """Kind ids: stable, and visible in reports."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """One kind of evidence. References are ``module:function``, "" for none.
 
     A binary kind is recognised by its first bytes and read by `decode`. A text kind is

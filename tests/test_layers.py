@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import fields
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -141,10 +140,10 @@ def targets(path, names):
 
 
 REFERENCES = [
-    (kind.id, field.name, getattr(kind, field.name))
+    (kind.id, name, getattr(kind, name))
     for kind in KINDS.values()
-    for field in fields(kind)
-    if re.fullmatch(r"pprofdiff[\w.]+:\w+", str(getattr(kind, field.name)))
+    for name in kind.__struct_fields__
+    if re.fullmatch(r"pprofdiff[\w.]+:\w+", str(getattr(kind, name)))
 ]
 # Which part of the house has what a kind refers to.
 REFERRED = {

@@ -9,10 +9,10 @@ values add up to the totals for any budget.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.control.totals import total_noise
@@ -31,8 +31,7 @@ SEVERAL = -2
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Nodes:
+class Nodes(Struct, frozen=True, eq=False):
     """The nodes of a tree in preorder, one row each.
 
     Siblings are sorted by descending weight; the leaf for folded callees is last.
@@ -55,8 +54,7 @@ class Nodes:
         return len(self.depth)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CallTree(Nodes):
+class CallTree(Nodes, frozen=True, eq=False):
     """The nodes, and what each has of both sides.
 
     - `base_self`, `new_self` (int64) are the raw sums of the samples that end in this
@@ -72,8 +70,7 @@ class CallTree(Nodes):
     category: NDArray[np.int16]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ends:
+class Ends(Struct, frozen=True, eq=False):
     """Where one side's samples that have a value end, one row each (int64).
 
     `sample` is the index in the profile, `value` the raw value, and `node` the row of

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from pprofdiff.analysis.benchmarks.turns import Turns, measured_in_turns
 from pprofdiff.analysis.caveat import Caveat
@@ -56,8 +58,7 @@ _ADDED = "merged-input"
 _NAMED = 3
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Struct, frozen=True, eq=False, dict=True):
     """Every comparison that two sides allow.
 
     `results` has what each kind's comparison returned, by the kind's id; a kind that

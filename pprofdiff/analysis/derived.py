@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
+
+from msgspec.structs import replace
 
 from pprofdiff.analysis.profiles.side import halves
 from pprofdiff.errors import UsageError

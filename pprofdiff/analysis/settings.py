@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
 
 from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.analysis.work import Work
@@ -25,8 +26,7 @@ class Span(NamedTuple):
     end: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """The settings of a comparison; by default work is inferred from the inputs.
 
     `sample_type` selects the values of profiles, by name or position; None for the

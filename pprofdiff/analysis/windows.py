@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
+
+from msgspec.structs import replace
 
 from pprofdiff.analysis.profiles.kinds import kind_name
 from pprofdiff.model.profiles.merge import merge

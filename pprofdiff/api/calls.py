@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from io import BytesIO
 from typing import Any, BinaryIO, TypedDict, Unpack, cast, overload
+
+from msgspec.structs import replace
 
 from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.analysis.settings import Settings, Span

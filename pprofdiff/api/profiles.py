@@ -5,9 +5,12 @@ Objects are immutable: every method returns a new one.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, ClassVar, Literal
+
+from msgspec.structs import replace
 
 from pprofdiff.analysis.control.about_work import at_about_equal_work, shows_work
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
@@ -125,7 +128,9 @@ class Profile(LoadedInput[columns.Profile]):
 
         `patterns`: focus, ignore, hide, show, show_from, tagfocus, tagignore.
         """
-        return replace(self, data=filtered(self.data, filters_of(patterns)).profile)
+        return dataclasses.replace(
+            self, data=filtered(self.data, filters_of(patterns)).profile
+        )
 
     def to_pprof(self, path: Path | None = None) -> bytes | None:
         """Return the profile as ``.pb.gz`` bytes, or write them to `path`."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from msgspec import Struct
+
 if TYPE_CHECKING:
     from pprofdiff.analysis.profiles.filters import Filters
 
@@ -122,7 +124,7 @@ class Options(NamedTuple):
         )
 
 
-class Flag(NamedTuple):
+class Flag(Struct, frozen=True):
     """One flag: how it is typed, what it sets, and what it means.
 
     Attributes

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
+
+from msgspec.structs import replace
 
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import compare_sides

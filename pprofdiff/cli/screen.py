@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import NamedTuple, TextIO
+from typing import TextIO
+
+from msgspec import Struct
 
 from pprofdiff.errors import FetchError
 
@@ -31,7 +33,7 @@ _ASCII = str.maketrans(
 )
 
 
-class Screen(NamedTuple):
+class Screen(Struct, frozen=True):
     """Standard output for data, standard error for messages."""
 
     out: TextIO

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sized
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from errno import EBUSY
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from pprofdiff.analysis.profiles.kinds import kind_name
 from pprofdiff.errors import DamagedError, FormatError, UsageError

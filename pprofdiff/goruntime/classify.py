@@ -6,12 +6,12 @@ classified by array operations over their frames (`classify`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from pprofdiff.goruntime.names import lookup
 from pprofdiff.goruntime.rules import Rules, rules
@@ -32,8 +32,7 @@ Int64 = npt.NDArray[np.int64]
 UInt8 = npt.NDArray[np.uint8]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class FunctionTraits:
+class FunctionTraits(Struct, frozen=True, eq=False):
     """What the rules say about function names, one element per name.
 
     - `code` (uint8): 0 for names without meaning for a stack, 1 + position in
@@ -48,8 +47,7 @@ class FunctionTraits:
     leaf_kind: Int8
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Classification:
+class Classification(Struct, frozen=True, eq=False):
     """The classification of stacks, one element per stack.
 
     `category` (int16) is a position in `Rules.categories`, `rule` (int16) in
@@ -125,8 +123,8 @@ def classify(
         return Classification(small, small, none, none.astype(np.int8), none)
     return Classification(
         *(
-            np.concatenate([getattr(part, field.name) for part in parts])
-            for field in fields(Classification)
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in Classification.__struct_fields__
         )
     )
 
@@ -140,8 +138,7 @@ def _with_unknown(traits: FunctionTraits) -> FunctionTraits:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _RuleArrays:
+class _RuleArrays(Struct, frozen=True, eq=False):
     """The rules as arrays over their positions.
 
     `by_leaf_kind` (rules × kinds) holds the rule that takes over; `yields` pairs a rule
@@ -180,8 +177,7 @@ class _RuleArrays:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Frames:
+class _Frames(Struct, frozen=True, eq=False):
     """The frames of a chunk of stacks that fits the CPU caches.
 
     `code` is the trait of every frame; `known` lists the positions of frames in a tier,

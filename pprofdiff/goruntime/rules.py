@@ -7,9 +7,10 @@ applies them to profiles.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from pprofdiff.errors import PprofDiffError
 from pprofdiff.goruntime.rule_table import TABLE
@@ -25,7 +26,7 @@ class RuleError(PprofDiffError):
     """The rule table is inconsistent; the message names the rule."""
 
 
-class Group(NamedTuple):
+class Group(Struct, frozen=True):
     """A row of a report's first table: the sum of its categories.
 
     `id` is stable; `label` and `detail` are shown.
@@ -37,14 +38,14 @@ class Group(NamedTuple):
     categories: tuple[str, ...]
 
 
-class LeafKind(NamedTuple):
+class LeafKind(Struct, frozen=True):
     """What a leaf function does (copy, clear, lock), whatever the stack's category."""
 
     id: str
     label: str
 
 
-class Rule(NamedTuple):
+class Rule(Struct, frozen=True):
     """A rule: functions that, as deciding frame, put a stack into `category`.
 
     `patterns` are complete symbol names, or prefixes if they end in `*`. `yields_to`
@@ -60,8 +61,7 @@ class Rule(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PatternTable:
+class PatternTable(Struct, frozen=True, eq=False):
     """Maps symbol names to numbers: by exact name, else by longest prefix.
 
     `exact` maps complete names to numbers. `prefixes` are sorted, and `numbers` are
@@ -114,8 +114,7 @@ class Heads:
         ]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Rules:
+class Rules(Struct, frozen=True, eq=False):
     """All rules of `rule_table.py`; `Classification` refers to them by position.
 
     - `version` is that of the rules, as shown in reports.

@@ -7,12 +7,12 @@ source begins, which of its lines are sampled, its callers and its callees.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.model.csr import chunks, count_in_row, first_places, offsets_of, sums
@@ -107,8 +107,7 @@ class _OfProfile:
         return np.ones(len(self._profile), np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class Entries:
+class Entries(Struct, frozen=True, eq=False, dict=True):
     """What the samples of functions show, one row per fact.
 
     `function` was sampled `weight` times with `other` in the relation `kind`. `other`

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.identity.evidence import BODY, Entries, SideEvidence
@@ -203,8 +204,7 @@ def _alike(
     return x
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Files:
+class _Files(Struct, frozen=True, eq=False):
     """The source files of unpaired functions, numbered by name and package.
 
     `of_base` and `of_new` (int64) hold the file of each function, 0 if it is unknown or

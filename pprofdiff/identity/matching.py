@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.identity.evidence import BODY, Entries, Shown, SideEvidence
@@ -92,8 +92,7 @@ _WEIGHTS: dict[str, tuple[float, float]] = {
 _OF_FUNCTIONS, _OF_CLOSURES = np.array([_WEIGHTS[name] for name in FEATURES]).T
 
 
-@dataclass(frozen=True, eq=False)
-class Candidates:
+class Candidates(Struct, frozen=True, eq=False, dict=True):
     """Pairs of functions that may be the same: rows of each side, and `FEATURES`."""
 
     base: Column

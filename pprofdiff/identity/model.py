@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, NamedTuple
+
+from msgspec import Struct, field
 
 from pprofdiff.identity.moves import NO_MOVES, Moves
 
@@ -56,8 +57,7 @@ class SideKeys(NamedTuple):
     choices: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, eq=False)
-class Identity:
+class Identity(Struct, frozen=True, eq=False, dict=True):
     """Which symbol of base is which symbol of new; other equal names match.
 
     Attributes

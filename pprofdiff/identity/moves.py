@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from posixpath import basename
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from pprofdiff.goruntime.names import (
     canonical_parts,
@@ -48,8 +49,7 @@ class Move(NamedTuple):
     functions: int
 
 
-@dataclass(frozen=True, eq=False)
-class Moves:
+class Moves(Struct, frozen=True, eq=False, dict=True):
     """The packages that moved between two builds, those with most functions first."""
 
     packages: tuple[Move, ...] = ()

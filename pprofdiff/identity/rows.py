@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 # A looser key for the name at a position, None if it has none.
@@ -18,8 +18,7 @@ Key = Callable[[int], Hashable | None]
 Column = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pairing:
+class Pairing(Struct, frozen=True, eq=False):
     """Rows of the union of base and new names.
 
     `base_row` and `new_row` (int64) are positions in the two sides' lists, -1 if a side

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from io import BytesIO
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from pprofdiff.errors import FormatError
 from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE, GZIP_MAGIC, Gunzip
@@ -23,7 +25,7 @@ _BINARY_CHUNK = 1 << 26
 _TEXT_CHUNK = 1 << 20
 
 
-class Intake(NamedTuple):
+class Intake(Struct, frozen=True):
     """One input, as far as it was read."""
 
     kinds: tuple[KindId | Foreign, ...]
@@ -36,7 +38,7 @@ class Intake(NamedTuple):
     """The contents of a text, by kind; empty for anything else."""
 
 
-class _Opened(NamedTuple):
+class _Opened(Struct, frozen=True):
     """An input whose first 64 KiB are known."""
 
     kind: KindId | Foreign | None

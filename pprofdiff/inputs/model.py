@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from msgspec import Struct
 
 from pprofdiff.errors import DamagedError, PprofDiffError, UsageError
 from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE, decompress
@@ -18,8 +19,7 @@ def _silent(_message: str) -> None:
     """Drop the message."""
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Struct, frozen=True):
     """One input of one kind: its bytes as read, or what was scanned from a log.
 
     A log that holds several kinds, such as GC lines and benchmark results, yields an
@@ -32,12 +32,12 @@ class Input:
     """The label from `label=path`, else None."""
     path: str
     """The name to show: a path, a URL without password, or `standard input`."""
-    data: bytes = field(repr=False)
+    data: bytes
     """Bytes as read, still compressed; empty for a kind scanned from logs."""
     kind: KindId
     saved_to: str | None = None
     """Path of the saved copy of a fetched URL; None for local input."""
-    scanned: Any = field(default=None, repr=False)
+    scanned: Any = None
     """A log's content of this kind; None for a kind decoded from `data`."""
     of_folder: bool = False
     """Whether the argument was a folder that contains this file."""
@@ -45,6 +45,10 @@ class Input:
     """The run's index among the folders of one side, from 0; None if not in one."""
     unit: str = ""
     """The folder within a run's folder that holds one benchmark's files, or ""."""
+
+    def __repr__(self) -> str:
+        """Return the kind and the path; what was read would fill pages."""
+        return f"Input({self.kind!r}, {self.path!r})"
 
     def decompressed(self, max_size: int = DEFAULT_MAX_SIZE) -> bytes:
         """Return the bytes that loaders parse; raises what `decompress` raises."""
@@ -83,8 +87,7 @@ class SideInputs(NamedTuple):
     skipped: tuple[Skipped, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
+class ReadOptions(Struct, frozen=True):
     """How to read: limits on URLs and sizes, and where messages go.
 
     Raises UsageError: a limit is not positive.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from pprofdiff.errors import FetchError, FormatError, PprofDiffError, UsageError
 from pprofdiff.inputs.intake import take, take_bytes

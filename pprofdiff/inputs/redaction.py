@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from pprofdiff.inputs.model import SideInputs, Skipped
 from pprofdiff.inputs.places import without_login

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any
+
+from msgspec import Struct
 
 from pprofdiff.errors import FormatError
 from pprofdiff.inputs.model import (
@@ -30,8 +31,7 @@ _LARGE = 4 << 20
 _NAMED = 5
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Loaded:
+class Loaded(Struct, frozen=True, eq=False):
     """Two sides as read.
 
     `base` is None if it has no arguments. `notes` name files of unsupported kinds, one
@@ -44,8 +44,7 @@ class Loaded:
     unread: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Decoded:
+class Decoded(Struct, frozen=True, eq=False):
     """One side as read, and a line for each file that could not be read."""
 
     side: Side

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.kinds import KINDS, resolve
@@ -86,7 +87,8 @@ def trace_without_paths(trace: Trace) -> Trace:
         for pair in distinct.tolist()
     ]
     file = np.array(files, np.int32)[place.reshape(-1)]
-    return replace(trace, strings=tuple(strings), stacks=replace(stacks, file=file))
+    stacks = dataclasses.replace(stacks, file=file)
+    return dataclasses.replace(trace, strings=tuple(strings), stacks=stacks)
 
 
 def _placed(

@@ -7,9 +7,8 @@ stops, writes profiles and initialises packages. None of this is the program's w
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.inputs.gunzip import decompress

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, overload
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from pprofdiff.kinds import KindId
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 Content_co = TypeVar("Content_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Capture(Generic[Content_co]):
+class Capture(Struct, Generic[Content_co], frozen=True, eq=False):
     """One decoded input of one kind.
 
     Attributes
@@ -70,8 +70,7 @@ class HostSums(NamedTuple):
         return HostSums(*(a + b for a, b in zip(self, other, strict=True)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fleet:
+class Fleet(Struct, frozen=True, eq=False):
     """A fleet of hosts whose profiles are summed in a side's captures.
 
     A capture belongs to one host, or a fixed group of hosts, numbered by its
@@ -118,8 +117,7 @@ class HostGroup(NamedTuple):
     captures: tuple[Capture[Profile], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Side:
+class Side(Struct, frozen=True, eq=False):
     """The captures of one build, with its label.
 
     `fleet` is None unless the captures sum up profiles of many hosts. `settings` are

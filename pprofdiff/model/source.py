@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol
 
+from msgspec import Struct
+
 Origin = Literal["git", "folder", "module", "goroot", "here"]
 """Where a text was found: in git, a given folder, the module cache or GOROOT.
 
@@ -19,7 +21,7 @@ Origin = Literal["git", "folder", "module", "goroot", "here"]
 _SHORT = 9
 
 
-class SourceText(NamedTuple):
+class SourceText(Struct, frozen=True):
     """One source file: its path for display, its lines without line endings.
 
     `path` is relative to the root of the repository, folder or module. Texts with equal

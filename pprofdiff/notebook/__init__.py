@@ -9,9 +9,10 @@ is escaped in one place, the template engine.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from pprofdiff.errors import PprofDiffError
 from pprofdiff.plots.axes import shortened

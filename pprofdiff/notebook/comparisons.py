@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
+
+from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.traces import per
 from pprofdiff.analysis.profiles.diff import ProfileDiff

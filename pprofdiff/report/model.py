@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pprofdiff.analysis.account.building import account
 from pprofdiff.analysis.account.gc import GCAccount, gc_account
@@ -99,7 +101,7 @@ class ReportModel(NamedTuple):
         return self.comparison.profiles
 
 
-class Scope(NamedTuple):
+class Scope(Struct, frozen=True):
     """How much of a report to show.
 
     `granularity` is that of the rows: functions, lines or files. `joined` lists

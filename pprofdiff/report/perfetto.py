@@ -68,9 +68,7 @@ def render(report: ReportModel) -> Iterator[bytes]:
     """
     diff: TraceDiff | None = report.comparison.results.get("trace")
     if diff is None:
-        raise UsageError(
-            "a .perfetto.json needs execution traces on both sides"
-        )
+        raise UsageError("a .perfetto.json needs execution traces on both sides")
     return _document(diff)
 
 

@@ -8,9 +8,11 @@ so any label can be reworded.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import force_setattr, replace
 
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.gate.model import Verdict
@@ -80,8 +82,7 @@ STYLES: dict[SentenceRole, Literal["", "strong", "faint", "warn"]] = {
 _STRONG = frozenset(("group", "total", "mean"))
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One value or word of a row.
 
     `text` is the formatted value, without its mark; control characters are escaped.
@@ -107,7 +108,7 @@ class Cell:
     def __post_init__(self) -> None:
         """Escape control characters: a name must not move the cursor."""
         for name in ("text", "detail", "remark", "full"):
-            object.__setattr__(self, name, printable(getattr(self, name)))
+            force_setattr(self, name, printable(getattr(self, name)))
 
     @property
     def label(self) -> str:
@@ -122,8 +123,7 @@ class Cell:
         return f"{sign} {self.text} {self.suffix}".rstrip() if sign else self.label
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A heading, the role of the cells below it, and their alignment.
 
     `unit` is that of every value in the column, "" if each row has its own. If `signs`
@@ -138,7 +138,7 @@ class Column:
 
     def __post_init__(self) -> None:
         """Escape control characters: a label must not move the cursor."""
-        object.__setattr__(self, "text", printable(self.text))
+        force_setattr(self, "text", printable(self.text))
 
 
 def written(cell: Cell, column: Column) -> str:
@@ -156,8 +156,7 @@ def sides(labels: tuple[str, str], unit: str = "") -> tuple[Column, Column]:
     return Column(labels[0], "base", unit=unit), Column(labels[1], "new", unit=unit)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """Cells, one per column; `key` is stable and unique in the table.
 
     Rows of a `level` above 0 are parts of the nearest preceding row of a lower level.
@@ -174,8 +173,7 @@ class Row:
         return self.role in _STRONG
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
+class Table(Struct, frozen=True, eq=False, dict=True):
     """Rows under columns; one column has the role ``name``.
 
     `key` is what the table is about, such as ``groups`` or ``cum``; tables of costlier
@@ -220,8 +218,7 @@ class Table:
         return replace(self, rows=self.rows[:count])
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(Struct, frozen=True):
     """A paragraph; `key` says what it is about if a table could stand in its place.
 
     ``outcome`` says whether new is slower, ``warning`` how to read the rest,
@@ -234,7 +231,7 @@ class Sentence:
     key: str = ""
 
 
-class Heading(NamedTuple):
+class Heading(Struct, frozen=True):
     """A title above parts that have none of their own."""
 
     text: str
@@ -394,14 +391,14 @@ class Reason(NamedTuple):
         return f"{self.number}." if self.number else "-"
 
 
-class Footnote(NamedTuple):
+class Footnote(Struct, frozen=True):
     """A mark used in cells, and its meaning."""
 
     mark: str
     text: str
 
 
-class Footnotes(NamedTuple):
+class Footnotes(Struct, frozen=True):
     """The meaning of marks in the preceding tables."""
 
     notes: tuple[Footnote, ...]
@@ -414,7 +411,7 @@ class CodeLine(NamedTuple):
     tone: Tone = ""
 
 
-class Code(NamedTuple):
+class Code(Struct, frozen=True):
     """A function's source with the cost of its lines; `key` is unique.
 
     `notes` are its caveats.
@@ -426,7 +423,7 @@ class Code(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class Frame(NamedTuple):
+class Frame(Struct, frozen=True):
     """A function of a stack: whether it decides the category, or pays for it.
 
     `kind` says what a leaf does, "" for nothing in particular.
@@ -437,7 +434,7 @@ class Frame(NamedTuple):
     kind: str = ""
 
 
-class Stack(NamedTuple):
+class Stack(Struct, frozen=True):
     """A call stack, leaf first: formatted `cost` and `share`, category and its rule."""
 
     cost: str
@@ -459,14 +456,14 @@ class Rulings(NamedTuple):
         return f"{self.verdict.outcome}: {self.tripped}"
 
 
-class Step(NamedTuple):
+class Step(Struct, frozen=True):
     """A flag to try next, and what it shows."""
 
     flag: str
     what: str
 
 
-class Steps(NamedTuple):
+class Steps(Struct, frozen=True):
     """The flags to try next."""
 
     steps: tuple[Step, ...]
@@ -485,7 +482,7 @@ Part = SectionPart | Code | Heading | Reason | Rulings | Stack | Steps
 """What a report consists of."""
 
 
-class Tile(NamedTuple):
+class Tile(Struct, frozen=True):
     """A total at a glance: what is counted, ``base → new unit``, and how it changed.
 
     The change has the mark and tone of a cell.
@@ -496,8 +493,7 @@ class Tile(NamedTuple):
     change: Cell
 
 
-@dataclass(frozen=True, eq=False)
-class Section:
+class Section(Struct, frozen=True, eq=False, dict=True):
     """What a report shows of one comparison.
 
     `kind` is that of the evidence, `id` is stable within the report. `title`,
@@ -522,7 +518,7 @@ class Section:
     title: str
     measure: str
     compared: Any
-    build: Callable[[], Iterable[SectionPart]] = field(repr=False)
+    build: Callable[[], Iterable[SectionPart]]
     mode: str = ""
     short: str = ""
     unit: str = ""
@@ -532,9 +528,7 @@ class Section:
     instead: str = ""
     noise: bool | None = None
     unchanged: bool = False
-    short_parts: Callable[[int, int], Iterable[SectionPart]] | None = field(
-        default=None, repr=False
-    )
+    short_parts: Callable[[int, int], Iterable[SectionPart]] | None = None
 
     @cached_property
     def parts(self) -> tuple[SectionPart, ...]:

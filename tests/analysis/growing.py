@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides

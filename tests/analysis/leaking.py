@@ -10,8 +10,9 @@ import re
 import subprocess
 import tempfile
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from pprofdiff.model.profiles.profile import ValueType
 from tests.analysis.growing import CAPTURES, goroutines

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.rules.marking import marking

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pprofdiff.analysis.call_tree import (
     NO_CATEGORY,

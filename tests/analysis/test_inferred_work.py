@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.inferred_work import inferred_work

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from pprofdiff.analysis.gate.rules import Gate
 from pprofdiff.analysis.run_order import fleet_caveats, started_first, taken_in_turns

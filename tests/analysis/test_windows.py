@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.side import measure

@@ -109,10 +109,12 @@ def test_a_side_without_the_key():
     )
     from dataclasses import replace
 
+    from msgspec import structs
+
     from pprofdiff.model.profiles.profile import Labels
 
     d = pprofdiff.diff(
-        replace(base, data=replace(base.data, labels=Labels.none())), new
+        replace(base, data=structs.replace(base.data, labels=Labels.none())), new
     )
     frame = d.labels.set_index("value")
     assert frame.loc["", "base"] == d.data.totals[0]

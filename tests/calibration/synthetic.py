@@ -7,11 +7,12 @@ factor, its samples are Poisson counts, and its time is the CPU that was really 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 
 import numpy as np
+from msgspec.structs import replace
 
 from pprofdiff.api import load
 from pprofdiff.model.profiles.merge import merge

@@ -1,9 +1,9 @@
 """One source built in several ways (`tests/workloads/checks`): said first, in one line."""
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from pprofdiff.inputs.buildinfo import build_settings
 from pprofdiff.model.profiles.profile import Mapping

@@ -7,11 +7,12 @@ the stacks of a real program with those shares.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.loaders.profiles.encode import compress, encode

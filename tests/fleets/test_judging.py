@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.judge.run_spread import RunCounts, spread_of

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from pprofdiff.fleets import sides
 from pprofdiff.fleets.combine import combine, tree

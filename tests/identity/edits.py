@@ -7,12 +7,13 @@ import re
 import string
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from posixpath import basename
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from msgspec.structs import replace
 
 from pprofdiff.goruntime.names import (
     is_runtime_like,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pprofdiff.identity.deciding import identify
 from tests.analysis.building import given, profile, profiles

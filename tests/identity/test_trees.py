@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pprofdiff.analysis.source.declarations import trees_of
 from pprofdiff.identity.deciding import identify
@@ -90,8 +91,7 @@ class Built:
         for row, name in enumerate(names):
             strings.append(self.files.get(name, "/elsewhere/x.go"))
             made.functions.filename[row] = len(strings) - 1
-        object.__setattr__(made, "strings", strings)
-        return made
+        return replace(made, strings=tuple(strings))
 
 
 def decided(tmp_path, base, new, *, how="folder"):
@@ -324,7 +324,7 @@ def test_a_dependency_of_two_versions_is_read_from_the_module_cache(
             s.replace("/build/shop", f"/go/pkg/mod/example.com/shop@{version}")
             for s in side.profile.strings
         ]
-        object.__setattr__(side.profile, "strings", strings)
+        side.profile = replace(side.profile, strings=strings)
         sides.append(side.profile)
     monkeypatch.setenv("GOMODCACHE", str(cache))
     own = written(tmp_path / "own", {"go.mod": "module example.com/own\n"})

@@ -157,6 +157,8 @@ def test_hostile_labels_are_text(kind, hostile):
 def test_hostile_functions_are_text(hostile):
     from dataclasses import replace
 
+    from msgspec import structs
+
     base, new = (
         pprofdiff.load(DATA / DIFFS["allocs"].format(side)) for side in ("base", "new")
     )
@@ -166,7 +168,7 @@ def test_hostile_functions_are_text(hostile):
         return tuple(hostile if s == name else s for s in strings)
 
     spoilt = [
-        replace(p, data=replace(p.data, strings=renamed(p.data.strings)))
+        replace(p, data=structs.replace(p.data, strings=renamed(p.data.strings)))
         for p in (base, new)
     ]
     found = Parsed(pprofdiff.diff(*spoilt)._repr_mimebundle_()["text/html"])

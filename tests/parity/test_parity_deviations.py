@@ -6,9 +6,8 @@ we do, the deviation is gone, and so is the need for its number.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from pprofdiff.report.pprof import top as pprof_top
 from tests.building import CPU, MAIN, MS, Frame, Place, Sample, built, cpu, parsed

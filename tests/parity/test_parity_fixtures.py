@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from pprofdiff.errors import IncompatibleProfilesError
 from pprofdiff.model.profiles.merge import merge

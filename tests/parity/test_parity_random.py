@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pprofdiff.analysis.profiles.filters import Filters, filtered, pruned_frames
 from tests.building import CPU

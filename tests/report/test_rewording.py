@@ -9,11 +9,11 @@ which begin sentences and which nonsense has none of.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import product
 
 import pytest
 from markupsafe import escape
+from msgspec.structs import replace
 
 import pprofdiff
 from pprofdiff.goruntime import rules as goruntime
@@ -104,7 +104,8 @@ class Words:
 
     def tile(self, tile):
         """Return a tile in nonsense."""
-        return tile._replace(
+        return replace(
+            tile,
             name=self.of(tile.name),
             values=self.of(tile.values),
             change=self.cell(tile.change),
@@ -243,7 +244,7 @@ def other_labels(monkeypatch):
     """Give every group and category of runtime costs, and every detail, another name."""
     known = goruntime.rules()
     groups = tuple(
-        g._replace(label=f"ጀ{i}", detail=f"ጄ{i}" if g.detail else "")
+        replace(g, label=f"ጀ{i}", detail=f"ጄ{i}" if g.detail else "")
         for i, g in enumerate(known.groups)
     )
     labels = {c: f"ጅ{i}" for i, c in enumerate(known.category_labels)}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from typing import NamedTuple
+
+from msgspec import Struct
 
 Bounds = tuple[float, float]
 """The (low, high) bounds of a delta."""
@@ -70,8 +71,7 @@ def in_part(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Account:
+class Account(Struct, frozen=True, eq=False, dict=True):
     """A change in parts.
 
     Attributes

@@ -8,10 +8,12 @@ of configuration are listed next to the tables.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import inf
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pprofdiff.analysis.benchmarks.units import Better, better, tidy
 from pprofdiff.analysis.figures.estimate import Estimate
@@ -56,8 +58,7 @@ _Results = list[tuple[int, Result]]
 _ByRun = tuple[tuple[float, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BenchmarkRow:
+class BenchmarkRow(Struct, frozen=True):
     """One benchmark in one unit; a side is None if it was not measured.
 
     `name` is as printed, without ``Benchmark`` and the ``-P`` of GOMAXPROCS; `procs` is
@@ -81,7 +82,7 @@ class BenchmarkRow:
     change: Change | None
     notes: tuple[str, ...]
     # No figure of the table depends on which output a value comes from.
-    runs: tuple[_ByRun, _ByRun] = field(default=((), ()), compare=False)
+    runs: tuple[_ByRun, _ByRun] = ((), ())
     of_turns: Estimate[float | None] | None = None
 
     @property
@@ -188,8 +189,7 @@ class ConfigDifference(NamedTuple):
     new: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BenchmarkDiff:
+class BenchmarkDiff(Struct, frozen=True):
     """The benchmarks of two builds, one table per unit.
 
     `differences` are configuration lines that may make a comparison misleading. `torn`

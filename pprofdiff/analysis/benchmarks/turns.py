@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.benchmarks.times import (
@@ -43,8 +43,7 @@ _MOST = 0.1, 0.9
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Turns:
+class Turns(Struct, frozen=True, eq=False):
     """Each benchmark's values of both sides, turn by turn.
 
     `names` are in the order of their first lines. `seconds` is time per op of (base,

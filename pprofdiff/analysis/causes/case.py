@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from pprofdiff.analysis.causes.cpu import CPUComparison, load_of
 from pprofdiff.analysis.causes.one_sided import OneSided, work_of_one_side
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.traces.states import StateName
 
 
-@dataclass(frozen=True, eq=False)
-class Case:
+class Case(Struct, frozen=True, eq=False, dict=True):
     """Both sides' evidence, as rules read it."""
 
     comparison: Comparison

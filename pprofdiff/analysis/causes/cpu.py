@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.finding import Claim, Direction, Explained, Fact
@@ -79,8 +79,7 @@ def cum_of(diff: ProfileDiff, side: int, kept: Mask | None) -> Column:
     return cum
 
 
-@dataclass(frozen=True, eq=False)
-class CPUComparison:
+class CPUComparison(Struct, frozen=True, eq=False, dict=True):
     """CPU profiles with samples on both sides; functions are rows of their union.
 
     `model` judges raw CPU time, with one run a side by counting alone: the sizes and

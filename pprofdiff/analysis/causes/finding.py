@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.wording import Span, read
@@ -49,8 +49,7 @@ class Fact(NamedTuple):
     unit: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Claim:
+class Claim(Struct, frozen=True, eq=False):
     """Which samples of the CPU profiles a finding covers: bool, one per sample."""
 
     base: NDArray[np.bool_]

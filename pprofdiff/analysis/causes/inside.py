@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.cpu import CPUComparison
@@ -36,8 +36,7 @@ class Root(NamedTuple):
     value: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OneSidedWork:
+class OneSidedWork(Struct, frozen=True, eq=False):
     """Roots of one side (0: gone, 1: new), and which samples are under each.
 
     `passing` are roots that call code which ran without them: it does not count here.

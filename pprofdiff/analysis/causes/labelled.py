@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
@@ -61,8 +61,7 @@ class _InProfile(NamedTuple):
     sides: tuple[Column, Column]
 
 
-@dataclass(frozen=True, eq=False)
-class _Values:
+class _Values(Struct, frozen=True, eq=False, dict=True):
     """The values of one label in all profiles that have it."""
 
     case: Case

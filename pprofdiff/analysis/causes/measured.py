@@ -7,11 +7,11 @@ where, and every allocated object.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from math import inf, log
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison, explained
@@ -703,7 +703,7 @@ def _of_site(
         of_site, said = own.within(cpu.of_groups(*_COSTS_OF_ALLOCATION)), ""
         if _row_changed(cpu, own):
             said = f"Its CPU: {cpu.words(*cpu.sums(own))} flat with library code."
-            # The reader sees that row: if it is mostly allocation, the cause has it all.
+            # The reader sees that row: if it is mostly allocation, all is the cause's.
             if cpu.delta(of_site) * cpu.delta(own) > MOST * cpu.delta(own) ** 2:
                 of_site = own
         delta, marked = cpu.delta(of_site), cpu.mark(of_site)

@@ -13,9 +13,9 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import (
@@ -96,8 +96,7 @@ _CAVEATS = ("machine-busy",)
 _DEFECTS = ("goroutine-leak",)
 
 
-@dataclass(eq=False)
-class _Node:
+class _Node(Struct, eq=False, dict=True):
     """A finding with its consequences."""
 
     finding: Finding

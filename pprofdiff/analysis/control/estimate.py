@@ -25,12 +25,12 @@ outside shares it, or if a goroutine calls the function over and over
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import exp, inf, log
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.control.rows import ControlRows, control_rows
@@ -114,8 +114,7 @@ class Control(NamedTuple):
         return self.kept >= _MAJORITY and self.dispersion <= _AGREED
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Readings:
+class _Readings(Struct, frozen=True, eq=False):
     """One entry per reading: fit, log ratio, and total weight of the unchanged rows."""
 
     chi_square: Floats
@@ -162,8 +161,7 @@ def _control(diff: ProfileDiff) -> Control | None:
     return estimated._replace(holds=not reason, reason=reason)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Whole:
+class _Whole(Struct, frozen=True, eq=False):
     """All samples of (base, new), and their run-to-run variation beyond counting.
 
     `unvoted` is the variance of the log ratio of totals due to code that has no vote.
@@ -203,8 +201,7 @@ def _whole(diff: ProfileDiff, model: CountModel) -> _Whole:
     return _Whole(totals, runs * spread, runs, by_run)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Agreement:
+class _Agreement(Struct, frozen=True, eq=False):
     """The readings without plain changes; `plain` marks the rows of those.
 
     `weights` and `variance` are per row; `variance` is that of the log ratio, including

@@ -9,9 +9,9 @@ counts as the caller.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.counts import CountModel
@@ -50,8 +50,7 @@ _CODE = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Changes:
+class Changes(Struct, frozen=True, eq=False):
     """Non-empty sets of rows: ``items[i]`` (ascending) is a row of set ``of_item[i]``.
 
     Sparse, because most sets have a few of hundreds of rows, and the search reads every
@@ -91,8 +90,7 @@ class Changes:
         return inside
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ControlRows:
+class ControlRows(Struct, frozen=True, eq=False):
     """Rows of code with at least 40 samples over both sides, and how they relate.
 
     A row is a function in one calling context, including callees too small to be rows.

@@ -11,11 +11,12 @@ variation would, is unknown.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.calibration import (
@@ -39,8 +40,7 @@ Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class _Parts:
+class _Parts(Struct, frozen=True, eq=False, dict=True):
     """The components of the variance of scaled rows.
 
     `own` is the variance of each row alone, `common` what all rows of a run share:

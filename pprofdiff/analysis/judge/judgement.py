@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 Mark = Literal["more", "less", "noise", "unknown"]
@@ -19,8 +19,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
-class Runs(Generic[V]):
+class Runs(Struct, Generic[V], frozen=True, eq=False, dict=True):
     """Both sides' values of one measure, run by run; each side has at least one run.
 
     A run's value depends on the measure: a column of raw counts by row, the durations
@@ -85,8 +84,7 @@ class Change(NamedTuple):
         return self.mark in ("more", "less")
 
 
-@dataclass(frozen=True, eq=False)
-class Judgement:
+class Judgement(Struct, frozen=True, eq=False, dict=True):
     """Many rows judged together; every column has one entry per row.
 
     `delta`, `low` and `high` (float64) are scaled; bounds are NaN if the measure's

@@ -20,10 +20,11 @@ used instead (`one_run`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from math import exp, inf, log, sqrt
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.calibration import (
@@ -48,8 +49,7 @@ _LEAST, _COUNTING = 10.0, 5.0
 _ROWS = 10
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
+class Pairs(Struct, frozen=True, eq=False, dict=True):
     """Which runs of both sides are of one host.
 
     `base` and `new` are the index of each run (int64) among the `hosts` hosts of either
@@ -70,8 +70,7 @@ class Pairs:
         return cls(old, now, len(places))
 
 
-@dataclass(frozen=True, eq=False)
-class RunSpread:
+class RunSpread(Struct, frozen=True, eq=False, dict=True):
     """How far sums over runs may differ.
 
     `dispersion` is the variance of a count ÷ its mean: φ. `shared` is the variance of a
@@ -147,8 +146,7 @@ def one_run(totals: tuple[float, float], ratio: float) -> RunSpread:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class RunCounts:
+class RunCounts(Struct, frozen=True, eq=False, dict=True):
     """One side's samples by row and run, and each run's exposure (float64).
 
     If nothing changes, a run's total is proportional to its exposure, such as the

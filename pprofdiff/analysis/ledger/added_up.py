@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from pprofdiff.analysis.benchmarks.times import allocated_by_benchmark
 from pprofdiff.analysis.ledger.units import REST, UnitOfWork

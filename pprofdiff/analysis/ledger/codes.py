@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.goruntime.classify import classify, compile_traits
@@ -16,8 +15,7 @@ Column = NDArray[np.int64]
 Index = NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ends:
+class Ends(Struct, frozen=True, eq=False):
     """The functions at the end of each stack, one element per sample.
 
     Both columns (int32) are rows of the side's `SideRows`, -1 for none:
@@ -31,8 +29,7 @@ class Ends:
     owner: Index
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Attribution(Ends):
+class Attribution(Ends, frozen=True, eq=False):
     """The attribution of each sample of a CPU profile, one element per sample.
 
     `category`, `rule` (int16) and `leaf_kind` (int8) index the tables of
@@ -83,8 +80,8 @@ class Marker:
         kind = type(self._parts[0])
         return kind(
             *(
-                np.concatenate([getattr(part, field.name) for part in self._parts])
-                for field in fields(kind)
+                np.concatenate([getattr(part, name) for part in self._parts])
+                for name in kind.__struct_fields__
             )
         )
 

@@ -6,9 +6,9 @@ Sums match those of ``go tool pprof`` (internal/graph of github.com/google/pprof
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.model.csr import (
@@ -156,8 +156,7 @@ def _flat_and_cum(
     return flat.T.astype(np.int64), cum.T.astype(np.int64)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Edges:
+class Edges(Struct, frozen=True, eq=False):
     """Calls between nodes, one row per (caller, callee) pair.
 
     `caller` and `callee` are int64 nodes. `weight` (int64) is the sum of the samples in

@@ -15,10 +15,10 @@ were known to 1%; the others ran once more, at most 1.8 times as often.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.benchmarks.times import (

@@ -8,10 +8,10 @@ comparison, since a sample without a value in a dimension has the code -1.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.judgement import Runs
@@ -84,8 +84,7 @@ class Dimension(NamedTuple):
     sides: tuple[Ids, Ids]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class View:
+class View(Struct, frozen=True, eq=False):
     """Raw sums by some dimensions: a row per combination of codes, ascending.
 
     `codes` are int64 columns by dimension. `base` and `new` (int64) are sums of raw

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import exp, log
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from pprofdiff.analysis.benchmarks.times import BenchmarkKey
 from pprofdiff.analysis.figures.estimate import Estimate
@@ -267,8 +267,7 @@ class Together(NamedTuple):
     allocate_alike: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
+class Outcome(Struct, frozen=True, eq=False, dict=True):
     """The result of a whole comparison.
 
     `measures` are the figures, the one that the verdict rests on first; empty if the
@@ -282,10 +281,11 @@ class Outcome:
     changed significantly and `alike` is None; None otherwise, if it is not significant,
     or if another figure explains it. `shares` means that shares of CPU are compared
     because the operation count is unknown; `untimed` that all profiles only count
-    samples, `of_goroutines` that they add up goroutines, idle ones too. `busy` is the share of CPU samples that shows the machine to be busy, if
-    time would decide and too few runs show how much it varies then; else None.
-    `together` is how the benchmarks behind the verdict changed, if a busy or throttled
-    machine may be the cause; else None.
+    samples, `of_goroutines` that they add up goroutines, idle ones too. `busy` is the
+    share of CPU samples that shows the machine to be busy, if time would decide and too
+    few runs show how much it varies then; else None. `together` is how the benchmarks
+    behind the verdict changed, if a busy or throttled machine may be the cause; else
+    None.
 
     `counted` are allocations per op of interleaved benchmarks. `units` are the cost per
     op of each of several benchmarks, in the order in which they ran; `rest` is the

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.caveat import Caveat
@@ -75,8 +76,7 @@ _UNSCALED = ("values", "_samples", "totals", "ledger")
 _TIMES = ("nanoseconds", "microseconds", "milliseconds", "seconds")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ProfileDiff:
+class ProfileDiff(Struct, frozen=True, eq=False, dict=True, weakref=True):
     """The difference between two sides in one sample type.
 
     `base_column` and `new_column` are the compared columns of each side's values. Sums

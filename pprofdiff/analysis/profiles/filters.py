@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.errors import UsageError

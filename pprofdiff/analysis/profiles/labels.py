@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.judgement import Judgement, Runs
@@ -179,8 +179,7 @@ _MOST_ASKED = 10_000
 _COVERS = 0.5
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ByLabel:
+class ByLabel(Struct, frozen=True, eq=False):
     """The values of one label, judged together.
 
     `values` includes "" for samples without the key, if any. `sides` has the position

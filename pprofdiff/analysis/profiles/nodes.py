@@ -8,11 +8,12 @@ are one node unless the granularity includes the file.
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.errors import UsageError
@@ -37,8 +38,7 @@ Values = NDArray[np.int64]
 _SELF = ("/proc/self/cwd/./", "/proc/self/cwd/")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Nodes:
+class Nodes(Struct, frozen=True, eq=False):
     """The distinct nodes of a profile at one granularity, one row each.
 
     `name`, `file` and `binary` are tuples of str; `line`, `column` and `start_line` are

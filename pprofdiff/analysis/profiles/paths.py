@@ -6,9 +6,9 @@ among the heaviest overall, and its extensions cannot either: its stacks stop th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.model.csr import sums
@@ -24,8 +24,7 @@ DEEPEST = 4096
 _CELLS_AN_ITEM = 8
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Stacks:
+class Stacks(Struct, frozen=True, eq=False):
     """One side's samples that have a value, as stacks of numbered functions.
 
     One element per stack: `sample`, the sample's index in the profile; `values`; `leaf`
@@ -77,8 +76,7 @@ class Stacks:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Paths:
+class Paths(Struct, frozen=True, eq=False):
     """The paths met while searching for the heaviest, callers first.
 
     One element per path; path 0 is the empty one, of depth -1: `parent`, `depth`, the
@@ -100,8 +98,7 @@ class Paths:
     ended: tuple[NDArray[np.bool_], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Level:
+class _Level(Struct, frozen=True, eq=False):
     """Paths of one depth that were among the heaviest when they were met."""
 
     parent: Column
@@ -109,8 +106,7 @@ class _Level:
     weight: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Front:
+class _Front(Struct, frozen=True, eq=False):
     """A side's stacks that are still being followed, each at one of its frames.
 
     `path` is the callers' path, counted from the first path of its depth; `place` is

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
 from posixpath import basename
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.counts import CountModel
@@ -41,8 +42,7 @@ Granularity = Literal["functions", "lines", "files", "packages"]
 Key = Callable[[int], Hashable | None]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SideRows:
+class SideRows(Struct, frozen=True, eq=False):
     """One side's rows at a granularity.
 
     `names` are for display. `files` is the source file of each row, ``""`` if it is not
@@ -167,8 +167,7 @@ def first_lines(profile: Profile) -> dict[tuple[str, str], int]:
     }
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SampleValues:
+class SampleValues(Struct, frozen=True, eq=False):
     """One side's samples and their values per run: int64 of shape (samples, runs).
 
     `keys` identify its functions and packages across both sides.
@@ -179,8 +178,7 @@ class SampleValues:
     keys: SideKeys = SAME_NAMES.sides[1]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PairedRows:
+class PairedRows(Struct, frozen=True, eq=False):
     """The rows of both sides as one list, their union, and its table.
 
     Rows that are paired are one row of the union. `names` are the display names of the
@@ -284,8 +282,7 @@ def pair_rows(
     return PairedRows(names, sides, union, table.take(valued), valued, own, ends)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _SummedRows:
+class _SummedRows(Struct, frozen=True, eq=False):
     """One side's rows with flat and cum: int64 of shape (rows, runs).
 
     `own` marks the program's own code (bool by row); `ends` says where each stack ends,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.run_spread import RunCounts
@@ -24,8 +25,7 @@ from pprofdiff.model.side import Capture
 _TOO_LARGE = float(1 << 63)
 
 
-@dataclass(frozen=True, eq=False)
-class ProfileSide:
+class ProfileSide(Struct, frozen=True, eq=False, dict=True):
     """One side's profile of one kind.
 
     `profile` merges all runs by pprof's rules, without the frames it says to drop.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.counts import CountModel
@@ -31,8 +32,7 @@ STATUSES: tuple[Status, ...] = ("both", "new", "gone")
 """Whether both sides have a row, only new, or only base; see `Table.status`."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class Table(Struct, frozen=True, eq=False):
     """One row for each function (or line, file, package, stack) that has a value.
 
     `noun` is the word for a row: function, line, file, package or stack. `names` are

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from pprofdiff.model.source import Commit
 
 
@@ -52,7 +54,7 @@ class ChangedLines(NamedTuple):
         return f"{self.start}{last}"
 
 
-class RelatedLines(NamedTuple):
+class RelatedLines(Struct, frozen=True):
     """Changed lines of a function that calls an unchanged one, or is called by it.
 
     `function` is the unchanged one; `calls` is set if the changed one calls it.

@@ -7,10 +7,10 @@ write: packed and unpacked numbers, sparse ids, unknown fields.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.errors import DamagedError
@@ -38,7 +38,7 @@ from pprofdiff.model.profiles.profile import (
 _SAMPLES_AT_ONCE = 1 << 14
 
 
-class _Shape(NamedTuple):
+class _Shape(Struct, frozen=True):
     """A message's fields in the form of `wire.scan`, and those of nested messages.
 
     `nested` is the number of the field that holds nested messages, 0 for none.
@@ -260,8 +260,7 @@ def _positive(number: int) -> int | None:
     return number if number > 0 else None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Samples:
+class _Samples(Struct, frozen=True, eq=False):
     """Decoded samples: stack depths, stack items, values and labels."""
 
     depths: NDArray[np.int64]
@@ -294,8 +293,7 @@ def _joined(parts: list[_Samples], types: int) -> _Samples:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Table:
+class _Table(Struct, frozen=True, eq=False):
     """Messages of one kind, and the positions of their fields.
 
     `owner` is the message of each nested message, and `columns` are the fields of the

@@ -9,9 +9,8 @@ because every byte below 0x80 ends a number.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 Positions = NDArray[np.int64]
@@ -29,8 +28,7 @@ _WIRES: dict[int, tuple[int, ...]] = {0: (0,), 2: (2,), -2: (2, 0), _UNKNOWN: ()
 _UNREADABLE = 7
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Messages:
+class Messages(Struct, frozen=True, eq=False):
     """Messages in one buffer: message i is ``data[first[i]:last[i]]``.
 
     `data` (uint8) has 16 zero bytes after the last message.
@@ -41,8 +39,7 @@ class Messages:
     last: Positions
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Occurrences:
+class Occurrences(Struct, frozen=True, eq=False):
     """The positions of one field in the messages, one per occurrence, in file order.
 
     ``owner[k]`` is the message. The bytes ``first[k]:last[k]`` of its buffer are the

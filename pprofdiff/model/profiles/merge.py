@@ -8,10 +8,10 @@ samples with the same stack and labels. Samples whose values are all 0 are dropp
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.model.csr import (

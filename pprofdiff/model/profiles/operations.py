@@ -7,8 +7,9 @@ A comment ``operations: N`` or ``operations: N of NAME`` records it, as written 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from pprofdiff.model.profiles.profile import Profile
 

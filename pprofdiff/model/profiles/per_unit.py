@@ -7,10 +7,11 @@ tables and stacks: a unit adds only its values to memory, not its stacks.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.model.csr import grouped, offsets_of, sums

@@ -7,11 +7,12 @@ positions, and strings by positions in `Profile.strings`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.errors import UsageError
@@ -28,16 +29,14 @@ _UNKNOWN = "<unknown>"
 _EXACT = 1 << 53
 
 
-@dataclass(frozen=True, slots=True)
-class ValueType:
+class ValueType(Struct, frozen=True):
     """What a number counts and its unit, such as cpu in nanoseconds."""
 
     type: str
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(Struct, frozen=True):
     """One mapped file of the process: the program itself comes first."""
 
     start: int = 0
@@ -51,8 +50,7 @@ class Mapping:
     has_inline_frames: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Functions:
+class Functions(Struct, frozen=True, eq=False):
     """Functions, one row each.
 
     `name`, `system_name`, `filename` are int32 positions in `Profile.strings`;
@@ -69,8 +67,7 @@ class Functions:
         return len(self.name)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Locations:
+class Locations(Struct, frozen=True, eq=False):
     """Program locations with their lines, innermost inlined function first.
 
     `address` uint64; `mapping` int32 position in `Profile.mappings` or -1; `folded`
@@ -93,8 +90,7 @@ class Locations:
         return len(self.address)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Labels:
+class Labels(Struct, frozen=True, eq=False):
     """The samples' labels, one row each, in sample order.
 
     `sample` int64, increasing; `key`, `text`, `unit` int32 positions in
@@ -125,8 +121,7 @@ class Labels:
         return cls(column, index, index, column, index)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Frames:
+class Frames(Struct, frozen=True, eq=False):
     """Stacks as frames, leaf first; an inlined function is a separate frame.
 
     Frame j of stack i is ``line[offsets[i] + j]``: the row of one line in
@@ -138,8 +133,7 @@ class Frames:
     line: Index
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Profile:
+class Profile(Struct, frozen=True, eq=False):
     """One profile: samples of stacks with an int64 value for each sample type.
 
     Stack i is ``stack_locations[stack_offsets[i]:stack_offsets[i+1]]``, leaf first

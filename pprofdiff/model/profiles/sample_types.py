@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import replace
 
 from pprofdiff.errors import IncompatibleProfilesError
 from pprofdiff.model.profiles.profile import Profile, ValueType

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import replace
 from itertools import groupby
 from math import isfinite
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from pprofdiff.plots.axes import shortened
 from pprofdiff.report.html.furthest import has_moved, moved_furthest

@@ -6,10 +6,11 @@ The tables are those of the text report, so the two cannot disagree.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from typing import NamedTuple
 from urllib.parse import quote
+
+from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.table import changed
 from pprofdiff.analysis.profiles.diff import ProfileDiff

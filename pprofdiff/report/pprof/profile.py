@@ -7,8 +7,9 @@ Base's samples are negated and labeled ``pprof::base``, as ``go tool pprof -prot
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Literal
+
+from msgspec.structs import replace
 
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.loaders.profiles.encode import compress, encode

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from pprofdiff.analysis.causes.finding import Explained, Finding, Findings
 from pprofdiff.analysis.policy import COVERS
@@ -21,7 +22,7 @@ _SHOWN = 5
 _FIRST = "not-comparable"
 
 
-class Why(NamedTuple):
+class Why(Struct, frozen=True):
     """Findings as the report shows them; all fields are empty if there are none.
 
     `warnings` say how to read the rest, `reasons` are shown in full, `rest` names what

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from pprofdiff.analysis.account.gc import GCAccount
 from pprofdiff.analysis.causes.sites import BYTE

@@ -7,9 +7,10 @@ cannot be mistaken for one another.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from math import floor, log, log10
+
+from msgspec.structs import replace
 
 from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.gclogs.catalogue import RATES, SUMS, Form, LogFigure

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from pprofdiff.analysis.profiles.scaling import change_scale_of
 from pprofdiff.goruntime.names import is_runtime_like

@@ -63,9 +63,7 @@ def outcome_text(outcome: Outcome) -> OutcomeText:
         if outcome.untimed:
             headline = "No outcome: samples are counted, not timed"
         if outcome.of_goroutines:
-            headline = (
-                "No outcome: goroutines are added up, also idle ones"
-            )
+            headline = "No outcome: goroutines are added up, also idle ones"
     elif not first.more_is:
         headline = f"No outcome: {_amount(first)}"
     elif outcome.units:

@@ -7,8 +7,10 @@ becomes an indent, a mark a sign, a role a style. No text is parsed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from pprofdiff.analysis.gate.model import Outcome
 from pprofdiff.report.rows import (
@@ -47,8 +49,7 @@ _STACK_INDENT = 4
 _WORDS: frozenset[ColumnRole] = frozenset(("name", "source", "side", "text"))
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """Text after `indent` spaces, in a style.
 
     `aside` follows the text, which takes precedence if there is no room for both.
@@ -61,8 +62,8 @@ class Word:
 
     def __post_init__(self) -> None:
         """Escape control characters: a name must not move the cursor."""
-        object.__setattr__(self, "text", printable(self.text))
-        object.__setattr__(self, "aside", printable(self.aside))
+        force_setattr(self, "text", printable(self.text))
+        force_setattr(self, "aside", printable(self.aside))
 
     @property
     def whole(self) -> str:
@@ -71,8 +72,7 @@ class Word:
         return f"{' ' * self.indent}{self.text}{aside}"
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(Struct, frozen=True):
     """Text that is wrapped to the available width, after a hanging `lead`.
 
     With `most`, it has at most that many lines: as many sentences as fit, or, for a
@@ -87,16 +87,16 @@ class Paragraph:
 
     def __post_init__(self) -> None:
         """Escape control characters: a name must not move the cursor."""
-        object.__setattr__(self, "text", printable(self.text))
+        force_setattr(self, "text", printable(self.text))
 
 
-class Stanza(NamedTuple):
+class Stanza(Struct, frozen=True):
     """Paragraphs without an empty line between them."""
 
     paragraphs: tuple[Paragraph, ...]
 
 
-class Lines(NamedTuple):
+class Lines(Struct, frozen=True):
     """Lines that are never wrapped, such as commands.
 
     A line that does not fit loses its end, or its middle if `names`.
@@ -106,7 +106,7 @@ class Lines(NamedTuple):
     names: bool = False
 
 
-class Grid(NamedTuple):
+class Grid(Struct, frozen=True):
     """A table: headings, rows of words, and how columns align (``<`` or ``>``).
 
     Columns of `words` shrink on a narrow terminal; the one at `flexible` names rows.
@@ -120,7 +120,7 @@ class Grid(NamedTuple):
     words: frozenset[int]
 
 
-class Close(NamedTuple):
+class Close(Struct, frozen=True):
     """Blocks without an empty line between them, such as a title and its table."""
 
     blocks: tuple[Paragraph | Stanza | Lines | Grid, ...]

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from pprofdiff.report.text.fitting import (
     broken,
     clipped,
@@ -43,7 +45,7 @@ Span = tuple[str, Style]
 Line = tuple[Span, ...]
 
 
-class Page(NamedTuple):
+class Page(Struct, frozen=True):
     """How wide text is: sentences always, tables and names only if they must `fit`."""
 
     width: int

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pprofdiff.analysis.control.about_work import at_about_equal_work
 from pprofdiff.analysis.control.totals import total_noise

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from pprofdiff.analysis.control.totals import ratio_of_totals, total_noise
 from pprofdiff.analysis.judge.totals import InTurns

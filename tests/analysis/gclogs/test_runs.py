@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 
 import pytest
+from msgspec.structs import replace
 
 from pprofdiff.analysis.gclogs.catalogue import RATES, SUMS
 from pprofdiff.analysis.gclogs.compare import JUDGED, compare_logs

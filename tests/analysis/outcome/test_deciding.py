@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pprofdiff.analysis.judge.totals import Ratio
 from pprofdiff.analysis.outcome.deciding import _tightest, outcome

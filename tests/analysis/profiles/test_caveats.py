@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from pprofdiff.analysis.profiles.diff import compare
 from pprofdiff.analysis.profiles.side import side

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from itertools import pairwise
 from typing import get_args
 
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pprofdiff.analysis.profiles.dimensions import paid_by_site
 from pprofdiff.analysis.profiles.filters import Filters, filtered

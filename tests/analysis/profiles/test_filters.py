@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pprofdiff.analysis.ledger.graph import flat_and_cum
 from pprofdiff.analysis.profiles.filters import (

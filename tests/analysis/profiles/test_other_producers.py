@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 import pprofdiff
 from pprofdiff.analysis.profiles.kinds import is_of_go, kind_name, primary_column

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections import Counter
-from dataclasses import fields
 from itertools import takewhile
 
 import numpy as np
@@ -62,9 +61,9 @@ def meant(diff, budget):
         (depth, names[name] if name >= 0 else None, folded, base, new, ids[category])
         for depth, _, name, folded, base, new, category in zip(
             *(
-                getattr(tree, field.name).tolist()
-                for field in fields(tree)
-                if field.name != "self_runs"
+                getattr(tree, name).tolist()
+                for name in tree.__struct_fields__
+                if name != "self_runs"
             ),
             strict=True,
         )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from pprofdiff.loaders.profiles.encode import encode
 from pprofdiff.report.model import report_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.profiles.harness import of_operations

@@ -7,10 +7,10 @@ have no go statements: a finding names the function that a goroutine started wit
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from pprofdiff.analysis.causes.sites import BYTE
 from pprofdiff.analysis.judge.scaling import Normalization
@@ -28,7 +28,7 @@ _HARDLY = 0.001
 _OF_OBJECTS = Column("objects", "pair"), Column("mean size", "pair")
 
 
-class PerOp(NamedTuple):
+class PerOp(Struct, frozen=True):
     """What is known of sites that benchmarks call.
 
     A site with fewer objects per op than `least_objects` has none in the table: they
@@ -97,7 +97,7 @@ def call_sites(
     )
 
 
-class _Objects(NamedTuple):
+class _Objects(Struct, frozen=True):
     """Raw object counts (base, new) by (leaf, owner), and how they are scaled.
 
     Counts below `least`, scaled, are treated as unknown.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from posixpath import basename
-from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from pprofdiff.analysis.profiles.tables import STATUSES, Table
 from pprofdiff.goruntime.readable import (
@@ -28,7 +28,7 @@ _STAND_INS = {
 }
 
 
-class _Line(NamedTuple):
+class _Line(Struct, frozen=True):
     """A row's function, file and line; rows of lines are ``function file:line``."""
 
     function: str

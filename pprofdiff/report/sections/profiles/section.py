@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.finding import CHANGED_ALONE
 from pprofdiff.analysis.causes.sites import Sites

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from math import floor, log10
+
+from msgspec.structs import replace
 
 from pprofdiff.report.rows import Cell, Mark, Row, Tone
 from pprofdiff.units import Scale, percent, scale_for, times

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
+
+from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.traces import of_tracer, per, sides_of
 from pprofdiff.analysis.figures.estimate import Estimate

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from types import MappingProxyType
+
+from msgspec.structs import replace
 
 from pprofdiff.analysis.policy import MINOR
 from pprofdiff.analysis.traces.compare import TraceDiff

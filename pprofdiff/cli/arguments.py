@@ -23,11 +23,11 @@ from pprofdiff.errors import UsageError
 # Flags about pprofdiff itself, and the view that answers each.
 _ASKING = {"help": "help", "h": "help", "version": "version", "V": "version"}
 _ANSWERS = frozenset(_ASKING.values())
-_LABEL = re.compile(r"[^/\\.:=?#]+=")
+_LABEL = r"[^/\\.:=?#]+="
 _BY_NAME = {flag.name: flag for flag in FLAGS}
 _SHORT = {flag.short: flag.name for flag in FLAGS if flag.short}
 # The part of a help line before its last column; two spaces separate columns.
-_LAST_COLUMN = re.compile(r"\s*\S.*\s{2,}(?=\S)")
+_LAST_COLUMN = r"\s*\S.*\s{2,}(?=\S)"
 # A narrower column is not used as an indent.
 _NARROWEST = 30
 _WITHOUT_VALUE = ("set", "bool")
@@ -167,7 +167,7 @@ def _for_pprof(flags: list[tuple[str, str, str]], places: list[str]) -> str:
 
 def _without_label(place: str) -> str:
     """Return an argument without ``label=``, as go tool pprof takes it."""
-    return place.partition("=")[2] if _LABEL.match(place) else place
+    return place.partition("=")[2] if re.match(_LABEL, place) else place
 
 
 def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
@@ -305,7 +305,7 @@ def folded(text: str, width: int | None) -> str:
 def _fold(line: str, width: int | None) -> list[str]:
     if width is None or len(line) <= width:
         return [line]
-    column = _LAST_COLUMN.match(line)
+    column = re.match(_LAST_COLUMN, line)
     indent = column.end() if column else len(line) - len(line.lstrip())
     if indent > width - _NARROWEST:
         indent = 0

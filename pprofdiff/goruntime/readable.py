@@ -36,11 +36,11 @@ _FOLDERS = {
 }
 _SHAPE = "go.shape."
 # Up to Go 1.20 a shape ends with the position of its type parameter.
-_POSITION = re.compile(r"(?<=[a-z0-9})])_\d+$")
+_POSITION = r"(?<=[a-z0-9})])_\d+$"
 _HEADS = ("chan<- ", "<-chan ", "chan ", "*", "[]", "...")
-_ARRAY = re.compile(r"\[\d+\]")
-_POINTERS = re.compile(r"(?:\*|\[\d*\])+")
-_METHOD = re.compile(r"(?:^|; )(\w+)\(")
+_ARRAY = r"\[\d+\]"
+_POINTERS = r"(?:\*|\[\d*\])+"
+_METHOD = r"(?:^|; )(\w+)\("
 _LEFT_OUT = "…"
 
 HELD = {
@@ -312,7 +312,7 @@ def _argument(text: str) -> str:
         written = _of_type(text, _qualifier, lambda _: _LEFT_OUT)
     if len(written) <= _LONG:
         return written
-    pointers = _POINTERS.match(written)
+    pointers = re.match(_POINTERS, written)
     return f"{pointers[0] if pointers else ''}{_LEFT_OUT}"
 
 
@@ -326,10 +326,10 @@ def _of_type(
 ) -> str:
     """Return a type with short package names; type literals are abbreviated."""
     if text.startswith(_SHAPE):
-        text = _POSITION.sub("", text.removeprefix(_SHAPE))
+        text = re.sub(_POSITION, "", text.removeprefix(_SHAPE))
         if text.startswith("*"):
             return f"*{_LEFT_OUT}"
-    array = _ARRAY.match(text)
+    array = re.match(_ARRAY, text)
     for head in (array[0],) if array else _HEADS:
         if text.startswith(head):
             return head + _of_type(text[len(head) :], qualifier, argument)
@@ -354,6 +354,6 @@ def _literal(text: str) -> str:
         return f"func({_LEFT_OUT})"
     if text.startswith("struct "):
         return f"struct{{{_LEFT_OUT}}}"
-    methods = ",".join(_METHOD.findall(text[len("interface { ") :]))
+    methods = ",".join(re.findall(_METHOD, text[len("interface { ") :]))
     written = f"interface{{{methods}}}"
     return written if methods and len(written) <= _LONG else f"interface{{{_LEFT_OUT}}}"

@@ -33,8 +33,8 @@ _LEAST, _SHARE = 3, 0.5
 # The best candidate shares at least this many times the names of the next one.
 _AHEAD = 2
 
-_MAJOR = re.compile(r"[/.]v\d+(?=/|$)")
-_WORD = re.compile(r"\w+")
+_MAJOR = r"[/.]v\d+(?=/|$)"
+_WORD = r"\w+"
 # Names that the linker and compiler give to functions without one.
 _NAMELESS = frozenset(("func", "gowrap", "deferwrap", "dwrap", "init", "fm", "range"))
 
@@ -234,7 +234,7 @@ def _major_versions(evidence: _Evidence, _: Mapping[str, Move]) -> Iterator[Move
     pairs = [
         Move(*pair)
         for pair in evidence.candidates()
-        if _MAJOR.sub("", pair[0]) == _MAJOR.sub("", pair[1])
+        if re.sub(_MAJOR, "", pair[0]) == re.sub(_MAJOR, "", pair[1])
         and pair[0] not in evidence.standard
     ]
     for move in pairs:
@@ -269,7 +269,7 @@ def _owner(path: str) -> str:
 
 def _last(path: str) -> str:
     """Return the last element of an import path, without the major version."""
-    return _MAJOR.sub("", path).rpartition("/")[2]
+    return re.sub(_MAJOR, "", path).rpartition("/")[2]
 
 
 def _copied(base: Mapping[str, str], new: Mapping[str, str]) -> bool:
@@ -308,5 +308,5 @@ def _without_common_end(old: str, now: str) -> tuple[str, str]:
 def _is_internal(rest: str) -> bool:
     """Return whether a function, or the type that it is a method of, is unexported."""
     return any(
-        word[0].islower() and word not in _NAMELESS for word in _WORD.findall(rest)
+        word[0].islower() and word not in _NAMELESS for word in re.findall(_WORD, rest)
     )

@@ -14,14 +14,14 @@ from pprofdiff.units import printable
 
 STDIN = "-"
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_SCHEME = r"([A-Za-z][A-Za-z0-9+.-]*)://"
 # A host and a numeric port, then a path, a query or nothing: not every colon.
-_HOST_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^/\\:=@?#\s]+):\d{1,5}(?:[/?#]|$)")
+_HOST_PORT = r"(?:\[[0-9A-Fa-f:.]+\]|[^/\\:=@?#\s]+):\d{1,5}(?:[/?#]|$)"
 _NEIGHBOURS = 2000
 
-_URL_BEGINS = re.compile(r"(?:[^?:#@]*=)?[A-Za-z][A-Za-z0-9+.-]*://")
+_URL_BEGINS = r"(?:[^?:#@]*=)?[A-Za-z][A-Za-z0-9+.-]*://"
 # The host and port of a URL, after the scheme or the user's name.
-_HOST = re.compile(r"(?:[\w.-]*|\[[0-9A-Fa-f:.]*(?:%[\w.-]+)?\])(?::\d*)?")
+_HOST = r"(?:[\w.-]*|\[[0-9A-Fa-f:.]*(?:%[\w.-]+)?\])(?::\d*)?"
 # A URL with a user name but no scheme; not a Windows path.
 _LOGIN = re.compile(
     r"\A(?![A-Za-z]:[\\/])(?:.*:.*(?:@|%40)|.*@(?=[^/\\]*:\d+(?:[/?#]|$)))", re.DOTALL
@@ -85,12 +85,12 @@ def of_fleet(argument: str) -> bool:
     for text in (argument, rest):
         if os.path.exists(text):
             return False
-        scheme = _SCHEME.match(text)
+        scheme = re.match(_SCHEME, text)
         if scheme:
             return scheme[1].lower() not in ("http", "https")
         if text.startswith("@"):
             return True
-    return not _HOST_PORT.match(rest) and re.search(r"[*?\[]", rest) is not None
+    return not re.match(_HOST_PORT, rest) and re.search(r"[*?\[]", rest) is not None
 
 
 def in_folder(label: str) -> bool:
@@ -106,7 +106,7 @@ def in_folder(label: str) -> bool:
 
 def is_host(text: str) -> bool:
     """Return whether `text` may be a host, a port or both."""
-    return _HOST.fullmatch(text) is not None
+    return re.fullmatch(_HOST, text) is not None
 
 
 def without_login(text: str) -> str:
@@ -116,7 +116,7 @@ def without_login(text: str) -> str:
     the last ``@`` is dropped; ``…@`` shows that this may include part of the path. If
     the host is invalid, everything after the scheme is dropped.
     """
-    begins = _URL_BEGINS.match(text)
+    begins = re.match(_URL_BEGINS, text)
     if begins is None:
         return _LOGIN.sub("…@", text)
     login, _, bare = text[begins.end() :].rpartition("@")
@@ -139,14 +139,14 @@ def _sort(target: str) -> tuple[Sort, str] | None:
     mode = _mode(target)
     if mode is not None:
         return (Sort.FOLDER if stat.S_ISDIR(mode) else Sort.FILE), target
-    scheme = _SCHEME.match(target)
+    scheme = re.match(_SCHEME, target)
     if scheme:
         if scheme[1].lower() in ("http", "https"):
             return Sort.URL, target
         shown = printable(without_login(target))
         msg = f"{shown}: only http:// and https:// can be fetched"
         raise UsageError(msg)
-    return (Sort.URL, f"http://{target}") if _HOST_PORT.match(target) else None
+    return (Sort.URL, f"http://{target}") if re.match(_HOST_PORT, target) else None
 
 
 def is_label(text: str) -> bool:

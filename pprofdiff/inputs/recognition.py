@@ -162,7 +162,7 @@ _WRITERS = (
     (rb'"library_(?:build_type|version)"', "results of Google Benchmark, not read"),
     (rb'"command":.{0,5000}"times"', "results of hyperfine, which are not read"),
 )
-_KEY = re.compile(rb'"((?:[^"\\]|\\.){1,60})"\s*:')
+_KEY = rb'"((?:[^"\\]|\\.){1,60})"\s*:'
 _KEYS = 3
 
 
@@ -171,7 +171,7 @@ def _json(start: bytes) -> str:
     for pattern, words in _WRITERS:
         if re.search(pattern, start, re.DOTALL):
             return f"JSON: {words}"
-    keys = dict.fromkeys(key[1] for key in _KEY.finditer(start))
+    keys = dict.fromkeys(key[1] for key in re.finditer(_KEY, start))
     named = b", ".join([*keys][:_KEYS]).decode("utf-8", "backslashreplace")
     return (
         f"JSON{f' with the keys {printable(named)}' if named else ''}: neither a "

@@ -30,7 +30,7 @@ _TIME, _CPU = TIME.printed, CPU.printed
 _KNOWN = 4
 
 # Printed before results, with the number of turns per function layout.
-_IN_TURNS = re.compile(r"in turns(?:, (\d{1,6}) a layout)?")
+_IN_TURNS = r"in turns(?:, (\d{1,6}) a layout)?"
 
 # CPU times are used if the kernel counted some in this share of the turns.
 _COUNTED = 0.75
@@ -203,7 +203,7 @@ def _values(side: Side) -> _Values | None:
 
 
 def _in_turns(result: Result) -> re.Match[str] | None:
-    return _IN_TURNS.fullmatch(dict(result.config).get("measured", ""))
+    return re.fullmatch(_IN_TURNS, dict(result.config).get("measured", ""))
 
 
 def _together(capture: Capture[Benchmarks]) -> int:

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.ledger.codes import owned
 
 # Node.js, V8, CPython, cargo and rustc, system headers, and what glibc is built from.
-_LIBRARY_FILE = re.compile(
+_LIBRARY_FILE = (
     r"^(?:node:|<|\.{1,2}/(?:csu|elf|io|malloc|nptl|stdlib|string|sysdeps|time)/)"
     r"|(?:^|/)(?:node_modules|site-packages|dist-packages|\.cargo/registry"
     r"|\.rustup|rustc/[0-9a-f]{7,}|lib/python\d[.\d]*|usr/include|usr/lib\d*)/"
     r"|(?:^|/)library/(?:std|core|alloc)/src/"
 )
 # Namespaces of Rust, C++ and Java; an implementation is that of its type.
-_LIBRARY_NAME = re.compile(
+_LIBRARY_NAME = (
     r"<*[&*]*(?:(?:std|core|alloc|hashbrown|backtrace|__gnu_cxx|abi)::"
     r"|(?:java|javax|jdk|sun|com[./]sun|kotlin|scala)[./])"
     r"|operator (?:new|delete)\b|_|[\w.]+@|\("
@@ -58,7 +58,7 @@ def own_code(
     """
     if of_go:
         return owned(list(names))
-    own = np.array([_LIBRARY_NAME.match(name) is None for name in names], np.bool_)
+    own = np.array([re.match(_LIBRARY_NAME, name) is None for name in names], np.bool_)
     own &= named(names)
     if any(name.startswith(_JAVA) for name in names):
         # Names of C and C++ are the virtual machine's, as those of its compiler are.
@@ -73,7 +73,7 @@ def _of_program(file: str) -> bool:
 
     py-spy shortens names of files to what is imported, such as ``json/encoder.py``.
     """
-    if not file or _LIBRARY_FILE.search(file):
+    if not file or re.search(_LIBRARY_FILE, file):
         return False
     first = re.split(r"[/.]", file, maxsplit=1)[0]
     return not (file.endswith(".py") and first in sys.stdlib_module_names)

@@ -27,7 +27,7 @@ from pprofdiff.analysis.side import number_in, numbered
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.units import times
 
-_SEPARATOR = re.compile(r"[/\\]")
+_SEPARATOR = r"[/\\]"
 
 
 class _RunName(NamedTuple):
@@ -51,7 +51,7 @@ def run_names(side: Side) -> dict[int, _RunName]:
     for capture in sorted(side.captures, key=lambda one: one.run):
         captures.setdefault(capture.run, []).append(capture)
     places = {run: _place(of_run) for run, of_run in captures.items()}
-    numbers = [number_in(_SEPARATOR.split(places[run])[-1]) for run in captures]
+    numbers = [number_in(re.split(_SEPARATOR, places[run])[-1]) for run in captures]
     stated = [number for number in numbers if number is not None]
     if len(set(stated)) < len(captures):
         stated = list(range(1, len(captures) + 1))
@@ -65,7 +65,7 @@ def _place(captures: Sequence[Capture[Any]]) -> str:
     """Return the folder of captures known to be of one run, else a file."""
     profiles = (c for c in captures if c.kind == "profile" and is_cpu(c.content))
     first = next(profiles, captures[0])
-    parts = _SEPARATOR.split(first.path)
+    parts = re.split(_SEPARATOR, first.path)
     if not first.run_known or len(parts) == 1:
         return first.path
     return first.path[: -len(parts[-1]) - 1]

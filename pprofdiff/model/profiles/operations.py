@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from pprofdiff.model.profiles.profile import Profile
 
-_COMMENT = re.compile(r"operations: ([1-9]\d{0,17})(?: of (.+))?")
+_COMMENT = r"operations: ([1-9]\d{0,17})(?: of (.+))?"
 
 
 class Operations(NamedTuple):
@@ -31,14 +31,14 @@ def operations_of(profile: Profile) -> Operations | None:
     found = {
         Operations(int(match[1]), match[2] or "")
         for comment in profile.comments
-        if (match := _COMMENT.fullmatch(comment))
+        if (match := re.fullmatch(_COMMENT, comment))
     }
     return found.pop() if len(found) == 1 else None
 
 
 def with_operations(profile: Profile, operations: Operations) -> Profile:
     """Return the profile with a comment that records its operations."""
-    others = (c for c in profile.comments if not _COMMENT.fullmatch(c))
+    others = (c for c in profile.comments if not re.fullmatch(_COMMENT, c))
     name = f" of {operations.name}" if operations.name else ""
     said = f"operations: {operations.number}{name}"
     return replace(profile, comments=(*others, said))

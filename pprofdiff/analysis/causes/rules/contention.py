@@ -34,7 +34,7 @@ Column = NDArray[np.int64]
 
 _OF_LOCKS = ("sync", "internal/sync", "runtime")
 # Functions of locks, and channel sends, below which a profile counts waits.
-_LOCK = re.compile(r"(internal/)?sync\.\(\*(Mutex|RWMutex)\)\.|runtime\.chansend")
+_LOCK = r"(internal/)?sync\.\(\*(Mutex|RWMutex)\)\.|runtime\.chansend"
 
 
 class _LockWaits(NamedTuple):
@@ -63,7 +63,7 @@ def _lock_waits(diff: ProfileDiff) -> _LockWaits:
     names = diff.paired_functions.names
     own = owned(names)
     other = np.array([package_of(n) not in _OF_LOCKS for n in names], np.bool_)
-    lock = np.array([bool(_LOCK.match(n)) for n in names], np.bool_)
+    lock = np.array([bool(re.match(_LOCK, n)) for n in names], np.bool_)
     places: dict[str, int] = {}
     codes = [_codes(diff, side, (own, other, lock), places) for side in (0, 1)]
     sizes = len(names), len(names), len(places)

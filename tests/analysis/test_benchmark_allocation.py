@@ -57,7 +57,7 @@ def test_totals_by_operation_are_the_benchmarks(sampled):
     assert objects.normalization.scaled(*objects.totals) == pytest.approx((20, 10))
     title = found["allocation"].title
     assert title.startswith(
-        "Each op allocates 3.00× the bytes, 50.0% fewer objects: more in a.Encode"
+        "Each op allocates 3.00× the bytes, 50% fewer objects: more in a.Encode"
     )
     assert space.warnings == ()
 
@@ -107,5 +107,5 @@ def test_of_another_mix_the_benchmarks_show_what_each_allocates():
     base = mix((4000, 186_000), (54_000, 50_000))
     found = compared(base, mix((6000, 93_000), (48_000, 50_000)))[2]
     assert found["allocation"].title.startswith(
-        "1 of 2 benchmarks allocates less per op: Encode 50.0% fewer bytes"
+        "1 of 2 benchmarks allocates less per op: Encode 50% fewer bytes"
     )

@@ -51,10 +51,10 @@ from pprofdiff.analysis.causes.sites import (
 )
 from pprofdiff.analysis.causes.wording import (
     arrow,
+    factor,
     listed,
     numeral,
     percent,
-    times_the,
 )
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.run_spread import ONE_RUN
@@ -463,7 +463,7 @@ def _title(cpu: CPUComparison, place: Place) -> str:
     if not place.base or ratio is None:
         share = percent(place.new, cpu.diff.totals[1])
         return f"{who} now {takes} {share} of the CPU: {amount}"
-    return f"{who} {uses} {times_the(ratio, 'CPU')}: {amount}"
+    return f"{who} {uses} {factor(ratio, 'CPU')}: {amount}"
 
 
 def _amount(cpu: CPUComparison, place: Place) -> str:
@@ -794,7 +794,7 @@ def _of_runtime(
     who = f"{what.label}{'' if all_ else ' in other stacks'}{what.also}"
     title = f"{who} now takes CPU: {amount}"
     if ratio is not None:
-        title = f"{who} uses {times_the(ratio, 'CPU')}: {amount}"
+        title = f"{who} uses {factor(ratio, 'CPU')}: {amount}"
     if not new:
         title = f"{who} no longer takes CPU: {amount}"
     return Finding(

@@ -137,11 +137,13 @@ def times_the(ratio: float, noun: str) -> str:
 
 
 def factor(ratio: float, noun: str) -> str:
-    """Return a ratio as ``4.04× the bytes`` or ``12.0% fewer bytes``."""
-    if ratio >= _DOUBLE:
+    """Return a ratio as ``4.04× the CPU``, ``12% less CPU`` or ``12% fewer bytes``."""
+    if round(ratio, 2) >= _DOUBLE:
         return times_the(ratio, noun)
     change = units.percent(abs(ratio - 1), 1)
-    word = "more" if ratio > 1 else "fewer"
+    if 10 <= float(change.strip("<%")) < 99:
+        change = f"{abs(ratio - 1):.0%}"
+    word = "more" if ratio > 1 else "fewer" if noun.endswith("s") else "less"
     return numeral(f"{change} {word} {noun}", "ratio", ratio)
 
 

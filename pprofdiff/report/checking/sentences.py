@@ -26,7 +26,7 @@ _RISES = re.compile(
     r"\b(grew|rose|(costs?|uses?|help|allocates?|takes?) more|% more)\b"
 )
 _FALLS = re.compile(
-    r"\b(shrank|fell|(costs?|uses?|help|allocates?|takes?) less|% fewer)\b"
+    r"\b(shrank|fell|(costs?|uses?|help|allocates?|takes?) less|% (fewer|less))\b"
     r"|\b(no longer|stopped allocating)\b|\b(is|are) gone\b"
 )
 _SIGNS = {"worse": 1, "better": -1, "neutral": 0}

@@ -55,7 +55,7 @@ def per_op(comparison, side, samples):
 OWN = [
     # A function's own code is dearer, or cheaper.
     ({path("F"): 600}, {path("F"): 1200}, "p.F uses 2.00× the CPU", (600, 1200), ""),
-    ({path("F"): 600}, {path("F"): 150}, "p.F uses 0.25× the CPU", (600, 150), ""),
+    ({path("F"): 600}, {path("F"): 150}, "p.F uses 75% less CPU", (600, 150), ""),
     # What the runtime does for it is its own.
     (
         {path("F"): 300, path("runtime.memmove", "F"): 300},
@@ -74,13 +74,13 @@ OWN = [
     # One function replaces another under a caller: the caller shows both.
     (
         {path("F"): 300, path("Old", "F"): 500}, {path("F"): 300, path("New", "F"): 220},
-        "p.F uses 0.65× the CPU", (800, 520), "In it: p.Old [^,]* → 0.* .s/op, p.New 0.* → ",
+        "p.F uses 35% less CPU", (800, 520), "In it: p.Old [^,]* → 0.* .s/op, p.New 0.* → ",
     ),
     # The standard library's functions are what their caller does.
     (
         {path("F"): 300, path("fmt.Sprintf", "F"): 500},
         {path("F"): 300, path("strconv.Itoa", "F"): 100},
-        "p.F uses 0.50× the CPU", (800, 400),
+        "p.F uses 50% less CPU", (800, 400),
         "In it: fmt.Sprintf [^,]* → 0.* .s/op, strconv.Itoa 0.* → ",
     ),
     # It costs more with all it calls, which it now does itself.
@@ -92,7 +92,7 @@ OWN = [
     (
         {path("F"): 300} | {path(callee, "F"): 60 for callee in "ABC"},
         {path("F"): 800} | {path(callee, "F"): 30 for callee in "ABC"},
-        "p.F uses 1.85× the CPU", (480, 890), "",
+        "p.F uses 85% more CPU", (480, 890), "",
     ),
 ]  # fmt: skip
 
@@ -353,7 +353,7 @@ def test_collection_follows_from_the_function_that_allocates_less():
         Unit(base, {path("F"): (40, 64_000)}), Unit(new, {path("F"): (4, 6_400)})
     )
     cause, below = findings.found
-    assert cause.title.startswith("p.F uses 0.70× the CPU")
+    assert cause.title.startswith("p.F uses 30% less CPU")
     assert "It allocates 62.5 → 6.2 KiB/op, 40 → 4 allocs/op." in cause.text
     assert (below.id, below.parent) == ("gc-work", cause.id)
     assert findings.explained.explained == pytest.approx(findings.explained.total)
@@ -405,7 +405,7 @@ def test_what_turns_decide_has_a_cause_though_profiled_runs_differ_by_more():
     cpu = Case(comparison).cpu
     assert cpu.diff.table().judge("cum").noise.all()
     (found,) = findings.found
-    assert found.title.startswith("p.F uses 1.25× the CPU: ")
+    assert found.title.startswith("p.F uses 25% more CPU: ")
     # Half of the change elsewhere: nothing separates the two but such runs.
     base, new = (
         Unit({path("F"): cost, path("G"): cost}, uneven=0.3) for cost in (200, 250)
@@ -447,7 +447,7 @@ def test_a_change_that_other_instances_of_a_generic_function_took_is_none():
     _, findings = causes(Unit(base), Unit(REST | {path(other, "F"): 600}))
     assert findings.found == ()
     _, findings = causes(Unit(base), Unit(REST | {path(one, "F"): 100}))
-    assert "Get[int] uses 0.17× the CPU" in findings.causes[0].title
+    assert "Get[int] uses 83% less CPU" in findings.causes[0].title
 
 
 def test_code_that_left_several_callers_counts_with_what_it_costs_now():

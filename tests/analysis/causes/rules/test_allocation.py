@@ -49,7 +49,7 @@ def test_the_total_by_operation_comes_first():
     assert facts["bytes per op"] == (750 * MB / 1000, 3000 * MB / 1000, "bytes")
     back = findings_of(BASE | {PARSE: 2450}, BASE)
     assert back.title == (
-        "Each op allocates 75.0% fewer bytes, 75.0% fewer objects: less in s.Parse"
+        "Each op allocates 75% fewer bytes, 75% fewer objects: less in s.Parse"
     )
     assert back.direction == "better"
 
@@ -59,7 +59,7 @@ def test_the_total_decides_not_the_larger_sum_of_sites():
     small = {(f"a.com/s.F{i}", MAIN): 100 for i in range(10)}
     more = dict.fromkeys(small, 130)
     found = findings_of(small | {PARSE: 100}, more | {PARSE: 5})
-    assert found.title.startswith("Each op allocates 18.6% more bytes")
+    assert found.title.startswith("Each op allocates 19% more bytes")
     assert found.direction == "worse"
     assert "s.Parse" not in found.title
 
@@ -69,7 +69,7 @@ def test_more_work_is_no_more_allocation():
     assert findings_of(BASE, twice, work=(1000, 2000)) is None
     found = findings_of(BASE, BASE, work=(1000, 2000))
     assert found.title == (
-        "Each op allocates 50.0% fewer bytes, 50.0% fewer objects: less in "
+        "Each op allocates 50% fewer bytes, 50% fewer objects: less in "
         "s.Write, s.Read and s.Parse"
     )
 
@@ -79,7 +79,7 @@ def test_more_objects_in_as_many_bytes():
     assert found.title == ("Each op allocates 4.00× the objects, in as many bytes")
     assert found.direction == "worse"
     back = findings_of(BASE, BASE, sizes=(256, 1024))
-    assert back.title == ("Each op allocates 75.0% fewer objects, in as many bytes")
+    assert back.title == ("Each op allocates 75% fewer objects, in as many bytes")
     assert back.direction == "better"
 
 
@@ -178,4 +178,4 @@ def test_runs_that_differ_do_not_show_as_many_bytes():
         sides.append(Side(label, captures))
     found = find(compare_sides(*sides, Settings(work=counted((1000, 1000))))).found
     finding = next(f for f in found if f.id == "allocation")
-    assert finding.title == "Each op allocates 66.7% fewer objects"
+    assert finding.title == "Each op allocates 67% fewer objects"

@@ -61,7 +61,7 @@ def test_the_one_that_moved_most_is_named_of_several():
         "Per op 100 → 900 B and 2 → 8 objects in B; 100 → 150 B in A."
     )
     assert better.title == (
-        "1 of 4 benchmarks allocates less per op: D 50.0% fewer bytes"
+        "1 of 4 benchmarks allocates less per op: D 50% fewer bytes"
     )
     assert better.direction == "better"
 

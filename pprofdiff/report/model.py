@@ -30,6 +30,7 @@ from pprofdiff.units import many
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.bisection.result import Bisection
+    from pprofdiff.analysis.causes.sources import Behind
     from pprofdiff.analysis.gate.rules import Gate
     from pprofdiff.analysis.source.model import ChangedLines
     from pprofdiff.model.source import Sources
@@ -174,12 +175,8 @@ def report_of(
     changed: tuple[ChangedLines, ...] = ()
     unchanged: tuple[str, ...] = ()
     if sources is not None:
-        from pprofdiff.analysis.causes.sources import with_source
-
-        behind = with_source(comparison, findings, sources, decided=decided.decided)
+        comparison, decided, behind = _looked_up(comparison, decided, findings, sources)
         findings, changed, unchanged = behind[:3]
-        if behind.same and decided.needs:
-            decided = replace(decided, needs=_SAME_SOURCE)
         for caveat in behind.caveats:
             if comparison.measured:
                 continue
@@ -201,6 +198,30 @@ def report_of(
     )
     _check(report)
     return report if gate is None else judged(report, gate)
+
+
+def _looked_up(
+    comparison: Comparison, decided: Outcome, findings: Findings, sources: Sources
+) -> tuple[Comparison, Outcome, Behind]:
+    """Return what the source shows; nothing is decided if builds have the same code.
+
+    What benchmarks then show is the machine, or where the linker put the code.
+    """
+    from pprofdiff.analysis.causes.sources import with_source
+
+    whole = comparison.measured or not decided.decided
+    behind = with_source(comparison, findings, sources, whole=whole)
+    if not behind.same:
+        return comparison, decided, behind
+    if decided.decided and not decided.builds:
+        decided = replace(decided, verdict="unknown", contrary=(), needs=_SAME_SOURCE)
+        if comparison.profiles:
+            comparison = comparison.undecided()
+        findings = find(comparison, decided.verdict, (), decided.allocating)
+        behind = with_source(comparison, findings, sources, whole=True)
+    elif decided.needs:
+        decided = replace(decided, needs=_SAME_SOURCE)
+    return comparison, decided, behind
 
 
 def _check(report: ReportModel, rulings: Sequence[Ruling] = ()) -> None:

@@ -14,12 +14,9 @@ from pprofdiff.analysis.causes.finding import (
     with_spans,
 )
 from pprofdiff.analysis.causes.wording import (
-    alike,
     count,
     listed,
     listed_functions,
-    read,
-    words,
 )
 from pprofdiff.analysis.lines.listing import Located
 from pprofdiff.analysis.policy import MOST, SEVERAL
@@ -71,8 +68,6 @@ def changed_alone(carriers: Carriers) -> Finding | None:
     facts: tuple[Fact, ...] = ()
     if len(changed) == 1 and diff.is_cpu:
         base, new = (int(side[changed[0]]) for side in cum)
-        cums = words(diff, base, new)
-        title += "" if alike(read(cums)[0]) else f" ({cums} cum)"
         what = f"{names[changed[0]]} (cum)"
         facts = (Fact(what, "cpu profile", base, new, diff.unit),)
     clauses = [title, *_one_sided(carriers, rows)]

@@ -228,6 +228,11 @@ def _add_places(
             claimed = claimed.plus(place.claim)
         elif word is not None or _takes_another_path(cpu, place):
             continue
+        elif not (place.base and place.new) and not _leads(
+            cpu, cpu.scaled_delta(place.base, place.new)
+        ):
+            # What only one side runs is there, however small: that is not noise.
+            continue
         elif _is_large(cpu, place):
             word = finding
     return claimed, None if drafts else word

@@ -58,7 +58,7 @@ class Behind(NamedTuple):
         Where the source is not that of the profiles.
     same
         Whether no function with samples differs, nor anything else in their packages;
-        only looked up without a decided outcome.
+        only if that was looked up.
 
     """
 
@@ -70,12 +70,12 @@ class Behind(NamedTuple):
 
 
 def with_source(
-    comparison: Comparison, findings: Findings, sources: Sources, *, decided: bool
+    comparison: Comparison, findings: Findings, sources: Sources, *, whole: bool
 ) -> Behind:
     """Return the findings with the changed lines behind them, and the other lines.
 
     Without a known cause or changed line, the only functions that ran and changed
-    become a finding. Sources are looked up as a whole only if no outcome is `decided`.
+    become a finding. Whether all code is the same is only looked up for `whole`.
     """
     if not comparison.profiles:
         text = (
@@ -104,8 +104,8 @@ def with_source(
             carried.append(finding)
     known = any(one.severity != "info" or _names_lines(one) for one in carried)
     every = replace((of_cpu or carriers)[0], least=0.0)
-    same = not decided and nothing_changed(every)
-    if (decided or comparison.measured) and not known and not same:
+    same = whole and nothing_changed(every)
+    if (not whole or comparison.measured) and not known and not same:
         changed = changed_alone(every)
         if changed is not None:
             carried.insert(0, changed)

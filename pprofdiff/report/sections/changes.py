@@ -119,10 +119,10 @@ def span(ratio: float, low: float, high: float) -> str:
 def bounds(ratio: float, low: float, high: float) -> str:
     """Return two bounds of a ratio in the form that `change` gives it.
 
-    Returns "can't tell" if the bounds say nothing.
+    Returns "interval too wide" if the bounds say nothing.
     """
     if not is_bounded(low, high):
-        return "can't tell"
+        return "interval too wide"
     if ratio >= MANY or ratio <= LITTLE:
         return span(ratio, low, high)
     return f"{percent_change(low)} to {percent_change(high)}"

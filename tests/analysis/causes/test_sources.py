@@ -25,7 +25,7 @@ def behind(planted, span, base=None, new=None):
     work = Settings(work=counted((40_000, 40_000)))
     comparison = compare_sides(loaded.base, loaded.new, work)
     sources = sources_of(span, str(planted.repo.folder), "")
-    return with_source(comparison, find(comparison), sources, decided=False)
+    return with_source(comparison, find(comparison), sources, whole=True)
 
 
 def first(planted, span, base=None, new=None):

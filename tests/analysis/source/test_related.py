@@ -95,7 +95,7 @@ def of_functions(tmp_path, changes, *, file=""):
     ]
     comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
     sources = sources_of(f"{base}..{new}", str(repo.folder), "")
-    return with_source(comparison, Findings((), None), sources, decided=True).findings
+    return with_source(comparison, Findings((), None), sources, whole=False).findings
 
 
 def elsewhere(file):
@@ -179,7 +179,7 @@ def of_declared(tmp_path, base, new, **samples):
     comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
     sources = sources_of("..".join(refs), str(repo.folder), "")
     (found,) = with_source(
-        comparison, Findings((), None), sources, decided=True
+        comparison, Findings((), None), sources, whole=False
     ).findings.found
     return found.title.removeprefix("Among functions with samples, ")  # fmt: skip
 

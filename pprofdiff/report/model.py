@@ -20,6 +20,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.gate.model import Ruling, Verdict
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.model import Outcome
+from pprofdiff.analysis.profiles.builds import flags_unknown
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.rows import Granularity
 from pprofdiff.analysis.run_order import one_after_the_other
@@ -132,6 +133,11 @@ _OF_CAPTURES = frozenset(
 
 _SAME_SOURCE = "the code of all packages with samples is the same in both builds"
 
+_FLAGS = (
+    "whether -cover, GOAMD64 or -gcflags differ is unknown: put each program next to "
+    "its profiles"
+)
+
 SCREEN = Scope()
 """What fits a screen."""
 
@@ -185,7 +191,7 @@ def report_of(
         labels=(comparison.base.label, comparison.new.label),
         inputs=(_inputs(given[0]), _inputs(given[1], _paired(comparison))),
         comparison=comparison,
-        warnings=tuple(unique.values()),
+        warnings=(*unique.values(), *_of_builds(comparison, findings)),
         filters=tuple(filters),
         outcome=decided,
         account=account(comparison),
@@ -252,6 +258,14 @@ def judged(report: ReportModel, gate: Gate) -> ReportModel:
     for caveat in verdict_caveats(verdict):
         unique.setdefault(caveat.text, caveat)
     return report._replace(verdict=verdict, warnings=tuple(unique.values()))
+
+
+def _of_builds(comparison: Comparison, findings: Findings) -> Iterator[Caveat]:
+    """Yield a caveat where no cause is known, and flags of the builds may differ."""
+    if any(one.severity != "info" for one in findings.found):
+        return
+    if flags_unknown(comparison.base, comparison.new, comparison.cpu):
+        yield Caveat("flags-unknown", _FLAGS)
 
 
 def _of_runs(comparison: Comparison) -> Iterator[Caveat]:

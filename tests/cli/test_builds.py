@@ -15,6 +15,8 @@ BUILDS = DATA / "builds"
 SAID = {
     "race": "only new is built with -race, which takes 2 to 20 times the time",
     "unoptimized": "new has no inlined frames, as built with -gcflags=-l or -N",
+    # Its counters are written every 0.1 s.
+    "cover": "only new is built with -cover",
     "go1.27": (
         r"go1\.26 → go1\.27\+; samples show the same functions of the program, but of the "
         r"runtime and the standard library only base has \S*mallocgc.* and only new has "
@@ -52,6 +54,13 @@ def test_shares_next_to_a_race_detector_are_no_causes(cli):
     out = cli(BUILDS / "base.pb.gz", BUILDS / "race.pb.gz").out
     assert "only new is built with -race" in out
     assert "\nWhy\n" not in out
+
+
+def test_flags_that_nothing_shows_are_called_unknown(cli):
+    """The pair differs in GOAMD64 alone; its programs are not kept."""
+    v1, v3 = BUILDS / "v1.pb.gz", BUILDS / "v3.pb.gz"
+    assert "! whether -cover, GOAMD64 or -gcflags differ is unknown" in cli(v1, v3).out
+    assert "GOAMD64" not in cli(v1, v1).out
 
 
 @pytest.mark.go

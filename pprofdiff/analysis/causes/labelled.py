@@ -44,7 +44,10 @@ def with_labels(case: Case, found: Sequence[Finding]) -> tuple[Finding, ...]:
     labelled = []
     for one in found:
         finding, value = one, ""
-        if finding.parent is None and not finding.unit:
+        if finding.label[1] and finding.label[1] in by.values:
+            # A task that is named as a label's value is the same unit of work.
+            finding = finding._replace(label=(by.key, finding.label[1]))
+        elif finding.parent is None and not finding.unit:
             value = values.of_claim(finding) or values.of_functions(finding)
         if value and value != usual:
             finding = finding._replace(label=(by.key, value))

@@ -2,7 +2,8 @@
 
 Build settings show it where the programs are at hand (`Side.settings`), else functions
 do: a race build calls its detector at each access to memory, a build without
-optimizations has no inlined frames. Coverage and GOAMD64 show in settings alone.
+optimizations has no inlined frames. Coverage shows only where its counters are written
+in the profile: they are added to without a call. GOAMD64 shows in settings alone.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ _SETTINGS = (
     *("-race", "-msan", "-asan", "-cover", "-covermode", "-gcflags", "-pgo"),
     *("GOARCH", "GOOS", "GOAMD64", "GOARM64", "GOARM", "GOEXPERIMENT", "CGO_ENABLED"),
 )
+# What writes the counters of a build with -cover (Go 1.20 and later).
+_COVERAGE = ("runtime/coverage.", "internal/coverage/", "internal/coverage.")
 _ARCHITECTURE = re.compile(
     r"_(386|amd64|arm|arm64|loong64|mips64x|mipsx|ppc64x|riscv64|s390x|wasm)\.s$"
 )
@@ -59,8 +62,24 @@ def build_differences(base: Side, new: Side, cpu: ProfileDiff | None) -> list[st
     if base.settings and new.settings:
         found = list(_of_settings(base, new))
     else:
-        found = [*_of_detectors(*sides), *_of_inlining(cpu), *_of_architecture(*sides)]
+        found = [
+            *_of_detectors(*sides),
+            *_of_coverage(*sides),
+            *_of_inlining(cpu),
+            *_of_architecture(*sides),
+        ]
     return [*found, *_of_releases(cpu, base, new)]
+
+
+def flags_unknown(base: Side, new: Side, cpu: ProfileDiff | None) -> bool:
+    """Return whether two builds may differ in flags that nothing at hand shows."""
+    if cpu is None or not cpu.grouped or (base.settings and new.settings):
+        return False
+    ids = [
+        {one.build_id for one in side.profile.mappings[:1]}
+        for side in (cpu.base, cpu.new)
+    ]
+    return all(map(any, ids)) and ids[0] != ids[1]
 
 
 def instrumented(base: Side, new: Side, cpu: ProfileDiff | None) -> bool:
@@ -94,6 +113,15 @@ def _of_detectors(base: ProfileSide, new: ProfileSide) -> Iterator[str]:
         ]
         if has[0] != has[1]:
             yield _only((base if has[0] else new).label, flag)
+
+
+def _of_coverage(base: ProfileSide, new: ProfileSide) -> Iterator[str]:
+    has = [
+        any(name.startswith(_COVERAGE) for name in side.profile.function_names())
+        for side in (base, new)
+    ]
+    if has[0] != has[1]:
+        yield _only((base if has[0] else new).label, "-cover")
 
 
 def _only(label: str, flag: str) -> str:

@@ -108,6 +108,23 @@ def is_of_goroutines(profile: Profile) -> bool:
     return period is not None and period.type == "wallclock" and is_of_go(profile)
 
 
+def sample_count(profile: Profile) -> int:
+    """Return how often the profiler sampled, as far as the profile shows it.
+
+    By its column of samples, else by its period; else it is the number of stacks.
+    """
+    types, period = profile.sample_types, profile.period_type
+    for column, one in enumerate(types):
+        if one.type == "samples":
+            return int(np.abs(profile.values[:, column]).sum())
+    every = profile.period or 0
+    if every > 0 and period is not None and is_cpu(profile):
+        column = primary_column(profile)
+        if types[column].unit == period.unit:
+            return int(np.abs(profile.values[:, column]).sum()) // every
+    return len(profile)
+
+
 def is_snapshot(sample_type: ValueType) -> bool:
     """Return whether a sample type is a snapshot (live memory), not cumulative."""
     name = sample_type.type

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-import numpy as np
 from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.finding import CHANGED_ALONE
@@ -15,7 +14,7 @@ from pprofdiff.analysis.outcome.by_unit import counts_alike
 from pprofdiff.analysis.profiles.caveats import go_version
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import groups_moved
-from pprofdiff.analysis.profiles.kinds import is_heap, kind_name
+from pprofdiff.analysis.profiles.kinds import is_heap, kind_name, sample_count
 from pprofdiff.analysis.profiles.scaling import mode_in_words, scale_of
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture
@@ -62,10 +61,7 @@ def profile_inputs(captures: Sequence[Capture[Profile]]) -> Iterator[Input]:
     for capture in captures:
         profile = capture.content
         name = kind_name(profile)
-        types = [kind.type for kind in profile.sample_types]
-        samples = len(profile)
-        if "samples" in types:
-            samples = int(np.abs(profile.values[:, types.index("samples")]).sum())
+        samples = sample_count(profile)
         yield Input(
             capture.path,
             name,

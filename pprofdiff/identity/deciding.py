@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -114,6 +115,13 @@ def _closures_moved(base: SideEvidence, new: SideEvidence) -> bool:
     return any(new.names[row][-1:].isdecimal() for row in other.tolist())
 
 
+# Symbols that compilers number, anew in each build: Nim's ``lookup__shop_5``, OCaml's
+# ``Stdlib.List.nth_aux_107``, clones of GCC (``f.constprop.0``).
+_NUMBERED = re.compile(
+    r"(\w+__\w+|[A-Z]\w*(?:\.\w+)+|\w+\.(?:constprop|isra|part|cold))[_.]\d+"
+)
+
+
 class _Decision:
     """The partners of base's functions, decided step by step."""
 
@@ -170,6 +178,7 @@ class _Decision:
         if self._left():
             self._by_package()
             self._by_rest()
+            self._by_symbol()
         self._loosen_closures()
         if self._left():
             self._by_evidence()
@@ -348,6 +357,18 @@ class _Decision:
                 for side, rows in enumerate(self._lone())
             ]
             self._alike("type_arguments", keys[0], keys[1])
+
+    def _by_symbol(self) -> None:
+        """Pair functions whose names differ only in numbers of a compiler's symbols."""
+        base, new = (
+            {
+                row: match[1]
+                for row in rows
+                if (match := _NUMBERED.fullmatch(self.names[side][row]))
+            }
+            for side, rows in enumerate(self._lone())
+        )
+        self._alike("number", base, new)
 
     def _by_case(self, lone: tuple[Bools, Bools]) -> list[tuple[int, int]]:
         """Return unpaired functions of a package whose names differ only in case.

@@ -17,6 +17,7 @@ PairedBy = Literal[
     "alias",
     "type_arguments",
     "letter_case",
+    "number",
     "package",
     "closure",
     "source",
@@ -26,7 +27,8 @@ PairedBy = Literal[
 
 ``name``: equal names; ``given``: the user said so; ``alias``: the rules for the
 runtime; ``package``: the import path differs, possibly among other things;
-``type_arguments``: only those differ; ``letter_case``: only case differs; ``closure``:
+``type_arguments``: only those differ; ``letter_case``: only case differs; ``number``:
+only numbers differ that a compiler of another language gives its symbols; ``closure``:
 the numbers of closures differ, or what they were inlined into; ``source``: their source
 text in both trees; ``evidence``: what their samples show.
 """

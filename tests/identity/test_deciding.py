@@ -180,3 +180,19 @@ def test_a_name_in_other_letters_is_the_same_function_unless_both_are_there():
     assert pairs(base, new) == {("main.Tsv", "main.TSV"): "letter_case"}
     both = sampled(calls, (40, "c.Parse:9", "main.TSV:8", "main.run:6"))
     assert pairs(both, new) == {}
+
+
+@pytest.mark.parametrize(
+    ("base", "new"),
+    [
+        ("lookup__shop_12", "lookup__shop_5"),
+        ("Stdlib.List.nth_aux_107", "Stdlib.List.nth_aux_93"),
+        ("unlink_chunk.constprop.0", "unlink_chunk.constprop.1"),
+    ],
+)
+def test_symbols_that_compilers_number_are_one_function(base, new):
+    old, now = sampled((40, f"{base}:3", "main")), sampled((40, f"{new}:3", "main"))
+    assert pairs(old, now) == {(base, new): "number"}
+    # Two of one name are not told apart by their numbers.
+    twice = sampled((40, f"{new}:3", "main"), (40, f"{new[:-1]}7:3", "main"))
+    assert "number" not in pairs(old, twice).values()

@@ -148,6 +148,22 @@ def first_cause(out):
             "",
             "total and what it",
         ),
+        # lookup searches a seq in place of a table; compilers number its symbol anew.
+        ("nim/base.folded", "nim/new.folded", "", "lookup__shop_5 and what it calls"),
+        (
+            "nim/base.folded",
+            "nim/new.folded",
+            "229030:16800",
+            "total__shop_50 and lookup",
+        ),
+        # Report::top sorts all rows.
+        ("perl/base.folded", "perl/new.folded", "", "Report::ranked went from next to"),
+        (
+            "perl/base.folded",
+            "perl/new.folded",
+            "49920:6620",
+            "Report::ranked went from",
+        ),
         # Cart::total copies its lines, and Cart::sum adds the copies up.
         ("cpp/base.folded", "cpp/new.folded", "", "shop::Cart::total is new"),
         ("cpp/base.folded", "cpp/new.folded", "88581:33623", "shop::Cart::sum uses"),

@@ -167,7 +167,7 @@ def renumbered(cpu: CPUComparison) -> list[int]:
     for side in (0, 1):
         alone = np.flatnonzero(there[side] & ~there[1 - side]).tolist()
         alone = [row for row in alone if symbols[row].kinds]
-        files = _files(cpu, side) if alone else {}
+        files = _files(cpu, side, alone) if alone else {}
         for row in alone:
             symbol = symbols[row]
             homes: list[object] = [(symbol.package, symbol.function)]
@@ -185,11 +185,15 @@ def renumbered(cpu: CPUComparison) -> list[int]:
     return sorted({row for some in both for row in set().union(*some)})
 
 
-def _files(cpu: CPUComparison, side: int) -> dict[int, str]:
-    """Return the last two elements of the path of each function's file, by row."""
+def _files(cpu: CPUComparison, side: int, functions: list[int]) -> dict[int, str]:
+    """Return the last two elements of the path of some functions' files, by row."""
     profile = (cpu.diff.base, cpu.diff.new)[side].profile
+    asked = np.zeros(len(cpu.names), np.bool_)
+    asked[functions] = True
     rows = cpu.diff.paired_functions.of_lines(side)
-    files = profile.functions.filename[profile.locations.line_function]
+    lines = np.flatnonzero(asked[rows])
+    rows = rows[lines]
+    files = profile.functions.filename[profile.locations.line_function[lines]]
     first, _ = unique_tuples((rows, files))
     pairs = zip(rows[first].tolist(), files[first].tolist(), strict=True)
     paths = ((row, profile.strings[file]) for row, file in pairs)

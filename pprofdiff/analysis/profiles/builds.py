@@ -106,11 +106,10 @@ def _of_settings(base: Side, new: Side) -> Iterator[str]:
 def _of_detectors(base: ProfileSide, new: ProfileSide) -> Iterator[str]:
     if min(_samples(side.profile) for side in (base, new)) < ENOUGH:
         return
+    # One text for each side: a search in it is quicker than a loop over names.
+    texts = ["\n".join(("", *side.profile.function_names())) for side in (base, new)]
     for flag, (begins, _) in _DETECTORS.items():
-        has = [
-            any(name.startswith(begins) for name in side.profile.function_names())
-            for side in (base, new)
-        ]
+        has = [any(f"\n{name}" in text for name in begins) for text in texts]
         if has[0] != has[1]:
             yield _only((base if has[0] else new).label, flag)
 

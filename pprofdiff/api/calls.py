@@ -35,7 +35,7 @@ from pprofdiff.api.benchmarks import (
     LoadSummary,
 )
 from pprofdiff.api.builds import Builds
-from pprofdiff.api.comparison import Comparison, Paths, compare_paths
+from pprofdiff.api.comparison import Comparison, Paths, compare_paths, sources_named
 from pprofdiff.api.gclogs import GCLog, GCLogDiff
 from pprofdiff.api.loaded import LoadedInput
 from pprofdiff.api.profiles import Diff, Profile, filters_of
@@ -319,6 +319,7 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
         pairing,
         same_within=same_within,
         by=by,
+        sources=sources_named((git, repo, source)),
     )
     return compare_paths(base, new, settings, (git, repo, source))
 

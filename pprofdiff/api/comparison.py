@@ -156,12 +156,11 @@ def compare_paths(
     settings: Settings = DEFAULTS,
     named: tuple[str, str, str] = ("", "", ""),
 ) -> Comparison:
-    """Read both sides' paths and compare them kind by kind.
+    """Read both sides' paths and compare them kind by kind; `named` are the sources.
 
     Raises FetchError or FormatError if something cannot be read, UsageError if nothing
-    pairs, or there is no such commit or folder.
+    pairs.
     """
-    settings = replace(settings, sources=sources_named(named))
     loaded = load_sides(words_of(base), words_of(new))
     if loaded.base is None:
         raise UsageError("base: no inputs")

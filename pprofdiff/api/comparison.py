@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from pprofdiff.analysis import comparison as analysis
-from pprofdiff.analysis.causes.finding import changed_frame
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.api.benchmarks import BenchmarksDiff, LoadsDiff
@@ -70,6 +69,8 @@ class Comparison(Reported):
         start, end     first and last line                           int64
         side           whose file: new, or base if they are gone     categorical
         base, new      their cum, raw; missing if not known by line  Int64
+        base_scaled,   the same per second, per op …                 Float64
+        new_scaled
         commit         full hash of the newest one that changed      string
                        them, "" without `git`
         subject        first line of its message                     string
@@ -77,7 +78,31 @@ class Comparison(Reported):
 
         Empty unless `compare` got `git` or `source`.
         """
-        return changed_frame(self.report().findings)
+        import pandas as pd
+
+        rows: list[tuple[object, ...]] = []
+        for finding in self.report().findings.found:
+            source = finding.source
+            if source is None:
+                continue
+            for one in (*source.lines, *source.near, *source.only):
+                side = "base" if one.gone else "new"
+                costs: tuple[object, ...] = (None,) * 4
+                if one.base or one.new:
+                    by = self.data.profiles[source.diff].normalization
+                    costs = one.base, one.new, *by.scaled(one.base, one.new)
+                place = one.function, one.path, one.start, one.end, side
+                commit = one.commits[0] if one.commits else ("", "")
+                rows.append((finding.id, *place, *costs, *commit))
+        raw, scaled = ("base", "new"), ("base_scaled", "new_scaled")
+        columns = [
+            *("finding", "function", "file", "start", "end", "side"),
+            *(*raw, *scaled, "commit", "subject"),
+        ]
+        frame = pd.DataFrame(rows, columns=columns)
+        frame["side"] = pd.Categorical(frame["side"], raw)
+        types = dict.fromkeys(raw, "Int64") | dict.fromkeys(scaled, "Float64")
+        return frame.astype(types)
 
     def __repr__(self) -> str:
         """Return one line: the two sides, and what is compared."""

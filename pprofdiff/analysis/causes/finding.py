@@ -204,30 +204,6 @@ def findings_frame(findings: Findings) -> pd.DataFrame:
     )
 
 
-def changed_frame(findings: Findings) -> pd.DataFrame:
-    """Return the changed lines behind findings, as `Comparison.changed` has them."""
-    import pandas as pd
-
-    rows = [
-        (
-            *(finding.id, lines.function, lines.path, lines.start, lines.end),
-            "base" if lines.gone else "new",
-            *((lines.base, lines.new) if lines.base or lines.new else (None, None)),
-            *(lines.commits[0] if lines.commits else ("", "")),
-        )
-        for finding in findings.found
-        if (source := finding.source) is not None
-        for lines in (*source.lines, *source.near, *source.only)
-    ]
-    columns = [
-        *("finding", "function", "file", "start", "end", "side", "base", "new"),
-        *("commit", "subject"),
-    ]
-    frame = pd.DataFrame(rows, columns=columns)
-    frame["side"] = pd.Categorical(frame["side"], ["base", "new"])
-    return frame.astype({"base": "Int64", "new": "Int64"})
-
-
 def evidence_frame(findings: Findings) -> pd.DataFrame:
     """Return one row per fact, in the findings' order."""
     import pandas as pd

@@ -123,17 +123,16 @@ def fleet_caveats(base: Side, new: Side) -> Iterator[Caveat]:
     if first is not None:
         yield Caveat(
             "one_after_the_other",
-            f"profiles of all hosts of {first.label} began first: another hour has "
-            "another load, which looks like a change; compare builds that ran at the "
-            "same time",
+            f"profiles of all hosts of {first.label} began first: load varies by the "
+            "hour, which looks like a change; compare builds that ran at the same time",
         )
 
 
 def _one(side: str) -> Caveat:
     return Caveat(
         "one-host",
-        f"{side} is one host: nothing shows how far hosts of one build differ, so that "
-        "another host looks like a change",
+        f"{side} is one host: how far hosts of one build differ is unknown, so another "
+        "host looks like a change",
     )
 
 
@@ -144,6 +143,6 @@ def _few(side: Side, fleet: Fleet) -> Iterator[Caveat]:
     elif count < _FEW:
         yield Caveat(
             "few-hosts",
-            f"{side.label} has {count} hosts, which hardly show how far hosts of one "
-            f"build differ; {_FEW} or more do",
+            f"{side.label} has {count} hosts, too few to show how far hosts of one "
+            f"build differ; use {_FEW} or more",
         )

@@ -96,7 +96,7 @@ def _table(path: str, keys: tuple[str, ...]) -> dict[str, object] | None:
     try:
         value: object = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise FormatError(f"{name}: is no TOML: {error}") from None
+        raise FormatError(f"{name}: is not TOML: {error}") from None
     for key in keys:
         if not isinstance(value, dict) or key not in value:
             return None

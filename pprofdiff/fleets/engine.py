@@ -189,7 +189,7 @@ def _read_there(
             # Raised if a scheduler or worker cannot deserialise tasks.
             name, kind = _shown(where.scheduler), type(error).__name__
             raise ClusterError(
-                f"{name}: has other software than this machine ({kind}): install "
+                f"{name}: runs other software than this machine ({kind}): install "
                 f"pprofdiff[fleet] {__version__} with the same Dask there"
             ) from error
         return parts

@@ -159,7 +159,7 @@ def _of_list(target: str) -> Iterator[tuple[Any, list[str]]]:
     if len(text) > _LONGEST_LIST:
         raise FetchError(
             f"@{printable(name)}: holds more than {size_text(_LONGEST_LIST)}; give a "
-            "list of names, one a line"
+            "list of names, one per line"
         )
     stores: dict[int, tuple[Any, list[str]]] = {}
     for line in text.splitlines():

@@ -148,11 +148,11 @@ _WRITERS = (
     ),
     (
         rb'\{"(?:type|metric)":"[^"]+","(?:data|type)":',
-        "k6's points, one a line; give the summary, as --summary-export writes it",
+        "k6's points, one per line; give the summary, as --summary-export writes it",
     ),
     (
         rb'\{"attack":"[^"]*","seq":',
-        "vegeta's results, one a line; give what vegeta report prints",
+        "vegeta's results, one per line; give what vegeta report prints",
     ),
     (
         rb'\{"version":[\d.]+,"mode":"\w+","interval":',

@@ -387,7 +387,7 @@ def _no_flags(*words: str) -> None:
     """Refuse refs and packages that would be read as flags."""
     for word in words:
         if not word or word.startswith("-"):
-            raise UsageError(f"{printable(word)!r} is no ref and no package")
+            raise UsageError(f"{printable(word)!r} is neither a ref nor a package")
 
 
 def _outputs(folder: str) -> list[str]:

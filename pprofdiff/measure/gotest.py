@@ -330,6 +330,6 @@ def _package(lines: Sequence[bytes]) -> bytes:
 
 def _cut(path: str) -> MeasureError:
     return MeasureError(
-        f"{printable(path)}: the benchmark ended well, but this is not whole: is the "
-        "disk full?"
+        f"{printable(path)}: the benchmark succeeded, but this file is incomplete: "
+        "is the disk full?"
     )

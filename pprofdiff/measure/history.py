@@ -40,7 +40,7 @@ def history(
     if parted != good:
         warn(
             f"{first} is not in the history of {last}: the search begins where they "
-            f"parted, at {parted[:9]}"
+            f"diverged, at {parted[:9]}"
         )
     try:
         commits = repository.history((parted, bad), first_parent=first_parent)

@@ -89,13 +89,13 @@ def warnings_of(
     slow = [governor for governor in here.governors if governor == "powersave"]
     if slow:
         notes.append(
-            "the frequency governor is powersave: the clock follows the load, and "
-            "figures follow the clock; performance keeps it"
+            "the frequency governor is powersave: the clock, and with it every "
+            "figure, follows the load; use performance"
         )
     if toolchains["base"] != toolchains["new"]:
         notes.append(
-            f"base is built by {toolchains['base']}, new by {toolchains['new']}: what "
-            "the compiler and the runtime changed is part of the difference"
+            f"base is built with {toolchains['base']}, new with {toolchains['new']}: "
+            "what the compiler and the runtime changed is part of the difference"
         )
     for line in ("go", "toolchain"):
         first, last = modules["base"].get(line, ""), modules["new"].get(line, "")
@@ -112,13 +112,13 @@ def throttling(before: Throttled, after: Throttled) -> list[str]:
     notes = []
     if after.heat > before.heat:
         notes.append(
-            f"processors were slowed down for heat {after.heat - before.heat:,} times "
-            "meanwhile: the figures depend on temperature; cool the machine"
+            f"the CPU was throttled for heat {after.heat - before.heat:,} times "
+            "during the measurement: figures depend on temperature; cool the machine"
         )
     if after.quota > before.quota:
         notes.append(
-            f"the container's CPU quota stopped it {after.quota - before.quota:,} "
-            "times meanwhile: times have gaps; give it more, or lower GOMAXPROCS"
+            f"the container's CPU quota throttled it {after.quota - before.quota:,} "
+            "times: times have gaps; give it more, or lower GOMAXPROCS"
         )
     return notes
 

@@ -80,7 +80,7 @@ def planned(
     if not layouts.vary:
         warn(
             "the linker cannot lay out functions in other orders (Go 1.22 can, without "
-            "-ldflags in GOFLAGS): where they lie may account for a change of a few "
+            "-ldflags in GOFLAGS): their placement may account for a change of a few "
             "percent"
         )
     processes = Processes(asked, trees, layouts)

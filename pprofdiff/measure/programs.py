@@ -252,8 +252,8 @@ class Served(Commands):
                     read([os.path.join(folder, "allocs.pb.gz")])
                 except PprofDiffError:
                     raise MeasureError(
-                        f"{tree.checkout.label}: {self._shown}/allocs: is no profile; "
-                        "--url is where the program serves net/http/pprof, such as "
+                        f"{tree.checkout.label}: {self._shown}/allocs: is not a profile"
+                        "; --url is where the program serves net/http/pprof, such as "
                         "http://localhost:6060/debug/pprof"
                     ) from None
         self._probed = True
@@ -265,8 +265,8 @@ class Served(Commands):
         """Run the server, from its first answer until the block ends."""
         if not self._refused():
             raise UsageError(
-                f"{self._shown}: something answers there already; end it, or "
-                "take another port"
+                f"{self._shown}: something already listens there; stop it, or "
+                "use another port"
             )
         program = self._program(side, self.words, folder)
         with started(program, *printed) as server:

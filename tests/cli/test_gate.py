@@ -216,7 +216,7 @@ def test_a_project_that_never_names_us_may_be_broken(cli, cpu, here):
         ('fail-on = "total:+5%"', "fail-on is a list of rules, such as"),
         ("fail-on = [5]", "fail-on is a list of rules, such as"),
         ("strict = 1", "strict is true or false"),
-        ("fail-on = [", "is no TOML: "),
+        ("fail-on = [", "is not TOML: "),
     ],
 )
 def test_a_mistake_in_a_file_names_the_file(cli, cpu, here, name, kept, said):

@@ -221,7 +221,7 @@ def test_a_server_of_somebody_else_is_not_measured(cli, repo):
         done = cli("measure", *words, "HEAD~1", "HEAD", "--", "./cmd/served")
         server.shutdown()
     assert done.status == 2
-    assert "something answers there already" in done.err.splitlines()[-1]
+    assert "something already listens there" in done.err.splitlines()[-1]
 
 
 @pytest.mark.whole
@@ -249,7 +249,7 @@ def test_a_wrong_url_is_found_before_the_first_round(cli, repo, tmp_path, path):
         got = done.err.splitlines()[-1]
         assert (done.status, asked.exists()) == (2, False)
         assert re.search(
-            r"base \(.*\): http://127.*/allocs: is no profile; --url is", got
+            r"base \(.*\): http://127.*/allocs: is not a profile; --url is", got
         )
     assert "SECRET" not in done.out + done.err
 

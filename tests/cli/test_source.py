@@ -172,7 +172,7 @@ def test_without_sources_the_numbers_alone(cli, words, tmp_path, monkeypatch):
         (["--git=HEAD..none"], "there is no commit none in the repository"),
         (["--git=HEAD"], "must be BASE..NEW, the commits of both"),
         (["--git=HEAD...HEAD"], "must be BASE..NEW, the commits of both"),
-        (["--git=--all..HEAD"], "'--all' is no ref"),
+        (["--git=--all..HEAD"], "'--all' is not a ref"),
         (["--git=HEAD:go.mod..HEAD"], "there is no commit HEAD:go.mod"),
         (["--git=HEAD..HEAD", "--repo=/none"], "/none is not in a git repository"),
         (["--git=HEAD..HEAD", "--source=.:."], "--git and --source exclude each other"),

@@ -36,4 +36,4 @@ def test_branches_that_began_before_the_good_end_are_aside(tmp_path):
     assert warned == []
     begun = history(folder, (early, own), warned.append, first_parent=False)
     assert [commit.subject for commit in begun] == ["begin", "good", "own"]
-    assert "the search begins where they parted" in warned[0]
+    assert "the search begins where they diverged" in warned[0]

@@ -184,8 +184,8 @@ def _running(
     reach = _reach(diff, running)
     if off.base < -reach[0] or off.new < -reach[1]:
         gap = (
-            "the CPU profile has more than the trace shows running: they are of other "
-            "times, and running is not split"
+            "the CPU profile has more CPU than the trace shows running: they cover "
+            "different times, so running is not split"
         )
         return whole, [], [gap]
     parts = list(in_part(inside, others, "workers"))

@@ -118,7 +118,7 @@ def parse_rule(text: str, typed: str = "--fail-on") -> Asked:
             f"are: {', '.join(_FORMS)}; such as {RULES[0].example}"
         )
     if at and (not source or not form.source):
-        why = "a profile's name stands after @" if form.source else f"{kind} takes no @"
+        why = "a profile's name follows @" if form.source else f"{kind} takes no @"
         raise _wrong(f"{typed} {text}", form, why)
     subject, given = _parts(f"{typed} {text}", form, rest)
     limit = _limit(f"{typed} {text}", form, given)

@@ -105,7 +105,7 @@ def _nameless(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
             yield Caveat(
                 "no-names",
                 f"{share:.0%} of {side.label}'s samples have frames without names, "
-                "which count for their callers: build with symbols (-g, not stripped)",
+                "which are charged to their callers: build with symbols (-g, no strip)",
             )
 
 

@@ -107,7 +107,7 @@ class Repository:
         """Return the id of the commit that a ref names; raises UsageError."""
         named = printable(ref)
         if not ref or ref.startswith("-") or "\0" in ref:
-            raise UsageError(f"{self._asking}: {named!r} is no ref")
+            raise UsageError(f"{self._asking}: {named!r} is not a ref")
         try:
             output = self._run(
                 *("rev-parse", "--verify", "--quiet", "--end-of-options"),

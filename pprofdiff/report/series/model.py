@@ -31,14 +31,14 @@ def _caveats(judged: JudgedSeries) -> Iterator[Caveat]:
     if hosts == 1:
         yield Caveat(
             "one-host",
-            "there are steps of one host: nothing shows how far hosts differ, so no "
+            "there are steps of one host: how far hosts differ is unknown, so no "
             "change is reported there",
         )
     elif hosts < _FEW:
         yield Caveat(
             "few-hosts",
-            f"there are steps of {hosts} hosts, which hardly show how far hosts "
-            f"differ; {_FEW} or more do",
+            f"there are steps of {hosts} hosts, too few to show how far hosts "
+            f"differ; use {_FEW} or more",
         )
     if not judged.steps:
         return

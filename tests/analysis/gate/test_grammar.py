@@ -168,7 +168,7 @@ WRONG = {
     "cum:main:+five": ("+five is no limit", r"cum:main\..*:+5%"),
     "cum:main:+5e3": ("+5e3 is no limit", r"cum:main\..*:+5%"),
     "cum:main:+nan": ("+nan is no limit", r"cum:main\..*:+5%"),
-    "cum@:main:+5%": ("a profile's name stands after @", r"cum:main\..*:+5%"),
+    "cum@:main:+5%": ("a profile's name follows @", r"cum:main\..*:+5%"),
     "bench@cpu:allocs/op:+5%": ("bench takes no @", "bench:allocs/op:+0%"),
     "total": ("nothing is no limit", "total:+5%"),
     "total:+2pp": ("the total is always 100%", "total:+5%"),

@@ -258,8 +258,8 @@ def unlike_load(case: Case) -> Iterator[Finding]:
     yield Finding(
         "not-comparable",
         f"{new} probably did {factor} the work of {base}{each}",
-        "Most functions outside the runtime cost that much more or less: another load "
-        "moves them together. Rows that changed by another factor are what differs.",
+        "Most functions outside the runtime changed by that factor, as under another "
+        "load. Rows that changed by another factor are what differs.",
         (Fact("pace of most functions", "cpu profile", 1.0, load.ratio, "ratio"),),
         f"Pass {flag} to compare per op.",
         severity="minor",

@@ -31,8 +31,8 @@ _OWN_SHARE = 0.4
 # GC scans each stack.
 _MANY = 1000
 _NOT_LEAKED = (
-    "By the goroutineleak profiles most of them are not leaked for ever: what they "
-    "wait for can still come. Look for work that starts faster than it ends."
+    "By the goroutineleak profiles most of them are not leaked: what they wait for "
+    "can still happen. Look for work that starts faster than it ends."
 )
 
 
@@ -270,10 +270,9 @@ def _place_words(diff: ProfileDiff, place: _Place) -> str:
 def _advice(case: Case) -> str:
     new = case.labels[1]
     return (
-        f"A goroutine profile is one instant. Capture {new} once more later: where the "
-        "number goes on growing, nothing ends these goroutines (no close, no deadline, "
-        "no context that is cancelled); where it stays, there are as many as there is "
-        "work."
+        f"A goroutine profile is one instant. Capture {new} once more later: if the "
+        "number keeps growing, nothing ends these goroutines (no close, no deadline, "
+        "no canceled context); else there are as many as there is work."
     )
 
 

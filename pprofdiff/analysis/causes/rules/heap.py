@@ -473,7 +473,7 @@ def _advice(case: Case) -> str:
     new = case.labels[1]
     return (
         f"A heap profile is one instant. Capture {new} once more later, or its growth "
-        "with /debug/pprof/heap?seconds=60: what goes on growing is a leak, what stays "
+        "with /debug/pprof/heap?seconds=60: what keeps growing is a leak, what stays "
         "is a cache."
     )
 

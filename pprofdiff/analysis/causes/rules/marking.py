@@ -167,7 +167,7 @@ def busy(case: Case) -> Iterator[Finding]:
         "machine-busy",
         f"The GC log counts {fixed(*logged, 2)} cores of marking, the CPU profile "
         f"{fixed(*profiled, 2)}: threads waited for a CPU",
-        "Other processes, or a CPU limit, had it: the profile's CPU is right.",
+        "Other processes or a CPU limit took the rest; the profile's CPU is right.",
         (
             Fact("cores of marking", "gctrace A+D+I", *logged, "cores"),
             Fact("cores of marking", "cpu profile", *profiled, "cores"),

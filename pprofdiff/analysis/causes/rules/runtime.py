@@ -66,8 +66,8 @@ def scheduler(case: Case) -> Iterator[Finding]:
         yield finding._replace(
             id="gc-sweeper",
             title=f"{finding.title}: GC's background sweeper yields",
-            text=f"{finding.text} It yields {often} times in the traces: most of how "
-            "much oftener, or more rarely, goroutines are scheduled.",
+            text=f"{finding.text} It yields {often} times in the traces: most of the "
+            "change in how often goroutines are scheduled.",
             evidence=(*finding.evidence, Fact("yields", "trace", *swept, "times")),
         )
 

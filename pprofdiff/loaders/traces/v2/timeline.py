@@ -78,7 +78,7 @@ def read_metric_events(events: Events) -> MetricEvents:
     types, value = events.type[rows], events.argument(0, rows)
     limits = value[types == E.PROCS_CHANGE]
     if len(limits) and not 0 < int(limits.min()) <= int(limits.max()) < MOST_PROCESSORS:
-        raise Damage("a GOMAXPROCS that there cannot be")
+        raise Damage("an impossible GOMAXPROCS")
     return MetricEvents(types, rows, value)
 
 

@@ -19,6 +19,7 @@ from pprofdiff.report.model import report_of
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.text.plain import render
 from pprofdiff.report.text.report import report_parts
+from tests.analysis.measuring import PACKAGE, Unit, compared, path
 from tests.building import CPU, MS, Frame, Place, Sample, built
 from tests.repository import repository
 
@@ -343,3 +344,33 @@ def test_all_changed_lines_of_a_function_are_listed(tmp_path):
     assert f"1. m.Far (far.go:8, {commit[:9]}) " in text(report)
     assert sentence in text(report)
     assert f"`m.Far` (`far.go:8`, `{commit[:9]}`) " in comment(report)
+
+
+TESTS_OF_F = "package p\n\nfunc BenchmarkAll(b *testing.B) {\n\tF()\n}\n"
+COMMENTED = "package p\n\n// %s\nfunc F() {\n\twork()\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict"),
+    [
+        (COMMENTED % "F works.", "unknown"),
+        (COMMENTED.replace("work()", "work(1)") % "F works.", "slower"),
+    ],
+)
+def test_builds_of_the_same_code_are_not_slower(tmp_path, code, verdict):
+    """Whatever benchmarks show: nothing but a comment changed."""
+    repo = repository(tmp_path / "repo")
+    files = {"go.mod": "module example.com/p\n", "f_test.go": TESTS_OF_F}
+    base = repo.commit("begin", files | {"f.go": COMMENTED % "F"})
+    new = repo.commit("say more", {"f.go": code})
+    _, benchmark, *loop = path("F")
+    stack = ((f"{PACKAGE}.F", "/b/p/f.go", 5), (benchmark, "/b/p/f_test.go", 4), *loop)
+    comparison = compared(Unit({stack: 600}), Unit({stack: 900}))
+    sources = sources_of(f"{base}..{new}", str(repo.folder), "")
+    report = report_of(comparison, sources=sources)
+    assert report.outcome.verdict == verdict
+    same = "The code of all packages with samples is the same in both builds."
+    assert (same in text(report)) == (verdict == "unknown")
+    assert any(one.severity != "info" for one in report.findings.found) == (
+        verdict == "slower"
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pprofdiff.analysis.judge.totals import InTurns
@@ -17,7 +16,8 @@ _WHOLE = 1e5
 
 
 Pair = tuple[float, float]
-_NONE: Mapping[Any, Any] = MappingProxyType({})
+# A proxy could not be pickled.
+_NONE: Mapping[Any, Any] = {}
 
 
 class Work(NamedTuple):

@@ -16,6 +16,7 @@ import pytest
 
 import pprofdiff
 from pprofdiff.goruntime.rules import rules
+from tests.conftest import DATA
 from tests.examples import daily
 
 VALUES = ["base_flat", "new_flat", "delta_flat", "base_cum", "new_cum", "delta_cum"]
@@ -250,6 +251,9 @@ def test_profiles_and_diffs_go_to_other_processes(cpu, paths):
     assert again.data.totals == cpu.data.totals
     loaded = pickle.loads(pickle.dumps(pprofdiff.load(paths[0])))  # noqa: S301
     assert loaded.data.values.shape[1] == 2
+    sides = (DATA / f"service/{side}" for side in ("base", "new"))
+    both = pprofdiff.compare(*sides)
+    assert repr(pickle.loads(pickle.dumps(both))) == repr(both)  # noqa: S301
 
 
 def test_nothing_can_be_changed_in_place(cpu):

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from pprofdiff.analysis import comparison as analysis
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.settings import DEFAULTS, Settings

@@ -85,7 +85,7 @@ def with_source(
     case = Case(comparison)
     carriers = [Carriers(diff, sources) for diff in comparison.profiles]
     of_cpu = [c for c in carriers if case.cpu is not None and c.diff is case.cpu.diff]
-    carried = []
+    carried, said = [], set[str]()
     for finding in findings.found:
         source = None
         # CPU within noise gives no lines; allocation is counted by line.
@@ -98,6 +98,11 @@ def with_source(
         if source is not None and finding.unit:
             # Samples of all units together give no amounts of this one.
             source = source.without_amounts()
+        if source is not None:
+            # Lines that cost something themselves are no reason for another cost.
+            new = (one for one in source.related if one.lines.place not in said)
+            source = source._replace(related=tuple(new))
+            said |= {one.place for one in source.lines}
         if source is not None and any(source[:3]):
             carried.append(finding._replace(source=source))
         else:

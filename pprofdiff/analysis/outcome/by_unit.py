@@ -49,6 +49,7 @@ from pprofdiff.analysis.outcome.model import (
     beyond_turns,
     off_cpu,
 )
+from pprofdiff.analysis.policy import NEARLY_ALL
 from pprofdiff.analysis.side import measure
 from pprofdiff.model.profiles.operations import operations_of
 from pprofdiff.model.side import Side
@@ -77,9 +78,16 @@ class _UserTime(NamedTuple):
 
 
 def user_times(comparison: Comparison, kind: _Named) -> list[_UserTime]:
-    """Return the tasks or regions that both sides have often, most frequent first."""
+    """Return the tasks or regions that both sides have often, most frequent first.
+
+    Empty for one run a side of which goroutines took nearly all processors: how long
+    a task then waits for one depends on the load more than on its code.
+    """
     trace = comparison.trace
     if trace is None:
+        return []
+    used = [side.processors.utilisation or 0.0 for side in trace.sides]
+    if max(used) >= NEARLY_ALL and not trace.several:
         return []
 
     def of(side: TraceSide) -> Durations:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pprofdiff.analysis.causes.table import find
+from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.api.comparison import compare_paths
 from tests.conftest import DATA
 
@@ -34,6 +35,12 @@ def test_regions_where_there_are_no_tasks():
 
 def test_nothing_is_in_a_task_where_nothing_changed():
     assert not causes("errands/base.trace", "errands/again.trace")
+
+
+def test_where_goroutines_take_all_processors_tasks_do_not_decide():
+    """The machine was busy in one of two runs of one build: tasks took 9.8× the time."""
+    both = (DATA / f"errands/{name}.trace" for name in ("base", "again"))
+    assert outcome(compare_paths(*both).data).verdict == "unknown"
 
 
 def test_three_regressions_of_a_service_by_its_traces():

@@ -261,8 +261,11 @@ def judged(report: ReportModel, gate: Gate) -> ReportModel:
 
 
 def _of_builds(comparison: Comparison, findings: Findings) -> Iterator[Caveat]:
-    """Yield a caveat where no cause is known, and flags of the builds may differ."""
-    if any(one.severity != "info" for one in findings.found):
+    """Yield a caveat where no cause is known, and flags of the builds may differ.
+
+    Builds that were measured in turns have the same ones.
+    """
+    if comparison.measured or any(one.severity != "info" for one in findings.found):
         return
     if flags_unknown(comparison.base, comparison.new, comparison.cpu):
         yield Caveat("flags-unknown", _FLAGS)

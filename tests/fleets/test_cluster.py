@@ -180,7 +180,9 @@ def test_a_scheduler_without_this_package_is_one_line(tasks, tmp_path):
     scheduler = started("distributed.cli.dask_scheduler", *host, folder=tmp_path)
     address = f"tcp://127.0.0.1:{port}"
     try:
-        with pytest.raises(ClusterError, match=f"^{address}: has other soft") as error:
+        with pytest.raises(
+            ClusterError, match=f"^{address}: runs other software"
+        ) as error:
             parts_of([tasks], scheduler=address, progress=silent)
         assert "\n" not in str(error.value)
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from itertools import pairwise
 
@@ -111,7 +112,9 @@ def test_parts_of_any_size_in_any_order_come_to_the_same(builds, minutes, over):
         cuts = sorted(random.Random(seed).sample(range(1, len(paths)), 6))
         parts = [
             read_tally(
-                task._replace(objects=replace(task.objects, paths=tuple(paths[a:b])))
+                task._replace(
+                    objects=dataclasses.replace(task.objects, paths=tuple(paths[a:b]))
+                )
             )
             for a, b in zip([0, *cuts], [*cuts, len(paths)], strict=True)
         ]

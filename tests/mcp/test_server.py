@@ -133,8 +133,8 @@ def test_refs_are_checked_before_anything_is_built(tmp_path):
     repo = shop(tmp_path / "repo")
     mistakes = (
         ({"base": "nowhere"}, "no commit nowhere"),
-        ({"base": "--cmd=sh"}, "no ref"),
-        ({"base": "HEAD", "packages": ["-exec=sh"]}, "no package"),
+        ({"base": "--cmd=sh"}, "neither a ref nor"),
+        ({"base": "HEAD", "packages": ["-exec=sh"]}, "neither a ref nor"),
         ({"new": "HEAD"}, "give base too"),
         ({"base": "HEAD", "time": "soon"}, "-time=soon: must be"),
     )

@@ -229,7 +229,7 @@ def test_what_fails_is_reported_for_each(cli, data_folder, tmp_path):
     assert (plainly.status, done.status, done.out) == (1, 2, plainly.out)
     assert [line.partition(",")[0] for line in done.err.splitlines()] == [
         f"pprofdiff: {names[0]}: a .csv has functions",
-        f"pprofdiff: {names[2]}: a .pb.gz is a profile",
+        f"pprofdiff: {names[2]}: a .pb.gz needs profiles on both sides",
     ]
     assert [name.exists() for name in names] == [False, True, False, True]
 

@@ -317,7 +317,8 @@ class SourceNote(NamedTuple):
         An amount that the title has, or that is `known`, is left out.
         """
         amount = "" if known or self.amount in title else self.amount
-        return self._replace(titled=True, amount=amount)
+        more = self.more if amount or self.said or self.added else ""
+        return self._replace(titled=True, amount=amount, more=more)
 
     @property
     def adds(self) -> bool:
@@ -341,7 +342,8 @@ class Reason(NamedTuple):
     `number` counts causes, from 1; it is 0 if the finding is not significant. A
     consequence has its cause's number and a `level` above 0. `amount` is the finding's
     part of the CPU profiles' delta, "" if unknown; `notes` are what the source says
-    about it. `lines` are changed lines of the function with which the title begins.
+    about it. `lines` are changed lines of the function with which the title begins, and
+    `more` are further ones, as the title has them.
     """
 
     number: int
@@ -350,6 +352,7 @@ class Reason(NamedTuple):
     level: int = 0
     notes: tuple[SourceNote, ...] = ()
     lines: ChangedLines | None = None
+    more: str = ""
 
     @property
     def sentences(self) -> tuple[SourceNote, ...]:
@@ -372,7 +375,7 @@ class Reason(NamedTuple):
         found, said = self.finding, self.finding.title
         where = [found.line] if found.line else []
         if self.lines is not None:
-            where = [f"{prefix_of(self.lines)}{self.lines.place}"]
+            where = [f"{prefix_of(self.lines)}{self.lines.place}{self.more}"]
             where += (commit.short for commit in self.lines.commits)
         if where:
             unit, title = found.said_of

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from pprofdiff.analysis.causes.finding import Explained, Finding, Findings
-from pprofdiff.analysis.policy import COVERS
+from pprofdiff.analysis.policy import COVERS, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
 from pprofdiff.model.source import Commit
@@ -135,8 +135,8 @@ def _reasons(
         # Lines of the function itself come before those that call it.
         for note in sorted(found, key=lambda note: not note.is_of(title)):
             titled = not level and not notes and note.is_of(title)
-            # Of several places without a known cost, the first is no better than any.
-            titled = titled and not note.more
+            # Of places without a known cost, the first is no better than any.
+            titled = titled and note.more.count(",") < SEVERAL
             known, costs = note in printed, bool(note.amount)
             printed.add(note)
             if note in first and not notes and not titled:
@@ -149,7 +149,7 @@ def _reasons(
                     if costs:
                         first.setdefault(note, number)
                 if titled:
-                    reason = reason._replace(lines=note.lines)
+                    reason = reason._replace(lines=note.lines, more=note.more)
                     below = below.below(title, known=known)
                 notes.append(below)
         yield reason._replace(notes=tuple(notes))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.places import of_harness
 from pprofdiff.analysis.ledger.views import merged
+from pprofdiff.analysis.policy import COVERS
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.harness import is_testing
 from pprofdiff.analysis.profiles.own_code import named
@@ -196,6 +197,10 @@ def owned_most(
             & _still(diff, table, "cum")[named]
             & _still(diff, table, "flat")[named]
         )
+        # What callees take back only moved into them, such as inlined code.
+        own = diff.normalization.delta(base[some], new[some])
+        whole = diff.normalization.delta(*(side[some] for side in paired.raw("cum")))
+        still = still | (whole * own <= 0) | (np.abs(whole) < COVERS * np.abs(own))
         # What a benchmark's loop does itself is shown only if nothing else changed.
         program = ~still & ~_in_tests(diff, [paired.names[i] for i in some.tolist()])
         still = ~program if program.any() else still

@@ -209,10 +209,8 @@ def arrow(base: float, new: float, unit: str) -> str:
     common = scale_for((base, new), unit)
     if low and high >= _FAR * low and scale_for((low,), unit).unit != common.unit:
         return f"{scaled(base, unit)} → {scaled(new, unit)}"
-    before, after = (
-        common.with_two_digits(value).number(value) for value in (base, new)
-    )
-    return f"{before} → {after}{common.text(0).removeprefix(common.number(0))}"
+    before, after = (common.with_two_digits(value) for value in (base, new))
+    return f"{before.number(base)} → {after.text(new)}"
 
 
 def scaled(value: float, unit: str, *, signed: bool = False) -> str:

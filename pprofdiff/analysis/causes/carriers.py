@@ -225,13 +225,7 @@ class Carriers:
     def _span(self, i: int, side: int) -> tuple[Located | None, range]:
         """Return the place of a hunk on one side, and the numbers of its lines."""
         one = self.changed[i]
-        hunk = one.hunk
-        start, count = (
-            (hunk.base_start, hunk.base_count),
-            (hunk.new_start, hunk.new_count),
-        )[side]
-        place = (one.places.base, one.places.new)[side]
-        return place, range(start, start + count)
+        return one.places.side(side), _span(one.hunk, side)
 
     def sums(
         self, chosen: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None
@@ -484,14 +478,18 @@ def _calls_of_one_side(one: ChangedHunk) -> set[str]:
         return set()
     if base.extent is None or new.extent is None:
         return set()
-    hunk = one.hunk
-    old = range(hunk.base_start, hunk.base_start + hunk.base_count)
-    now = range(hunk.new_start, hunk.new_start + hunk.new_count)
     before, after = (
         called_in(text, range(extent.start, extent.end + 1))
         for text, extent in ((base.text, base.extent), (new.text, new.extent))
     )
+    old, now = (_span(one.hunk, side) for side in (0, 1))
     return (called_in(base.text, old) - after) | (called_in(new.text, now) - before)
+
+
+def _span(hunk: Hunk, side: int) -> range:
+    """Return the numbers of a hunk's lines on one side."""
+    start, count = hunk[2:] if side else hunk[:2]
+    return range(start, start + count)
 
 
 def _bare(name: str) -> str:

@@ -75,14 +75,11 @@ def changed_alone(carriers: Carriers) -> Finding | None:
         where = f"at {listed(others)}"
         if len(others) > SEVERAL:
             where = f"in {count(len(others))} hunks"
-        packages = {dirname(at.path) for at in places}
-        if len(changed) == 1 and len(packages) == 1:
-            also = "its package also differs"
-        elif len(packages) == 1:
-            also = "their package also differs"
-        else:
-            also = "their packages also differ"
-        clauses.append(f"{also} {where}")
+        what = "package also differs"
+        if len({dirname(at.path) for at in places}) > 1:
+            what = "packages also differ"
+        whose = "its" if what.endswith("s") and len(changed) == 1 else "their"
+        clauses.append(f"{whose} {what} {where}")
     named = _first_of_each(carriers, rows)
     finding = Finding(
         CHANGED_ALONE,

@@ -314,8 +314,8 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     facts = cpu.facts([place.row], "cum")
     if place.others:
         functions = tuple(cpu.names[row] for row in place.others)
-        inlined = bool(place.callers) and all(_cum(cpu, place.row))
-        functions = (name, *functions) if inlined else (*functions, name)
+        first = _in_caller(cpu, place)
+        functions = (name, *functions) if first else (*functions, name)
         facts = (cpu.fact(_who(cpu, place), place.base, place.new), *facts)
     elif which := _which(cpu, place):
         facts = (cpu.fact(f"{name} ({which})", place.base, place.new), *facts)
@@ -489,13 +489,18 @@ def _which(cpu: CPUComparison, place: Place) -> str:
 def _who(cpu: CPUComparison, place: Place) -> str:
     """Return a place's name; with the callee whose work it does on one side."""
     who = _called(cpu.names[place.row])
-    if place.callers and all(_cum(cpu, place.row)):
+    if _in_caller(cpu, place):
         return f"{who} with its caller {listed(_callers(cpu, place))}"
     if place.callers:
         return f"{listed(_callers(cpu, place))} with {who}"
     if place.absorbed < 0:
         return who
     return f"{who} with {_called(cpu.names[place.absorbed])}"
+
+
+def _in_caller(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether a place counts together with the caller it is inlined into."""
+    return bool(place.callers) and all(_cum(cpu, place.row))
 
 
 def _with_its_callees(cpu: CPUComparison, place: Place) -> str:
@@ -514,10 +519,10 @@ def _absorbed(cpu: CPUComparison, place: Place) -> str:
     row = place.row if place.callers else place.absorbed
     if row < 0:
         return ""
-    name, cum = _called(cpu.names[row]), _cum(cpu, row)
-    if all(cum):
+    if _in_caller(cpu, place):
         return "It is inlined there"
-    with_it = cpu.diff.new if cum[1] else cpu.diff.base
+    name = _called(cpu.names[row])
+    with_it = cpu.diff.new if _cum(cpu, row)[1] else cpu.diff.base
     return f"{name} has samples in {with_it.label} only"
 
 

@@ -206,11 +206,8 @@ def with_callers(
         callers = () if place.base and place.new else _calling(cpu, place)
         if not callers or place not in left or not program.code[[*callers]].all():
             continue
-        own = owned_by(cpu, callers)
         same = [one for one in left if one.row in (*callers, place.row)]
-        for other in left:
-            if other not in same:
-                own = own.without(other.claim)
+        own = _unclaimed(cpu, callers, [one for one in left if one not in same])
         change, back = cpu.delta(place.claim), cpu.delta(own)
         if back * change >= 0:
             continue
@@ -269,9 +266,7 @@ def _with_inlining_caller(
         caller = inlining_caller(cpu, place.row, program.code)
         if caller is None:
             continue
-        own = owned_by(cpu, [caller])
-        for other in left:
-            own = own.without(other.claim)
+        own = _unclaimed(cpu, [caller], left)
         change, back = _delta(cpu, place), cpu.delta(own)
         if any(one.row == caller for one in left) or back * change >= 0:
             continue
@@ -288,8 +283,17 @@ def taken_back(cpu: CPUComparison, place: Place) -> bool:
     if place.whole or place.others or not (place.base and place.new):
         return False
     cum = cpu.scaled_delta(*(int(side[place.row]) for side in cpu.cum))
-    own = _delta(cpu, place)
-    return own * cum <= 0 or abs(cum) < COVERS * abs(own)
+    return bool(is_taken_back(_delta(cpu, place), cum))
+
+
+def is_taken_back(
+    own: float | NDArray[np.float64], cum: float | NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Return where cum changed by less than own costs did, or the other way."""
+    found: NDArray[np.bool_] = (np.multiply(own, cum) <= 0) | (
+        np.abs(cum) < COVERS * np.abs(own)
+    )
+    return found
 
 
 def _with_own_callers(
@@ -356,6 +360,16 @@ def owned_by(cpu: CPUComparison, rows: Sequence[int]) -> Claim:
     """Claim the samples that functions own, given as rows of the union."""
     base, new = cpu.diff.ledger.sides("owner")
     return Claim(np.isin(base, rows), np.isin(new, rows))
+
+
+def _unclaimed(
+    cpu: CPUComparison, rows: Sequence[int], others: Sequence[Place]
+) -> Claim:
+    """Claim the samples that functions own, without those of other places."""
+    own = owned_by(cpu, rows)
+    for other in others:
+        own = own.without(other.claim)
+    return own
 
 
 def _deepest(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:

@@ -304,9 +304,8 @@ class ProfileDiff(Struct, frozen=True, eq=False, dict=True, weakref=True):
     @property
     def has_every_object(self) -> bool:
         """Whether these are allocs profiles of every object: exact counts."""
-        return self.sample_type.type.startswith("alloc_") and _has_every_object(
-            self.base.profile, self.new.profile
-        )
+        sides = self.base.profile, self.new.profile
+        return _have_every_object(*sides, self.sample_type)
 
     @cached_property
     def of_running_code(self) -> bool:
@@ -428,8 +427,7 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     operations = operations_of_both(base, new)
     if operations is not None and counts == "cost" and not normalize:
         # Otherwise values are sampled, and may exceed what benchmarks count.
-        every = _has_every_object(base.profile, new.profile)
-        exact = compared.type.startswith("alloc_") and every
+        exact = _have_every_object(base.profile, new.profile, compared)
         normalization = counted(totals, operations, of_type, exact=exact)
     else:
         normalization = choose(
@@ -474,8 +472,8 @@ def _words(kind: ValueType) -> str:
     return f"{clipped(kind.type)}/{clipped(kind.unit)}"
 
 
-def _has_every_object(base: Profile, new: Profile) -> bool:
-    return base.period == new.period == 1
+def _have_every_object(base: Profile, new: Profile, compared: ValueType) -> bool:
+    return base.period == new.period == 1 and compared.type.startswith("alloc_")
 
 
 def _sample_worth(profile: Profile, column: int) -> float | None:

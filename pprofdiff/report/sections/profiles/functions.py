@@ -8,9 +8,8 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.causes.places import of_harness
+from pprofdiff.analysis.causes.places import is_taken_back, of_harness
 from pprofdiff.analysis.ledger.views import merged
-from pprofdiff.analysis.policy import COVERS
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.harness import is_testing
 from pprofdiff.analysis.profiles.own_code import named
@@ -200,7 +199,7 @@ def owned_most(
         # What callees take back only moved into them, such as inlined code.
         own = diff.normalization.delta(base[some], new[some])
         whole = diff.normalization.delta(*(side[some] for side in paired.raw("cum")))
-        still = still | (whole * own <= 0) | (np.abs(whole) < COVERS * np.abs(own))
+        still = still | is_taken_back(own, whole)
         # What a benchmark's loop does itself is shown only if nothing else changed.
         program = ~still & ~_in_tests(diff, [paired.names[i] for i in some.tolist()])
         still = ~program if program.any() else still

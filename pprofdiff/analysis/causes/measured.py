@@ -713,8 +713,10 @@ def _of_site(
         of_site, said = own.within(cpu.of_groups(*_COSTS_OF_ALLOCATION)), ""
         if _row_changed(cpu, own):
             said = f"Its CPU: {cpu.words(*cpu.sums(own))} flat with library code."
-            # The reader sees that row: if it is mostly allocation, all is the cause's.
-            if cpu.delta(of_site) * cpu.delta(own) > MOST * cpu.delta(own) ** 2:
+            # The reader sees that row: if it is mostly allocation, or only one side has
+            # it, all is the cause's.
+            mostly = cpu.delta(of_site) * cpu.delta(own) > MOST * cpu.delta(own) ** 2
+            if mostly or not all(cpu.sums(own)):
                 of_site = own
         delta, marked = cpu.delta(of_site), cpu.mark(of_site)
         # Allocations are counted, CPU is sampled: within noise, it is not claimed.

@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 from hypothesis import strategies as st
 
+from pprofdiff.analysis import normalization
 from pprofdiff.analysis.normalization import Counts, choose
 from pprofdiff.analysis.work import Work, counted, rated
 from pprofdiff.errors import UsageError
@@ -190,3 +191,22 @@ def test_live_memory_is_no_rate(kind, mode):
         [(["main.f"], (5,))], types=(ValueType(kind, "bytes"),), duration_ns=10**9
     )
     assert compared(one, one, work=(2, 4)).normalization.mode == mode
+
+
+@pytest.mark.parametrize(
+    ("totals", "mode"),
+    [
+        # 10 and 20 operations of 6 ns: the clocks differ, the set-up is small.
+        ((110, 140), "per_work"),
+        # Base spends more than half of its samples outside the operations.
+        ((130, 140), "composition"),
+        ((60, 250), "composition"),
+    ],
+)
+def test_profiles_of_set_up_are_compared_as_shares(totals, mode):
+    work = counted((10, 20))._replace(holds=(6.0, 6.0))
+    found = normalization.counted(totals, (10, 20), work, exact=False)
+    assert found.mode == mode
+    # Without what benchmarks count, and for exact values, the profiles' operations hold.
+    assert normalization.counted(totals, (10, 20), None, exact=False).mode == "per_work"
+    assert normalization.counted(totals, (10, 20), work, exact=True).mode == "per_work"

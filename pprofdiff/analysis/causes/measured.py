@@ -468,6 +468,8 @@ def _title(cpu: CPUComparison, place: Place) -> str:
     if not place.base or ratio is None:
         share = percent(place.new, cpu.diff.totals[1])
         return f"{who} now {takes} {share} of the CPU: {amount}"
+    if cpu.in_shares:
+        return f"{who} {cpu.moves(ratio - 1, several=takes == 'take')}: {amount}"
     return f"{who} {uses} {factor(ratio, 'CPU')}: {amount}"
 
 

@@ -95,11 +95,12 @@ def changed_alone(carriers: Carriers) -> Finding | None:
 def _who(names: Sequence[str], changed: Sequence[int]) -> str:
     """Return the functions that changed as a subject, the first ones by name."""
     if not changed:
-        return "none"
+        return "no code"
     if len(changed) > SEVERAL:
         first = distinct_names([names[row] for row in changed[:SEVERAL]])
-        return listed([*first, f"{len(changed) - SEVERAL} more"])
-    return f"only {listed_functions([names[row] for row in changed])}"
+        more = f"{len(changed) - SEVERAL} more"
+        return f"the code of {listed([*first, more])}"
+    return f"only the code of {listed_functions([names[row] for row in changed])}"
 
 
 def _sides(carriers: Carriers, row: int) -> tuple[bool, bool]:

@@ -485,7 +485,7 @@ def _which(cpu: CPUComparison, place: Place) -> str:
         return "outside the causes above"
     if place.others or (place.base, place.new) == _cum(cpu, place.row):
         return ""
-    return "on the path that changed" if place.whole else "flat with library code"
+    return "on the path that changed" if place.whole else "flat + library calls"
 
 
 def _who(cpu: CPUComparison, place: Place) -> str:
@@ -706,7 +706,7 @@ def _of_site(
     amount = amounts(view.totals, site)
     if view.sites is not None and not site.helpers and not site.instead_of:
         below = view.sites.under(site.name)[0].space
-        amount += "" if below == site.space else " flat with library code"
+        amount += "" if below == site.space else " flat + library calls"
     owners = [site.name, site.instead_of] if site.instead_of else [site.name]
     claim = explains = mark = None
     cpu = view.cpu
@@ -714,7 +714,7 @@ def _of_site(
         own = owned_by(cpu, cpu.rows_of(owners).tolist()).without(claimed)
         of_site, said = own.within(cpu.of_groups(*_COSTS_OF_ALLOCATION)), ""
         if _row_changed(cpu, own):
-            said = f"Its CPU: {cpu.words(*cpu.sums(own))} flat with library code."
+            said = f"Its CPU: {cpu.words(*cpu.sums(own))} flat + library calls."
             # The reader sees that row: if it is mostly allocation, or only one side has
             # it, all is the cause's.
             mostly = cpu.delta(of_site) * cpu.delta(own) > MOST * cpu.delta(own) ** 2

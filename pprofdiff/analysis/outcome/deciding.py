@@ -339,7 +339,7 @@ def _rounds(measure: Measure) -> str:
     if times > _LONGEST:
         size = abs(by.ratio - 1) if moved > same else measure.same_within
         change = f"{100 * size:.0f}%"
-        return f"runs differ too much to decide on a change of {change}"
+        return f"runs vary too much to show a change of {change}"
     return f"to decide, measure about {rounded(max(times, 1.1), 2)}× as long (--time)"
 
 

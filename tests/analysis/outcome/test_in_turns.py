@@ -119,9 +119,7 @@ def test_what_is_open_says_how_much_longer_it_takes():
     assert 1.1 <= float(found[1]) <= 20
     got, _ = of(Unit(F, noise=0.5), Unit(F, noise=0.5))
     assert got.verdict == "unknown"
-    assert re.fullmatch(
-        r"runs differ too much to decide on a change of \d+%", got.needs
-    )
+    assert re.fullmatch(r"runs vary too much to show a change of \d+%", got.needs)
 
 
 def test_a_verdict_needs_nothing_more():

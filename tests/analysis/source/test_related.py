@@ -109,30 +109,30 @@ def elsewhere(file):
 @pytest.mark.parametrize(
     ("changes", "which"),
     [
-        (CHANGED, "only m.(*T).Outer changed"),
-        (CHANGED_FAR, "only m.Far changed"),
-        (CHANGED | CHANGED_FAR, "only m.(*T).Outer and m.Far changed"),
-        ({"README": "what it does"}, "none changed"),
+        (CHANGED, "only the code of m.(*T).Outer changed"),
+        (CHANGED_FAR, "only the code of m.Far changed"),
+        (CHANGED | CHANGED_FAR, "only the code of m.(*T).Outer and m.Far changed"),
+        ({"README": "what it does"}, "no code changed"),
         # A constant has no samples, and may be what costs.
         (
             {"x.go": "package m\n\nvar x int\n"},
-            "none changed; their package also differs at x.go",
+            "no code changed; their package also differs at x.go",
         ),
         (
             CHANGED | {"x.go": "package m\n"},
-            "only m.(*T).Outer changed; its package also differs at x.go",
+            "only the code of m.(*T).Outer changed; its package also differs at x.go",
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
-            "none changed; their package also differs at f.go:3",
+            "no code changed; their package also differs at f.go:3",
         ),
-        (CHANGED | TESTS, "only m.(*T).Outer changed"),
+        (CHANGED | TESTS, "only the code of m.(*T).Outer changed"),
         # Go ignores such files.
-        (CHANGED | {"_x.go": "package m\n"}, "only m.(*T).Outer changed"),
+        (CHANGED | {"_x.go": "package m\n"}, "only the code of m.(*T).Outer changed"),
         # Lines right below a function are not in it.
         (
             {"outer.go": OUTER.replace("second()\n}", "third()\n}\nvar x int")},
-            "only m.(*T).Outer changed; its package also differs at outer.go:9",
+            "only the code of m.(*T).Outer changed; its package also differs at outer.go:9",
         ),
     ],
 )
@@ -201,7 +201,7 @@ def test_of_many_functions_those_with_most_samples_are_named(tmp_path):
     said = of_declared(
         tmp_path, base, base.replace("x()", "y()"), A=1, B=5, C=4, D=3, E=2
     )
-    assert said == "m.B, m.C, m.D and 2 more changed"  # fmt: skip
+    assert said == "the code of m.B, m.C, m.D and 2 more changed"  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_a_function_with_code_of_another_is_new(tmp_path, body, origin):
     base, new = declared(F="a b c d e"), declared(F="a g e", g=body)
     said = of_declared(tmp_path, base, new, F=9, g=9)
     assert said.partition("; ")[2] == f"m.g is new{origin}"
-    assert said.startswith("only m.F changed")
+    assert said.startswith("only the code of m.F changed")
     back = of_declared(tmp_path / "back", new, base, F=9, g=9)
     assert back.partition("; ")[2] == "m.g is gone"
 

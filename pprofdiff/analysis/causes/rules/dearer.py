@@ -299,7 +299,7 @@ def _finding(
     without = cpu.excluded
     if _one_sided(cpu, owners, movers):
         without = [*without, "what is gone or new"]
-    library = " with library code"
+    library = " + library calls"
     if cpu.loses_callers:
         library = ": stacks do not show who calls library code"
     which = f"lat{library}{f', without {listed(without)}' if without else ''}"

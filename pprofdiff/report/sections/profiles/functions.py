@@ -134,8 +134,7 @@ def moved_most(
     """
     owned = next(owned_most(diff, labels, granularity, rows, measured=brief), None)
     if owned is not None:
-        title = "What changed most (flat, with library code)"
-        return replace(owned, title=title) if brief else owned
+        return owned
     table = diff.table(granularity)
     if brief and granularity == "functions" and diff.attributions is not None:
         # Samples have the same owners: what changed by cum are paths to them.
@@ -223,7 +222,7 @@ def owned_most(
         for i, at, cell in zip(shown, order[:rows].tolist(), cells, strict=True)
     )
     made = _table(diff, labels, "owned", table.noun, rows_of)
-    title = "What changed most (flat, with the library code it calls)"
+    title = "What changed most (flat + library calls)"
     yield replace(made, title=title, total=len(moved))
 
 

@@ -371,6 +371,13 @@ class Carriers:
             for i in of_row[one.row]
         )
 
+    def shares_stacks(self, name: str) -> bool:
+        """Return whether a function is on stacks with others that changed."""
+        wanted = np.zeros(len(self.diff.paired_functions.names), np.bool_)
+        wanted[list(self.by_row)] = True
+        rows = np.flatnonzero(np.array(self.diff.paired_functions.names) == name)
+        return any(on_stacks(self.diff, row, wanted) for row in rows.tolist())
+
     def without_changed_callers(self, rows: Sequence[int]) -> list[int]:
         """Return the functions that no changed one calls, directly or through one."""
         wanted = np.zeros(len(self.diff.paired_functions.names), np.bool_)

@@ -75,11 +75,11 @@ def changed_alone(carriers: Carriers) -> Finding | None:
         where = f"at {listed(others)}"
         if len(others) > SEVERAL:
             where = f"in {count(len(others))} hunks"
-        what = "package also differs"
-        if len({dirname(at.path) for at in places}) > 1:
-            what = "packages also differ"
-        whose = "its" if what.endswith("s") and len(changed) == 1 else "their"
-        clauses.append(f"{whose} {what} {where}")
+        several = len({dirname(at.path) for at in places}) > 1
+        whose = "its" if not several and len(changed) == 1 else "their"
+        what = f"{whose} package{'s' if several else ''}"
+        also = " also" if changed else ""
+        clauses.append(f"{what}{also} differ{'' if several else 's'} {where}")
     named = _first_of_each(carriers, rows)
     finding = Finding(
         CHANGED_ALONE,

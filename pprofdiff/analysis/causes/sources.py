@@ -424,9 +424,10 @@ def _with_related(
     """Return the source of unchanged functions with the changes nearest to them.
 
     Those of what they call only with `callees`, and those of what their callees call
-    only with `through`. A change in the same package that
-    shares no stack with them is unrelated: it is named only if the package has hardly
-    any other.
+    only with `through`. A changed function that is not next to them is left out if it
+    shares stacks with another changed one, which may be the reason. A change in the
+    same package that shares no stack with them is unrelated: it is named only if the
+    package has hardly any other.
     """
     if not source.unchanged or source.lines or source.near:
         return source
@@ -439,7 +440,11 @@ def _with_related(
         related = tuple(
             one
             for one in related
-            if one.calls or (callees and (through or not (one.through or one.far)))
+            if (one.calls or (callees and (through or not (one.through or one.far))))
+            and not (
+                (one.through or one.far)
+                and any(of.shares_stacks(one.lines.function) for of in all_carriers)
+            )
         )
         if related:
             return source._replace(related=related)

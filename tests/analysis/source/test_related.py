@@ -53,11 +53,11 @@ def profile(stacks):
     return built(samples, CPU, duration_ns=10**11)
 
 
-def reported(tmp_path, stack, changes, called=10):
+def reported(tmp_path, stack, changes, called=10, far=("m.Far",)):
     """Return the report where F costs twice as much, and the commit's id.
 
     `stack` is leaf first: F is what costs more, with what calls it or what it calls. Far
-    has samples of its own.
+    has samples of its own, on the stack `far`.
     """
     repo = repository(tmp_path / "repo")
     base = repo.commit("begin", FILES)
@@ -65,8 +65,8 @@ def reported(tmp_path, stack, changes, called=10):
     sides = [
         Side(label, (Capture(f"{label}.pb.gz", "profile", profile(stacks)),))
         for label, stacks in (
-            ("base", own(stack, 500, called) | {("m.Far",): 250}),
-            ("new", own(stack, 1000, called) | {("m.Far",): 250}),
+            ("base", own(stack, 500, called) | {far: 250}),
+            ("new", own(stack, 1000, called) | {far: 250}),
         )
     ]
     comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
@@ -116,7 +116,7 @@ def elsewhere(file):
         # A constant has no samples, and may be what costs.
         (
             {"x.go": "package m\n\nvar x int\n"},
-            "no code changed; their package also differs at x.go",
+            "no code changed; their package differs at x.go",
         ),
         (
             CHANGED | {"x.go": "package m\n"},
@@ -124,7 +124,7 @@ def elsewhere(file):
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
-            "no code changed; their package also differs at f.go:3",
+            "no code changed; their package differs at f.go:3",
         ),
         (CHANGED | TESTS, "only the code of m.(*T).Outer changed"),
         # Go ignores such files.
@@ -247,6 +247,19 @@ def test_the_relation_on_stacks_is_said(tmp_path, stack, sentence):
     assert (related["function"], related[way]) == ("m.(*T).Outer", "m.F")
     assert (related["through"] or "") == ("m.X" if "through" in sentence else "")
     assert related["direct"] == (len(stack) == 2)
+
+
+@pytest.mark.parametrize("between", [("m.X",), ("m.X", "m.Y")])
+def test_of_several_changes_on_stacks_only_one_next_to_it_is_named(tmp_path, between):
+    """How often Outer's callee calls F may be up to Far, which Outer calls too."""
+    of_far = {"far": ("m.Far", "m.(*T).Outer")}
+    changes = CHANGED | CHANGED_FAR
+    stack = ("m.F", *between, "m.(*T).Outer")
+    distant, _ = reported(tmp_path / "distant", stack, changes, **of_far)
+    assert "Changed:" not in text(distant)
+    stack = ("m.F", "m.(*T).Outer")
+    near, _ = reported(tmp_path / "near", stack, changes, **of_far)
+    assert "Changed: outer.go:8 in m.(*T).Outer, which calls m.F;" in text(near)
 
 
 def test_changed_lines_that_hardly_run_explain_nothing(tmp_path):

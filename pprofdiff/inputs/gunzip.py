@@ -1,10 +1,11 @@
-"""Bounded gunzip of streams from the Go runtime, servers and log rotation."""
+"""Bounded decompression of streams from the Go runtime, servers and log rotation."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from pprofdiff.errors import DamagedError, FormatError
+from pprofdiff.inputs.unzstd import ZSTD_MAGIC, Unzstd
 from pprofdiff.inputs.wording import too_large
 
 if TYPE_CHECKING:
@@ -23,23 +24,35 @@ _MAX_MEMBERS = 1 << 17
 
 
 def decompress(data: bytes, name: str, max_size: int = DEFAULT_MAX_SIZE) -> bytes:
-    """Return `data` gunzipped, or unchanged if it is not gzip.
+    """Return `data` decompressed, or unchanged if it is neither gzip nor zstd.
 
-    Consecutive gzip members are joined; zero padding after them is ignored. Oversized
-    data is rejected while inflating: memory then stays below `max_size` plus 16 MiB,
-    and below twice the result otherwise.
+    Consecutive gzip members or zstd frames are joined; zero padding after members is
+    ignored. Oversized data is rejected while inflating: memory then stays below
+    `max_size` plus 16 MiB (and zstd's window), and below twice the result otherwise.
 
     Raises DamagedError: the stream is truncated or damaged, or other data follows it.
-    Raises FormatError: the result exceeds `max_size` bytes.
+    Raises FormatError: the result exceeds `max_size` bytes, or it is zstd and no
+    library for that is installed.
     """
-    if not data.startswith(GZIP_MAGIC):
+    stream = decompressor(data, name, max_size, piece=_PIECE)
+    if stream is None:
         if len(data) > max_size:
             raise FormatError(too_large(name, max_size))
         return data
-    stream = Gunzip(name, max_size, piece=_PIECE)
     parts = list(stream.feed(data))
     stream.close()
     return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def decompressor(
+    start: bytes, name: str, max_size: int, piece: int
+) -> Gunzip | Unzstd | None:
+    """Return what decompresses a stream that begins with `start`; None: it is plain."""
+    if start.startswith(GZIP_MAGIC):
+        return Gunzip(name, max_size, piece)
+    if start.startswith(ZSTD_MAGIC):
+        return Unzstd(name, max_size, piece)
+    return None
 
 
 class Gunzip:

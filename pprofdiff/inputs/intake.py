@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from pprofdiff.errors import FormatError
-from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE, GZIP_MAGIC, Gunzip
+from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE, decompressor
 from pprofdiff.inputs.recognition import Foreign, binary_kind, text_kind
 from pprofdiff.inputs.wording import too_large
 from pprofdiff.kinds import KINDS, KindId
@@ -31,7 +31,7 @@ class Intake(Struct, frozen=True):
     kinds: tuple[KindId | Foreign, ...]
     """One kind, or all the kinds of log that a text contains."""
     start: bytes
-    """The first 64 KiB, gunzipped."""
+    """The first 64 KiB, decompressed."""
     data: bytes
     """The bytes as read, still compressed; empty for texts and unsupported kinds."""
     scanned: dict[KindId, Any]
@@ -46,7 +46,7 @@ class _Opened(Struct, frozen=True):
     start: bytes
     chunks: _Chunks
     plain: Iterator[bytes]
-    """All of the input, gunzipped."""
+    """All of the input, decompressed."""
 
 
 def take(file: BinaryIO, name: str, max_size: int) -> Intake:
@@ -56,7 +56,7 @@ def take(file: BinaryIO, name: str, max_size: int) -> Intake:
 
     Raises DamagedError: the gzip stream is damaged within its first 64 KiB, or anywhere
     for a text. Raises FormatError: the input exceeds `max_size` bytes, compressed or
-    gunzipped. Raises OSError: the input cannot be read.
+    decompressed. Raises OSError: the input cannot be read.
     """
     opened = _opened(file, name, max_size)
     if opened.kind is None:
@@ -127,13 +127,13 @@ def _opened(file: BinaryIO, name: str, max_size: int) -> _Opened:
 
 
 def _plain(chunks: Iterable[bytes], name: str, max_size: int) -> Iterator[bytes]:
-    """Yield the content of the chunks, gunzipped if they are gzip."""
+    """Yield the content of the chunks, decompressed if they are gzip or zstd."""
     chunks = iter(chunks)
     first = next(chunks, b"")
-    if not first.startswith(GZIP_MAGIC):
+    stream = decompressor(first, name, max_size, piece=_TEXT_CHUNK)
+    if stream is None:
         yield from chain((first,), chunks)
         return
-    stream = Gunzip(name, max_size, piece=_TEXT_CHUNK)
     for chunk in chain((first,), chunks):
         yield from stream.feed(chunk)
     stream.close()

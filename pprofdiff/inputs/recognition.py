@@ -123,7 +123,7 @@ _REFUSALS = {
     ),
     Foreign.GO_TEST_JSON: "output of go test -json; give the output without -json",
     Foreign.ARCHIVE: "archive; unpack it and give the folder",
-    Foreign.COMPRESSED: "compressed with zstd, xz, bzip2 or lz4; decompress it first",
+    Foreign.COMPRESSED: "compressed twice, or with xz, bzip2 or lz4; unpack it first",
     Foreign.UTF16_TEXT: ("UTF-16 text, as PowerShell's > writes; save it as UTF-8"),
 }
 

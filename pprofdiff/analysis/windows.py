@@ -1,7 +1,9 @@
 """Profiles that one process wrote, one after the other: one run, not several.
 
 Agents that profile continuously upload a profile every few seconds. Windows are added
-up; of profiles that count since the process began, the latest has it all.
+up; of profiles that count since the process began, the latest has it all. Heap profiles
+of some agents (dd-trace-go, Pyroscope's godeltaprof) count since the last one: their
+counts are added up, and what is in use is the latest's.
 """
 
 from __future__ import annotations
@@ -10,10 +12,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
 from msgspec.structs import replace
 
-from pprofdiff.analysis.profiles.kinds import kind_name
-from pprofdiff.model.profiles.merge import merge
+from pprofdiff.analysis.profiles.kinds import is_snapshot, kind_name
+from pprofdiff.model.profiles.merge import merge, merge_apart
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
 
@@ -85,6 +88,9 @@ def _as_one(captures: Sequence[Capture[Profile]]) -> Capture[Profile] | None:
     profiles = sorted(
         (capture.content for capture in captures), key=lambda one: one.time_ns or 0
     )
+    latest = next(one for one in captures if one.content is profiles[-1])
+    if (added := _deltas(profiles)) is not None:
+        return replace(latest, content=added, of_process=len(profiles), deltas=True)
     spans = [(one.time_ns or 0, one.duration_ns or 0) for one in profiles]
     disjoint = all(
         begin + length < after + _READ_NS if length else begin < after
@@ -95,5 +101,39 @@ def _as_one(captures: Sequence[Capture[Profile]]) -> Capture[Profile] | None:
         return None
     if windows == {True}:
         return replace(captures[0], content=merge(profiles), of_process=len(profiles))
-    latest = next(one for one in captures if one.content is profiles[-1])
     return replace(latest, of_process=len(profiles))
+
+
+def _deltas(profiles: Sequence[Profile]) -> Profile | None:
+    """Return the sum of profiles that count since the one before; None for others.
+
+    A count since the process began never falls, so one that does is a delta. The time
+    of such a profile is the end of its window.
+    """
+    types = profiles[0].sample_types
+    counted = np.array([not is_snapshot(one) for one in types], bool)
+    exact = counted & np.array([one.unit == "count" for one in types], bool)
+    if counted.all() or not exact.any():
+        return None
+    if any(
+        one.sample_types != types or not one.time_ns or one.values.min(initial=0) < 0
+        for one in profiles
+    ):
+        return None
+    for before, one in pairwise(profiles):
+        begin = (one.time_ns or 0) - (one.duration_ns or 0)
+        if one.time_ns == before.time_ns or (
+            one.duration_ns and begin + _READ_NS < (before.time_ns or 0)
+        ):
+            return None
+    apart = merge_apart(profiles)
+    each = apart.values.reshape(len(apart), 1 + len(profiles), len(types))[:, 1:]
+    if not (np.diff(each[:, :, exact], axis=1) < 0).any():
+        return None
+    earlier = [replace(one, values=one.values * counted) for one in profiles[:-1]]
+    lengths = [one.duration_ns for one in profiles if one.duration_ns]
+    return replace(
+        merge([*earlier, profiles[-1]]),
+        time_ns=profiles[-1].time_ns,
+        duration_ns=sum(lengths) if len(lengths) == len(profiles) else None,
+    )

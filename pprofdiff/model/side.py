@@ -41,6 +41,9 @@ class Capture(Struct, Generic[Content_co], frozen=True, eq=False):
     of_process
         How many profiles of one process there were: `content` is the sum of their
         windows, or the latest of profiles that count since the process began.
+    deltas
+        Whether each of those counted since the one before: their counts are added up,
+        and what is in use is the latest's.
 
     """
 
@@ -52,6 +55,7 @@ class Capture(Struct, Generic[Content_co], frozen=True, eq=False):
     saved_to: str | None = None
     unit: str = ""
     of_process: int = 1
+    deltas: bool = False
 
 
 class HostSums(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from pprofdiff.analysis.comparison import compare_sides
@@ -13,7 +14,7 @@ from tests.conftest import DATA, capture
 
 def side(folder, label="base"):
     """Return the profiles of a folder as the captures of one side."""
-    paths = sorted((DATA / folder).rglob("*.pb.gz"))
+    paths = sorted((DATA / folder).rglob("*.p*"))
     return Side(label, tuple(Capture(str(p), "profile", capture(p)) for p in paths))
 
 
@@ -25,15 +26,48 @@ def uploaded():
     return one, dict(zip(kinds, one.captures, strict=True))
 
 
-def test_windows_are_added_up_and_the_latest_snapshot_is_kept():
-    given, last = uploaded()
+def test_windows_are_added_up():
+    given, _ = uploaded()
     cpu, heap = sorted(joined(given).captures, key=measure)
     assert (cpu.of_process, heap.of_process) == (3, 3)
     profiles = [one.content for one in given.captures if measure(one) == "cpu"]
     total = sum(int(one.values.sum()) for one in profiles)
     assert int(cpu.content.values.sum()) == total
     assert cpu.content.duration_ns == sum(one.duration_ns for one in profiles)
-    assert heap.content is last["heap"].content
+    assert heap.deltas
+
+
+@pytest.mark.parametrize("folder", ["agent", "datadog-go"])
+@pytest.mark.parametrize("build", ["base", "new"])
+def test_counts_of_deltas_are_added_up_and_in_use_is_the_latest(folder, build):
+    given = side(f"{folder}/{build}")
+    heaps = [one.content for one in given.captures if measure(one) == "heap"]
+    (one,) = (c.content for c in joined(given).captures if measure(c) == "heap")
+    latest = max(heaps, key=lambda heap: heap.time_ns)
+    for column, value in enumerate(one.sample_types):
+        sums = [int(heap.values[:, column].sum()) for heap in heaps]
+        in_use = value.type.startswith("inuse_")
+        expected = int(latest.values[:, column].sum()) if in_use else sum(sums)
+        assert int(one.values[:, column].sum()) == expected
+    assert one.time_ns == latest.time_ns
+
+
+def test_the_latest_of_counts_since_the_process_began_is_kept():
+    given, _ = uploaded()
+    heaps = [one for one in given.captures if measure(one) == "heap"]
+    first = min((one.content for one in heaps), key=lambda one: one.time_ns)
+    since = [
+        replace(
+            one,
+            content=replace(
+                first, values=first.values * n, time_ns=first.time_ns + n * 10**9
+            ),
+        )
+        for n, one in enumerate(heaps, start=1)
+    ]
+    (kept,) = joined(replace(given, captures=tuple(since))).captures
+    assert kept.content is since[-1].content
+    assert (kept.of_process, kept.deltas) == (3, False)
 
 
 def test_a_process_is_one_run_whatever_its_profiles_are_named():

@@ -89,11 +89,12 @@ def _of_one_process(side: ProfileSide) -> Iterator[Caveat]:
             kind = kind_name(capture.content)
             kind = "CPU" if kind == "cpu" else kind
             several = f"{capture.of_process} {kind} profiles"
-            how = (
-                "their windows are added up as one run"
-                if capture.content.duration_ns
-                else f"figures are of the latest, {capture.path}"
-            )
+            if capture.deltas:
+                how = "allocations are added up, what is in use is of the latest"
+            elif capture.content.duration_ns:
+                how = "their windows are added up as one run"
+            else:
+                how = f"figures are of the latest, {capture.path}"
             text = f"{side.label}: {several} of one process; {how}"
             yield Caveat("merged-input", text)
 

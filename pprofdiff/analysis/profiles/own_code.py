@@ -27,7 +27,9 @@ _LIBRARY_FILE = (
 _LIBRARY_NAME = (
     r"<*[&*]*(?:(?:std|core|alloc|hashbrown|backtrace|__gnu_cxx|abi)::"
     r"|(?:java|javax|jdk|sun|com[./]sun|kotlin|scala)[./])"
-    r"|operator (?:new|delete)\b|_|[\w.]+@|\("
+    # What begins with an underscore, but for procedures of Fortran's modules (gfortran:
+    # __MODULE_MOD_NAME) and functions of D (_D, length, name) that are not its own.
+    r"|operator (?:new|delete)\b|_(?!_\w+_MOD_|D\d)|_D(?:3std|4core|2rt)\d|[\w.]+@|\("
     # What threads begin with; V8 and Node.js.
     r"|(?:clone3?|start_thread)$|(?:v8|node)::|Builtins_"
     r"|(?:c?free|malloc|calloc|realloc|posix_memalign|mem(?:cpy|move|set|cmp|chr))$"
@@ -36,14 +38,15 @@ _LIBRARY_NAME = (
 )
 _JAVA = ("java/", "java.", "jdk/", "jdk.")
 _NAMELESS = re.compile(
-    r"|\?+|0x[0-9a-f]+|<unknown>|unknown|\[unknown\w*\]|\[\S+\.so[.\d]*\]|\[[\w.-]+\]"
+    r"|\?+|@?0x[0-9a-f]+|<unknown>|unknown|\[unknown\w*\]|\[\S+\.so[.\d]*\]|\[[\w.-]+\]"
 )
 
 
 def named(names: Sequence[str]) -> NDArray[np.bool_]:
     """Return a mask of the names that are a function's.
 
-    Others stand for an address without a symbol: `[unknown]`, or a binary's name.
+    Others stand for an address without a symbol: `[unknown]`, a binary's name, or
+    ``@0x561baa9862c0`` of LuaJIT's jit.p.
     """
     return np.array([_NAMELESS.fullmatch(name) is None for name in names], np.bool_)
 

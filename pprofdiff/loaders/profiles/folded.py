@@ -36,6 +36,8 @@ _ENTRY = re.compile(
     rb"\[unknown\]|_start|_dl_start.*|_*libc_start.*|start_thread|_*clone3?|"
     rb"entry_SYSCALL.*|runtime\.(?:goexit|mstart|mcall|rt0_go|morestack)\b.*"
 )
+# A root that is no function: nothing, or the address of a chunk (LuaJIT's jit.p).
+_NO_ROOT = re.compile(rb"(?:@0x[0-9a-f]+)?")
 # What is not part of a name: an address and inlining (google-pprof), how a frame ran
 # (``_[j]``: stackcollapse-perf.pl, async-profiler), and parameters of C++, which
 # ``go tool pprof`` drops too.
@@ -60,8 +62,8 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
     Stacks are written root first. Frames of py-spy have a file and a line, those of
     Node.js a file, all others only a name. An empty frame is a frame without a
     function; a line without a stack is a sample without frames. Roots that name no
-    function are left out: empty ones, and the process's name if each stack begins with
-    it.
+    function are left out: empty ones, addresses, and the process's name if each
+    stack begins with it.
 
     Raises DamagedError: a line has no count, or a count over 63 bits: one line that
     names the file, the line and the remedy.
@@ -94,10 +96,10 @@ def _from_functions(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the frames of all stacks (positions in `names`) and depths, less roots.
 
-    Such roots are no function: empty ones, and the name of the process.
+    Such roots are no function: those of `_NO_ROOT`, and the name of the process.
     """
     begins = (offsets_of(depths)[:-1])[depths > 1]
-    empty = np.array([not name for name in names], np.bool_)
+    empty = np.array([_NO_ROOT.fullmatch(name) is not None for name in names], np.bool_)
     gone = empty[rows[begins]]
     if not gone.any() and len(begins) == np.count_nonzero(depths):
         gone |= _begin_with_process(names, rows, begins)

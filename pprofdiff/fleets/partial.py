@@ -22,6 +22,7 @@ from pprofdiff.errors import DamagedError, FormatError, UsageError
 from pprofdiff.fleets.hosts import HostRule
 from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.inputs.recognition import Foreign, binary_kind
+from pprofdiff.inputs.unzstd import NoZstdError
 from pprofdiff.loaders.profiles.encodings import decode
 from pprofdiff.model.profiles.per_unit import PerUnit, added, per_unit
 from pprofdiff.model.profiles.profile import (
@@ -327,6 +328,8 @@ def _profile(data: bytes | Exception, path: str, max_size: int) -> Profile:
         plain = decompress(data, path, max_size)
     except DamagedError:
         raise _Left("damaged") from None
+    except NoZstdError:
+        raise _Left("zstd, without backports.zstd") from None
     except FormatError:
         raise _Left("too large") from None
     if not plain:

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
+
+class NoZstdError(FormatError):
+    """The input is zstd, and no library that reads it is installed."""
+
+
 _BITE = 1 << 16  # the decoder copies what follows a frame: small bites keep it linear
 _MAX_FRAMES = 1 << 17
 
@@ -24,7 +29,7 @@ class Unzstd:
     Consecutive frames are joined. The decoder holds at most a window of 128 MiB, its
     own limit, whatever the stream asks for.
 
-    Raises FormatError when made: no zstd library is installed.
+    Raises NoZstdError when made: no zstd library is installed.
     """
 
     def __init__(self, name: str, max_size: int, piece: int) -> None:
@@ -85,4 +90,4 @@ def _library(name: str) -> ModuleType:
         except ImportError:
             continue
     msg = f"{name}: compressed with zstd; pip install backports.zstd"
-    raise FormatError(f"{msg}, or decompress it first")
+    raise NoZstdError(f"{msg}, or decompress it first")

@@ -765,9 +765,10 @@ def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
     who = f"{len(site.helpers)} functions" if several else "a function"
     verb = f"and {who} below it that {which} allocate {'less' if fewer else 'more'}:"
     amount = f"{arrow(*first.space, 'B')}/op"
+    which_one = "The largest of them" if several else "That function"
     return (
         verb,
-        f"{'Most' if several else 'All'} of that is {_called(first.name)}: {amount}.",
+        f"{which_one} is {_called(first.name)}: {amount}.",
     )
 
 

@@ -714,7 +714,8 @@ def _of_site(
         own = owned_by(cpu, cpu.rows_of(owners).tolist()).without(claimed)
         of_site, said = own.within(cpu.of_groups(*_COSTS_OF_ALLOCATION)), ""
         if _row_changed(cpu, own):
-            said = f"Its CPU: {cpu.words(*cpu.sums(own))} flat + library calls."
+            whose = f"CPU of {name}" if site.helpers else "Its CPU"
+            said = f"{whose}: {cpu.words(*cpu.sums(own))} flat + library calls."
             # The reader sees that row: if it is mostly allocation, or only one side has
             # it, all is the cause's.
             mostly = cpu.delta(of_site) * cpu.delta(own) > MOST * cpu.delta(own) ** 2
@@ -759,16 +760,19 @@ def _row_changed(cpu: CPUComparison, own: Claim) -> bool:
 
 def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
     """Return the verb of a site with its helpers, and the sentence that names them."""
-    first, several = site.helpers[0], len(site.helpers) > 1
-    of_new = bool(first.space[1])
-    which = "only new calls" if of_new else "only base calls"
-    who = f"{len(site.helpers)} functions" if several else "a function"
-    verb = f"and {who} below it that {which} allocate {'less' if fewer else 'more'}:"
+    first, more = site.helpers[0], "less" if fewer else "more"
+    side = "new" if first.space[1] else "base"
     amount = f"{arrow(*first.space, 'B')}/op"
-    which_one = "The largest of them" if several else "That function"
+    called = _called(first.name)
+    if len(site.helpers) == 1:
+        return (
+            f"with {called} allocates {more}:",
+            f"Only {side} calls {called}: {amount}.",
+        )
+    who = f"{len(site.helpers)} functions below it that only {side} calls"
     return (
-        verb,
-        f"{which_one} is {_called(first.name)}: {amount}.",
+        f"with {who} allocates {more}:",
+        f"The largest of them is {called}: {amount}.",
     )
 
 

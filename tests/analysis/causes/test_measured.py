@@ -244,14 +244,14 @@ MOVED = [
     (
         {("F",): (8, 800)},
         {("F",): (4, 400), ("G", "F"): (5, 500), ("H", "F"): (2, 100)},
-        "p.F and 2 functions below it that only new calls allocate more: 800 → 1,000 B/op",
+        "p.F with 2 functions below it that only new calls allocates more: 800 → 1,000 B/op",
         "p.G: 0 → 500 B/op",
     ),
     # What a function did that is gone, it does itself, for less.
     (
         {("F",): (2, 200), ("G", "F"): (9, 900)},
         {("F",): (4, 400)},
-        "p.F and a function below it that only base calls allocate less: 1.07 → 0.39 KiB/op",
+        "p.F with p.G allocates less: 1.07 → 0.39 KiB/op",
         "p.G: 900 → 0 B/op",
     ),
     # A function that allocates on its own account is a change of its own.

@@ -64,7 +64,7 @@ def changed_alone(carriers: Carriers) -> Finding | None:
     places = [at for at in _changed_places(carriers) if _silent(carriers, at)]
     others = [at.name for at in places if at.built]
     changed = [row for row in rows if all(_sides(carriers, row))]
-    title = f"Among functions with samples, {_who(names, changed)} changed"
+    title = _who(names, changed)
     facts: tuple[Fact, ...] = ()
     if len(changed) == 1 and diff.is_cpu:
         base, new = (int(side[changed[0]]) for side in cum)
@@ -74,10 +74,10 @@ def changed_alone(carriers: Carriers) -> Finding | None:
     if others:
         where = f"at {listed(others)}"
         if len(others) > SEVERAL:
-            where = f"in {count(len(others))} hunks"
+            where = f"in {count(len(others))} places"
         several = len({dirname(at.path) for at in places}) > 1
         whose = "its" if not several and len(changed) == 1 else "their"
-        what = f"{whose} package{'s' if several else ''}"
+        what = f"{whose if changed else 'the'} package{'s' if several else ''}"
         also = " also" if changed else ""
         clauses.append(f"{what}{also} differ{'' if several else 's'} {where}")
     named = _first_of_each(carriers, rows)
@@ -93,14 +93,22 @@ def changed_alone(carriers: Carriers) -> Finding | None:
 
 
 def _who(names: Sequence[str], changed: Sequence[int]) -> str:
-    """Return the functions that changed as a subject, the first ones by name."""
+    """Return which functions with samples changed, the first ones by name."""
     if not changed:
-        return "no code"
+        return "The code of all sampled functions is the same"
     if len(changed) > SEVERAL:
         first = distinct_names([names[row] for row in changed[:SEVERAL]])
-        more = f"{len(changed) - SEVERAL} more"
-        return f"the code of {listed([*first, more])}"
-    return f"only the code of {listed_functions([names[row] for row in changed])}"
+        return (
+            f"The code of {len(changed)} sampled functions changed: "
+            f"{listed([*first, f'{len(changed) - SEVERAL} more'])}"
+        )
+    who = listed_functions([names[row] for row in changed])
+    verb = (
+        "is the only sampled function"
+        if len(changed) == 1
+        else "are the only sampled functions"
+    )
+    return f"{who} {verb} whose code changed"
 
 
 def _sides(carriers: Carriers, row: int) -> tuple[bool, bool]:

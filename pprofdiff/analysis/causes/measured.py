@@ -6,6 +6,7 @@ where, and every allocated object.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from math import inf, log
 from typing import NamedTuple
@@ -28,6 +29,7 @@ from pprofdiff.analysis.causes.places import (
     Place,
     Program,
     disjoint,
+    gives_to_caller,
     moved_to_instances,
     owned_by,
     places,
@@ -71,25 +73,22 @@ _CLAUSE = 0.15
 _CLAUSES = 4
 # Allocation sites to report outside places.
 _SITES = 2
+_INLINED_CLOSURE = re.compile(r"(Benchmark\w*(?:\.func\d+)*)\.((?!func\d)[^\W\d].*)")
 # A place has nearly all of a change if no more than this part remains.
 _REST = 0.1
 
 
 class _Runtime(NamedTuple):
-    """Work of the runtime on its own goroutines: groups of the rules, and a label.
-
-    `also` says what the label does not.
-    """
+    """Work of the runtime on its own goroutines: groups of the rules, and a label."""
 
     id: str
     label: str
     groups: tuple[str, ...]
-    also: str = ""
 
 
 _GC_WORK = "gc-work"
 _RUNTIME = (
-    _Runtime(_GC_WORK, "GC", ("gc", "gc_tax"), " (with sweeping and barriers)"),
+    _Runtime(_GC_WORK, "GC, sweeping and write barriers", ("gc", "gc_tax")),
     _Runtime("scheduler", "The scheduler", ("sched",)),
 )
 # Groups that mix work per op with the process's own work.
@@ -226,7 +225,11 @@ def _add_places(
             drafts.append((finding.weight, finding, []))
             named |= {finding.functions[0], *_sites_of(view, cpu, place)[1]}
             claimed = claimed.plus(place.claim)
-        elif word is not None or _takes_another_path(cpu, place):
+        elif (
+            word is not None
+            or _takes_another_path(cpu, place)
+            or gives_to_caller(cpu, program, place)
+        ):
             continue
         elif not (place.base and place.new) and not _leads(
             cpu, cpu.scaled_delta(place.base, place.new)
@@ -543,11 +546,8 @@ def _called(name: str) -> str:
     ``store.BenchmarkGet.Get.func1``.
     """
     package, _, rest = short(name).partition(".")
-    outer, _, inner = rest.partition(".")
-    within = inner.partition(".")[0].isidentifier() and not inner.startswith("func")
-    if outer.startswith("Benchmark") and within:
-        return f"{package}.{inner} (inlined in {outer})"
-    return short(name)
+    found = _INLINED_CLOSURE.fullmatch(rest)
+    return f"{package}.{found[2]} (inlined in {found[1]})" if found else short(name)
 
 
 def _cum(cpu: CPUComparison, row: int) -> tuple[int, int]:
@@ -715,12 +715,14 @@ def _of_site(
         of_site, said = own.within(cpu.of_groups(*_COSTS_OF_ALLOCATION)), ""
         if _row_changed(cpu, own):
             whose = f"CPU of {name}" if site.helpers else "Its CPU"
-            said = f"{whose}: {cpu.words(*cpu.sums(own))} flat + library calls."
             # The reader sees that row: if it is mostly allocation, or only one side has
             # it, all is the cause's.
             mostly = cpu.delta(of_site) * cpu.delta(own) > MOST * cpu.delta(own) ** 2
             if mostly or not all(cpu.sums(own)):
-                of_site = own
+                of_site, which = own, "flat + library calls"
+            else:
+                which = "in allocation and GC"
+            said = f"{whose}: {cpu.words(*cpu.sums(of_site))} {which}."
         delta, marked = cpu.delta(of_site), cpu.mark(of_site)
         # Allocations are counted, CPU is sampled: within noise, it is not claimed.
         if (delta < 0) == fewer and delta and marked != "noise":
@@ -810,12 +812,13 @@ def _of_runtime(
             return None
     amount = cpu.words(base, new)
     all_ = (base, new) == cpu.sums(cpu.of_groups(*what.groups))
-    who = f"{what.label}{'' if all_ else ' in other stacks'}{what.also}"
-    title = f"{who} now takes CPU: {amount}"
+    who = f"{what.label}{'' if all_ else ' elsewhere'}"
+    s = "" if what.id == _GC_WORK else "s"
+    title = f"{who} now take{s} CPU: {amount}"
     if ratio is not None:
-        title = f"{who} uses {factor(ratio, 'CPU')}: {amount}"
+        title = f"{who} use{s} {factor(ratio, 'CPU')}: {amount}"
     if not new:
-        title = f"{who} no longer takes CPU: {amount}"
+        title = f"{who} no longer take{s} CPU: {amount}"
     return Finding(
         what.id,
         title,

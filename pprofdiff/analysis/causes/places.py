@@ -259,11 +259,7 @@ def _with_inlining_caller(
     """
     left = list(found)
     for place in found:
-        if place not in left or place.whole or place.others:
-            continue
-        if not (place.base and place.new):
-            continue
-        caller = inlining_caller(cpu, place.row, program.code)
+        caller = _inlining_caller(cpu, program, place) if place in left else None
         if caller is None:
             continue
         own = _unclaimed(cpu, [caller], left)
@@ -276,6 +272,22 @@ def _with_inlining_caller(
                 place.row, claim, *cpu.sums(claim), whole=False, callers=(caller,)
             )
     return left
+
+
+def _inlining_caller(cpu: CPUComparison, program: Program, place: Place) -> int | None:
+    """Return the caller that a place's own code is inlined into on both sides."""
+    if place.whole or place.others or not (place.base and place.new):
+        return None
+    return inlining_caller(cpu, place.row, program.code)
+
+
+def gives_to_caller(cpu: CPUComparison, program: Program, place: Place) -> bool:
+    """Return whether the caller a place is inlined into takes back most of a change."""
+    caller = _inlining_caller(cpu, program, place)
+    if caller is None:
+        return False
+    back = cpu.delta(owned_by(cpu, [caller]).without(place.claim))
+    return back * _delta(cpu, place) <= -MOST * _delta(cpu, place) ** 2
 
 
 def taken_back(cpu: CPUComparison, place: Place) -> bool:
@@ -531,6 +543,7 @@ def _with_callees(cpu: CPUComparison, named: NDArray[np.bool_], place: Place) ->
     """Return the place with its outermost `named` callees that only one side has."""
     gone, added, left = list[int](), list[int](), place.claim
     absent = [_below(cpu, place, side) == 0 for side in (0, 1)]
+    named = named & ~_run_closures_of(cpu, place)
     for _ in range(_CALLEES):
         claimed = left
         for side, found in enumerate((gone, added)):
@@ -547,11 +560,40 @@ def _with_callees(cpu: CPUComparison, named: NDArray[np.bool_], place: Place) ->
                 continue
             claim = left.within(cpu.under(cpu.only(best)))
             matters = abs(cpu.delta(claim)) >= MUCH * abs(_delta(cpu, place))
+            # What took the place of a callee matters if it has much of that side.
+            if gone if side else added:
+                matters |= alone[best] >= MUCH * (place.base, place.new)[side]
             if matters and cpu.change(claim).significant:
                 found.append(best)
                 claimed = claimed.without(claim)
         left = claimed
     return place._replace(gone=tuple(gone), added=tuple(added))
+
+
+def _run_closures_of(cpu: CPUComparison, place: Place) -> NDArray[np.bool_]:
+    """Return a mask of a place's closures, and of the callees that only run these.
+
+    An iterator that calls back has the cost of its callback, which is the place's code.
+    """
+    found = np.zeros(len(cpu.names), np.bool_)
+    start = f"{cpu.names[place.row]}.func"
+    rows = [row for row, name in enumerate(cpu.names) if name.startswith(start)]
+    if not rows:
+        return found
+    found[rows] = True
+    inside = place.claim.within(cpu.under(found))
+    below = [_below(cpu, place, side) for side in (0, 1)]
+    for side in (0, 1):
+        through = cpu.cum_of(side, inside)
+        beneath = np.zeros(len(found), np.int64)
+        for row in rows:
+            beneath += _below(cpu, place._replace(row=row, claim=inside), side)
+        found |= (
+            (through >= NEARLY_ALL * below[side])
+            & (below[side] > 0)
+            & (beneath < (1 - MOST) * below[side])
+        )
+    return found
 
 
 def _below(cpu: CPUComparison, place: Place, side: int) -> Column:

@@ -475,7 +475,7 @@ def share_of_change(
     changes = [(new - base, whole[1] - whole[0]) for _, whole, (base, new) in known]
     if not changes or not site.agrees:
         return ""
-    averaged = ", averaged over the benchmarks" if mix else ""
+    averaged = " on average" if mix else ""
     largest = 1 + MINOR
     if any(not 0 <= part / change <= largest for part, change in changes if change):
         return ""
@@ -487,7 +487,7 @@ def share_of_change(
         )
         if alone:
             return f"That is the whole change in {counts}{averaged}."
-        return f"{averaged[2:].capitalize()}." if mix else ""
+        return "Averaged over the benchmarks." if mix else ""
     part, change = changes[0]
     whole = f"{amount(change, 'B', signed=True)}/op"
     clauses = [f"{amount(part, 'B', signed=True)} of {whole}"]

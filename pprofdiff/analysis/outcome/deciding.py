@@ -56,7 +56,7 @@ _NOTHING = (
 _TIMES = "a CPU profile in pprof's format with --work BASE:NEW gives cost per op"
 _BUSY = "the machine is busy, so a verdict needs"
 _LONGER = "stop other programs, or raise --time"
-_TOO_FEW = "too few turns to decide: measure longer (--time)"
+_TOO_FEW = "too few rounds to decide: measure longer (--time)"
 _CPU_ALONE = (
     "only CPU/op changed: a verdict needs time/op as well, as GC workers run on idle "
     "processors"

@@ -125,8 +125,12 @@ def in_words(diff: ProfileDiff) -> str:
 
 
 def mode_in_words(diff: ProfileDiff) -> str:
-    """Return how the sides were made comparable, and why."""
-    return f"{_meaning(diff)}; {diff.normalization.reason}"
+    """Return how the sides were made comparable, and why.
+
+    That a number is per op is in its unit.
+    """
+    by = diff.normalization
+    return by.reason if by.mode == "per_work" else f"{_meaning(diff)}; {by.reason}"
 
 
 def _meaning(diff: ProfileDiff) -> str:

@@ -235,7 +235,7 @@ def _together(
             text = f"{who} {amount}; all else adds {rest}, the total is {total}."
     # Only a total that is printed in the same unit compares with `seen`.
     elif seen is not None and change_scale_of(cpu).text(seen, signed=True) == amount:
-        text = f"The rest of the {total} ({rest}) is within noise."
+        text = f"The rest, {rest} of {total}, is within noise."
     elif beyond:
         text = f"{who} {amount}; with {rest} within noise the total is {total}."
     else:

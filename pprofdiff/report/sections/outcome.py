@@ -196,7 +196,7 @@ def _short(measure: Measure, *, interval: bool = False, values: bool = False) ->
     if not interval:
         return text
     if not is_bounded(*measure.judged.bounds):
-        return f"{text} (too few turns for an interval)"
+        return f"{text} (too few rounds for an interval)"
     confidence, low, high = _interval(measure)
     return f"{text} ({confidence}% CI {bounds(measure.judged.ratio, low, high)})"
 

@@ -156,10 +156,10 @@ def _averages(report: ReportModel, of_report: Sequence[Section], explained: Why)
     turns = report.comparison.turns
     found = [reason.finding for reason in explained.reasons]
     of_all = any(f.evidence for f in found) and not any(f.unit for f in found)
-    if not (of_report and of_all and turns is not None and turns.several):
+    shown = any("/op" in f"{f.title}{f.text}" for f in found)
+    if not (of_report and of_all and shown and turns is not None and turns.several):
         return ""
-    mode = of_report[0].mode.replace(";", ",", 1)
-    return f"{mode[0].upper()}{mode[1:]}."
+    return f"Amounts per op are {of_report[0].mode}."
 
 
 def _measured(

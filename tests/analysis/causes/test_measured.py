@@ -83,6 +83,20 @@ OWN = [
         "p.F uses 50% less CPU", (800, 400),
         "In it: fmt.Sprintf [^,]* → 0.* .s/op, strconv.Itoa 0.* → ",
     ),
+    # What took the place of a callee is named, though it is little of the change.
+    (
+        {path("F"): 100, path("fmt.Sprintf", "F"): 800},
+        {path("F"): 100, path("strconv.Itoa", "F"): 60},
+        "p.F uses 82% less CPU", (900, 160),
+        "In it: fmt.Sprintf [^,]* → 0.* .s/op, strconv.Itoa 0.* → ",
+    ),
+    # An iterator has the cost of its callback, which is code of its caller.
+    (
+        {path("F"): 200, path("Old", "F"): 100},
+        {path("F"): 200, path("strconv.Itoa", "F.func1", "Each", "F"): 900},
+        "p.F uses 3.67× the CPU", (300, 1100),
+        "In it: p.Old [^,]* → 0.* .s/op, strconv.Itoa 0.* → ",
+    ),
     # It costs more with all it calls, which it now does itself.
     (
         {path("F"): 300, path("Old", "F"): 50}, {path("F"): 800},

@@ -169,7 +169,7 @@ def test_fewer_turns_than_an_observation_has_decide_nothing(turns):
     slow = [unit._replace(wall=13.0) if unit.name == "B" else unit for unit in units]
     got = outcome(compared(units, slow, runs=1, turns=turns))
     assert got.verdict == "unknown"
-    assert got.needs == "too few turns to decide: measure longer (--time)"
+    assert got.needs == "too few rounds to decide: measure longer (--time)"
     assert not any(unit.moved for unit in got.units)
     assert outcome(compared(units, slow, runs=1, turns=8)).moved
 

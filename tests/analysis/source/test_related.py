@@ -109,30 +109,39 @@ def elsewhere(file):
 @pytest.mark.parametrize(
     ("changes", "which"),
     [
-        (CHANGED, "only the code of m.(*T).Outer changed"),
-        (CHANGED_FAR, "only the code of m.Far changed"),
-        (CHANGED | CHANGED_FAR, "only the code of m.(*T).Outer and m.Far changed"),
-        ({"README": "what it does"}, "no code changed"),
+        (CHANGED, "m.(*T).Outer is the only sampled function whose code changed"),
+        (CHANGED_FAR, "m.Far is the only sampled function whose code changed"),
+        (
+            CHANGED | CHANGED_FAR,
+            "m.(*T).Outer and m.Far are the only sampled functions whose code changed",
+        ),
+        ({"README": "what it does"}, "The code of all sampled functions is the same"),
         # A constant has no samples, and may be what costs.
         (
             {"x.go": "package m\n\nvar x int\n"},
-            "no code changed; their package differs at x.go",
+            "The code of all sampled functions is the same; the package differs at x.go",
         ),
         (
             CHANGED | {"x.go": "package m\n"},
-            "only the code of m.(*T).Outer changed; its package also differs at x.go",
+            "m.(*T).Outer is the only sampled function whose code changed; its package also differs at x.go",
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
-            "no code changed; their package differs at f.go:3",
+            "The code of all sampled functions is the same; the package differs at f.go:3",
         ),
-        (CHANGED | TESTS, "only the code of m.(*T).Outer changed"),
+        (
+            CHANGED | TESTS,
+            "m.(*T).Outer is the only sampled function whose code changed",
+        ),
         # Go ignores such files.
-        (CHANGED | {"_x.go": "package m\n"}, "only the code of m.(*T).Outer changed"),
+        (
+            CHANGED | {"_x.go": "package m\n"},
+            "m.(*T).Outer is the only sampled function whose code changed",
+        ),
         # Lines right below a function are not in it.
         (
             {"outer.go": OUTER.replace("second()\n}", "third()\n}\nvar x int")},
-            "only the code of m.(*T).Outer changed; its package also differs at outer.go:9",
+            "m.(*T).Outer is the only sampled function whose code changed; its package also differs at outer.go:9",
         ),
     ],
 )
@@ -140,7 +149,7 @@ def test_without_a_cause_the_functions_that_ran_and_changed_are_named(
     tmp_path, changes, which
 ):
     (found,) = of_functions(tmp_path, changes).found
-    assert found.title == f"Among functions with samples, {which}"
+    assert found.title == which
     assert found.severity == "info"
     near = () if found.source is None else found.source.near
     assert {one.path for one in near} == set(changes) & {"outer.go", "far.go"}
@@ -182,7 +191,7 @@ def of_declared(tmp_path, base, new, **samples):
     (found,) = with_source(
         comparison, Findings((), None), sources, whole=False
     ).findings.found
-    return found.title.removeprefix("Among functions with samples, ")  # fmt: skip
+    return found.title
 
 
 def declared(**bodies):
@@ -201,7 +210,7 @@ def test_of_many_functions_those_with_most_samples_are_named(tmp_path):
     said = of_declared(
         tmp_path, base, base.replace("x()", "y()"), A=1, B=5, C=4, D=3, E=2
     )
-    assert said == "the code of m.B, m.C, m.D and 2 more changed"  # fmt: skip
+    assert said == "The code of 5 sampled functions changed: m.B, m.C, m.D and 2 more"
 
 
 @pytest.mark.parametrize(
@@ -211,7 +220,7 @@ def test_a_function_with_code_of_another_is_new(tmp_path, body, origin):
     base, new = declared(F="a b c d e"), declared(F="a g e", g=body)
     said = of_declared(tmp_path, base, new, F=9, g=9)
     assert said.partition("; ")[2] == f"m.g is new{origin}"
-    assert said.startswith("only the code of m.F changed")
+    assert said.startswith("m.F is the only sampled function whose code changed")
     back = of_declared(tmp_path / "back", new, base, F=9, g=9)
     assert back.partition("; ")[2] == "m.g is gone"
 

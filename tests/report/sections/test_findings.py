@@ -56,8 +56,8 @@ def test_what_is_explained_and_the_rest_add_up_in_print(cpu):
         assert got + rest == total
         # What the one cause has in its title is not said again.
         alone = _together(explained, cpu, "Cause 1 explains", whole * part)
-        assert numbers(alone) == [total, rest]
-        assert alone.startswith("The rest of the ")
+        assert numbers(alone) == [rest, total]
+        assert alone.startswith("The rest, ")
 
 
 def test_a_rest_of_nothing_is_not_written(cpu):
@@ -85,6 +85,6 @@ def test_what_a_title_says_of_all_that_follows_is_not_said_again():
     first, *_ = got.reasons
     follows = re.search(r"with what follows (−[\d.]+)", first.title)
     (closing,) = (one.text for one in got.rest)
-    total, rest = numbers(closing)
-    assert closing.startswith("The rest of the −")
+    rest, total = numbers(closing)
+    assert closing.startswith("The rest, ")
     assert sum(numbers(follows[1])) + rest == total

@@ -226,4 +226,4 @@ def test_too_few_turns_have_no_interval_anywhere():
     one = Unit({F: 600}, noise=0.2)
     outcome = report_of(compared(one, one, runs=1, turns=3)).outcome
     assert not any(is_bounded(*measure.judged.bounds) for measure in outcome.measures)
-    assert "(too few turns for an interval)" in outcome_text(outcome).headline
+    assert "(too few rounds for an interval)" in outcome_text(outcome).headline

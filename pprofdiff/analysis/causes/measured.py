@@ -406,8 +406,8 @@ def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
     delta = cpu.scaled_delta(place.base, place.new)
     if _is_most(view, cpu, delta):
         sure = cpu.change(place.claim).significant
-        doubt = "" if sure else ", though not significant on its own,"
-        return f"Most of the change{doubt} is in {who}: {amount}"
+        doubt = "" if sure else " (not significant on its own)"
+        return f"Most of the change is in {who}: {amount}{doubt}"
     if not _leads(cpu, delta):
         return f"Within noise: {who}, {amount}"
     if cpu.change(place.claim).significant:

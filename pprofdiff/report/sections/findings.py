@@ -176,13 +176,13 @@ def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int)
     if level:
         return text
     if own is None:
-        return f"{text} with what follows"
+        return f"{text} with consequences"
     family = scale.text(finding.explains, signed=True)
     follows = family != scale.text(own, signed=True)
     family = scale.number(finding.explains, signed=True)
     if finding.shared:
-        text = f"{text} besides the above"
-    return f"{text}, with what follows {family}" if follows else text
+        text = f"{text} on top of the above"
+    return f"{text}, {family} with consequences" if follows else text
 
 
 def _own(finding: Finding) -> float:

@@ -77,13 +77,13 @@ def test_what_is_not_explained_is_named(cpu):
 
 
 def test_what_a_title_says_of_all_that_follows_is_not_said_again():
-    """The amount behind "with what follows" is what the cause explains."""
+    """The amount "with consequences" is what the cause explains."""
     inner, other, mark = path("F"), path("G"), ("runtime.gcBgMarkWorker",)
     base = Unit({inner: 400, other: 300, mark: 300}, {inner: (3, 3000)})
     new = Unit({inner: 200, other: 303, mark: 100}, {inner: (1, 1000)})
     got = why(report_of(compared(base, new)))
     first, *_ = got.reasons
-    follows = re.search(r"with what follows (−[\d.]+)", first.title)
+    follows = re.search(r"(−[\d.]+) with consequences", first.title)
     (closing,) = (one.text for one in got.rest)
     rest, total = numbers(closing)
     assert closing.startswith("The rest, ")

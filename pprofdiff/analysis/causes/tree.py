@@ -379,8 +379,16 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
 
 
 def _unclaim(node: _Node) -> None:
-    """Drop the claims of a finding and of what follows from it."""
-    node.finding = node.finding._replace(claim=None, explains=None, own=None, mark=None)
+    """Drop the claims of a finding and of what follows from it.
+
+    What CPU samples alone show is then a detail of the causes that have them.
+    """
+    finding = node.finding
+    if finding.claim is not None and all(
+        fact.source == "cpu profile" for fact in finding.evidence
+    ):
+        finding = finding._replace(severity="info")
+    node.finding = finding._replace(claim=None, explains=None, own=None, mark=None)
     for below in node.below:
         _unclaim(below)
 

@@ -165,9 +165,7 @@ def test_what_is_large_and_within_noise_is_a_word_and_no_cause():
     (place,) = findings.found
     assert (place.severity, place.names >= {f"{PACKAGE}.F"}) == ("info", True)
     assert findings.explained.explained == 0
-    assert place.title.startswith(
-        "Most of the change is in p.F"
-    )
+    assert place.title.startswith("Most of the change is in p.F")
     (reason,) = why(report_of(comparison)).reasons
     assert (reason.number, reason.lead) == (0, "-")
 

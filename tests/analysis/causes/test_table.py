@@ -78,7 +78,7 @@ GROUPS = [
     ("leaf-clear", "clear", "Clearing memory", False),
     ("leaf-hash", "hash", "Hashing", False),
     ("gc-assist", "assist", None, False),
-    ("gc-cpu", "mark", "GC with sweeping and barriers", False),
+    ("gc-cpu", "mark", "GC, sweeping and write barriers", True),
 ]
 EQUAL = counted((1, 1))
 

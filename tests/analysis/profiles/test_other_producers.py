@@ -89,7 +89,7 @@ def test_work_is_what_values_are_by(cli):
     totals = [int(np.sum(read(n).data.values[:, 1])) for n in ("base", "new")]
     scaled = diff.data.normalization.scaled(*totals)
     assert scaled == pytest.approx((totals[0] / DONE["base"], totals[1] / DONE["new"]))
-    assert "per op" in cli(
+    assert "s/op (--work: " in cli(
         str(NODE / "base.pb.gz"), str(NODE / "new.pb.gz"), "--work", work
     ).out.replace("\n", " ")
 
@@ -183,7 +183,7 @@ def test_gc_follows_from_the_function_that_allocates(cli, work):
     out = cli(*work, DATA / "agent/base", DATA / "agent/new").out
     assert first_cause(out).startswith("controller users: main.lookup")
     why = out.partition("\nWhy")[2]
-    assert "   ↳ GC with sweeping" in why.partition("\n2. ")[0]
+    assert "   ↳ GC, sweeping" in why.partition("\n2. ")[0]
 
 
 def test_go_by_way_of_perf_is_read_as_go(cli):

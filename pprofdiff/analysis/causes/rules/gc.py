@@ -427,9 +427,9 @@ def cpu_only(case: Case) -> Iterator[Finding]:
     )
     yield Finding(
         "gc-cpu",
-        f"GC with sweeping and barriers {cpu.moves(group.delta)}",
+        f"GC, sweeping and write barriers {cpu.moves(group.delta, several=True)}",
         f"Marking, assists and phases {cpu.words(group.base, group.new)}; sweeping and "
-        f"barriers {cpu.words(tax.base, tax.new)}.{unknown}",
+        f"write barriers {cpu.words(tax.base, tax.new)}.{unknown}",
         (cpu.fact("GC", group.base, group.new),),
         "Run both with GODEBUG=gctrace=1 and pass the logs as well: they show which."
         if case.gc is None

@@ -472,9 +472,8 @@ def _ages(case: Case) -> tuple[float, float] | None:
 def _advice(case: Case) -> str:
     new = case.labels[1]
     return (
-        f"A heap profile is one instant. Capture {new} once more later, or its growth "
-        "with /debug/pprof/heap?seconds=60: what keeps growing is a leak, what stays "
-        "is a cache."
+        f"Capture {new} once more later: what keeps growing is a leak, what stays is a "
+        "cache. /debug/pprof/heap?seconds=60 has the growth of a minute."
     )
 
 

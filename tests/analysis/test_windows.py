@@ -70,6 +70,13 @@ def test_the_latest_of_counts_since_the_process_began_is_kept():
     assert (kept.of_process, kept.deltas) == (3, False)
 
 
+def test_what_windows_count_was_not_allocated_since_the_process_started(cli):
+    out = cli(DATA / "datadog-go/base", DATA / "datadog-go/new").out
+    found = " ".join(out.partition("\nWhy")[2].split())
+    assert "25,912 objects, 0.1% of what it allocated while profiled:" in found
+    assert "since the process started" not in found
+
+
 def test_a_process_is_one_run_whatever_its_profiles_are_named():
     comparison = compare_sides(side("agent/base"), side("agent/new", "new"))
     assert {len(one.base.runs) for one in comparison.profiles} == {1}

@@ -50,6 +50,7 @@ from pprofdiff.goruntime.readable import HELD, short
 # step adds a quarter to its capacity. Sites that keep less turn over, like requests in
 # flight.
 _KEPT = 0.2
+_EVER = "since the process started"
 _MIB = 1 << 20
 # Variances are summed in int64, in KiB², with this much at most for a sample.
 _KIB2, _MOST_KIB2 = 1 << 20, 1 << 50
@@ -66,7 +67,7 @@ class _Site(NamedTuple):
 
     `row` is its row in the sums by place. `own` says that stacks have a frame of the
     program; else `name` is the leaf, in the standard library. `live` is bytes in use,
-    `allocated` bytes since process start, None where the profiles lack it; `objects`
+    `allocated` bytes counted by the profile, None where the profiles lack it; `objects`
     are those in use. `few` says that they are so few that another snapshot of the same
     build may differ as much.
     """
@@ -441,12 +442,28 @@ def _site_words(diff: ProfileDiff, site: _Site) -> str:
             f"{text}: no frame of the program is in these stacks; connections, which "
             "the standard library allocates, are as many as clients keep open"
         )
-    text += f", {percent(*site.kept)} of what it allocated since the process started"
-    if site.kept[0] >= NEARLY_ALL * site.kept[1]:
+    when = _counted_when(diff)
+    text += f", {percent(*site.kept)} of what it allocated {when}"
+    if when == _EVER and site.kept[0] >= NEARLY_ALL * site.kept[1]:
         return f"{text}: it has freed next to nothing, as a leak or a table that stays"
     if site.kept[0] >= _KEPT * site.kept[1]:
         return text
     return f"{text}: it turns over, as a cache or work in flight"
+
+
+def _counted_when(diff: ProfileDiff) -> str:
+    """Return when what profiles count was allocated, in words.
+
+    Some agents count since their last profile. Then more may be in use than was
+    allocated, or the profile has a duration, as that of /debug/pprof/heap?seconds=60.
+    """
+    captures = [run for side in (diff.base, diff.new) for run in side.runs]
+    late = any(run.deltas or run.content.duration_ns for run in captures)
+    allocated = column_of(diff, "alloc_space")
+    if allocated is not None:
+        pairs = zip(allocated, diff.values, strict=True)
+        late |= any((live > ever).any() for ever, live in pairs)
+    return "while profiled" if late else _EVER
 
 
 def _nothing_freed(diff: ProfileDiff, side: int) -> bool:
@@ -499,7 +516,7 @@ def _evidence(diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, ...]:
         if site.allocated is not None:
             facts.append(
                 Fact(
-                    f"allocated since the process started, by {site.name}",
+                    f"allocated {_counted_when(diff)}, by {site.name}",
                     f"{source} alloc_space",
                     *site.allocated,
                     diff.unit,

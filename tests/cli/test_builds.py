@@ -50,9 +50,12 @@ def test_other_sources_of_one_build_do_not_differ_as_builds(cli):
         assert "builds differ" not in cli(*sides).out, folder
 
 
-def test_shares_next_to_a_race_detector_are_no_causes(cli):
-    out = cli(BUILDS / "base.pb.gz", BUILDS / "race.pb.gz").out
-    assert "only new is built with -race" in out
+@pytest.mark.parametrize("name", ["race", "cover", "unoptimized"])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_shares_next_to_what_makes_all_code_cost_more_are_no_causes(cli, name, swapped):
+    pair = BUILDS / "base.pb.gz", BUILDS / f"{name}.pb.gz"
+    out = cli(*pair[:: -1 if swapped else 1]).out
+    assert "The builds differ: " in out
     assert "\nWhy\n" not in out
 
 

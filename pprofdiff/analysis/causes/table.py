@@ -224,8 +224,8 @@ def _found(
         and case.cpu.in_shares
         and instrumented(comparison.base, comparison.new, comparison.cpu)
     ):
-        # What the detector takes changes the shares of all else.
-        drafts = [one for one in drafts if one.rises is None]
+        # What that takes changes the shares of all else.
+        drafts = [f for f in drafts if f.rises is None and f.id != "shares-moved"]
     if comparison.split is not None:
         from pprofdiff.analysis.causes.by_unit import causes_of_units
 

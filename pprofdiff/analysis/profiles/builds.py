@@ -83,12 +83,20 @@ def flags_unknown(base: Side, new: Side, cpu: ProfileDiff | None) -> bool:
 
 
 def instrumented(base: Side, new: Side, cpu: ProfileDiff | None) -> bool:
-    """Return whether one side alone has a detector, which costs a multiple."""
+    """Return whether one side alone has what makes all code cost more.
+
+    That is a detector, counters of coverage, or no optimizations.
+    """
     if cpu is None or not cpu.grouped:
         return False
     if base.settings and new.settings:
-        return any(base.settings.get(f) != new.settings.get(f) for f in _DETECTORS)
-    return any(_of_detectors(cpu.base, cpu.new))
+        return any(
+            base.settings.get(flag) != new.settings.get(flag)
+            for flag in (*_DETECTORS, "-cover", "-gcflags")
+        )
+    sides = cpu.base, cpu.new
+    shown = _of_detectors(*sides), _of_coverage(*sides), _of_inlining(cpu)
+    return any(map(any, shown))
 
 
 def _of_settings(base: Side, new: Side) -> Iterator[str]:

@@ -192,10 +192,18 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
             return "time"
         return "CPU" if self.diff.is_cpu else "samples"
 
-    @property
+    @cached_property
     def in_shares(self) -> bool:
-        """Whether shares are compared, as the cost per op is unknown."""
-        return self.diff.normalization.mode == "composition"
+        """Whether shares are compared, as the cost per op is unknown.
+
+        So is the wall time of a thread that was as busy on both sides: where one
+        function takes more of a second, all others have less of it.
+        """
+        mode = self.diff.normalization.mode
+        if mode == "per_second" and self.diff.is_wall:
+            judged = self.diff.judge_runs(self.diff.whole)
+            return judged is None or judged.change().mark not in ("more", "less")
+        return mode == "composition"
 
     def way(self, delta: float) -> Direction:
         """Return whether a change is worse or better; a share is neutral."""

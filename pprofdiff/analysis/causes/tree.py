@@ -119,7 +119,7 @@ def tree(
     its consequences, which have it as their parent. Findings with the same id are
     numbered: ``work-moved``, ``work-moved-2``. Without CPU profiles nothing is claimed.
     """
-    found = [_weighed(cpu, draft) for draft in _unique(drafts)]
+    found = _beyond_runs([_weighed(cpu, draft) for draft in _unique(drafts)])
     nodes = {finding.id: _Node(finding) for finding in found}
     causes = []
     for finding in found:
@@ -179,7 +179,19 @@ def _weighed(cpu: CPUComparison | None, finding: Finding) -> Finding:
         share = min(share, MINOR)
     least = finding.severity if finding.sure else "info"
     severity = max(least, severity_of(share), key=SEVERITIES.index)
-    return finding._replace(explains=explains, severity=severity)
+    return finding._replace(explains=explains, severity=severity, mark=mark)
+
+
+def _beyond_runs(found: list[Finding]) -> list[Finding]:
+    """Return findings without code whose change may be chance, if some cannot be.
+
+    Next to a change beyond what runs of one build differ by, one within that reads as
+    a second defect.
+    """
+    if not any(f.mark in ("more", "less") and f.severity == "major" for f in found):
+        return found
+    chance = ("dearer", "cheaper")
+    return [f for f in found if f.mark != "unknown" or not f.id.startswith(chance)]
 
 
 def _contrary(finding: Finding, explains: float) -> bool:
@@ -319,12 +331,8 @@ def _importance(
     timed = finding.id not in _MEMORY or any(one.claim for one in node.family)
     matters = severity > 0
     causes = finding.id not in _CAVEATS
-    # A share also falls when other code costs more, and so does wall time per second.
-    shared = cpu is not None and (
-        cpu.in_shares
-        or (cpu.diff.is_wall and cpu.diff.normalization.mode == "per_second")
-    )
-    grows = not shared or _way(finding) >= 0
+    # A share also falls when other code costs more.
+    grows = cpu is None or not cpu.in_shares or _way(finding) >= 0
     explains = matters and explains
     return causes, explains, severity, timed, grows, share, finding.weight
 

@@ -170,12 +170,13 @@ def own_cost(case: Case) -> Iterator[Finding]:
     owners = _owner(cpu, whole, claimed, 0), _owner(cpu, whole, claimed, 1)
     movers = _movers(cpu, owners)
     if cpu.in_shares:
-        named = []
+        named, caused = [], alone.claim
         for row, finding in _taken(cpu, alone.claim):
             named.append(row)
+            caused = caused.plus(cpu.under(cpu.only(row)))
             yield finding
         movers = [mover for mover in movers if mover.row not in named]
-        movers = _whole_shares(cpu, movers)
+        movers = _not_displaced(cpu, _whole_shares(cpu, movers), cpu.delta(caused))
         if movers:
             yield _shares(cpu, movers)
         return
@@ -209,12 +210,27 @@ def _whole_shares(cpu: CPUComparison, movers: list[_Mover]) -> list[_Mover]:
     ]
 
 
+def _not_displaced(
+    cpu: CPUComparison, movers: list[_Mover], caused: float
+) -> list[_Mover]:
+    """Return functions without those whose shares made room for a change in others.
+
+    `caused` is the scaled delta of code that is new, gone, or takes many times as much.
+    """
+    against = [m for m in movers if (m.ratio - 1) * caused < 0]
+    room = sum(cpu.scaled_delta(m.base, m.new) for m in against)
+    if COVERS * abs(room) > abs(caused):
+        return movers
+    return [m for m in movers if m not in against]
+
+
 def _shares(cpu: CPUComparison, movers: list[_Mover]) -> Finding:
     """Return the finding on functions whose share changed, where cost is unknown.
 
     One function that costs more lowers the shares of all others, so shares do not show
-    which of them changed.
+    which of them changed. Those that rise are listed first.
     """
+    movers = sorted(movers, key=lambda mover: mover.ratio < 1)
     named = listed(
         [
             f"{short(cpu.names[m.row])} {cpu.words(m.base, m.new)}"

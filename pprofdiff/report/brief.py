@@ -1,7 +1,7 @@
 """The answer without its tables in full, for programs that read text: agents.
 
-JSON of schema ``pprofdiff-brief/1``. Sentences and the lines of tables are those of the
-report, numbers formatted with their units; the order within a list is the report's.
+JSON of schema ``pprofdiff-brief/1``: sentences and table lines of the report, in its
+order, numbers formatted with their units.
 
 ===========  =========================================================================
 labels       {"base", "new"}: how sentences name the two sides
@@ -48,7 +48,7 @@ Row = dict[str, Any]
 
 
 def render(report: ReportModel) -> str:
-    """Return the answer as JSON text, the same for the same input."""
+    """Return the answer as JSON text."""
     outcome, explained = outcome_text(report.outcome), why(report, _CAUSES)
     shown = list(sections(report, whole=False))
     changed: list[Part] = list(changed_parts(report))
@@ -82,12 +82,10 @@ def _texts(sentences: Iterable[Sentence]) -> list[str]:
 
 
 def _lines(parts: Iterable[Part]) -> list[str]:
-    """Return the lines of parts as a text file has them, without empty ones."""
     return [line for line in plain(parts).splitlines() if line]
 
 
 def _gate(report: ReportModel) -> list[str]:
-    """Return the verdict on all rules, then on each."""
     judged = rulings(report.verdict)
     if judged is None:
         return []

@@ -30,10 +30,7 @@ _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 
 
 def render(report: ReportModel) -> str:
-    """Return the report as CSV with a header line; raw numbers are in the row's unit.
-
-    Raises UsageError if no profiles are compared.
-    """
+    """Return CSV with a header line; raises UsageError if no profiles are compared."""
     if not report.profiles:
         raise UsageError("a .csv has functions, and there are no profiles: use .json")
     out = io.StringIO()

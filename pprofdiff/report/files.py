@@ -19,10 +19,7 @@ Writer = Callable[["ReportModel"], bytes | Iterable[bytes]]
 
 
 def written_by(module: str, *how: str, name: str = "render") -> Callable[..., Any]:
-    """Return a writer that imports its module of this package when it first writes.
-
-    It passes on the report and `how`; text becomes bytes.
-    """
+    """Return a writer that imports its module when it writes; text becomes bytes."""
 
     def write(report: object) -> Any:  # noqa: ANN401 - bytes, or parts of them
         render = getattr(import_module(f"pprofdiff.report.{module}"), name)
@@ -49,10 +46,7 @@ _RENDERERS: dict[str, Renderer] = {
 
 
 def writer_for(path: str) -> Writer:
-    """Return the writer of a file with this name, which makes it at once or in parts.
-
-    Raises UsageError for an unknown extension.
-    """
+    """Return a file's writer; raises UsageError for an unknown extension."""
     for ending, writer in _STREAMED.items():
         if path.endswith(ending):
             return writer
@@ -60,10 +54,7 @@ def writer_for(path: str) -> Writer:
 
 
 def renderer_for(path: str) -> Renderer:
-    """Return the function that makes the bytes of a file with this name.
-
-    Raises UsageError for an unknown extension.
-    """
+    """Like `writer_for`, of files that are made at once."""
     for ending, renderer in _RENDERERS.items():
         if path.endswith(ending):
             return renderer
@@ -76,8 +67,7 @@ def renderer_for(path: str) -> Renderer:
 def github_summary() -> tuple[str, Renderer]:
     """Return the path of this step's summary, and a function that appends to it.
 
-    Raises UsageError outside GitHub Actions. The function raises FetchError if the
-    summary cannot be read.
+    Raises UsageError outside GitHub Actions.
     """
     path = os.environ.get("GITHUB_STEP_SUMMARY", "")
     if not path:
@@ -102,10 +92,8 @@ def github_summary() -> tuple[str, Renderer]:
 def replace_file(path: str, data: bytes | Iterable[bytes]) -> None:
     """Write data to a path; an existing file stays until all of it is written.
 
-    `data` may be produced in parts while it is written. A pipe or device, such as
-    /dev/stdout, is written directly. A symlink stays: its target is replaced. No
-    partial file is left behind, even after an interrupt. Raises FetchError if the path
-    cannot be written.
+    A pipe or device is written directly; of a symlink, the target is replaced. Raises
+    FetchError if the path cannot be written.
     """
     parts = (data,) if isinstance(data, bytes) else data
     try:

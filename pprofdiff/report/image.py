@@ -14,9 +14,7 @@ from pprofdiff.units import printable
 
 
 def render(report: ReportModel, form: Literal["svg", "png"]) -> bytes:
-    """Return a report's answer and plots as an image, the same bytes every time.
-
-    Of a search for a commit, it is the curve of measured commits.
+    """Return a report's answer and plots, or a search's curve, as an image.
 
     Raises UsageError if the inputs have nothing to plot.
     """

@@ -40,10 +40,9 @@ if TYPE_CHECKING:
 class Input(NamedTuple):
     """One input file; fields that it does not state are None.
 
-    `amount` says in words how much it holds, "" if that says little. `counts` are
-    numbers specific to its kind, by their names in JSON. `when` says which time it
-    covers, "" if that matters little. `within` says that a longer input of the same run
-    is compared in its place.
+    `amount` says in words how much it holds. `counts` are numbers specific to its kind,
+    by their names in JSON. `when` says which time it covers. `within` says that a
+    longer input of the same run is compared in its place.
     """
 
     path: str
@@ -71,14 +70,10 @@ def by_kind(entries: Iterable[Input]) -> dict[str, list[Input]]:
 class ReportModel(NamedTuple):
     """A finished comparison: inputs, what changed, and what to know about it.
 
-    `labels` and `inputs` are (base, new). `filters` are the options that differ from
-    the defaults, as typed. `outcome` says whether new is slower, `account` what the
-    change is made of, `findings` why; `verdict` is the gate's. `sources` are for
-    listings, None for no listings. `changed` are the changed lines whose cost changed
-    most, `unchanged` the functions whose cost changed although their source did not.
-    `page_url` is the URL of the report's page, "" if unknown. `gc` says what GC CPU per
-    op is made of. `bisection` is the search that led to these builds, None if there was
-    none.
+    Pairs are (base, new). `filters` are the options that differ from the defaults, as
+    typed. `sources` are for listings. `changed` are the changed lines whose cost
+    changed most, `unchanged` the functions whose cost changed although their source did
+    not. `gc` says what GC CPU per op is made of. `bisection` led to these builds.
     """
 
     labels: tuple[str, str]
@@ -106,10 +101,8 @@ class ReportModel(NamedTuple):
 class Scope(Struct, frozen=True):
     """How much of a report to show.
 
-    `granularity` is that of the rows: functions, lines or files. `joined` lists
-    functions paired under two names. Tables of functions and call sites get up to
-    `rows` rows, None for a screenful. `full` shows every section; otherwise the report
-    is an answer and what supports it.
+    `granularity` is that of the rows. `joined` lists functions paired under two names.
+    Tables of functions and call sites get up to `rows` rows, None for a screenful.
     """
 
     granularity: Granularity = "functions"
@@ -239,10 +232,7 @@ def _check(report: ReportModel, rulings: Sequence[Ruling] = ()) -> None:
 
 
 def judged(report: ReportModel, gate: Gate) -> ReportModel:
-    """Return the report with the gate's verdict; its findings stay the same.
-
-    Nothing passes if an input could not be read.
-    """
+    """Return the report with the gate's verdict; its findings stay the same."""
     if not gate.rules:
         return report
     from pprofdiff.analysis.gate.judging import judge, verdict_caveats
@@ -261,10 +251,7 @@ def judged(report: ReportModel, gate: Gate) -> ReportModel:
 
 
 def _of_builds(comparison: Comparison, findings: Findings) -> Iterator[Caveat]:
-    """Yield a caveat where no cause is known, and flags of the builds may differ.
-
-    Builds that were measured in turns have the same ones.
-    """
+    """Yield a caveat where no cause is known, and flags of the builds may differ."""
     if comparison.measured or any(one.severity != "info" for one in findings.found):
         return
     if flags_unknown(comparison.base, comparison.new, comparison.cpu):
@@ -286,10 +273,7 @@ def _of_runs(comparison: Comparison) -> Iterator[Caveat]:
 
 
 def _inputs(side: Side, paired: str = "") -> tuple[Input, ...]:
-    """Return a side's files, kind by kind; for a fleet, one entry per kind.
-
-    `paired` says which of its hosts are paired.
-    """
+    """Return a side's files, kind by kind; for a fleet, one entry per kind."""
     entries = tuple(
         entry
         for kind in KINDS.values()

@@ -2,9 +2,8 @@
 
 Base and new are one process each, both from time 0. Their threads are the GC,
 stop-the-world pauses, Ps with what runs on them, and the goroutines that waited longest
-for a P. An arrow (flow event) leads from what a goroutine does when it ends a wait to
-the goroutine that it wakes, if that has a thread. Times are microseconds with three
-decimals, exact to the nanosecond.
+for a P. A flow event leads from what ends a wait to the goroutine that it wakes. Times
+are microseconds with three decimals, exact to the nanosecond.
 """
 
 from __future__ import annotations
@@ -61,10 +60,9 @@ _STATES = {
 
 
 def render(report: ReportModel) -> Iterator[bytes]:
-    """Return the file in parts, each made from one chunk of a trace.
+    """Yield the file in parts; of several traces of a side, the longest.
 
-    If a side has several traces, the longest is shown. Raises UsageError if no traces
-    are compared.
+    Raises UsageError if no traces are compared.
     """
     diff: TraceDiff | None = report.comparison.results.get("trace")
     if diff is None:
@@ -83,7 +81,6 @@ def _document(diff: TraceDiff) -> Iterator[bytes]:
 
 
 def _side(pid: int, side: TraceSide) -> Iterator[bytes]:
-    """Yield all events of a side."""
     trace = side.trace
     role = ("base", "new")[pid - 1]
     label = printable(side.label)
@@ -111,8 +108,7 @@ def _side(pid: int, side: TraceSide) -> Iterator[bytes]:
 def _cut(trace: Trace) -> tuple[int, int, int]:
     """Return when slices on Ps are cut off, and how many begin before and after that.
 
-    The time is after the end of the trace if there are at most `MOST`, else one of 4096
-    even steps.
+    The time is after the end of the trace if there are at most `MOST` slices.
     """
     edges = np.linspace(trace.start_ns, trace.end_ns + 1, _BINS + 1).astype(np.int64)
     counts = np.zeros(_BINS, np.int64)
@@ -129,7 +125,6 @@ def _cut(trace: Trace) -> tuple[int, int, int]:
 
 
 def _busy(state: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Return which states occupy a P."""
     busy: NDArray[np.bool_] = (state == State.RUNNING) | (state == State.SYSCALL)
     return busy
 
@@ -212,10 +207,9 @@ def _goroutines(pid: int, side: TraceSide, until: int) -> Iterator[bytes]:
 
 
 def _arrows(pid: int, trace: Trace, threads: Column, until: int) -> Iterator[bytes]:
-    """Yield arrows to the goroutines that have a thread, from those that woke them.
+    """Yield arrows before a time to goroutines that have a thread, from their wakers.
 
-    `threads` has the thread of each goroutine, -1 for none: then the arrow begins at
-    the P on which it runs. Arrows after a time are left out.
+    `threads` has the thread of each goroutine, -1 for none: its arrow begins at its P.
     """
     rows = trace.intervals
     waits, waker = wakers(trace)
@@ -275,10 +269,7 @@ def _slices(
     names: Sequence[str],
     goroutines: Column,
 ) -> bytes:
-    """Return slices as text: process and threads, starts and durations, and the rest.
-
-    All are formatted at once. A name is a JSON string.
-    """
+    """Return slices as text, all formatted at once; a name is a JSON string."""
     size = len(names)
     start, duration = times_ns
     columns = np.empty((size, 9), object)
@@ -297,7 +288,6 @@ def _quoted(text: str) -> str:
 
 
 def _thread(pid: int, tid: int, name: str) -> bytes:
-    """Return a thread's name, and its position, which is its number."""
     order = _sorted(pid, tid, "thread_sort_index", tid)
     return _named(pid, tid, "thread_name", name) + order
 

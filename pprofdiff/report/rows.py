@@ -1,8 +1,6 @@
 """What a report consists of: sections of tables and sentences with semantic roles.
 
-Sections build these, writers lay them out. A row has a stable key, a level and a role,
-a column has a role, a cell has a value and a mark. Writers never parse text for these,
-so any label can be reworded.
+Writers lay these out and never parse text, so any label can be reworded.
 """
 
 from __future__ import annotations
@@ -85,14 +83,13 @@ _STRONG = frozenset(("group", "total", "mean"))
 class Cell(Struct, frozen=True):
     """One value or word of a row.
 
-    `text` is the formatted value, without its mark; control characters are escaped.
-    `value` and `unit` are the number behind it, None if there is no single number; an
-    empty unit means the column's. `mark` says whether the value is significantly more
-    or less than base's, or noise, "" if that is unknown or does not matter; `tone` how
-    it is drawn. `detail` is an aside after a label, such as ``runtime.gcBgMarkWorker``
-    after GC; `remark` qualifies a name and is part of it, such as ``(was f)``; `suffix`
-    is the unit after the text, if each row has its own; `full` is the full name if the
-    text is a shorter one, for a tooltip.
+    `text` is the formatted value, without its mark. `value` and `unit` are the number
+    behind it, None if there is no single number; an empty unit means the column's.
+    `mark` says whether the value is significantly more or less than base's, or noise;
+    `tone` how it is drawn. `detail` is an aside after a label, such as
+    ``runtime.gcBgMarkWorker`` after GC; `remark` is part of a name, such as ``(was
+    f)``; `suffix` is the unit after the text, if each row has its own; `full` is the
+    full name, for a tooltip.
     """
 
     text: str
@@ -176,13 +173,11 @@ class Row(Struct, frozen=True):
 class Table(Struct, frozen=True, eq=False, dict=True):
     """Rows under columns; one column has the role ``name``.
 
-    `key` is what the table is about, such as ``groups`` or ``cum``; tables of costlier
-    and of cheaper functions share it. `title` is the text above it. `total` is the
-    number of all rows if these are only the first, else 0. `code` says whether names
-    come from the program: functions, files; `one_unit` whether all values of base and
-    new have one unit, so that rows compare; `headed` whether headings are shown. In
-    plain text there are `indent` spaces per level, and if `inset`, the whole table is
-    slightly indented.
+    Tables of costlier and of cheaper functions share a `key`. `total` is the number of
+    all rows if these are only the first, else 0. `code` says whether names come from
+    the program; `one_unit` whether all values of base and new have one unit, so that
+    rows compare. In plain text there are `indent` spaces per level, and if `inset`, the
+    whole table is slightly indented.
     """
 
     key: str
@@ -246,10 +241,9 @@ class SourceNote(NamedTuple):
     """What the source says about a finding, in one sentence.
 
     `lead` precedes the location of changed `lines`. It is followed by `more` of their
-    function, by `said`, by the `amount` of the cum of all of them, "" if unknown, and
-    by `added` functions that they call.
-    Without lines, `said` is the whole sentence. If the lines are `titled`, the
-    finding's title has their file, function and commits.
+    function, by `said`, by the `amount` of the cum of all of them, and by `added`
+    functions that they call. Without lines, `said` is the whole sentence. If the lines
+    are `titled`, the finding's title has their file, function and commits.
     """
 
     said: str
@@ -312,10 +306,7 @@ class SourceNote(NamedTuple):
         return subject.rpartition("/")[2] == name.rpartition("/")[2]
 
     def below(self, title: str, *, known: bool) -> SourceNote:
-        """Return the note below a title with its lines.
-
-        An amount that the title has, or that is `known`, is left out.
-        """
+        """Return the note below a title with its lines; `known`: without amount."""
         amount = "" if known or self.amount in title else self.amount
         more = self.more if amount or self.said or self.added else ""
         return self._replace(titled=True, amount=amount, more=more)
@@ -341,9 +332,8 @@ class Reason(NamedTuple):
 
     `number` counts causes, from 1; it is 0 if the finding is not significant. A
     consequence has its cause's number and a `level` above 0. `amount` is the finding's
-    part of the CPU profiles' delta, "" if unknown; `notes` are what the source says
-    about it. `lines` are changed lines of the function with which the title begins, and
-    `more` are further ones, as the title has them.
+    part of the CPU profiles' delta; `notes` are what the source says about it. `lines`
+    are changed lines of the function with which the title begins, `more` further ones.
     """
 
     number: int
@@ -367,10 +357,9 @@ class Reason(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The sentence that says what changed, with its amount and severity, if any.
+        """What changed, with its amount and severity, below the label of its code.
 
-        The label of its code comes first; changed lines and their commits, or else the
-        line that costs most, follow the function.
+        Changed lines and their commits, or the costliest line, follow the function.
         """
         found, said = self.finding, self.finding.title
         where = [found.line] if found.line else []
@@ -415,10 +404,7 @@ class CodeLine(NamedTuple):
 
 
 class Code(Struct, frozen=True):
-    """A function's source with the cost of its lines; `key` is unique.
-
-    `notes` are its caveats.
-    """
+    """A function's source with the cost of its lines, and its caveats."""
 
     key: str
     title: str
@@ -486,10 +472,7 @@ Part = SectionPart | Code | Heading | Reason | Rulings | Stack | Steps
 
 
 class Tile(Struct, frozen=True):
-    """A total at a glance: what is counted, ``base → new unit``, and how it changed.
-
-    The change has the mark and tone of a cell.
-    """
+    """A total at a glance: what is counted, ``base → new unit``, and how it changed."""
 
     name: str
     values: str
@@ -501,15 +484,12 @@ class Section(Struct, frozen=True, eq=False, dict=True):
 
     `kind` is that of the evidence, `id` is stable within the report. `title`,
     `measure` and `mode` are what is compared, what its numbers are, and how they were
-    made comparable ("" if the measure says so): ``cpu``, ``in cores``, ``CPU seconds
-    per second; both profiles have a duration``. `short` is the text of links to it.
-    `unit` is that of its totals, "" if rows have units of their own. `lead` is the
-    first sentence, "" for none, and `instead` the one that answers if there is neither
+    made comparable: ``cpu``, ``in cores``, ``CPU seconds per second; both profiles have
+    a duration``. `short` is the text of links to it. `unit` is that of its totals.
+    `lead` is the first sentence, and `instead` the one that answers if there is neither
     a finding nor a lead. `compared` is the comparison itself, of the kind's own type.
-    `contents` says what it contains, "" if the title is enough; `tops` are the keys of
-    the parts that a short answer shows; `noise` says whether the totals are within
-    noise, None if unknown. It is `unchanged` if exact counts in another section show
-    that: then it is detail.
+    `tops` are the keys of the parts that a short answer shows; `noise` says whether the
+    totals are within noise. It is `unchanged` if exact counts elsewhere show that.
 
     `build` makes the parts when they are first needed. `short_parts` makes what an
     answer shows of the section if it comes first, given the maximum rows per table and

@@ -27,8 +27,7 @@ _LABEL = 20
 class Step(NamedTuple):
     """One part: its label, formatted base, new and delta, and its segment of the bar.
 
-    The segment begins at `x`; `style` is its color class. Segments lie end to end, so
-    the last one, the `whole`, reaches from zero to where they end.
+    Segments lie end to end; the last one, the `whole`, is the sum.
     """
 
     label: str
@@ -52,10 +51,7 @@ class Account(NamedTuple):
 
 
 def account_steps(report: ReportModel) -> Account | None:
-    """Return a report's account as steps: the largest change first, the total last.
-
-    None if there is no account, nothing in it changed, or it is of other operations.
-    """
+    """Return the account's parts, largest change first, the total last."""
     account = None if of_other_ops(report) else report.account
     if account is None or not any(part.amount.delta for part in account.parts):
         return None

@@ -20,10 +20,9 @@ _CAP = 20_000
 def flame_page(
     diff: ProfileDiff | TraceDiff, budget: int = 1_500, causes: Sequence[Finding] = ()
 ) -> str:
-    """Return a self-contained page with one comparison's flame graph.
+    """Return a self-contained page with one comparison's flame graph; of traces, waits.
 
-    It keeps at most the `budget` heaviest functions of the tree; of traces, it has the
-    chains of waits. Functions of `causes` have their numbers.
+    `budget` limits its functions. Functions of `causes` have their numbers.
     """
     if isinstance(diff, TraceDiff):
         name, flame = VIEW, packed_chains(diff, budget=budget)

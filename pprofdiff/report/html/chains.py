@@ -22,11 +22,9 @@ _BUDGET = 3_000
 
 
 def packed_chains(diff: TraceDiff, *, budget: int = _BUDGET) -> dict[str, Any]:
-    """Return the chains with at most `budget` nodes.
+    """Return the chains as the document of `flame.packed`, with ``waits`` set.
 
-    The document is that of `flame.packed` without hidden functions, marks, filters and
-    causes; ``waits`` says that its frames are places of waits, not calls. Its groups
-    are the kinds of ends.
+    Groups are the kinds of ends.
     """
     chains = chain_tree(diff, budget)
     tree, totals = chains.tree, chains.totals

@@ -58,8 +58,7 @@ def budgets(
 ) -> list[int]:
     """Return each comparison's node budget: at most `total` in all, `most` for each.
 
-    A tree has no more nodes than its stacks have frames; the budget that one comparison
-    cannot use goes to the others.
+    What one cannot use, as its stacks have fewer frames, goes to the others.
     """
     needs = [min(most, _frames(diff.base) + _frames(diff.new)) for diff in diffs]
     shares = [0] * len(diffs)
@@ -78,10 +77,8 @@ def packed(
 ) -> dict[str, Any]:
     """Return the call tree with at most `budget` functions as a JSON document.
 
-    If the document, as `embedded` writes it, exceeds `cap` bytes, functions without a
-    node are dropped first, then the budget is lowered until it fits: names are kept
-    whole and can be of any length. The document also says what its numbers mean and
-    which changes are significant:
+    If it exceeds `cap` bytes, functions without a node are dropped first, then the
+    budget is lowered until it fits: names can be of any length.
 
     ``nodes`` is base64 of five columns of `count` varints, in preorder: how many levels
     up the node's parent is (0: the node before it), twice the name's index (or twice
@@ -139,7 +136,6 @@ def _document(
     others: int,
     causes: Sequence[Finding],
 ) -> dict[str, Any]:
-    """Return the packed tree, with up to `others` functions that have no node."""
     rows, left = _named(diff, tree, others)
     names = diff.paired_functions.names
     place = np.zeros(len(names) + 1, np.int64)
@@ -186,10 +182,7 @@ def _document(
 
 
 def _named(diff: ProfileDiff, tree: CallTree, most: int) -> tuple[list[int], int]:
-    """Return the functions on the page, by name, and how many are left out.
-
-    These are the tree's functions and, if it has folded callees, up to `most` others.
-    """
+    """Return the functions on the page, by name, and how many are left out."""
     drawn = distinct(tree.name[tree.name >= 0])
     rows, left = drawn.tolist(), 0
     if tree.folded.any():
@@ -210,7 +203,6 @@ class _Hidden(NamedTuple):
     flat: tuple[Column, Column]
 
     def encoded(self, quantum: Sequence[int]) -> str:
-        """Return all four columns in units of `quantum`."""
         return base64(
             b"".join(
                 varints(zigzag(side // unit))
@@ -253,7 +245,6 @@ class _Label(NamedTuple):
     mixed: tuple[Column, Column]
 
     def document(self, quantum: Sequence[int]) -> dict[str, Any]:
-        """Return the label as JSON."""
         parts = zip(self.mixed, quantum, strict=True)
         columns = (self.value, *(zigzag(side // unit) for side, unit in parts))
         data = b"".join(varints(column) for column in columns)
@@ -261,7 +252,6 @@ class _Label(NamedTuple):
 
 
 def _labels(diff: ProfileDiff, tree: CallTree, ends: tuple[Ends, Ends]) -> list[_Label]:
-    """Return the label keys with few, short values."""
     labels = []
     for key, values, sides in few_valued(diff, _VALUES):
         if len(key) + sum(map(len, values)) > _LABEL_TEXT:
@@ -289,7 +279,6 @@ def _labels(diff: ProfileDiff, tree: CallTree, ends: tuple[Ends, Ends]) -> list[
 
 
 def _marks(diff: ProfileDiff, tree: CallTree, rows: list[int]) -> dict[str, Any]:
-    """Return the noise marks of the tree's nodes and of functions."""
     below = inclusive(tree)
     own = tree.self_runs.map(lambda run: np.append(0, run))
     of_names = diff.paired_functions.runs("cum").map(lambda run: run[rows])
@@ -315,11 +304,7 @@ def _encoded(columns: dict[str, Column]) -> dict[str, Any]:
 def _coarse(
     needs: NDArray[np.float64], beyond: NDArray[np.bool_], reach: float
 ) -> Column:
-    """Return 0 if significant, 1 if no change could be, else 2 + k.
-
-    k is the change needed relative to `reach`, in 24ths of a power of ten, rounded up:
-    one byte is enough for most.
-    """
+    """Return 0 if significant, 1 if no change could be, else 2 + k; see `packed`."""
     marks = (~beyond).astype(np.int64)
     some = ~beyond & np.isfinite(needs)
     steps = np.log10(needs[some] / reach) * _STEPS
@@ -351,7 +336,6 @@ def _frames(side: ProfileSide) -> int:
 
 
 def _base_names(diff: ProfileDiff, rows: list[int]) -> dict[str, str]:
-    """Return what renamed functions were called in base, by index in `rows`."""
     functions = diff.paired_functions
     places = [np.full(len(functions.names), -1) for _ in functions.union]
     for place, union in zip(places, functions.union, strict=True):

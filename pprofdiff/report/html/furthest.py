@@ -16,10 +16,9 @@ _TABLES = ("payers", "goroutines.runnable")
 
 
 def moved_furthest(table: Table) -> str:
-    """Return the marked row that changed most, as ``json.Marshal 12.43 → 0 %``.
+    """Return the marked row that changed most, as ``json.Marshal 12.43 → 0 %``, or "".
 
-    Rows are ranked by delta if all deltas have the same unit, else by ratio. Returns ""
-    if no row is marked as changed.
+    Rows are ranked by delta if all deltas have the same unit, else by ratio.
     """
     rows = [row for row in table.rows if not row.strong and has_moved(row)]
     delta, ratio = table.place("delta"), table.place("ratio")
@@ -60,7 +59,6 @@ def has_moved(row: Row) -> bool:
 
 
 def _factor(ratio: float | None) -> float:
-    """Return the factor by which a row changed, up or down."""
     if ratio is None:
         return 0.0
     return max(ratio, 1 / ratio) if ratio > 0 else float("inf")
@@ -69,8 +67,8 @@ def _factor(ratio: float | None) -> float:
 class Asked(NamedTuple):
     """A table's title, its place on the page, and what it shows in one line.
 
-    `lead` states the section's totals; `anchor` is the table's id. `names` names rows,
-    which are looked up first in the flame graph whose address begins with `view`.
+    `lead` states the section's totals. `names` names rows, which are looked up first in
+    the flame graph whose address begins with `view`.
     """
 
     lead: str
@@ -81,10 +79,7 @@ class Asked(NamedTuple):
 
 
 def asked(sections: Sequence[Section], anchors: Iterable[str]) -> Iterator[Asked]:
-    """Yield who pays for GC and who waits for a P, from sections with such tables.
-
-    `anchors` are the ids of the sections' places.
-    """
+    """Yield who pays for GC and who waits for a P, from sections with such tables."""
     for section, anchor in zip(sections, anchors, strict=True):
         for table in section.tables:
             if table.key in _TABLES and table.rows:
@@ -105,7 +100,6 @@ def _names(most: str, furthest: str) -> str:
 
 
 def _totals(section: Section) -> str:
-    """Return a section's totals as sentences: name, base → new, change."""
     sentences = (
         f"{one.name} {one.values} ({one.change.signed})." for one in tiles(section)
     )

@@ -35,9 +35,8 @@ class Category(NamedTuple):
 class Drawn(NamedTuple):
     """What a tree is of: its address, title, sides, and what its numbers mean.
 
-    `mode` says in words how numbers are scaled, by `normalization`; `totals` are the
-    raw sums of base and new. `categories` are those of the tree, `groups` the (id,
-    label) of their groups; an id is that of a fill.
+    `mode` says how numbers are scaled; `totals` are the raw sums of base and new.
+    `groups` are (id, label); an id is that of a fill.
     """
 
     id: str
@@ -62,7 +61,7 @@ def document(
     """Return a tree as a JSON document; see `flame.packed`.
 
     `place` is the row in `names` of each of the tree's names, `texts` are what people
-    read; numbers are written in units of `quantum` (base, new).
+    read.
     """
     category, categories = _categories(of, tree)
     columns = (
@@ -155,7 +154,6 @@ def _units(text: str) -> int:
 
 
 def _shared(one: str, other: str) -> int:
-    """Return the length of the prefix that two texts share."""
     known, most = 0, min(len(one), len(other))
     while known < most:
         middle = (known + most + 1) // 2

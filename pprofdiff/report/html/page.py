@@ -59,9 +59,8 @@ _SHOWN = frozenset(
 class Comparison(NamedTuple):
     """One section: its anchor, title, mode, first sentence, and the rest.
 
-    `short` is the text of links to it. `is_open` says whether the rest is visible at
-    first; if not, only the title and first sentence are. `folded` are charts that open
-    with a click. `view` is the address of its flame graph, "" if it has none.
+    `short` is the text of links to it. Unless `is_open`, only the title and first
+    sentence are visible at first. `view` is the address of its flame graph.
     """
 
     anchor: str
@@ -79,8 +78,7 @@ class Comparison(NamedTuple):
 class Waits(NamedTuple):
     """What goroutines waited for: how times are scaled, a chart, a table, the chains.
 
-    `anchor` is that of the traces' section, `chains` the packed tree. `lanes` says
-    whether there are the worst moments to link to.
+    `lanes` says whether there are the worst moments to link to.
     """
 
     anchor: str
@@ -92,7 +90,7 @@ class Waits(NamedTuple):
 
 
 def render(report: ReportModel) -> str:
-    """Return the report as HTML, at most `MOST` bytes, the same for the same report.
+    """Return the report as HTML, at most `MOST` bytes.
 
     Raises UsageError if the page is too large even with a few rows per table.
     """
@@ -115,7 +113,7 @@ def render(report: ReportModel) -> str:
 class Listings(NamedTuple):
     """Source listings: what is compared, in which mode, and whether some are left out.
 
-    The keys of `codes` are anchors; `anchors` are those of the functions, by name.
+    `anchors` are those of the functions, by name; the keys of `codes` are the same.
     """
 
     of: str
@@ -126,7 +124,6 @@ class Listings(NamedTuple):
 
 
 def _listings(report: ReportModel) -> Listings | None:
-    """Return listings of the functions that changed most, None without sources."""
     if report.sources is None or not report.profiles:
         return None
     from pprofdiff.report.sections.source import most_moved
@@ -155,7 +152,6 @@ def _listings(report: ReportModel) -> Listings | None:
 
 
 def _cut(text: str) -> str:
-    """Return a line cut to a length that a reader can scroll through."""
     return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 1]}…"
 
 
@@ -252,10 +248,7 @@ def _without_waits(part: Comparison) -> dict[str, Any]:
 
 
 def _with_room(parts: Sequence[Comparison], others: int) -> list[Comparison]:
-    """Return the sections, closing those that do not fit on a page of limited height.
-
-    `others` is the height of everything else below the flame graph.
-    """
+    """Return the sections, closing those that do not fit on a page."""
     high = [heights(p.chunks, len(p.charts), len(p.folded)) for p in parts]
     answers = opened([part.is_open for part in parts], high, others)
     return [
@@ -264,10 +257,7 @@ def _with_room(parts: Sequence[Comparison], others: int) -> list[Comparison]:
 
 
 def _with_news(shown: Sequence[Section]) -> list[Section]:
-    """Return the sections with a significant change.
-
-    If there are none, return the first one, so that something is always visible.
-    """
+    """Return the sections with a significant change, else the first."""
     news = [
         section
         for section in shown
@@ -277,7 +267,6 @@ def _with_news(shown: Sequence[Section]) -> list[Section]:
 
 
 def _files(report: ReportModel) -> str:
-    """Return how many files each side has."""
     counts = [len(side) for side in report.inputs]
     return " and ".join(
         f"{count} file{'' if count == 1 else 's'} of {printable(label)}"
@@ -286,7 +275,6 @@ def _files(report: ReportModel) -> str:
 
 
 def _comparison(section: Section, anchor: str, *, is_open: bool) -> Comparison:
-    """Return one section as the template draws it."""
     parts = drawn(section.parts)
     lead = printable(section.lead or _in_short(section))
     keys = _SHOWN
@@ -308,7 +296,6 @@ def _comparison(section: Section, anchor: str, *, is_open: bool) -> Comparison:
 
 
 def _in_short(section: Section) -> str:
-    """Return a first sentence for a section without one: totals, or what changed."""
     if section.instead:
         return section.instead
     totals = [

@@ -62,8 +62,7 @@ class Bars(NamedTuple):
 class Square(NamedTuple):
     """One cell: text, the words after it, CSS class, and sort value ("" for none).
 
-    `head` is true if it names the row, and `level` is its indentation. `start` is the
-    visible beginning of a long name, else "". `full` is its tooltip, "" for none.
+    `head` is true if it names the row; `start` is the visible beginning of a long name.
     """
 
     text: str
@@ -85,10 +84,7 @@ class Line(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Lines of a function's source, and the words before them.
-
-    They link to the function's listing if the page has it.
-    """
+    """Words, then lines of a function's source, linked if the page lists it."""
 
     before: str
     lines: str
@@ -98,7 +94,7 @@ class Place(NamedTuple):
 class Paragraph(NamedTuple):
     """Text after its lead and source location, with a CSS class.
 
-    `view` begins the address of the flame graph that its names link to first.
+    Its names link first to the flame graph whose address begins with `view`.
     """
 
     text: str
@@ -127,10 +123,9 @@ class Lines(NamedTuple):
 class DrawnTable(NamedTuple):
     """A table below its title.
 
-    `key` says what it is about, `moved` is the number of rows marked as changed, and
-    `furthest` the one that changed most. The first `seen` rows are visible until the
-    reader asks for more. If `barred`, bars stand before the column at `place`. `code`
-    is true if rows are names from the program.
+    `moved` is the number of rows marked as changed, `furthest` the one that changed
+    most. The first `seen` rows are visible until the reader asks for more. If `barred`,
+    bars stand before the column at `place`.
     """
 
     key: str
@@ -180,7 +175,6 @@ def _drawn(part: SectionPart | Reason) -> Drawn:
 
 
 def _reason(reason: Reason) -> Text:
-    """Return a finding: its title, the numbers behind it, and the advice."""
     style, view = reason.style, view_of(reason)
     paragraphs = [Paragraph(printable(reason.title), reason.lead, style, view)]
     return Text((*paragraphs, *reason_text(reason, advice="faint")))
@@ -211,10 +205,7 @@ def _note(note: SourceNote, view: str) -> Paragraph:
 
 
 def view_of(reason: Reason) -> str:
-    """Return the flame graph for a finding's functions: ``heap/inuse_space``, ``cpu``.
-
-    It is that of the first profile in its evidence, "" if there is none.
-    """
+    """Return the flame graph of a finding: ``heap/inuse_space``, ``cpu``, ""."""
     for fact in reason.finding.evidence:
         kind, found, sample_type = fact.source.partition(" profile")
         if found:
@@ -256,11 +247,7 @@ def _table(table: Table) -> DrawnTable:
 
 
 def _with_units(table: Table) -> Table:
-    """Return a table with its units in the headings, or in a column of their own.
-
-    This aligns the numbers. A unit that all rows share moves to the headings of base,
-    new and delta; otherwise each row's unit stands after new.
-    """
+    """Return a table with its units in the headings, or in a column of their own."""
     base, new = table.place("base"), table.place("new")
     units = {
         row.cells[new].suffix for row in table.rows if not _nothing(row, base, new)
@@ -333,10 +320,7 @@ def _sorting(value: float) -> str:
 
 
 def _bars(table: Table) -> list[Bars | None]:
-    """Return each row's base and new as bars; the longest part fills its cell.
-
-    Totals have no bar. Returns [] if rows do not compare.
-    """
+    """Return bars of each row but totals, [] if rows do not compare."""
     places = table.place("base"), table.place("new")
     if not table.one_unit or -1 in places:
         return []
@@ -373,8 +357,7 @@ class Chunk(NamedTuple):
 def split(parts: Sequence[Drawn], *, shown: Container[str], title: str) -> list[Chunk]:
     """Return parts in chunks, each a table with the sentences around it.
 
-    A chunk is shown if its table's key is in `shown` or it has no table. A table
-    without a name is called `title`.
+    Those without a table, or with its key in `shown`, are visible at first.
     """
     number, full = 0, False
     keyed = []

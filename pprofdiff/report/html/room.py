@@ -40,9 +40,8 @@ def opened(
 ) -> tuple[bool, ...]:
     """Return which sections are open: those with changes, in order, while they fit.
 
-    `changed` says which have changes, `high` is each one's height when open, and
-    `others` that of the rest below the flame graph. The first with changes is always
-    open.
+    `high` is each one's height when open, `others` that of the rest below the flame
+    graph. The first with changes is always open.
     """
     left = _PAGE - _ABOVE - _BELOW - others - _CLOSED * len(changed)
     answers: list[bool] = []

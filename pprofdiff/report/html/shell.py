@@ -42,10 +42,7 @@ _POLICY = (
 
 
 def shell(*, notebook: bool = False) -> dict[str, Any]:
-    """Return what every page shares: style, script, and the policy for both.
-
-    With `notebook`, the style sheet includes the rules for a frame in a notebook.
-    """
+    """Return what every page shares: style, script, and the policy for both."""
     style, script = _style(notebook=notebook), _script()
     policy = _POLICY.format(script=_hash(script), style=_hash(style))
     return {
@@ -110,17 +107,13 @@ def _terse_script(code: str) -> str:
 
 
 def _terse_style(rules: str) -> str:
-    """Return CSS without comments and unneeded whitespace.
-
-    Spaces in strings are kept, except around the characters ``{};,>``.
-    """
+    """Return CSS without comments and unneeded whitespace."""
     dense = re.sub(r"/\*.*?\*/", "", rules, flags=re.DOTALL)
     dense = re.sub(r"\s*([{};,>]|!important)\s*", r"\1", dense).replace(";}", "}")
     return re.sub(r"(?<=[{;])([a-z-]+): ", r"\1:", dense)
 
 
 def _assets(ending: str, folders: Sequence[str]) -> list[str]:
-    """Return the assets with an extension, folder by folder, sorted by name."""
     top = files("pprofdiff.report") / _ASSETS
     texts = []
     for folder in folders:
@@ -131,5 +124,4 @@ def _assets(ending: str, folders: Sequence[str]) -> list[str]:
 
 
 def _hash(text: str) -> str:
-    """Return a script's or style sheet's hash as a policy names it."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

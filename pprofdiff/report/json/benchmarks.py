@@ -12,7 +12,7 @@ from pprofdiff.analysis.judge.samples import Summary
 def comparison_rows(
     diff: BenchmarkDiff, _comparison: Comparison
 ) -> list[dict[str, Any]]:
-    """Return the one entry of ``comparisons`` for benchmarks."""
+    """Return the one entry of ``comparisons`` for load generators, as of benchmarks."""
     return [{"kind": "benchmark", "rows": benchmark_rows(diff)}]
 
 
@@ -26,11 +26,10 @@ def load_rows(diff: BenchmarkDiff, _comparison: Comparison) -> list[dict[str, An
 
 
 def benchmark_rows(diff: BenchmarkDiff) -> list[dict[str, Any]]:
-    """Return one object per benchmark and unit, for JSON.
+    """Return one object per benchmark and unit, missing values None.
 
-    ``base``, ``new`` and their bounds are medians in ``unit``, as the benchmark printed
-    it. For interleaved rounds they are geometric means without bounds or p, and
-    ``ratio`` has a 99% CI: ``ratio_low``, ``ratio_high``. Missing values are None.
+    ``base``, ``new`` and their bounds are medians in ``unit``. For interleaved rounds
+    they are geometric means, and ``ratio`` has a 99% CI.
     """
     return [
         {

@@ -38,7 +38,7 @@ _INPUT = (
 
 
 def render(report: ReportModel) -> str:
-    """Return the report as JSON text, the same for the same input."""
+    """Return the report as JSON text."""
     base, new = report.inputs
     of_fleets = report.comparison.of_fleets
     document = {
@@ -68,7 +68,6 @@ def render(report: ReportModel) -> str:
 
 
 def _runs(comparison: Comparison) -> Row:
-    """Return what each run measured if a side has several, else nothing."""
     if max(count_runs(comparison)) == 1:
         return {}
     rows = [row._asdict() for row in run_figures(comparison)]

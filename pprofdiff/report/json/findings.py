@@ -43,7 +43,6 @@ def _unit(finding: Finding) -> Row | None:
 
 
 def _source(source: SourceOfFinding) -> Row:
-    """Return the changed lines behind a finding, with raw values of its samples."""
     return {
         "lines": changed_rows(source.lines),
         "near": [_place(lines) for lines in source.near],
@@ -54,7 +53,6 @@ def _source(source: SourceOfFinding) -> Row:
 
 
 def _related(one: RelatedLines) -> Row:
-    """Return the changed lines of a function that calls another or is called by it."""
     return {
         **_place(one.lines),
         "calls" if one.calls else "called_by": one.function,

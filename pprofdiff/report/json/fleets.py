@@ -13,8 +13,8 @@ Row = dict[str, Any]
 def fleet_row(comparison: Comparison) -> Row:
     """Return how many hosts are paired, and the functions that changed in each group.
 
-    The group "" is all CPU; others follow by name. A function that changed
-    significantly in one group has raw values in all, except groups that one side lacks.
+    The group "" is all CPU. A function that changed significantly in one group has raw
+    values in all.
     """
     fleet = comparison.new.fleet
     groups = list(group_diffs(comparison))

@@ -46,7 +46,6 @@ def gc_row(gc: GCDiff) -> Row:
 
 
 def _figure(gc: GCDiff, figure: LogFigure) -> Row:
-    """Return one figure: its value in each run, and the interval of its ratio."""
     return {
         **declaration(figure),
         "base_runs": figure.of_runs(gc.base),

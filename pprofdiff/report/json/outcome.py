@@ -41,9 +41,9 @@ def outcome_row(outcome: Outcome) -> Row:
 
 
 def unit_rows(outcome: Outcome) -> list[Row]:
-    """Return the cost per op of each benchmark, or of each value of a label.
+    """Return the cost per op of each benchmark, or of each value of ``label``.
 
-    ``label`` is the key of that label, null for benchmarks. Times are in seconds.
+    Times are in seconds.
     """
     if outcome.by_label is None:
         return [_unit(unit, None) for unit in outcome.units]
@@ -68,13 +68,11 @@ def _unit(unit: Unit, label: str | None) -> Row:
 
 
 def _bounds(low: float, high: float) -> Row:
-    """Return the bounds of a ratio, null if they say nothing."""
     known = is_bounded(low, high)
     return {"low": low if known else None, "high": high if known else None}
 
 
 def _measure(measure: Measure | None) -> Row:
-    """Return one metric, with all fields null if there is none."""
     if measure is None:
         names = "id", "figure", "unit", "base", "new", "ratio", "low", "high"
         return {**dict.fromkeys(names), "source": None, "runs": None}
@@ -94,9 +92,8 @@ def _measure(measure: Measure | None) -> Row:
 def account_row(account: Account | None) -> Row | None:
     """Return the account: parts that add up to the total, and amounts in no sum.
 
-    Each number is the float nearest to an exact fraction. A part that is known for each
-    run has the interval of its delta over runs, as ``low`` and ``high``. Time off the
-    CPU has ``paths`` that add up to it: where goroutines waited for others.
+    Each number is the float nearest to an exact fraction. ``low`` and ``high`` bound a
+    part's delta over runs. ``paths`` add up to time off the CPU.
     """
     if account is None:
         return None
@@ -166,8 +163,7 @@ def _values(factor: Factor) -> Row:
 def verdict_row(verdict: Verdict) -> Row:
     """Return the verdict as JSON; `figure`, `limit` and `needs` are for people.
 
-    `low_scaled` and `high_scaled` bound `delta_scaled`; `limit_scaled` is how much
-    worse new may be.
+    `limit_scaled` is how much worse new may be.
     """
     return {
         "outcome": verdict.outcome,

@@ -24,7 +24,6 @@ def profile_rows(diffs: Iterable[ProfileDiff], _comparison: Comparison) -> list[
 
 
 def _profile_row(diff: ProfileDiff) -> Row:
-    """Return one comparison of profiles: raw integers, and how they are scaled."""
     by = diff.normalization
     return {
         "kind": "profile",
@@ -118,10 +117,7 @@ def _functions(diff: ProfileDiff) -> list[Row]:
 
 
 def _pairing(rows: Table, row: int, status: Status, identity: Identity) -> Row:
-    """Return how a function was paired, None if only one side has it.
-
-    If it was paired by its samples, the probability is included.
-    """
+    """Return how a function was paired, None if only one side has it."""
     name = rows.names[row]
     before = rows.base_names[row]
     if before is None and status != "both":
@@ -135,10 +131,7 @@ def _pairing(rows: Table, row: int, status: Status, identity: Identity) -> Row:
 
 
 def _significance(judged: Judgement | None, row: int) -> Row | None:
-    """Return one row's significance, or None without a noise model.
-
-    ``noise`` includes what only differences between runs of one build explain.
-    """
+    """Return one row's significance, or None without a noise model."""
     if judged is None:
         return None
     return {

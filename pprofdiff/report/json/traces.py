@@ -74,9 +74,9 @@ def trace_row(diff: TraceDiff) -> Row:
 def _waits(diff: TraceDiff) -> list[Row]:
     """Return what goroutines waited for, and through whom.
 
-    The `chains` of a row add up to it. They have the root function of the goroutines
-    that wait, and the places between the wait and its end; of all rows, those that
-    changed most are listed, and the last of a row, without a root, is all its others.
+    The `chains` of a row add up to it: the root function that waits, and the places
+    between the wait and its end. Only those that changed most are listed; the last of a
+    row, without a root, is all its others.
     """
     chains: dict[tuple[Wait, End], list[Row]] = {}
     for (root, waits, end), *times in chained(diff)[:_CHAINS]:
@@ -103,7 +103,6 @@ def _times(base_ns: int, new_ns: int) -> dict[str, int]:
 
 
 def _runs(diff: TraceDiff) -> list[Row]:
-    """Return the metrics of all traces: means over runs, and the ratio's interval."""
     return [
         {"figure": key, "unit": BY_KEY[key].unit, **one._asdict()}
         for key, one in diff.run_ratios.items()
@@ -111,7 +110,6 @@ def _runs(diff: TraceDiff) -> list[Row]:
 
 
 def _row_changes(diff: TraceDiff) -> list[Row]:
-    """Return the rows of all tables: the ratio over runs, its interval and mark."""
     return [
         {"table": one.table, "row": one.row, **one.change._asdict()}
         for one in diff.row_changes
@@ -119,7 +117,6 @@ def _row_changes(diff: TraceDiff) -> list[Row]:
 
 
 def _figure(diff: TraceDiff, figure: TraceFigure) -> Row:
-    """Return one figure: raw in both sides, and as tables compare them."""
     base, new = map(figure.of, diff.sides)
     shown = diff.estimate(figure)
     return {
@@ -165,7 +162,6 @@ def _side(side: TraceSide) -> Row:
 
 
 def _groups(diff: TraceDiff, pairs: Sequence[GroupPair], grouping: str) -> list[Row]:
-    """Return goroutines by function; `grouping` is the `TraceSide` attribute."""
     base, new = (_rows(side, getattr(side, grouping)) for side in diff.sides)
     return [
         {
@@ -178,7 +174,6 @@ def _groups(diff: TraceDiff, pairs: Sequence[GroupPair], grouping: str) -> list[
 
 
 def _rows(side: TraceSide, groups: Groups) -> list[Row]:
-    """Return one entry per row of `groups`, in its order."""
     waits = side.waits
     whole = ~waits.cut
     group = groups.group_of[waits.goroutine[whole]]
@@ -219,7 +214,6 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def _by_name(quantiles: GroupQuantiles) -> dict[str, Row]:
-    """Return the quantiles of each name."""
     columns = [getattr(quantiles, field).tolist() for field in _QUANTILES]
     return {
         name: dict(zip(_QUANTILES, row, strict=True))
@@ -236,10 +230,7 @@ def _latency(side: TraceSide) -> Row:
 
 
 def _durations(base: Durations, new: Durations) -> list[Row]:
-    """Return tasks or regions by name: how many, and how long complete ones took.
-
-    The name "" stands for those that began before the trace.
-    """
+    """Return tasks or regions by name, "" for those that began before the trace."""
     sides = [_counted(durations) for durations in (base, new)]
     names = sorted({*sides[0], *sides[1]})
     return [

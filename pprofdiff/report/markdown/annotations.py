@@ -22,8 +22,7 @@ def commands(verdict: Verdict, changed: Sequence[ChangedLines] = ()) -> list[str
     """Return ``::error`` for each rule that tripped, ``::warning`` for undecided ones.
 
     Inputs that could not be read are an ``::error`` too. A rule on a function names its
-    source file, relative to the repository, if the file is in the working directory. If
-    `changed` has lines of the function, they are named instead.
+    lines in `changed`, else its source file, if that is in the working directory.
     """
     # A function's first entry carries most of the cost.
     places = {one.function: one for one in reversed(changed) if not one.gone}
@@ -39,7 +38,6 @@ def commands(verdict: Verdict, changed: Sequence[ChangedLines] = ()) -> list[str
 
 
 def _command(level: str, ruling: Ruling, changed: ChangedLines | None) -> str:
-    """Return one command line for the runner."""
     properties = {"title": f"pprofdiff {ruling.rule}"}
     if changed is not None and _in_repository(changed.path):
         properties["file"] = changed.path
@@ -66,6 +64,5 @@ def _escaped(text: str, *, in_property: bool = False) -> str:
 
 
 def _in_repository(path: str) -> bool:
-    """Return whether the checked-out repository has a file at this path."""
     root = os.environ.get("GITHUB_WORKSPACE", "")
     return os.path.isfile(os.path.join(root, path))

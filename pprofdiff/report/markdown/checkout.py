@@ -17,8 +17,7 @@ _DEEPEST = 64
 def repository_path(file: str, function: str) -> str:
     """Return a function's file relative to the repository, "" if it is not ours.
 
-    `file` is the path in the profile. The working directory is in the repository, whose
-    root is ``GITHUB_WORKSPACE``, or the working directory itself if that is unset.
+    `file` is the path in the profile; the working directory is in the repository.
     """
     path = _in_tree(file, function)
     return _from_repository(path) if path else ""
@@ -27,8 +26,7 @@ def repository_path(file: str, function: str) -> str:
 def _in_tree(file: str, function: str) -> str:
     """Return the longest tail of a path that is a file in the working directory.
 
-    Files of the standard library and of other modules do not count: `server.go` here is
-    not the one of net/http.
+    Other modules do not count: `server.go` here is not the one of net/http.
     """
     if _OTHER_MODULE.search(file) or not _may_be_ours(package_of(function)):
         return ""
@@ -40,7 +38,6 @@ def _in_tree(file: str, function: str) -> str:
 
 
 def _may_be_ours(package: str) -> bool:
-    """Return whether a package may belong to the working directory's module."""
     if is_standard_library(package):
         return False
     module, named = _module(), package.removesuffix("_test")
@@ -48,7 +45,6 @@ def _may_be_ours(package: str) -> bool:
 
 
 def _module() -> str:
-    """Return the path of the working directory's module, "" if it has none."""
     if not os.path.isfile("go.mod"):  # reading from a pipe would block
         return ""
     try:
@@ -60,7 +56,6 @@ def _module() -> str:
 
 
 def _from_repository(path: str) -> str:
-    """Return a path in the working directory relative to the checked-out repository."""
     root = os.environ.get("GITHUB_WORKSPACE", "")
     if not root:
         return path

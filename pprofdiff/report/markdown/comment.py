@@ -1,7 +1,4 @@
-"""The pull request comment: the answer visible, tables folded, within GitHub's limit.
-
-The tables are those of the text report, so the two cannot disagree.
-"""
+"""The pull request comment: the answer, and folded tables, within GitHub's limit."""
 
 from __future__ import annotations
 
@@ -53,8 +50,7 @@ _LONGEST_LINE = 1_000
 class _Piece(NamedTuple):
     """What is kept or left out as a whole: its fold ("" for none), name, and text.
 
-    Pieces of a lower `rank` are kept first. `section` is what the name belongs to if
-    that is not the fold.
+    Lower ranks are kept first. `section` is what the name belongs to, if not the fold.
     """
 
     fold: str
@@ -137,10 +133,7 @@ def _search(report: ReportModel) -> Iterator[_Piece]:
 
 
 def _still(report: ReportModel, explained: Why) -> bool:
-    """Return whether nothing needs attention: all is read, and nothing changed.
-
-    If the metric is too noisy for a verdict, the comment only says so.
-    """
+    """Return whether all is read and nothing changed; noise alone is no change."""
     decided = report.outcome.verdict in ("same", "unknown") or report.outcome.shares
     passed = not report.verdict.rules or report.verdict.outcome == "pass"
     if not decided or not passed or report.verdict.unread:
@@ -199,13 +192,11 @@ def _nothing(shown_sections: Sequence[Section]) -> str:
 
 
 def _marked(table: Table) -> bool:
-    """Return whether a row changed significantly."""
     at = table.place("delta")
     return at >= 0 and any(row.cells[at].mark in ("more", "less") for row in table.rows)
 
 
 def _rules(report: ReportModel, fold: str) -> Iterator[_Piece]:
-    """Yield all rules of the gate, if there are any."""
     verdict = rulings(report.verdict)
     if verdict is not None:
         yield _Piece(fold, "", markup.render(verdict), 2)
@@ -236,10 +227,7 @@ def _page(report: ReportModel, pieces: Iterable[_Piece]) -> str:
 
 
 def _marker(report: ReportModel) -> str:
-    """Return the hidden line by which a workflow finds its comment again.
-
-    It depends only on the two labels, quoted so that they cannot end an HTML comment.
-    """
+    """Return the hidden line by which a workflow finds its comment again."""
     words = [quote(printable(label)[:_LONGEST_LABEL]) for label in report.labels]
     return f"<!-- pprofdiff {' '.join(words)} -->"
 
@@ -345,10 +333,7 @@ def _lead(section: Section, first: Answer) -> str:
 def _detailed(
     report: ReportModel, shown_sections: Sequence[Section], first: Answer
 ) -> Iterator[tuple[Section, str]]:
-    """Yield the sections to show in full, each with its mode if not yet stated.
-
-    The mode is Markdown. What exact counts show to be unchanged is left out.
-    """
+    """Yield the sections to show in full, each with its mode if not yet stated."""
     said = {"", *(_mode(report, s) for s in shown_sections if _lead(s, first))}
     for section in shown_sections:
         if section.unchanged:
@@ -405,10 +390,7 @@ def _support(
 
 
 def _tops(section: Section) -> Iterator[Table]:
-    """Yield what changed most in a comparison, if it is of profiles.
-
-    For its first key with tables, those of costlier and of cheaper rows come together.
-    """
+    """Yield what changed most in a comparison of profiles: costlier, then cheaper."""
     for key in section.tops:
         moved = [table for table in tables_of(section.parts) if table.key == key]
         for table in moved:
@@ -466,10 +448,7 @@ def _name_of(parts: Iterable[SectionPart]) -> str:
 
 
 def _inputs(report: ReportModel) -> tuple[str, str]:
-    """Return the heading of the inputs, and their table with caveats.
-
-    It leaves out copies, which are only on this machine.
-    """
+    """Return the heading of the inputs, and their table with caveats."""
     table = inputs_table(report, copies=False, headed=True)
     parts: list[SectionPart] = [table, *cautions(report)]
     warned = len(report.warnings)

@@ -27,8 +27,7 @@ def lines_of(
 ) -> Mapping[str, str]:
     """Return the URLs of functions' first lines; functions without one are left out.
 
-    They point to the commits that `sources` names, else to the one that a CI job
-    checked out. A function that new lacks links to base's source.
+    They point to the commits that `sources` names, else to what a CI job checked out.
     """
     urls = {}
     for one in _declared(names, diff):
@@ -39,10 +38,7 @@ def lines_of(
 
 
 def flame_url(page: str, diff: ProfileDiff, name: str) -> str:
-    """Return the URL of a function in the flame graph of a page.
-
-    It is made of names, so it also works for the page of another run.
-    """
+    """Return the URL of a function in the flame graph of any run's page."""
     kind = diff.sample_type.type
     graph = diff.name if diff.name == kind else f"{diff.name}/{kind}"
     return f"{page}#{quote(graph)};f={quote(name)}"

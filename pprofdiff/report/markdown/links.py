@@ -1,8 +1,7 @@
 """Web addresses of lines and commits, from the variables of a CI job.
 
 GitHub Actions: docs.github.com, "Variables reference"; GitLab: docs.gitlab.com,
-"Predefined CI/CD variables reference". Anchors of lines in a pull request use the
-SHA-256 of the path.
+"Predefined CI/CD variables reference".
 """
 
 from __future__ import annotations
@@ -21,10 +20,7 @@ _REVISION = re.compile(r"[0-9a-f]{40,64}\Z")
 
 
 def lines_url(lines: ChangedLines) -> str:
-    """Return the URL of changed lines, "" if no CI variable gives it.
-
-    In a pull request's job it points to the pull request, else to the build's commit.
-    """
+    """Return the URL of changed lines in the pull request, else the commit, else ""."""
     if not lines.build:
         return ""
     github = _github()

@@ -1,8 +1,7 @@
 """Markdown that GitHub and GitLab show alike: names as code, never as markup.
 
 All text passes through `inline`, or through `summary` where Markdown is not parsed. A
-word that a renderer could take for more than a word (markup, a mention, an issue, a
-commit, a link, an emoji) becomes a code span, where none of that is recognized.
+word that a renderer could take for more than a word becomes a code span.
 """
 
 from __future__ import annotations
@@ -68,9 +67,9 @@ Part = SectionPart | Heading | Reason | Rulings
 
 
 def inline(text: str, most: int = _LONGEST_NAME) -> str:
-    """Return text as Markdown for a paragraph, a heading or a table cell.
+    """Return text as one line of Markdown, without pipes.
 
-    It is one line without pipes; text of more than `most` characters loses its middle.
+    Text of more than `most` characters loses its middle.
     """
     return _written(_fitting(text, most), _code)
 
@@ -152,7 +151,6 @@ def _named(cell: Cell, urls: Urls) -> str:
 
 
 def _set_in(cell: Cell, indent: int) -> str:
-    """Return a name indented with non-breaking spaces."""
     return inline(f"{' ' * indent}{cell.label}".rstrip())
 
 
@@ -188,7 +186,6 @@ def _details(reason: Reason) -> list[str]:
 
 
 def _below(reason: Reason, paragraphs: Sequence[str]) -> str:
-    """Return paragraphs as one item of a list, below its number or bullet."""
     lead = _lead(reason)
     indent = " " * len(lead)
     first, *others = paragraphs
@@ -279,10 +276,7 @@ def _written(text: str, code: _Span) -> str:
 
 
 def _closed(words: list[str], at: int) -> int:
-    """Return the end of the name that begins at a word: all its brackets are closed.
-
-    A flag ends with its value.
-    """
+    """Return the end of the name that begins at a word: all its brackets are closed."""
     if _FLAG.fullmatch(words[at]) and _VALUE.fullmatch("".join(words[at + 2 : at + 3])):
         return at + 3
     depth = 0
@@ -335,5 +329,4 @@ def _html_code(text: str) -> str:
 
 
 def _longest_run(text: str) -> int:
-    """Return the length of the longest run of backticks."""
     return max(map(len, re.findall("`+", text)), default=0)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 class Graph:
     """The nodes to show, and what was left out.
 
-    `shown` are nodes in report order and `names` their printed names. `flat` and `cum`
-    (int64, by node) are the values to print. `line_nodes` (int64, by location line)
-    leads to nodes, -1 to those that callers skip. `nodes_before` counts the nodes
-    before -nodecount, `dropped` those below the cutoff.
+    `shown` are nodes in report order, `names` their printed names, `flat` and `cum`
+    (int64, by node) the values to print. `line_nodes` (int64, by location line) leads
+    to nodes, -1 to those that callers skip. `nodes_before` counts the nodes before
+    -nodecount, `dropped` those below the cutoff.
     """
 
     nodes: Nodes
@@ -53,7 +53,7 @@ class _Sums:
 def graph(seen: View, options: ViewOptions, *, trim: bool, nodecount: int) -> Graph:
     """Return the graph of a view at the options' granularity and limits.
 
-    With `trim` off, every node with a value stays; `nodecount` 0 or less is no limit.
+    Without `trim`, every node with a value stays; `nodecount` 0 or less is no limit.
     """
     nodes, ids = identify(seen.profile, options.granularity)
     line_nodes = ids.astype(np.int64)
@@ -169,8 +169,7 @@ def graph_edges(
 def output_unit(seen: View, drawn: Graph, asked: str) -> str:
     """Return the unit of a report's values; ``minimum`` picks the one that fits best.
 
-    It is the unit of the smallest value, or of 100 times it if the total is larger than
-    that and has another unit.
+    It is that of the smallest value, or of 100 times it if the total is larger.
     """
     if asked != "minimum" or not len(drawn.shown):
         return asked

@@ -32,9 +32,9 @@ def render(
     options: ViewOptions,
     warn: Callable[[str], None] = no_warning,
 ) -> str:
-    """Return the text of ``-peek=<pattern>``, with a trailing newline.
+    """Return the text of ``-peek=<pattern>``, with a trailing newline, untrimmed.
 
-    Nothing is trimmed. Raises UsageError if no function with a value matches.
+    Raises UsageError if no function with a value matches.
     """
     matches = matcher(pattern, "peek")
     seen = view(profile, options, warn)

@@ -1,7 +1,6 @@
 """The diff for ``go tool pprof``: a profile it opens, or the text of its views.
 
-Base's samples are negated and labeled ``pprof::base``, as ``go tool pprof -proto
--diff_base`` writes them, so that its reports and its flame graph show the diff.
+Base's samples are negated and labeled ``pprof::base``, like those of ``-diff_base``.
 """
 
 from __future__ import annotations
@@ -26,8 +25,7 @@ ViewKind = Literal["top", "peek", "proto"]
 def render(report: ReportModel) -> bytes:
     """Return the first comparison as a gzip profile: raw values, all sample types.
 
-    Its comments contain the gate's verdict; ``go tool pprof`` shows them above each
-    report, and ``-comments`` on their own.
+    Its comments contain the gate's verdict; ``go tool pprof`` shows them.
     """
     if not report.profiles:
         raise UsageError("a .pb.gz needs profiles on both sides")
@@ -78,8 +76,8 @@ def net(
     """Return the sum of `new` less that of `base`, as ``go tool pprof`` subtracts.
 
     `label` marks base's samples, so that percentages are of base, as with
-    ``-diff_base``, and not of both. With `normalize`, new is scaled to base first; this
-    raises UsageError without a base.
+    ``-diff_base``. With `normalize`, new is scaled to base first; raises UsageError
+    without a base.
     """
     profile = merge(new)
     if not base:

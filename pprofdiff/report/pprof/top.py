@@ -52,8 +52,8 @@ def render(
 ) -> str:
     """Return the text of ``-top``, with a trailing newline.
 
-    `profile` is already merged or subtracted. `warn` is called for filters that match
-    nothing. Raises UsageError for options that cannot be used.
+    `warn` is called for filters that match nothing. Raises UsageError for options that
+    cannot be used.
     """
     seen = view(profile, options, warn)
     drawn = graph(seen, options, trim=options.trim, nodecount=options.nodecount)

@@ -40,10 +40,9 @@ class ViewOptions:
     ``minimum`` for one that fits. A row is one of `granularity`: functions,
     filefunctions, files, lines or addresses. With `noinlines`, inlined functions are
     charged to their callers; with `relative_percentages`, percentages are of what the
-    `filters` left; with `drop_negative`, rows with negative values are left out. `sort`
-    is the value that orders rows. If `trim`, there are up to `nodecount` rows (0 or
-    less: no limit), and those below `nodefraction` and edges below `edgefraction` of
-    the total are left out.
+    `filters` left; with `drop_negative`, rows with negative values are left out. If
+    `trim`, there are up to `nodecount` rows (0 or less: no limit), and those below
+    `nodefraction` and edges below `edgefraction` of the total are left out.
     """
 
     filters: Filters = NO_FILTERS
@@ -65,9 +64,9 @@ class ViewOptions:
 class View:
     """A profile as one pprof report sees it.
 
-    `values` (int64) are of the chosen type; `divisors` (int64) are of the first type if
-    means are requested, else None; `is_base` (bool) marks a diff's base samples.
-    `total` is what percentages refer to.
+    `values` (int64) are of the chosen type; `divisors` (int64) of the first type if
+    means are requested; `is_base` (bool) marks a diff's base samples. `total` is what
+    percentages refer to.
     """
 
     profile: Profile
@@ -82,8 +81,7 @@ class View:
 def view(profile: Profile, options: ViewOptions, warn: Callable[[str], None]) -> View:
     """Return the view of a profile under the options.
 
-    The profile is already merged or subtracted. Raises UsageError for filters or a
-    sample index that cannot be used.
+    Raises UsageError for filters or a sample index that cannot be used.
     """
     profile = pruned_frames(profile)
     index = profile.sample_index(options.sample_index)

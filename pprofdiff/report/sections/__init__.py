@@ -23,8 +23,7 @@ def sections(
     """Yield the sections of a report, in reading order.
 
     Raises ContradictionError for rows that contradict each other or a finding, if
-    ``PPROFDIFF_CHECK`` is set. Sections that are not shown `whole` are not checked:
-    what nobody sees is not computed.
+    ``PPROFDIFF_CHECK`` is set and sections are shown `whole`.
     """
     if whole and os.environ.get("PPROFDIFF_CHECK"):
         from pprofdiff.report.checking.tables import check

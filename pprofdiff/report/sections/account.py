@@ -30,8 +30,7 @@ def account_parts(
 ) -> Iterator[SectionPart]:
     """Yield the account: a table of up to `most` parts, then what it leaves out.
 
-    Other parts share one row. If all parts are CPU, nothing is yielded: the table of
-    groups that follows is the account.
+    If all parts are CPU, nothing is yielded: the table of groups is the account.
     """
     account = report.account
     if account is None or all(part.id.startswith("cpu.") for part in account.parts):
@@ -44,8 +43,7 @@ def of_other_ops(report: ReportModel) -> bool:
     """Return whether the account is of other operations than what else is reported.
 
     Measured benchmarks are traced in one run per side: what the machine did in those
-    few operations differs more than the builds. An average of several benchmarks has
-    causes that are not those of single ones.
+    few operations differs more than the builds.
     """
     comparison = report.comparison
     trace = comparison.trace
@@ -59,10 +57,7 @@ def of_single_benchmarks(report: ReportModel) -> bool:
 
 
 def outside_notes(account: Account) -> Iterator[str]:
-    """Yield what the account leaves out, and how its total relates to medians.
-
-    Costs per op add up as means, but benchmarks report medians.
-    """
+    """Yield what the account leaves out, and how its total relates to medians."""
     if account.gaps:
         yield f"Not included: {'; '.join(account.gaps)}."
     if account.medians is not None:

@@ -12,10 +12,7 @@ from pprofdiff.report.sections.outcome import outcome_text
 
 
 class Answer(NamedTuple):
-    """The outcome in a sentence, its caveats, and why.
-
-    `title` says why; `reason` is the finding behind it, None if there is none.
-    """
+    """The outcome in a sentence, its caveats, and why, by which finding."""
 
     outcome: str
     below: tuple[Sentence, ...]
@@ -24,10 +21,7 @@ class Answer(NamedTuple):
 
 
 def answer(report: ReportModel, explained: Why, sections: Sequence[Section]) -> Answer:
-    """Return the outcome with the first cause that matters, or what stands in for it.
-
-    `explained` are the findings as reported, `sections` all sections of the report.
-    """
+    """Return the outcome with the first cause that matters, or its stand-in."""
     outcome, below = outcome_text(report.outcome)
     matters = any(f.severity != "info" for f in report.findings.found)
     lead = sections[0].lead if sections else ""

@@ -143,10 +143,7 @@ class Counts(NamedTuple):
 
     @property
     def words(self) -> str:
-        """How one benchmark changed in the unit, or how many of several did.
-
-        It follows the unit's name.
-        """
+        """How one benchmark changed in the unit, or how many of several did."""
         words = (
             (self.worse, "worse"),
             (self.better, "better"),
@@ -189,10 +186,7 @@ def _count(unit: str, rows: list[BenchmarkRow]) -> Counts:
 
 
 def _in_words(diff: BenchmarkDiff) -> tuple[str, str]:
-    """Return what changed and what did not, by unit, each "" for nothing.
-
-    The counts are of benchmarks in a unit, not of units.
-    """
+    """Return which benchmarks changed and which did not, by unit, each "" for none."""
     counts = _counts(diff)
     between = _between(counts)
     changed, same = (
@@ -220,7 +214,6 @@ def _by_words(counts: Iterable[Counts]) -> list[str]:
 
 
 def _listed(units: list[str]) -> str:
-    """Return units as an English list, the first of many."""
     if len(units) > _UNITS:
         units = [*units[: _UNITS - 1], f"{len(units) - _UNITS + 1} more units"]
     *first, last = units
@@ -228,7 +221,6 @@ def _listed(units: list[str]) -> str:
 
 
 def _sentence(diff: BenchmarkDiff) -> str:
-    """Return what changed and what did not, in one line."""
     words = _between(_counts(diff)).join(filter(None, _in_words(diff)))
     return f"{words or 'none on both sides'}."
 
@@ -255,8 +247,7 @@ def benchmark_parts(
 
     A table's key is its unit; row keys are full names, ``folded`` and ``geomean``. With
     `most`, there are at most that many tables and rows per table, and at most ten times
-    as many rows in all: those that changed most. The others are counted, and geometric
-    means still cover all.
+    as many rows in all: those that changed most.
     """
     notes: dict[str, str] = {}
     shown: _Config = ()
@@ -336,17 +327,13 @@ def _folded_row(shown: Sequence[BenchmarkRow], whole: Sequence[BenchmarkRow]) ->
 
 
 def _median(summary: Summary | None) -> float | None:
-    """Return a median in the table's unit, None if there is none."""
     return None if summary is None else summary.median
 
 
 def _medians(
     table: BenchmarkTable, column: Sequence[Summary | None]
 ) -> tuple[list[str], int]:
-    """Return medians with aligned bounds, and the width of the bounds.
-
-    The width is that of " ± 12%", by which a value without bounds is padded.
-    """
+    """Return medians with aligned bounds, and the width of the bounds."""
     numbers = [
         "" if s is None else _number(_row_scale(table, row, s), s.median)
         for row, s in zip(table.rows, column, strict=True)
@@ -363,7 +350,6 @@ def _medians(
 
 
 def _in_turns(table: BenchmarkTable) -> bool:
-    """Return whether a table's values are means over interleaved rounds."""
     return any(row.of_turns is not None for row in table.rows)
 
 
@@ -385,7 +371,6 @@ def _row_scale(table: BenchmarkTable, row: BenchmarkRow, own: Summary) -> Scale:
 
 
 def _scale(values: Iterable[float], unit: str) -> Scale:
-    """Return the scale in which the smallest value has four digits."""
     smallest = min((abs(v) for v in values if v), default=0.0)
     if smallest == 0:
         return Scale(1.0, "", 3)
@@ -452,7 +437,6 @@ def _sure(row: BenchmarkRow) -> Cell:
 
 
 def _percent(share: float) -> str:
-    """Return a signed share with benchstat's two decimals."""
     return f"{'−' if share < 0 else '+'}{100 * abs(share):,.2f}%"
 
 

@@ -20,9 +20,8 @@ from pprofdiff.units import printable
 def label_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]:
     """Yield the table of a label's values, significant changes first.
 
-    With `most`, at most that many rows are shown. Nothing is yielded if no label names
-    units of work, or, with `most`, if no value changed significantly and the user did
-    not ask.
+    With `most`, at most that many rows are shown, and none if no value changed
+    significantly and the user did not ask.
     """
     comparison = report.comparison
     diff, by_label = comparison.cpu, comparison.by_label

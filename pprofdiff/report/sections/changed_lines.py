@@ -37,8 +37,7 @@ def changed_parts(report: ReportModel) -> Iterator[Table | Sentence]:
     """Yield changed lines with the most effect, and functions that changed without any.
 
     What findings name is not repeated, but for new functions that causes name without
-    their cost. A line that a finding names for what it saves costs something itself,
-    and would look like a regression in a table.
+    their cost.
     """
     found = [f for f in report.findings.found if f.source is not None]
     named = {lines.place for finding in found for lines in _named(finding)}
@@ -139,10 +138,7 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
 
 
 def _exceeds(diff: ProfileDiff, lines: ChangedLines) -> bool:
-    """Return whether lines cost more than their function, whose lines others have too.
-
-    Instances of a generic function have the same lines, and so do their closures.
-    """
+    """Return whether lines cost more than their function: generic instances share."""
     functions = diff.paired_functions
     if strip_type_arguments(lines.function) == lines.function:
         return False
@@ -185,11 +181,7 @@ def _lead(lines: ChangedLines) -> str:
 
 
 def _added(source: SourceOfFinding, title: str) -> list[ChangedLines]:
-    """Return new functions to list with the first changed lines, of the same commits.
-
-    None if those are gone or of a new function themselves; what the title names is
-    listed by itself.
-    """
+    """Return new functions to list with the first changed lines."""
     first = (*source.lines, *source.near)[0:1]
     if not first or first[0].added or first[0].gone:
         return []
@@ -209,10 +201,7 @@ def _with(added: Sequence[ChangedLines], path: str) -> str:
 
 
 def _others(changed: Sequence[ChangedLines], carrying: ChangedLines) -> str:
-    """Return a function's other changed lines, after those that carry a cost.
-
-    Removed lines are numbered as in base, the others as in new.
-    """
+    """Return a function's other changed lines; removed ones are numbered as in base."""
     found = []
     for lines, more in _by_function(changed):
         lead = "also" if lines.gone == carrying.gone else "changed"

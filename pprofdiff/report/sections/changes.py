@@ -42,10 +42,7 @@ def counts(counted: Counted) -> str:
 
 
 def counts_and_change(counted: Counted) -> str:
-    """Return a count with its change: ``28 → 5 (−82%)``, by the figures as printed.
-
-    If rounding would give another change, it has up to two more digits.
-    """
+    """Return a count with its change: ``28 → 5 (−82%)``, by the figures as printed."""
     base, new = counted.base, counted.new
     text = counts(counted)
     if not base or not new or number(counted, base) == number(counted, new):
@@ -78,10 +75,7 @@ def change(ratio: float) -> str:
 
 
 def total_change(base: float, new: float) -> str:
-    """Return the change of a total: ``+39.8%``, or ``44.4×`` from tenfold on.
-
-    Returns ``from 0`` if base is 0, "" if both are.
-    """
+    """Return a total's change: ``+39.8%``, ``44.4×`` from tenfold on, ``from 0``."""
     if not base:
         return "from 0" if new else ""
     if new >= TENFOLD * base > 0:
@@ -117,10 +111,7 @@ def span(ratio: float, low: float, high: float) -> str:
 
 
 def bounds(ratio: float, low: float, high: float) -> str:
-    """Return two bounds of a ratio in the form that `change` gives it.
-
-    Returns "interval too wide" if the bounds say nothing.
-    """
+    """Return two bounds of a ratio in the form that `change` gives it."""
     if not is_bounded(low, high):
         return "interval too wide"
     if ratio >= MANY or ratio <= LITTLE:

@@ -24,8 +24,8 @@ from pprofdiff.report.rows import (
 from pprofdiff.report.sections.named import function_cells
 from pprofdiff.units import Scale, scale_for, times
 
-# Shares of the larger of bytes and price: parts below share a row, as in the account;
-# the same in a short report; factors below are rounding errors.
+# Shares of the larger of bytes and price below which parts share a row, in a short
+# report too; factors below are rounding errors.
 _SMALL, _BRIEF, _ROUNDING = 0.005, 0.05, 1e-9
 # Maximum functions that a short report names.
 _FEW = 2
@@ -64,10 +64,7 @@ def gc_price_parts(report: ReportModel) -> Iterator[SectionPart]:
 
 
 def gc_price_brief(report: ReportModel) -> Iterator[Table]:
-    """Yield what changed GC CPU most, if that is a major change.
-
-    The causes of measured benchmarks have the bytes that each place allocates.
-    """
+    """Yield what changed GC CPU most, if that is a major change."""
     account = report.gc
     if account is not None and account.major and not report.comparison.measured:
         yield _table(report, account, brief=True)
@@ -145,7 +142,6 @@ def _factor(factor: Factor, account: GCAccount, scale: Scale, *, level: int) -> 
 
 
 def _in(values: Sequence[float], unit: str) -> Scale:
-    """Return the scale of values in a unit of `_UNITS`."""
     counted, _, per = unit.partition("/")
     if per == "KiB":
         scale = scale_for([value * _KIB for value in values], counted)

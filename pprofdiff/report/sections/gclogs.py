@@ -1,7 +1,6 @@
 """The section on GC logs: totals, rates under load, and the GOGC to match base.
 
-Each row names the fields of a gctrace line that it uses, so that wall and CPU time
-cannot be mistaken for one another.
+Rows name the fields of a gctrace line that they use: wall and CPU time differ.
 """
 
 from __future__ import annotations
@@ -80,10 +79,7 @@ def _bytes(base: float, new: float) -> _Words:
 
 
 def _of_all(sizes: Sequence[float]) -> Scale:
-    """Return one scale for all sizes of a table, so that they are in the same unit.
-
-    It suits the smallest size, unless the largest would be a million or more in it.
-    """
+    """Return the scale of the smallest, unless the largest is a million in it."""
     least, most = (_MIB * of(sizes, default=0.0) for of in (min, max))
     scale = scale_for((least,), "bytes")
     return scale if most < _LONG * scale.size else scale_for((most,), "bytes")
@@ -120,10 +116,7 @@ def written(figure: LogFigure, base: float, new: float) -> _Words:
 
 
 def gc_inputs(captures: Iterable[Capture[GCLog]]) -> Iterator[Input]:
-    """Yield each log's length, that of its longest process, and its cycles.
-
-    `cycles` were read; the numbers in the lines imply `expected`.
-    """
+    """Yield each log's length, that of its longest process, and its cycles."""
     for capture in captures:
         runs = capture.content.runs
         ends = [int(run.cycles.start_ms[-1]) for run in runs if run.lines_seen]
@@ -202,7 +195,6 @@ def _spread_in_words(gc: GCDiff) -> str:
 
 
 def _windows(gc: GCDiff) -> str:
-    """Return which cycles the rates cover, on each side."""
     return "; ".join(f"{s.label} {_window(s)}" for s in (gc.base, gc.new))
 
 
@@ -259,7 +251,6 @@ def _ratio(one: Estimate[float | None], *, worse: bool) -> Cell:
 
 
 def _interval(one: Estimate[float | None]) -> str:
-    """Return the interval of a ratio, such as ``0.91 to 1.2``."""
     if one.bounds is None:
         return ""
     # Bounds have the form of the ratio between them.

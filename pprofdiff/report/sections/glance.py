@@ -29,8 +29,7 @@ def at_a_glance(
 ) -> Iterator[Table | Sentence]:
     """Yield a row for each section: its total, and its row that changed most.
 
-    Shares have no total. A section with an `instead` sentence is shown as that
-    sentence, below the table.
+    A section with an `instead` sentence is shown as that sentence, below the table.
     """
     rows = [_row(section) for section in sections if not section.instead]
     if rows:
@@ -81,11 +80,7 @@ def _row(section: Section) -> Row:
 
 
 def _moved_most(section: Section) -> Cell | None:
-    """Return the row that changed most as a cell: its delta, with the name as detail.
-
-    Only the first of the section's top tables with changes counts; None if no row
-    changed significantly.
-    """
+    """Return the row that changed most, of the top tables: its delta, then its name."""
     for key in section.tops:
         tables = [table for table in section.tables if table.key == key]
         moved = [

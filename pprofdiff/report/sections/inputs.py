@@ -31,8 +31,8 @@ def inputs_table(
 ) -> Table:
     """Return one row per file, or per kind for several runs, without empty columns.
 
-    `copies` shows where copies of fetched files are; `headed` shows headings. With
-    `folders`, the folder of a side's files has a row, and they are below it.
+    `copies` shows where copies of fetched files are. With `folders`, the folder of a
+    side's files has a row, and they are below it.
     """
     texts: list[tuple[str, tuple[str, ...], int]] = []
     releases = _releases_shown(report)
@@ -64,10 +64,7 @@ def inputs_table(
 
 
 def inputs_in_short(report: ReportModel) -> Iterator[tuple[str, str]]:
-    """Yield each side's label, and where its files are and what they hold.
-
-    For fleets, what they hold comes first: places in a store are long.
-    """
+    """Yield each side's label, and where its files are and what they hold."""
     releases = _releases_shown(report)
     for label, given in zip(report.labels, report.inputs, strict=True):
         entries = [entry for entry in given if not entry.within]
@@ -94,17 +91,14 @@ def inputs_in_short(report: ReportModel) -> Iterator[tuple[str, str]]:
 
 
 def _versions(entries: Sequence[Input]) -> dict[str, None]:
-    """Return the distinct Go releases of inputs."""
     return dict.fromkeys(e.go_version for e in entries if e.go_version)
 
 
 def _releases_shown(report: ReportModel) -> bool:
     """Return whether the sides' Go releases can be shown side by side.
 
-    They are inferred from the functions that happen to have samples: for one release,
-    `go1.24-1.26` on one side and `go1.25+` on the other, which reads like two. Only
-    equal ones, and ones without a common release, say something about the pair. Where
-    the builds were measured, it was with the Go that is installed.
+    They are inferred from functions with samples: for one release, `go1.24-1.26` on one
+    side and `go1.25+` on the other, which reads like two.
     """
     if report.comparison.measured:
         return False
@@ -117,10 +111,7 @@ def _releases_shown(report: ReportModel) -> bool:
 
 
 def _kind_in_words(kind: str, entries: Sequence[Input], *, count: bool) -> str:
-    """Return a kind of input with its length and content: ``cpu 12.2 s, 9 samples``.
-
-    With `count`, it says how many there are if there are several.
-    """
+    """Return a kind of input with its length and content: ``cpu 12.2 s, 9 samples``."""
     spans = [entry.duration_ns for entry in entries]
     words = [f"{len(entries)} runs"] if count and len(entries) > 1 else []
     if all(spans):
@@ -146,7 +137,6 @@ def _amount(entries: Sequence[Input]) -> str:
 
 
 def _folder(paths: Sequence[str]) -> str:
-    """Return the path of the only file, or the folder of all files."""
     if len(set(paths)) == 1:
         return paths[0]
     return _common(paths).rstrip("/") or f"{len(paths)} files"
@@ -183,10 +173,7 @@ def _of_runs(entries: Sequence[Input]) -> Iterator[Input]:
 
 
 def _between(first: str, last: str) -> str:
-    """Return names as one, `base/{1…6}/cpu.pb.gz`, "" if more than a number differs.
-
-    `first` and `last` are the names of the first and the last run.
-    """
+    """Return names as one, `base/{1…6}/cpu.pb.gz`, "" if more than a number differs."""
     parts = re.split(r"(\d+)", first), re.split(r"(\d+)", last)
     pairs = list(zip(*parts, strict=False))
     unlike = [i for i, (one, other) in enumerate(pairs) if one != other]
@@ -198,7 +185,6 @@ def _between(first: str, last: str) -> str:
 
 
 def _words(label: str, entry: Input, *, copies: bool) -> tuple[str, ...]:
-    """Return a file's cells, one per column."""
     span = "" if entry.duration_ns is None else _span(entry.duration_ns)
     copy = f" (copy: {entry.saved_to})" if copies and entry.saved_to else ""
     version = entry.go_version or ""

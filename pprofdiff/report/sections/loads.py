@@ -134,7 +134,6 @@ def _row(row: BenchmarkRow) -> Row:
 
 
 def _tested(row: BenchmarkRow) -> bool:
-    """Return whether there are runs enough for a test."""
     return row.change is not None and row.change.noise is not None
 
 
@@ -158,7 +157,6 @@ def _texts(row: BenchmarkRow) -> tuple[Cell, Cell]:
 
 
 def _delta(row: BenchmarkRow) -> Cell:
-    """Return the change, marked if it was tested."""
     if row.delta is None:
         return Cell("new" if row.base is None else "gone")
     ratio = row.ratio

@@ -8,10 +8,7 @@ from pprofdiff.report.rows import MARKS, Mark, Sentence, Table
 
 
 def marks_legend(tables: Iterable[Table]) -> Iterator[Sentence]:
-    """Yield a sentence on the marks of changes, and on changes without one.
-
-    Nothing is yielded if the tables have no changes.
-    """
+    """Yield a sentence on the marks of changes, and on changes without one, if any."""
     seen = {mark for table in tables for mark in _marks(table)}
     signs = [MARKS[mark] for mark in ("more", "less") if mark in seen]
     words = []
@@ -29,8 +26,8 @@ def marks_legend(tables: Iterable[Table]) -> Iterator[Sentence]:
 def _marks(table: Table) -> Iterator[Mark]:
     """Yield the mark of each change as drawn, "" for one without a sign.
 
-    Changes are deltas, or ratios if a table has no deltas. What changed most in a row,
-    shown after its name, is a change too; rows of means sum up what is marked.
+    Changes are deltas, or ratios without deltas. What changed most in a row, after its
+    name, is a change too; rows of means sum up what is marked.
     """
     place = table.place("delta")
     if place < 0:

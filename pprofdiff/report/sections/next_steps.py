@@ -8,10 +8,7 @@ from pprofdiff.report.rows import Step, Steps
 
 
 def next_steps(report: ReportModel, *, short: bool = False) -> Steps:
-    """Return flags that show more of what this report is about.
-
-    `short` says that the full report has more tables than this one.
-    """
+    """Return flags that show more of what this report is about."""
     first = report.profiles[0] if report.profiles else None
     steps: list[Step] = []
     if short:

@@ -155,10 +155,7 @@ def _units_text(outcome: Outcome, first: Measure) -> OutcomeText:
 
 
 def _alone(outcome: Outcome) -> list[str]:
-    """Return that no unit changed in the metric of the verdict, if nothing of it did.
-
-    Exact counts of a unit need no mean to show that it changed.
-    """
+    """Return that no unit changed in the metric of the verdict, if none did."""
     counted = [one for unit in outcome.units for one in unit.counted]
     if any(not one.noise and counts(one) != number(one, one.base) for one in counted):
         return []
@@ -202,10 +199,7 @@ def _short(measure: Measure, *, interval: bool = False, values: bool = False) ->
 
 
 def _chance(outcome: Outcome, measure: Measure) -> str:
-    """Return that a metric without an interval did not change significantly, or "".
-
-    One that does not decide is significant only with a verdict, as in the tables.
-    """
+    """Return that a metric without an interval did not change significantly, or ""."""
     sure = measure.judged.low > 1 or measure.judged.high < 1
     return "" if sure and outcome.decided else " (not significant)"
 
@@ -304,8 +298,8 @@ def _others(outcome: Outcome, first: Measure) -> list[Measure]:
 def _adds(measure: Measure, first: Measure) -> bool:
     """Return whether a metric is shown next to the first one, without its interval.
 
-    A metric that may be unchanged and points the other way is left out if it is an
-    estimate, or if the first one may be unchanged as well.
+    One that may be unchanged and points the other way is left out if it is an estimate,
+    or if the first one may be unchanged as well.
     """
     if measure.verdict == "unknown" and contradict(first, measure):
         return not COSTS[measure.id].estimate and first.verdict != "unknown"
@@ -330,7 +324,6 @@ def _with_interval(measure: Measure) -> str:
 
 
 def _amount(measure: Measure) -> str:
-    """Return a metric's change: a factor if it is large, else a percentage."""
     noun, about = _noun(measure), "about " if measure.id == "about" else ""
     ratio = measure.judged.ratio
     if _flipped(measure):
@@ -341,7 +334,6 @@ def _amount(measure: Measure) -> str:
 
 
 def _noun(measure: Measure) -> str:
-    """Return the name of a metric, for user tasks their own name."""
     return measure.figure if measure.id == TASK.id else COSTS[measure.id].noun
 
 

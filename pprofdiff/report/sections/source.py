@@ -88,11 +88,10 @@ def listed(report: ReportModel, pattern: str, sources: Sources) -> Iterator[Part
 def most_moved(
     diff: ProfileDiff, sources: Sources, first: Sequence[str] = ()
 ) -> Iterator[Code]:
-    """Yield the listings of the functions whose own cost changed most, at most ten.
+    """Yield the listings of at most ten functions whose own cost changed most.
 
-    Values are scaled as in the report. A function's own cost includes the libraries
-    that it calls if samples are attributed; otherwise it is its flat. Functions in
-    `first` come first, and functions without source are left out.
+    A function's own cost includes the libraries that it calls if samples are
+    attributed. Functions in `first` come first, ones without source are left out.
     """
     both = BothSides(diff, (side_lines(diff, 0), side_lines(diff, 1)))
     names = diff.paired_functions.names
@@ -117,7 +116,6 @@ def most_moved(
 
 
 def _scaled(diff: ProfileDiff) -> Written:
-    """Return a function that writes values in the scale of the report."""
     scaled, by = scale_of(diff), diff.normalization
 
     def written(base: int, new: int) -> tuple[str, str, str]:
@@ -135,10 +133,7 @@ def _factor(diff: ProfileDiff) -> float:
 
 
 def _unit(diff: ProfileDiff, found: Sequence[Listing]) -> str:
-    """Return the unit for all lines, chosen by the smallest value as in pprof.
-
-    It is that of 100 times the smallest if the largest is larger than this.
-    """
+    """Return the unit for all lines, chosen by the smallest value as in pprof."""
     costs = (value for one in found for line in one.lines for value in line.costs)
     values = [abs(value) for value in costs if value]
     least, most = min(values, default=0), max(values, default=0)
@@ -147,8 +142,6 @@ def _unit(diff: ProfileDiff, found: Sequence[Listing]) -> str:
 
 
 def _raw(diff: ProfileDiff, factor: float, unit: str) -> Written:
-    """Return a function that writes raw values as pprof does, new times a factor."""
-
     def written(base: int, new: int) -> tuple[str, str, str]:
         now = new if factor == 1 else round(new * factor)
         delta = now - base

@@ -41,10 +41,7 @@ _TONES: dict[str, Tone] = {"slower": "worse", "faster": "better"}
 
 
 def unit_headline(units: Sequence[Unit], moved: Sequence[Unit]) -> str:
-    """Return how many units got slower or faster, and the worst by name.
-
-    It follows the verdict; "" if no unit changed.
-    """
+    """Return how many units got slower or faster, and the worst by name, or ""."""
     if not moved:
         return ""
     slower = [unit for unit in moved if unit.verdict == "slower"]
@@ -82,7 +79,6 @@ def _named(moved: Sequence[Unit]) -> str:
 
 
 def _change(unit: Unit) -> str:
-    """Return how much a unit changed, with its bounds."""
     noun = COSTS[unit.figure].noun
     return f"{unit.name}, {noun} {change(unit.cost.ratio)} ({_bounds(unit)})"
 
@@ -130,10 +126,10 @@ def covered_by_units(report: ReportModel, section: Section) -> bool:
 def unit_parts(
     report: ReportModel, most: int | None = None, *, brief: bool = False
 ) -> Iterator[Table]:
-    """Yield the table of units, those that changed first.
+    """Yield the table of units, those that changed first, or the table by label.
 
-    Without several units, it is the table by label. At most `most` rows are separate. A
-    `brief` table fits a screen: it omits the CPU of units that are judged by time.
+    At most `most` rows are separate. A `brief` table fits a screen: it omits the CPU of
+    units that are judged by time.
     """
     outcome = report.outcome
     if not outcome.units:

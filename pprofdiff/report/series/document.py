@@ -1,7 +1,7 @@
 """A series as JSON, schema ``pprofdiff-series/1``, and as tidy CSV.
 
-Fields are added, never renamed. Missing values are null. Values are raw sums in the
-unit of the sample type, shares are fractions of 1.
+Fields are added, never renamed. Values are raw sums in the unit of the sample type,
+shares are fractions of 1.
 """
 
 from __future__ import annotations

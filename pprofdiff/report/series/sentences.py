@@ -131,9 +131,9 @@ def kind_tables(
     most: int | None = None,
     categories: bool = False,
 ) -> Iterator[SectionPart]:
-    """Yield the tables of one kind of profile: groups, then functions.
+    """Yield the tables of one kind of profile: groups, then `most` functions.
 
-    `most` functions are shown, None for all; `categories` includes unchanged ones.
+    `categories` includes unchanged ones.
     """
     series, name = report.judged.series, kind.measured.kind
     of = f"% of each {'window' if series.width_s else 'build'}'s total"
@@ -200,7 +200,6 @@ def _row(
 
 
 def _change_cell(curve: Curve) -> Cell:
-    """Return the largest change, or a noise mark if there is none."""
     if not curve.changes:
         # A step without profiles has no share and no deviation.
         known = bool(np.isfinite(curve.deviation[np.isfinite(curve.shares)]).all())
@@ -211,10 +210,7 @@ def _change_cell(curve: Curve) -> Cell:
 
 
 def drawn_curve(curve: Curve) -> str:
-    """Return a curve as bars, one character per step, a space for a missing value.
-
-    Differences that hosts explain look flat.
-    """
+    """Return a curve as bars, a space if missing; what hosts explain is flat."""
     shares = curve.shares
     if len(shares) > _WIDE:
         cuts = np.linspace(0, len(shares), _WIDE + 1).astype(int)

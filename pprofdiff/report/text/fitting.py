@@ -33,7 +33,6 @@ def _columns(char: str) -> int:
 
 
 def _fitting(chars: Iterable[str], room: int) -> int:
-    """Return how many of the first characters fit in `room` columns."""
     count = 0
     for char in chars:
         room -= _columns(char)
@@ -63,10 +62,7 @@ def middle_cut(text: str, room: int) -> str:
 
 
 def distinct_within(texts: Sequence[str], room: int) -> list[str]:
-    """Return texts cut to `room` columns by `middle_cut`, unlike ones still unlike.
-
-    Texts that would look alike lose more before the position where they differ.
-    """
+    """Return texts cut to `room` columns by `middle_cut`, unlike ones still unlike."""
     cut = [middle_cut(text, room) for text in texts]
     alike: dict[str, set[str]] = {}
     for short, text in zip(cut, texts, strict=True):
@@ -79,7 +75,6 @@ def distinct_within(texts: Sequence[str], room: int) -> list[str]:
 
 
 def _alike_up_to(texts: Sequence[str]) -> int:
-    """Return the length of the prefix that all texts share."""
     together = zip(*texts, strict=False)
     return next(
         (i for i, chars in enumerate(together) if len(set(chars)) > 1),
@@ -127,7 +122,7 @@ def broken(text: str, room: int, *, whole: bool) -> list[str]:
 
 
 def named_short(text: str, fits: Callable[[str], bool]) -> str:
-    """Return a text with long names cut in the middle until it fits, if it can.
+    """Return a text with long names cut until it fits, if it can.
 
     Different names stay different, and all have one length at most.
     """

@@ -1,7 +1,6 @@
-"""Parts of a report as text blocks: paragraphs, fixed lines and grids of styled words.
+"""Parts of a report as text blocks, which terminals and files draw differently.
 
-Terminals and files draw the same blocks differently. Here rows become words: a level
-becomes an indent, a mark a sign, a role a style. No text is parsed.
+A level becomes an indent, a mark a sign, a role a style. No text is parsed.
 """
 
 from __future__ import annotations
@@ -50,10 +49,7 @@ _WORDS: frozenset[ColumnRole] = frozenset(("name", "source", "side", "text"))
 
 
 class Word(Struct, frozen=True):
-    """Text after `indent` spaces, in a style.
-
-    `aside` follows the text, which takes precedence if there is no room for both.
-    """
+    """Text after `indent` spaces, in a style; `aside` has less precedence."""
 
     text: str
     style: Style = ""
@@ -97,10 +93,7 @@ class Stanza(Struct, frozen=True):
 
 
 class Lines(Struct, frozen=True):
-    """Lines that are never wrapped, such as commands.
-
-    A line that does not fit loses its end, or its middle if `names`.
-    """
+    """Lines that are never wrapped, but cut: their middle if `names`, else the end."""
 
     lines: tuple[Word, ...]
     names: bool = False
@@ -110,7 +103,6 @@ class Grid(Struct, frozen=True):
     """A table: headings, rows of words, and how columns align (``<`` or ``>``).
 
     Columns of `words` shrink on a narrow terminal; the one at `flexible` names rows.
-    All others are numbers.
     """
 
     headings: tuple[str, ...]
@@ -130,10 +122,7 @@ Block = Paragraph | Stanza | Lines | Grid | Close
 
 
 def laid_out(parts: Iterable[Part | Block]) -> Iterator[Block]:
-    """Yield the blocks of parts; a table's title is a block of its own.
-
-    Parts that are blocks already stay the same.
-    """
+    """Yield the blocks of parts; a table's title is a block of its own."""
     for part in parts:
         yield from _blocks(part)
 
@@ -244,10 +233,7 @@ def _grid(table: Table) -> Grid:
 
 
 def _words(table: Table, row: Row) -> tuple[Word, ...]:
-    """Return a row as words: a level becomes an indent, a mark a sign.
-
-    If a table is inset, so is the first word of each row.
-    """
+    """Return a row as words: a level becomes an indent, a mark a sign."""
     words = []
     for i, (cell, column) in enumerate(zip(row.cells, table.columns, strict=True)):
         indent = _INSET if table.inset and i == 0 else 0

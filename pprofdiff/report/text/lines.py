@@ -1,8 +1,7 @@
 """Blocks as lines of styled words, in the available width.
 
 If there is not enough room, names lose their asides first, then their middle. Numbers
-are never cut. If they and the start of a name do not fit on a line, a row of a table
-takes several: the name, and the numbers below it.
+are never cut: a row of a table takes several lines, the name, and the numbers below.
 """
 
 from __future__ import annotations
@@ -74,7 +73,6 @@ def _block(block: Block, page: Page) -> Iterable[Line]:
 
 
 def _stripped(line: Line) -> Line:
-    """Return a line without trailing spaces."""
     spans = [span for span in line if span[0]]
     while spans:
         text, style = spans.pop()
@@ -213,7 +211,6 @@ def _fitting(word: Word, room: int) -> str:
 
 
 def _row(cells: Sequence[Span], align: str, widths: Sequence[int]) -> Line:
-    """Return cells as a line, with numbers right-aligned."""
     spans: list[Span] = []
     for (text, style), side, width in zip(cells, align, widths, strict=True):
         pad = " " * max(width - columns(text), 0)

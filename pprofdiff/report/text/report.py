@@ -25,14 +25,12 @@ def report_parts(
 ) -> Iterable[Part | Block]:
     """Return the report: an answer that fits a screen, or all of it if `scope` is full.
 
-    `page` says how wide the screen is, None for a file. Both have one order: outcome,
-    verdict, account, why, what changed, then warnings, inputs, and what to type next.
+    `page` says how wide the screen is, None for a file.
     """
     return _whole(report, scope) if scope.full else short_parts(report, scope, page)
 
 
 def _whole(report: ReportModel, scope: Scope) -> Iterator[Part]:
-    """Yield the whole report."""
     outcome = outcome_text(report.outcome)
     base, new = report.labels
     yield Sentence(f"{base} → {new}   {outcome.headline}", "outcome")
@@ -57,7 +55,6 @@ def _whole(report: ReportModel, scope: Scope) -> Iterator[Part]:
 
 
 def _why(report: ReportModel) -> Iterator[Part]:
-    """Yield the findings under their heading."""
     explained = why(report)
     if explained:
         yield Heading("Why")

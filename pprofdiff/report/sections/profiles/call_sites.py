@@ -49,9 +49,8 @@ def call_sites(
 ) -> Iterator[Table]:
     """Yield up to `rows` call sites: allocations that changed most, then the largest.
 
-    Objects and mean size are shown next to bytes if one of `others` is of the same
-    profiles and counts objects. With `per_op`, only sites that benchmarks call are
-    shown, without those that hardly allocate.
+    Objects and mean size are shown if one of `others` is of the same profiles and
+    counts objects. With `per_op`, only sites that benchmarks call are shown.
     """
     kept = of_operations(diff) if per_op else None
     leaves = by_leaf(diff.ledger if kept is None else diff.ledger.among(kept))
@@ -98,10 +97,7 @@ def call_sites(
 
 
 class _Objects(Struct, frozen=True):
-    """Raw object counts (base, new) by (leaf, owner), and how they are scaled.
-
-    Counts below `least`, scaled, are treated as unknown.
-    """
+    """Raw object counts by (leaf, owner), unknown below `least` once scaled."""
 
     counts: dict[tuple[int, int], tuple[int, int]]
     by: Normalization

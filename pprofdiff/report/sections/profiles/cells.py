@@ -40,10 +40,7 @@ def compared(
 
 
 def delta_cell(diff: ProfileDiff, base: int, new: int, *, noise: bool | None) -> Cell:
-    """Return the scaled delta of raw values, marked as more, less or noise.
-
-    `noise` is None if unknown: then there is no mark.
-    """
+    """Return the scaled delta of raw values, marked as more, less or noise if known."""
     delta = diff.normalization.delta(base, new)
     mark: Mark = ""
     if noise:
@@ -62,8 +59,8 @@ def ratio_cell(
 ) -> Cell:
     """Return new ÷ base of raw values after scaling, or that a row is new or gone.
 
-    `there` says whether base and new have samples of another kind for the row. Such a
-    row is not new or gone: a function on the stack of other samples still runs.
+    `there` says whether base and new have samples of another kind for the row: then a
+    function still runs, and is not new or gone.
     """
     ratio = diff.normalization.ratio(base, new)
     if ratio is None:
@@ -81,9 +78,6 @@ def share_cell(diff: ProfileDiff, base: int, new: int) -> Cell:
 
 
 def noise_of(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[bool | None]:
-    """Return which raw sums may be noise, judged together; None if unknown.
-
-    The sums are by run, as `ProfileDiff.runs_of` returns them.
-    """
+    """Return which raw sums, by run, may be noise, judged together; None if unknown."""
     judged = diff.judge_runs(runs)
     return [None] * len(runs.base[0]) if judged is None else judged.chance

@@ -44,10 +44,9 @@ _STACKS = 3
 def explain(report: ReportModel, pattern: str) -> Iterator[Part]:
     """Yield what a pattern matches: categories and rules, leaves, costliest stacks.
 
-    Stacks are from the side on which it costs more. The pattern is searched for in
-    group and category ids, or in function names if no id matches; a full id matches
-    only itself. Raises UsageError if it is not a regular expression or matches nothing,
-    or if no profile is CPU time or time in a state.
+    It is searched for in group and category ids, or in function names if no id matches;
+    a full id matches only itself. Raises UsageError if it is no regular expression or
+    matches nothing, or without profiles of CPU time or time in a state.
     """
     diff = next((d for d in report.profiles if d.classified), None)
     if diff is None:
@@ -78,7 +77,6 @@ def _dearer_side(diff: ProfileDiff, matching: list[NDArray[np.int64]]) -> int:
 
 
 def _attribution(diff: ProfileDiff, side: int) -> Attribution:
-    """Return a side's attribution, which every CPU comparison has."""
     if diff.attributions is None:
         raise UsageError(
             "--explain needs a CPU profile, or a trace and --state: "

@@ -52,9 +52,8 @@ def movers(
     """Yield the functions (or lines, files) that changed most, costlier ones first.
 
     Functions in one call chain with the same cum on both sides share a row; costlier
-    and cheaper ones have up to `rows` each. If nothing changed, a sentence says so. All
-    have `column` as their key. For benchmarks that were `measured`, their harness is
-    left out.
+    and cheaper ones have up to `rows` each. For benchmarks that were `measured`, their
+    harness is left out.
     """
     table = diff.table(granularity)
     delta = table.scaled_delta(column)
@@ -86,10 +85,7 @@ def _nothing(
     of: str = "",
     together: bool = False,
 ) -> Sentence:
-    """Return a sentence saying that no function's flat, or cum, changed.
-
-    `together` says that it is about all benchmarks, and each may have changed.
-    """
+    """Return that no function's flat, or cum, changed: `together`, in total."""
     how = " significantly" if diff.model else ""
     if of:
         over = "Over all benchmarks together, no" if together else "No"
@@ -100,8 +96,7 @@ def _nothing(
 def _of_program(diff: ProfileDiff, table: FunctionTable) -> NDArray[np.bool_]:
     """Return the rows that are not part of what runs benchmarks.
 
-    Package testing says nothing about the program. Functions in test files cost what
-    they call, unless half of that is their own: code of the loop itself.
+    Functions in test files cost what they call, unless half of that is their own.
     """
     flat, cum = (np.maximum(*table.raw(column)) for column in ("flat", "cum"))
     called = _in_tests(diff, table.names) & (2 * flat < cum)
@@ -109,7 +104,6 @@ def _of_program(diff: ProfileDiff, table: FunctionTable) -> NDArray[np.bool_]:
 
 
 def _in_tests(diff: ProfileDiff, names: list[str]) -> NDArray[np.bool_]:
-    """Return which names are functions in test files."""
     paired = diff.paired_functions
     harness = {paired.names[i] for i in np.flatnonzero(of_harness(paired)).tolist()}
     return np.array([name in harness for name in names], np.bool_)
@@ -127,10 +121,9 @@ def moved_most(
     """Return the functions (or lines, files) that changed most, in either direction.
 
     If samples are attributed, a function of the program has the cost of itself and of
-    the library and runtime below it: rows add up, and no caller repeats its callee. If
-    none changed that way, and for lines and files, it is their cum, but not in a
-    `brief` table of measured benchmarks; if there are several of those, they are judged
-    `together`.
+    the library and runtime below it. If none changed that way, and for lines and files,
+    it is their cum, but not in a `brief` table of measured benchmarks; several of those
+    are judged `together`.
     """
     owned = next(owned_most(diff, labels, granularity, rows, measured=brief), None)
     if owned is not None:
@@ -163,10 +156,9 @@ def owned_most(
 ) -> Iterator[Table]:
     """Yield the functions that own samples and changed most, if any changed.
 
-    A sample's owner is the frame nearest the leaf that is not in the standard library.
-    Without attributed samples there is none, and lines and files own nothing. For
-    benchmarks that were `measured`, their harness is left out, and the owner is one
-    that both sides have.
+    A sample's owner is the frame nearest the leaf that is not in the standard library;
+    lines and files own nothing. For benchmarks that were `measured`, their harness is
+    left out, and the owner is one that both sides have.
     """
     if granularity != "functions" or diff.attributions is None:
         return
@@ -231,9 +223,8 @@ def _without_runtime(
 ) -> list[list[int]]:
     """Return chains without those of the runtime's functions alone, if any is left.
 
-    In profiles of waiting goroutines, of locks and of threads, all stacks end in
-    functions such as runtime.gopark, below the code that waits. In CPU profiles, the
-    runtime's own work is a result.
+    All stacks of waiting goroutines, of locks and of threads end in functions such as
+    runtime.gopark. In CPU profiles, the runtime's own work is a result.
     """
     if diff.grouped:
         return chosen
@@ -274,7 +265,6 @@ def _table(
     noun: str,
     rows: tuple[Row, ...],
 ) -> Table:
-    """Return a table of `_figures`."""
     columns = (
         *compared_columns(diff, labels),
         Column("ratio", "ratio"),

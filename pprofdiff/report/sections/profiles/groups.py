@@ -22,9 +22,7 @@ def groups_of_fleet(
 ) -> Iterator[Table | Sentence]:
     """Yield the functions that changed most, each with its values in every group.
 
-    The first row of a function covers all groups, and may be the only significant one.
     With `most`, the rows per table of a short report, only one function is shown.
-    Nothing is yielded without groups.
     """
     fleet = report.comparison.new.fleet
     if fleet is None or not fleet.grouped_by:
@@ -58,10 +56,7 @@ def _functions(groups: list[GroupDiff]) -> list[str]:
 
 
 def _row(group: GroupDiff, function: str) -> Row:
-    """Return a group's row; that of all groups has the function's name.
-
-    A group that one side lacks is not compared.
-    """
+    """Return a group's row, that of all groups with the function's name."""
     hosts = Cell(", ".join(f"{count:,}" for count in group.hosts))
     cells, name = (Cell(""), Cell(""), Cell("")), Cell(group.name)
     if group.functions is not None:

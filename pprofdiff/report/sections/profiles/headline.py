@@ -18,10 +18,7 @@ _NO_MORE_THAN_ITS_GROUP = frozenset(("alloc", "rt.other", "user"))
 
 
 def headline(diff: ProfileDiff) -> str:
-    """Return one to three sentences: the largest change first, the total last.
-
-    If a CPU profile is empty, the sentence only says so.
-    """
+    """Return one to three sentences: the largest change first, the total last."""
     for side, total in zip((diff.base, diff.new), diff.totals, strict=True):
         if diff.is_cpu and total == 0:
             return f"{side.label} has no samples: there is nothing to compare."
@@ -54,7 +51,6 @@ def _no_group(diff: ProfileDiff, groups: list[JudgedSum]) -> str:
 
 
 def _change(diff: ProfileDiff, group: JudgedSum) -> str:
-    """Return how much more or less one group costs."""
     if diff.normalization.mode == "composition":
         return f"{group.label}: {_share(diff, group)} of the CPU"
     scale = scale_of(diff)

@@ -40,7 +40,7 @@ def row_cells(table: Table, rows: Sequence[int]) -> list[Cell]:
     """Return cells that name rows of a table: functions, lines, files or packages.
 
     The remark says that a function is a placeholder, what differs visibly in base's
-    name, or what a removed function may be now if there are several candidates.
+    name, or what a removed function may be now.
     """
     texts = _texts(table, rows)
     gone = (table.status()[np.array(rows, np.int64)] == STATUSES.index("gone")).tolist()
@@ -100,10 +100,7 @@ def _before(noun: str, before: str, now: str) -> str:
 
 
 def _line(name: str, file: str = "") -> _Line:
-    """Return the parts of a row's name; the file is searched for if not given.
-
-    Names of Go functions have spaces only within brackets.
-    """
+    """Return a row's function, file and line; Go names have spaces only in brackets."""
     at = name.rfind(f" {file}:") if file else _space(name)
     if at < 0:
         return _Line(name, "", "")

@@ -17,10 +17,9 @@ def noise_sentence(
 ) -> Iterator[Sentence]:
     """Yield what ``~`` means here, and the length of profile that would decide.
 
-    For fleets, `hosts` is the number of hosts of the smaller one, and the number needed
-    is given instead. For benchmarks that were `measured`, the outcome says how long to
-    measure. Nothing is yielded without a noise model, and ``~`` is not explained if no
-    group is within noise.
+    For fleets, the number of hosts needed is given instead, compared with `hosts` of
+    the smaller one. For benchmarks that were `measured`, the outcome says how long to
+    measure.
     """
     model = diff.model
     groups = judged_groups(diff)
@@ -63,7 +62,6 @@ def noise_sentence(
 
 
 def _some_untested(diff: ProfileDiff) -> bool:
-    """Return whether the significance of any row is unknown."""
     if any(group.noise is None for group in judged_groups(diff)):
         return True
     table = diff.table("functions")
@@ -72,7 +70,6 @@ def _some_untested(diff: ProfileDiff) -> bool:
 
 
 def _span(seconds: float) -> str:
-    """Return a length of time in seconds, minutes or hours."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:

@@ -47,14 +47,11 @@ def group_table(
 ) -> Table:
     """Return the groups of runtime costs with their larger categories, and the total.
 
-    The total's change is not significant if the outcome is `undecided`.
-
-    With `most`, there are at most that many categories, those with the largest
-    significant changes, and small groups within noise share one row, ``rest``; with 0,
-    or in a `brief` table, all groups within noise do, except those of such categories.
-    A brief one leaves that row out if it is small: its rows may not add up. Other keys
-    are written like rules of the gate: ``group:gc``, ``category:gc.mark.assist`` and
-    ``total``.
+    The total's change is not significant if the outcome is `undecided`. With `most`,
+    there are at most that many categories, those with the largest significant changes,
+    and small groups within noise share one row, ``rest``; with 0, or in a `brief`
+    table, all groups within noise do. A brief one leaves that row out if it is small.
+    Other keys are written like rules of the gate: ``category:gc.mark.assist``.
     """
     details = {group.id: group.detail for group in rules().groups}
     rows: list[Row] = []
@@ -103,7 +100,6 @@ def group_table(
 
 
 def _in_shares(diff: ProfileDiff) -> bool:
-    """Return whether values are shares already."""
     return diff.normalization.mode == "composition"
 
 

@@ -53,10 +53,7 @@ _OF_PROFILE = Sentence(
 
 
 def profile_inputs(captures: Sequence[Capture[Profile]]) -> Iterator[Input]:
-    """Yield what each profile says about itself.
-
-    The Go version is inferred from all profiles of a side together.
-    """
+    """Yield what each profile says about itself; the Go version is of all of a side."""
     version = go_version(*(capture.content for capture in captures))
     for capture in captures:
         profile = capture.content
@@ -79,10 +76,7 @@ def profile_inputs(captures: Sequence[Capture[Profile]]) -> Iterator[Input]:
 def profile_sections(
     diffs: Sequence[ProfileDiff], report: ReportModel, scope: Scope
 ) -> Iterator[Section]:
-    """Yield a section for each comparison of profiles.
-
-    Objects are shown next to bytes in one section if bytes are compared too.
-    """
+    """Yield a section for each comparison of profiles, objects next to bytes in one."""
     of_bytes = {diff.name for diff in diffs if not _counts_objects(diff)}
     for diff in diffs:
         if _counts_objects(diff) and diff.name in of_bytes:
@@ -114,11 +108,7 @@ def profile_sections(
 
 
 def _counted(report: ReportModel, diff: ProfileDiff) -> tuple[float, ...] | None:
-    """Return what each benchmark counts of an allocation profile's sample type.
-
-    That is bytes or objects per op on either side, for benchmarks run in interleaved
-    rounds; None if they do not count it.
-    """
+    """Return bytes or objects per op as benchmarks in interleaved rounds count."""
     turns, kind = report.comparison.turns, diff.sample_type.type
     if turns is None or not report.comparison.measured or kind not in turns.allocated:
         return None
@@ -154,7 +144,6 @@ def _counts_objects(diff: ProfileDiff) -> bool:
 
 
 def _contents(diff: ProfileDiff) -> str:
-    """Return the section's tables in words."""
     if is_heap(diff.new.profile):
         return "call sites"
     return "groups, functions, payers" if diff.grouped else "functions"
@@ -177,7 +166,6 @@ def _hosts(report: ReportModel, diff: ProfileDiff) -> int | None:
 def _parts(
     report: ReportModel, diff: ProfileDiff, scope: Scope
 ) -> Iterator[SectionPart]:
-    """Yield everything that is shown of one kind of profile."""
     labels, rows = report.labels, scope.rows
     measured = report.comparison.measured
     if is_heap(diff.new.profile):
@@ -213,10 +201,7 @@ def _parts(
 
 
 def _of_units(report: ReportModel, diff: ProfileDiff) -> Iterator[Table]:
-    """Yield groups and functions of each changed benchmark, per op of its own.
-
-    Code for several benchmarks is loaded only for them.
-    """
+    """Yield groups and functions of each changed benchmark, per op of its own."""
     moved = report.outcome.moved
     if diff is not report.comparison.cpu or not moved:
         return
@@ -259,9 +244,8 @@ def _short_parts(
 ) -> Iterator[SectionPart]:
     """Yield the groups that matter, and what changed most.
 
-    Causes of single benchmarks are not parts of an average of all: it is left out. So
-    is CPU per op that has work outside the timer, which costs an op less the more of
-    them a side runs.
+    An average of all is left out where causes are of single benchmarks, and CPU per op
+    where work outside the timer costs an op less the more of them a side runs.
     """
     # The causes of benchmarks say what they count.
     labels, brief = report.labels, report.comparison.measured

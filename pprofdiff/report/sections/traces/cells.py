@@ -24,10 +24,9 @@ _LEAST, _LONG = 0.01, 1e6
 def compared(
     name: str, pair: Pair, unit: str, *, worse: bool = False
 ) -> tuple[Cell, ...]:
-    """Return the cells of a row: a name, base, new, delta and ratio.
+    """Return the cells of a row: a name, base, new, delta and ratio, marked if `worse`.
 
-    Delta and ratio are marked if more is `worse`. `–` means missing; the unit, after
-    new, is that of the whole row.
+    The unit, after new, is that of the whole row.
     """
     base, new = pair
     scale = _scale(pair, unit)
@@ -54,7 +53,6 @@ def compared(
 
 
 def _delta(base: float, new: float, scale: Scale) -> str:
-    """Return new less base, as precise as the less precise of the two."""
     written = (_number(value, scale) for value in (base, new) if value)
     fine = min((len(text.partition(".")[2]) for text in written), default=0)
     fitting = scale._replace(decimals=max(scale.decimals, fine))

@@ -78,7 +78,6 @@ def trace_inputs(captures: Iterable[Capture[Trace]]) -> Iterator[Input]:
 
 
 def _length(trace: Trace) -> int:
-    """Return how long a trace lasts, in ns."""
     return trace.end_ns - trace.start_ns
 
 
@@ -143,10 +142,7 @@ def trace_parts(diff: TraceDiff) -> Iterator[SectionPart]:
 
 
 def _over_runs(diff: TraceDiff, table: Table) -> Table:
-    """Return a table with each ratio's interval over runs, if there are several.
-
-    Only changes that exceed differences between runs of one build are marked.
-    """
+    """Return a table with each ratio's interval over runs, if there are several."""
     if not diff.several:
         return table
     changes = {
@@ -170,7 +166,6 @@ def _over_runs(diff: TraceDiff, table: Table) -> Table:
 
 
 def _bounds(one: Estimate[float | None] | None) -> Cell:
-    """Return the interval of a ratio, such as ``0.91× to 1.2×``."""
     known = None if one is None else one.bounds
     return Cell("" if known is None else " to ".join(map(times, known)))
 
@@ -196,10 +191,7 @@ def _rows(diff: TraceDiff, table: str) -> Iterator[Row]:
 
 
 def _row(diff: TraceDiff, one: TraceFigure, *, whole: bool = False) -> Row | None:
-    """Return a figure's row, `whole` with a label that needs no table; None if empty.
-
-    Shares are shown even if they are 0, other figures of 0 on both sides are not.
-    """
+    """Return a figure's row, None if empty; `whole`: its label needs no table."""
     estimate = diff.estimate(one)
     name = one.label if whole else one.title
     if one.by == "trace":
@@ -219,10 +211,7 @@ def _row(diff: TraceDiff, one: TraceFigure, *, whole: bool = False) -> Row | Non
 
 
 def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> Table:
-    """Return the states with the most time and the rest as one, all in one unit.
-
-    Each reason to block is a state of its own.
-    """
+    """Return the states with the most time and the rest as one, all in one unit."""
     named = [
         (
             f"blocked.{row.reason}" if row.state == "blocked" else row.state,
@@ -359,7 +348,6 @@ def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
 
 
 def _runs_table(diff: TraceDiff) -> Iterator[Table]:
-    """Yield the metrics of all traces, if a side has several."""
     rows = []
     for key, one in diff.run_ratios.items():
         label, unit, pair = BY_KEY[key].label, BY_KEY[key].unit, (one.base, one.new)
@@ -413,7 +401,6 @@ def _collector_parts(diff: TraceDiff) -> Iterator[SectionPart]:
 
 
 def _collected(gc: Collections) -> bool:
-    """Return whether the GC did anything."""
     works = gc.started, gc.mark_wall_ns, gc.sweep_ns, gc.gc_busy_ns
     return any(works) or any(gc.worker_ns.values())
 
@@ -455,7 +442,6 @@ def _processor_rows(diff: TraceDiff) -> Iterator[Row]:
 
 
 def _limit(side: TraceSide) -> str:
-    """Return GOMAXPROCS, as a range if it changed."""
     values = side.processors.gomaxprocs.value
     if not len(values):
         return "–"
@@ -464,10 +450,7 @@ def _limit(side: TraceSide) -> str:
 
 
 def _durations(diff: TraceDiff, what: str) -> Iterator[Table]:
-    """Yield how long user tasks or regions last.
-
-    Those with the most total time are shown, in descending order.
-    """
+    """Yield how long user tasks or regions last, the most total time first."""
     base, new = (getattr(side, what) for side in diff.sides)
     # Names without a complete task or region come last.
     names = dict.fromkeys(
@@ -496,7 +479,6 @@ def _durations(diff: TraceDiff, what: str) -> Iterator[Table]:
 
 
 def _once(words: Sequence[str]) -> str:
-    """Return base and new as one word if they are the same."""
     return words[0] if words[0] == words[1] else " → ".join(words)
 
 
@@ -547,7 +529,6 @@ def _moved(diff: TraceDiff, pairs: Sequence[GroupPair], column: str) -> Iterator
 
 
 def _amounts(diff: TraceDiff, pair: GroupPair, column: str) -> list[float | None]:
-    """Return a column's value in base and new, None if a side lacks the group."""
     return [
         None if row < 0 else float(getattr(side.groups, column)[row])
         for side, row in sides_of(diff, pair)
@@ -555,7 +536,6 @@ def _amounts(diff: TraceDiff, pair: GroupPair, column: str) -> list[float | None
 
 
 def _of_life(diff: TraceDiff, pair: GroupPair) -> str:
-    """Return the share of its life that a group is runnable."""
     amounts = (_amounts(diff, pair, name) for name in ("sched_wait_ns", "total_ns"))
     return percents(
         [

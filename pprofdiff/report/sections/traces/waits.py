@@ -64,8 +64,8 @@ _PLACES = 6
 def kind_rows(diff: TraceDiff) -> Iterator[Row]:
     """Yield all time of the goroutines that do the work: running, and off the CPU.
 
-    The latter is by kind of end; below each kind is what came through others that the
-    goroutines waited for, such as a lock's holder. The last cell is the share of all.
+    The latter is by kind of end; below each kind is what came through others, such as a
+    lock's holder. The last cell is the share of all.
     """
     rows, roots = off_cpu(diff), worker_rows(diff)
     if roots is None:
@@ -101,7 +101,6 @@ def kind_rows(diff: TraceDiff) -> Iterator[Row]:
 
 
 def _both(times: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """Return the sums of base and of new."""
     base, new = 0, 0
     for old, now in times:
         base, new = base + old, new + now
@@ -109,10 +108,7 @@ def _both(times: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 def wait_rows(diff: TraceDiff) -> Iterator[Row]:
-    """Yield the largest ends of waits, and below each the places that waited for it.
-
-    They are of the goroutines that do the work, and scaled as all times of the trace.
-    """
+    """Yield the largest ends of waits, and below each the places that waited."""
     rows = waited(diff)
     for end in _largest(diff, rows)[:_ENDS]:
         name = end_in_words(end)

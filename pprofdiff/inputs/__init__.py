@@ -1,11 +1,8 @@
 """Turn command-line arguments into two sides of decoded captures.
 
-Start at `read_sides`: it resolves arguments (`places`), reads files and folders
-(`reading`), fetches the URLs of both sides at once (`urls`, `fetch`, `download`), saves
-copies of what it fetched (`saving`) and recognises the kind of each input from its
-content (`intake`, `recognition`): the bytes of profiles and traces are kept for the
-loaders, which scan texts as they arrive. `sides` calls it and decodes the inputs.
-`fetch` and its dependencies are imported for URLs only, the loaders for texts only.
+`read_sides` resolves arguments, reads files and folders, fetches the URLs of both sides
+at once and recognises the kind of each input from its content: the bytes of profiles
+and traces are kept for the loaders, which scan texts as they arrive.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """How a profiled program was built, where the program itself is at hand.
 
-A profile names its program and the program's build ID, by which ``go tool pprof`` finds
-symbols. A Go program has its build settings inside (debug/buildinfo, Go 1.18), as ``go
-version -m`` prints them.
+A Go program has its build settings inside (debug/buildinfo, Go 1.18), as ``go version
+-m`` prints them.
 """
 
 from __future__ import annotations

@@ -31,9 +31,7 @@ def fetch_all(requests: Sequence[Request], options: ReadOptions) -> list[Fetched
     """Fetch all requests at once and save copies; return the results in order.
 
     After a failure, the others are still awaited and saved: what they measured cannot
-    be measured again. No fetch outlives its timeout, however slow the server.
-
-    Raises FetchError: the first request, in order, that failed.
+    be measured again. Raises FetchError for the first request, in order, that failed.
     """
     answers: queue.SimpleQueue[tuple[int, bytes | BaseException]] = queue.SimpleQueue()
     for index, request in enumerate(requests):

@@ -27,8 +27,7 @@ def decompress(data: bytes, name: str, max_size: int = DEFAULT_MAX_SIZE) -> byte
     """Return `data` decompressed, or unchanged if it is neither gzip nor zstd.
 
     Consecutive gzip members or zstd frames are joined; zero padding after members is
-    ignored. Oversized data is rejected while inflating: memory then stays below
-    `max_size` plus 16 MiB (and zstd's window), and below twice the result otherwise.
+    ignored. Oversized data is rejected while inflating.
 
     Raises DamagedError: the stream is truncated or damaged, or other data follows it.
     Raises FormatError: the result exceeds `max_size` bytes, or it is zstd and no
@@ -56,13 +55,9 @@ def decompressor(
 
 
 class Gunzip:
-    """Gunzips, like `decompress`, data fed in pieces of at least two bytes.
-
-    `feed` and `close` raise what `decompress` raises.
-    """
+    """Gunzips, like `decompress`, data fed in pieces of at least two bytes."""
 
     def __init__(self, name: str, max_size: int, piece: int) -> None:
-        """Yield at most `piece` bytes at a time, `max_size` in total."""
         self._name = name
         self._max_size = self._left = max_size
         self._piece = piece
@@ -109,9 +104,8 @@ class Gunzip:
                 msg = f"{self._name}: holds more than {_MAX_MEMBERS} gzip members"
                 raise FormatError(f"{msg}; gunzip it first")
             self._stream = zlib.decompressobj(_GZIP)
-            # zlib copies what follows a member, so later members are fed in growing
-            # bites: many tiny ones stay linear. The first, usually the only one, is fed
-            # whole.
+            # zlib copies what follows a member: many tiny ones stay linear if fed
+            # in growing bites, the first whole.
             self._bite = _FIRST_BITE if self._members > 1 else len(data)
             return position
         if data[position:] == GZIP_MAGIC[:1] and not self._stray:
@@ -142,7 +136,6 @@ class Gunzip:
 
 
 def _after_padding(data: bytes, position: int) -> int:
-    """Return the position of the first byte that is not zero."""
     if not data.startswith(b"\0", position):
         return position
     return len(data) - len(data[position:].lstrip(b"\0"))

@@ -52,11 +52,8 @@ class _Opened(Struct, frozen=True):
 def take(file: BinaryIO, name: str, max_size: int) -> Intake:
     """Read `file` to its end; a text is never held in memory whole.
 
-    For an unsupported kind, only the beginning is read.
-
-    Raises DamagedError: the gzip stream is damaged within its first 64 KiB, or anywhere
-    for a text. Raises FormatError: the input exceeds `max_size` bytes, compressed or
-    decompressed. Raises OSError: the input cannot be read.
+    For an unsupported kind, only the beginning is read. Raises DamagedError for a
+    damaged gzip stream, FormatError for more than `max_size` bytes, and OSError.
     """
     opened = _opened(file, name, max_size)
     if opened.kind is None:
@@ -81,11 +78,8 @@ def recognise(
 ) -> tuple[KindId | Foreign, ...]:
     """Return what `data`, gzip or plain, is: one kind, or several kinds of log.
 
-    The first 64 KiB decide, except for text, which is searched whole for GC lines,
-    benchmark results and load generator reports.
-
-    Raises FormatError: the gzip stream is damaged; or it is a text's, and truncated or
-    over `max_size`.
+    The first 64 KiB decide, except for text, which is searched whole. Raises
+    FormatError for a damaged gzip stream, or text over `max_size`.
     """
     return take_bytes(data, name, max_size).kinds
 
@@ -102,7 +96,6 @@ class _Chunks:
         self._max_size = self._room = max_size
 
     def __iter__(self) -> Iterator[bytes]:
-        """Continue where the last iteration stopped."""
         while chunk := self._file.read(min(self._room + 1, self.size)):
             self._room -= len(chunk)
             if self._room < 0:
@@ -127,7 +120,6 @@ def _opened(file: BinaryIO, name: str, max_size: int) -> _Opened:
 
 
 def _plain(chunks: Iterable[bytes], name: str, max_size: int) -> Iterator[bytes]:
-    """Yield the content of the chunks, decompressed if they are gzip or zstd."""
     chunks = iter(chunks)
     first = next(chunks, b"")
     stream = decompressor(first, name, max_size, piece=_TEXT_CHUNK)
@@ -140,7 +132,6 @@ def _plain(chunks: Iterable[bytes], name: str, max_size: int) -> Iterator[bytes]
 
 
 def _text(opened: _Opened) -> Intake:
-    """Read a text to its end and return its contents."""
     from pprofdiff.loaders.logs import LogReader
 
     opened.chunks.size = _TEXT_CHUNK

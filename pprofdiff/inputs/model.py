@@ -22,8 +22,7 @@ def _silent(_message: str) -> None:
 class Input(Struct, frozen=True):
     """One input of one kind: its bytes as read, or what was scanned from a log.
 
-    A log that holds several kinds, such as GC lines and benchmark results, yields an
-    input of each; they share `path`.
+    A log that holds several kinds yields an input of each; they share `path`.
     """
 
     argument: str
@@ -47,7 +46,6 @@ class Input(Struct, frozen=True):
     """The folder within a run's folder that holds one benchmark's files, or ""."""
 
     def __repr__(self) -> str:
-        """Return the kind and the path; what was read would fill pages."""
         return f"Input({self.kind!r}, {self.path!r})"
 
     def decompressed(self, max_size: int = DEFAULT_MAX_SIZE) -> bytes:
@@ -58,8 +56,7 @@ class Input(Struct, frozen=True):
 class Skipped(NamedTuple):
     """A folder's entry that was left out, and why, in one line that names it.
 
-    `unread` is true for evidence that could not be read (damaged, too large, no
-    permission), false for unsupported kinds.
+    `unread` is true for evidence that could not be read, false for unsupported kinds.
     """
 
     path: str
@@ -68,10 +65,7 @@ class Skipped(NamedTuple):
 
 
 def not_read(path: str, error: PprofDiffError) -> Skipped:
-    """Return the entry for a folder's file that `error` keeps from being read.
-
-    The reason begins with the path, and says "damaged" for a damaged file.
-    """
+    """Return the entry for a folder's file that `error` keeps from being read."""
     reason = str(error)
     why = reason.removeprefix(f"{path}: ")
     if isinstance(error, DamagedError) and not why.startswith("damaged"):

@@ -75,8 +75,8 @@ def locate(argument: str) -> Place:
 def of_fleet(argument: str) -> bool:
     """Return whether `argument` names many objects, or a store other than http(s).
 
-    Examples are a pattern like ``**/*.pb.gz``, ``@FILE`` for a list, and a URL like
-    ``s3://…``. A path that exists is taken literally.
+    Examples are ``**/*.pb.gz``, ``@FILE`` for a list, and ``s3://…``. A path that
+    exists is taken literally.
     """
     rest = argument
     label, equals, after = argument.partition("=")
@@ -113,8 +113,8 @@ def without_login(text: str) -> str:
     """Return a URL, even a malformed one, without user name and password.
 
     A password may contain unescaped ``/``, ``?``, ``#`` and ``@``, so everything up to
-    the last ``@`` is dropped; ``…@`` shows that this may include part of the path. If
-    the host is invalid, everything after the scheme is dropped.
+    the last ``@`` is dropped; ``…@`` shows that. If the host is invalid, everything
+    after the scheme is dropped.
     """
     begins = re.match(_URL_BEGINS, text)
     if begins is None:

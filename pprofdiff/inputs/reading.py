@@ -43,8 +43,7 @@ def read_sides(
     An argument is a file, a folder (every file directly in it, by name), a URL, a
     `host:port`, `-` for standard input, or any of these after `label=`. Local inputs
     are read first, so that a mistyped name costs no 30 s fetch. A folder's entries that
-    are unsupported, damaged or unreadable are listed in `SideInputs.skipped`; an
-    argument that cannot be used is an error.
+    are unsupported, damaged or unreadable are listed in `SideInputs.skipped`.
 
     Raises FetchError: a file, folder or URL does not exist or cannot be read. Raises
     FormatError: an input is of an unsupported kind, is damaged, or exceeds
@@ -173,10 +172,9 @@ def _read_runs(
     skipped: list[Skipped],
     options: ReadOptions,
 ) -> SideInputs:
-    """Read the folders of one side, each with the files of one run.
+    """Read the folders of one side, each with the files of one run, numbers by value.
 
-    They are sorted by name, numbers by value. A folder within a run holds one unit of
-    work, such as a benchmark in its own process.
+    A folder within a run holds one unit of work, such as a benchmark.
     """
     inputs: list[Input] = []
     run = 0
@@ -252,18 +250,12 @@ def _unusable(folder: str, skipped: Sequence[Skipped]) -> str:
 
 
 def is_pgo(name: str) -> bool:
-    """Return whether a file's name is that of a profile for ``go build -pgo``.
-
-    Such a profile is an input of a build, not a capture of it.
-    """
+    """Return whether a file is named as a profile for ``go build -pgo``: an input."""
     return name.endswith(".pgo")
 
 
 def _foreign(path: Path, name: str) -> str:
-    """Return why a folder's entry is not opened, "" if it is.
-
-    Raises OSError if its type cannot be determined.
-    """
+    """Return why a folder's entry is not opened, "" if it is; raises OSError."""
     if path.name.startswith("."):
         return f"{name}: hidden; name it to read it"
     if is_pgo(path.name):

@@ -1,7 +1,4 @@
-"""Shorten the names of inputs so that they do not reveal a machine or server.
-
-Also removes secrets from recorded command lines.
-"""
+"""Names of inputs that do not reveal a machine, and commands without secrets."""
 
 from __future__ import annotations
 
@@ -33,8 +30,7 @@ _FLAGS = re.compile(
 def without_places(side: SideInputs) -> SideInputs:
     """Return a side whose inputs are named by the last part of their path or URL.
 
-    Equal names are numbered: ``cpu.pb.gz``, ``cpu.pb.gz (2)``. Saved copies are left
-    out.
+    Equal names are numbered: ``cpu.pb.gz``, ``cpu.pb.gz (2)``.
     """
     counts: dict[str, int] = {}
     names: dict[str, str] = {}
@@ -107,7 +103,6 @@ def _without_place(entry: Skipped) -> str:
 
 
 def _last_part(path: str) -> str:
-    """Return the last part of a path, or of a URL's path."""
     url = _URL.match(path)
     parts = re.split(r"[/\\]", url[1] if url else path)
     return next(filter(None, reversed(parts)), _NAMELESS if url else path)

@@ -89,5 +89,4 @@ def _suffix(data: bytes) -> str:
 
 
 def _word(text: str) -> str:
-    """Return `text` as one component of a file name."""
     return re.sub(r"[^A-Za-z0-9_-]+", "_", text).strip("_")[:60] or "data"

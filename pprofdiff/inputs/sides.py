@@ -32,10 +32,10 @@ _NAMED = 5
 
 
 class Loaded(Struct, frozen=True, eq=False):
-    """Two sides as read.
+    """Two sides as read, `base` None without arguments.
 
-    `base` is None if it has no arguments. `notes` name files of unsupported kinds, one
-    line per side; `unread` has a line for each damaged or unreadable file in a folder.
+    `notes` name files of unsupported kinds, one line per side; `unread` has a line for
+    each damaged or unreadable file in a folder.
     """
 
     base: Side | None
@@ -60,9 +60,8 @@ def load_sides(
     """Read and decode the arguments of both sides; `base` may be empty.
 
     Arguments are those of `read_sides`. Inputs of other `kinds` are recognised but not
-    decoded. A file in a folder that is damaged or cannot be read is left out and listed
-    in `Loaded.unread`. Raises what `read_sides` raises, and FormatError if an input
-    given directly is damaged, or no input of a side is intact.
+    decoded. Raises what `read_sides` raises, and FormatError if an input given directly
+    is damaged, or no input of a side is intact.
     """
     if base:
         named = read_sides(base, new, options)
@@ -128,10 +127,8 @@ def decoded(
 ) -> Decoded:
     """Return the side made of the inputs; `word` labels it unless they do.
 
-    With `turns`, large inputs of both sides are decoded in turn.
-
-    Raises FormatError for an input that is damaged or decompresses to more than
-    `options.max_size` bytes, unless it is in a folder with intact files.
+    With `turns`, large inputs of both sides are decoded in turn. Raises FormatError for
+    an input that is damaged or too large, unless it is in a folder with intact files.
     """
     label = named.label or word
     lost = [entry for entry in named.skipped if entry.unread]
@@ -176,10 +173,7 @@ def _settings(captures: Sequence[Capture[Any]]) -> Mapping[str, str]:
 
 
 class _Turns:
-    """Decodes large inputs one at a time and condenses them to save memory.
-
-    Applies if `ReadOptions.condense` is set.
-    """
+    """Decodes large inputs one at a time, condensed if `ReadOptions` say so."""
 
     def __init__(self, options: ReadOptions) -> None:
         self._options = options
@@ -202,7 +196,6 @@ def _large(one: Input) -> bool:
 
 
 def _content(one: Input, options: ReadOptions) -> Any:  # noqa: ANN401 - see `kinds`
-    """Return the decoded input."""
     kind = KINDS[one.kind]
     if kind.is_text:
         return one.scanned

@@ -28,9 +28,8 @@ def without_paths(side: Side) -> Side:
     """Return the side with files named as ``go build -trimpath`` names them.
 
     A source file becomes its function's package and its base name,
-    ``net/http/server.go``; a binary becomes its base name. Paths that are not local
-    stay. A profile's comments and documentation URL are removed. Names of inputs stay:
-    `redaction` has replaced them.
+    ``net/http/server.go``; a binary becomes its base name. A profile's comments and
+    documentation URL are removed. Names of inputs stay: `redaction` replaced them.
     """
     return replace(side, captures=tuple(map(_anonymous, side.captures)))
 
@@ -123,7 +122,6 @@ def benchmarks_without_paths(benchmarks: Benchmarks) -> Benchmarks:
 
 
 def _last_part(path: str) -> str:
-    """Return the last component of a path."""
     return _SEPARATOR.split(path.rstrip("/\\"))[-1]
 
 

@@ -28,8 +28,8 @@ def looks_encoded(start: bytes, *, whole: bool) -> bool:
     """Return whether `start` begins (`whole`: is) an encoded Profile.
 
     Every top-level field must have its wire type, the value types must parse, and the
-    string table must begin with the empty string. A profile always shows a sample type
-    or a string, unless it is longer than the part examined.
+    string table must begin with the empty string. A profile shows a sample type or a
+    string, unless it is longer than the part examined.
     """
     whole = whole and len(start) <= _WALKED
     start = start[:_WALKED]

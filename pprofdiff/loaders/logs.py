@@ -21,8 +21,7 @@ class _Scanner(Protocol):
 class LogReader:
     """Reads a log in pieces cut anywhere and feeds the scanners whole lines.
 
-    Blocks are 4 to 8 MiB; a longer line is split at 8 MiB. The result does not depend
-    on where the pieces are cut. Memory: two blocks plus the results.
+    Blocks are 4 to 8 MiB; a longer line is split at 8 MiB.
     """
 
     def __init__(self) -> None:

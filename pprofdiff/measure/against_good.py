@@ -1,7 +1,6 @@
 """Measure commits, one at a time, in turns with the good end of a search.
 
-A machine that is busier for a while slows both alike, so readings of different commits
-can be compared, whenever they were taken.
+A machine that is busier for a while slows both alike.
 """
 
 from __future__ import annotations
@@ -31,8 +30,7 @@ _ORDERS, _ORDERS_OF_ROUND = 10_000, 100
 class AgainstGood:
     """Builds commits and measures them in turns with `good`.
 
-    `profile_s` is the length of a profiled run, if `figures` need profiles. `doing` and
-    `warn` report progress and warnings.
+    `profile_s` is the length of a profiled run, if `figures` need profiles.
     """
 
     def __init__(

@@ -38,9 +38,8 @@ class Question(NamedTuple):
 
     `ends` are refs, the good one first; `words` are what `Bisection.question` has.
     `rounds` is the most that one commit is measured, `seconds` how long the search may
-    take, None for any time. `profile_s` is the length of a profiled run. `state` is the
-    folder that keeps builds and runs of one search, "" for none. `go_words` are what
-    `asked` was parsed from.
+    take. `state` is the folder that keeps builds and runs of one search. `go_words` are
+    what `asked` was parsed from.
     """
 
     ends: tuple[str, str]
@@ -75,10 +74,7 @@ class Watcher(NamedTuple):
 
 
 class Bisected(NamedTuple):
-    """What was found; `built` returns the builds of two commits, given by id.
-
-    They are of what was `asked` in the end.
-    """
+    """What was found; `built` returns the builds of two commits, given by id."""
 
     found: Bisection
     asked: GoTest
@@ -91,17 +87,10 @@ def bisected(
 ) -> Iterator[Bisected]:
     """Search, and yield what was found; temporary files are removed at the end.
 
-    Raises
-    ------
-    UsageError
-        There is no repository, ref, Go or benchmark, or no commit between the ends; or
-        the folder is that of another search.
-    MeasureError
-        An end does not compile, or its benchmarks fail.
-    FetchError
-        The folder cannot be written to.
-    KeyboardInterrupt
-        The user interrupted before the ends were compared.
+    Raises UsageError without repository, ref, Go, benchmark or commits between the
+    ends, or for the folder of another search; MeasureError if an end does not compile
+    or run; FetchError if the folder cannot be written to; KeyboardInterrupt if the ends
+    are not compared yet.
     """
     repository = Repository("", "bisect")
     commits = history(
@@ -206,7 +195,6 @@ class _Run:
             return "interrupted"
 
     def _next(self, wanted: list[dict[int, float]]) -> int | None:
-        """Return the commit to measure next."""
         built = {0, *self._measured()}
         if len(built) >= self._most:
             wanted = [{c: g for c, g in one.items() if c in built} for one in wanted]

@@ -1,8 +1,7 @@
 """Remove the test harness from the profiles of one benchmark's process.
 
 ``go test`` forces a GC before each benchmark, reads memory statistics when a timer
-stops, writes profiles and initialises packages. None of this is the program's work
-(testing/benchmark.go).
+stops, writes profiles and initialises packages (testing/benchmark.go).
 """
 
 from __future__ import annotations
@@ -43,8 +42,7 @@ def keep_operations(path: str, operations: Operations) -> float:
 def keep_allocations(path: str, fewer: str, operations: Operations) -> None:
     """Rewrite an allocs profile as its difference to a run of fewer operations.
 
-    `operations` are those it has more than `fewer`. Start-up and benchmark set-up are
-    in both and cancel out.
+    Start-up and benchmark set-up are in both and cancel out; `operations` are left.
     """
     more, less = (_without_harness(_read(one), operations) for one in (path, fewer))
     rest = subtract(more, less, label=False)

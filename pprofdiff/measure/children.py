@@ -70,10 +70,7 @@ def _popen(
 
 @contextmanager
 def signals_later() -> Iterator[None]:
-    """Defer signals to the end of the block, when a starting process is known.
-
-    In a thread this does nothing, as threads handle no signals.
-    """
+    """Defer signals to the end of the block, when a starting process is known."""
     caught: list[tuple[int, FrameType | None]] = []
     handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
     with suppress(ValueError):
@@ -95,9 +92,8 @@ def signals_later() -> Iterator[None]:
 class Ended(NamedTuple):
     """How a process ended, and its resource usage, children included.
 
-    `status` is the exit status, negative for a signal. `cpu_s` is user and system time
-    in seconds; `preempted` is the number of involuntary context switches. Both are None
-    where the system has no ``wait4``.
+    `status` is negative for a signal. `cpu_s` is user and system time; `preempted` is
+    the number of involuntary context switches. Both are None without ``wait4``.
     """
 
     status: int
@@ -136,7 +132,6 @@ def has_ended(process: subprocess.Popen[bytes]) -> bool:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and its group."""
     # The pid of a reaped process may have been reused.
     if process.returncode is None:
         _end_group(process)
@@ -144,7 +139,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process that was not reaped, and its group."""
     if hasattr(os, "killpg"):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

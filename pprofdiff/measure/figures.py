@@ -25,10 +25,7 @@ _TIMED: tuple[KindId, ...] = ("benchmark",)
 
 
 class Figures(Protocol):
-    """What a search follows; `profiled` says whether that needs profiles.
-
-    Figures are found at the ends; their names then select them at other commits.
-    """
+    """What a search follows: figures that the ends have, selected by their names."""
 
     profiled: bool
 
@@ -102,7 +99,6 @@ class BenchmarkFigures:
         return {_text(key): ratios[key] for key in self._chosen}
 
     def _contrary(self, ratio: Ratio) -> bool:
-        """Return whether a ratio is known to change the other way."""
         return ratio.sure and (ratio.ratio > 1) == self._faster
 
     def at(self, out: str) -> dict[str, Ratio]:
@@ -162,7 +158,6 @@ class BenchmarkFigures:
 
 
 def _clear(ratio: Ratio) -> float:
-    """Return how many deviations a ratio is from 1."""
     return abs(log(ratio.ratio)) / ratio.sigma
 
 

@@ -90,10 +90,9 @@ def go(tree: Tree, words: Sequence[str], failure: str) -> bytes:
 
 
 def compiled(tree: Tree, words: Sequence[str]) -> None:
-    """Run a compiling go command; MeasureError then names the toolchain.
+    """Run a compiling go command; raises MeasureError.
 
-    If go.mod asks for an older release than the one in use, the message suggests that
-    release: the source may use what a later one rejects.
+    Its message suggests the release of go.mod if older: the source may need that.
     """
     try:
         go(tree, words, "does not compile")
@@ -114,7 +113,7 @@ def _older(asked: str, used: str) -> str:
     """Return the last patch of the minor release that go.mod asks for.
 
     "" if it is not older than the one in use, or older than 1.16, which `measure` is
-    not tested with. Releases before 1.21 have no .0 patch: their first is ``go1.20``.
+    not tested with.
     """
     want, have = _MINOR.match(asked), _MINOR.match(used.removeprefix("go"))
     if want is None or have is None or int(want[1]) >= int(have[1]):
@@ -170,7 +169,7 @@ class Link(NamedTuple):
 def linked(asked: GoTest, wanted: Sequence[Link], flags: str) -> None:
     """Relink compiled packages with additional linker flags, all in parallel.
 
-    The user's -ldflags stay in effect. Raises MeasureError if a link fails.
+    Raises MeasureError if a link fails.
     """
     last = next((word for word in reversed(asked.build) if _LDFLAGS.match(word)), "")
     own = f"-ldflags={_LDFLAGS.sub('', last)} {flags}"

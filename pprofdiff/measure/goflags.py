@@ -48,7 +48,7 @@ class GoTest(NamedTuple):
     `build` are compiler flags, `test` flags of the test binary, spelt ``-test.``;
     `arguments` is what follows ``-args``, `pattern` selects benchmarks. `iterations`
     and `seconds` come from ``-benchtime``, None if not given there; `cpus` are the
-    GOMAXPROCS values of ``-cpu``, without duplicates.
+    distinct values of ``-cpu``.
     """
 
     build: tuple[str, ...] = ()
@@ -62,10 +62,7 @@ class GoTest(NamedTuple):
 
 
 def go_test(words: list[str]) -> GoTest:
-    """Parse arguments of ``go test``; raises UsageError for unsupported ones.
-
-    Packages and flags may be mixed in any order; ``-args`` ends both.
-    """
+    """Parse arguments of ``go test``; raises UsageError for unsupported ones."""
     words = list(words)
     build: list[str] = []
     test: list[str] = []
@@ -118,7 +115,6 @@ def _refuse(name: str, word: str) -> None:
 
 
 def _cpus(value: str) -> tuple[int, ...]:
-    """Return the numbers in a list such as ``1,2,4``, without duplicates."""
     numbers = [part.strip() for part in value.split(",") if part.strip()]
     if not all(re.fullmatch(r"0*[1-9]\d{0,5}", number) for number in numbers):
         raise UsageError(

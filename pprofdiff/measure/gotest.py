@@ -88,8 +88,8 @@ class GoBenchmarks:
     def traceable(self) -> bool:
         """Return whether there is exactly one benchmark and it is not a sub-benchmark.
 
-        A trace covers one process, and a parent's goroutine that calls ``b.Run`` waits
-        for its sub-benchmarks, which looks the same as waits of the code under test.
+        A parent's goroutine that calls ``b.Run`` waits for its sub-benchmarks, which
+        looks the same as waits of the code under test.
         """
         return len(self.plans) == 1 and "/" not in next(iter(self.plans)).name
 
@@ -102,9 +102,9 @@ class GoBenchmarks:
     def round(self, folders: Mapping[SideName, str]) -> Started:
         """Run a round; write ``bench.txt`` and a folder per benchmark.
 
-        ``bench.txt`` has one line per turn, with the CPU time the kernel counted. A
-        benchmark's folder has ``cpu.pb.gz`` and ``gctrace.log`` of one process; in the
-        first round also ``allocs.pb.gz``, which samples every allocation.
+        ``bench.txt`` has one line per turn. A benchmark's folder has ``cpu.pb.gz`` and
+        ``gctrace.log`` of one process; in the first round also ``allocs.pb.gz``, which
+        samples every allocation.
         """
         began = self.timed_round(folders)
         sides = order(next(self._number))
@@ -208,7 +208,6 @@ class GoBenchmarks:
         }
 
     def _heading(self) -> bytes:
-        """Return the first line of a bench.txt measured in turns."""
         alike = f", {self._alike} a layout" if self._layouts.vary else ""
         return f"{_IN_TURNS}{alike}".encode()
 
@@ -233,8 +232,7 @@ class GoBenchmarks:
     def _start_up(self, side: SideName, leaf: Leaf) -> None:
         """Measure the CPU time of a process that runs the fewest operations.
 
-        It has the same start-up and set-up. Measured between turns, it drifts as they
-        do.
+        Measured between turns, start-up drifts as they do.
         """
         iterations = self.plans[leaf].timed.of(side)
         if iterations > 1:
@@ -265,9 +263,9 @@ class GoBenchmarks:
         return [*header, *results]
 
     def _cpu_per_op(self, side: SideName, leaf: Leaf, ended: Ended) -> float | None:
-        """Return CPU ns per op without start-up.
+        """Return CPU ns per op without start-up, 0 if that took all of it.
 
-        None if the system does not count CPU time, 0 if start-up took all of it.
+        None if the system does not count CPU time.
         """
         iterations = self.plans[leaf].timed.of(side)
         if ended.cpu_s is None:
@@ -324,7 +322,6 @@ def _named(leaf: Leaf, count: int) -> Operations:
 
 
 def _package(lines: Sequence[bytes]) -> bytes:
-    """Return the last ``pkg:`` line."""
     return next((line for line in reversed(lines) if line.startswith(b"pkg: ")), b"")
 
 

@@ -55,10 +55,7 @@ def history(
 
 
 def contained(commits: Sequence[Revision]) -> Bools:
-    """Return which commits each commit contains, as `posterior` takes it.
-
-    Commits come after their parents; the first one is the good end.
-    """
+    """Return which commits each commit contains, as `posterior` takes it."""
     number = {commit.id: i for i, commit in enumerate(commits)}
     found = np.zeros((len(commits), len(commits)), np.bool_)
     for i, commit in enumerate(commits[1:], 1):
@@ -73,8 +70,7 @@ def contained(commits: Sequence[Revision]) -> Bools:
 def aside(commits: Sequence[Revision]) -> set[int]:
     """Return the commits that do not contain the good end, but are merged after it.
 
-    They lack what the good end has since the branches parted, and so cannot be compared
-    with it; what they change shows where they are merged.
+    They cannot be compared with it; what they change shows where they are merged.
     """
     after = {commits[0].id}
     for commit in commits[1:]:

@@ -15,8 +15,7 @@ from pprofdiff.measure.gobuild import Binary, Tree, test_binaries
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.sides import Checkout, checked_out
 
-# A commit's id in paths: as long for all, so that a path embedded in a binary shifts
-# nothing.
+# As long for all, so that a path embedded in a binary shifts nothing.
 _ID = 12
 _BUILT = "built.json"
 
@@ -28,10 +27,7 @@ class Built(NamedTuple):
     binaries: Mapping[str, Binary]
 
     def linked_to(self, folder: str) -> Built:
-        """Return the build with its binaries in another folder.
-
-        What links them again writes next to them.
-        """
+        """Return the build with its binaries in another folder, to be linked again."""
         os.makedirs(folder)
         moved = {}
         for package, binary in self.binaries.items():

@@ -1,9 +1,8 @@
 """Relink test binaries again and again, each time with another function order.
 
 Code layout changes speed (Mytkowicz et al. 2009), and any source change alters the
-layout: two builds with one layout each differ by more than their sources do. Over many
-layouts this becomes noise that the spread shows. Since Go 1.22 cmd/link shuffles
-functions by a seed, ``-randlayout``.
+layout. Over many layouts this becomes noise that the spread shows. Since Go 1.22
+cmd/link shuffles functions by a seed, ``-randlayout``.
 """
 
 from __future__ import annotations
@@ -25,10 +24,7 @@ _SECONDS = 3.0
 
 
 class Layouts:
-    """Both sides' test binaries, in the current function order.
-
-    Orders are numbered, the one after `first` comes first.
-    """
+    """Both sides' test binaries, in the current function order."""
 
     def __init__(
         self,
@@ -53,10 +49,7 @@ class Layouts:
         return self._binaries[side][package]
 
     def change(self) -> None:
-        """Relink with another function order, the same seed for both sides.
-
-        If a side cannot be relinked, its current order stays.
-        """
+        """Relink with another function order, one seed for both sides, if possible."""
         if not self.vary:
             return
         self._seed += 1

@@ -57,10 +57,7 @@ class Pilot(NamedTuple):
 def pilots(
     asked: GoTest, tree: Tree, binaries: Iterable[Binary], seconds: float
 ) -> dict[Leaf, Pilot]:
-    """Run all benchmarks of a side once, briefly; return each leaf's results.
-
-    Raises MeasureError if one fails.
-    """
+    """Run all benchmarks of a side once, briefly; raises MeasureError if one fails."""
     short = max(_SHORTEST_S, min(_PILOT_S, seconds / 4))
     time = "1x" if asked.iterations is not None else f"{short:g}s"
     found: dict[Leaf, Pilot] = {}

@@ -1,10 +1,9 @@
 """Adopt processes that measured programs leave behind, and kill them (Linux).
 
 While a program runs, this process is a child subreaper (prctl(2),
-PR_SET_CHILD_SUBREAPER): a descendant whose parent exits becomes its child, whatever its
-session, process group and environment. Other children are never touched: those that
-existed before, and those in this process's own session, which a program, running in its
-own session, cannot rejoin.
+PR_SET_CHILD_SUBREAPER): a descendant whose parent exits becomes its child. Other
+children are never touched: those that existed before, and those in this process's own
+session, which a program, running in its own session, cannot rejoin.
 """
 
 from __future__ import annotations
@@ -39,8 +38,7 @@ def adopted() -> Iterator[None]:
     """Adopt orphans of programs run in the block; kill them when the last one ends.
 
     While several programs run, an orphan's origin is unknown, and a server's children
-    must not die with its load generator. As process 1, and without prctl, nothing is
-    killed.
+    must not die with its load generator. As process 1, nothing is killed.
     """
     if not _RUNNING.programs:
         _RUNNING.others = set(_strangers())

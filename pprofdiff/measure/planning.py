@@ -49,12 +49,11 @@ def planned(
     warn: Callable[[str], None],
     wanted: Callable[[Leaf], bool] = lambda _: True,
 ) -> GoBenchmarks:
-    """Return the benchmarks that both sides have, with their iterations.
+    """Return the benchmarks that both sides have and are `wanted`, with iterations.
 
     A short pilot on each side measures the time per op. On the slower side, a timed
     turn takes about 0.1 s and a profiled run `seconds`, for all benchmarks together.
-    Benchmarks that are not `wanted` are left out. Raises UsageError if no benchmark
-    matches, MeasureError if one fails.
+    Raises UsageError if no benchmark matches, MeasureError if one fails.
     """
     asked, trees, binaries = layouts.asked, layouts.trees, layouts.built
 
@@ -64,8 +63,7 @@ def planned(
 
     found = {side: piloted(side) for side in trees}
     if any_unlike(found):
-        # Other programs only add time, so the shorter of two pilots is closer to the
-        # truth.
+        # Other programs only add time: the shorter of two pilots is truer.
         found = {side: shorter(own, piloted(side)) for side, own in found.items()}
     base, new = found["base"], found["new"]
     common = [leaf for leaf in base if leaf in new]
@@ -103,10 +101,7 @@ def planned(
 
 
 class _Turn(NamedTuple):
-    """Seconds that one benchmark of a side runs in a turn, and turns per round.
-
-    `alike` is the number of turns per layout.
-    """
+    """Seconds that a benchmark of a side runs in a turn, turns per round and layout."""
 
     seconds: float
     number: int
@@ -150,7 +145,6 @@ def _plans(
     seconds: float,
     turn: _Turn,
 ) -> dict[Leaf, Plan]:
-    """Return how many iterations each benchmark runs."""
     times = asked.iterations
     if times is not None:
         same = Counts(times, times)
@@ -206,7 +200,6 @@ def _warn_of_rewritten(
 
 
 def _few(names: Sequence[str]) -> str:
-    """Return the first few names, and how many more there are."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(printable(name) for name in names[:_NAMED]) + more
 

@@ -44,8 +44,7 @@ class Processes:
     ) -> tuple[bytes, Ended]:
         """Run one benchmark; return its output and how the process ended.
 
-        `gctrace` is the file for GC traces, "" for none. Raises MeasureError if the
-        benchmark fails or runs no operations.
+        Raises MeasureError if the benchmark fails or runs no operations.
         """
         tree, binary = self._trees[side], self.layouts.of(side, leaf.package)
         words = [

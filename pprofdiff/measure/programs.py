@@ -173,7 +173,6 @@ class Commands:
 
 
 def _keep_if_asked(path: str) -> None:
-    """Remove a file that is not readable evidence."""
     try:
         read([path])
     except PprofDiffError:
@@ -181,9 +180,9 @@ def _keep_if_asked(path: str) -> None:
 
 
 class UnderLoad(NamedTuple):
-    """How to profile a server: for `seconds`, while the command `load` sends requests.
+    """How to profile a server for `seconds`, while the command `load` sends requests.
 
-    `url` is the server's ``/debug/pprof``; `load` is a list of words.
+    `url` is the server's ``/debug/pprof``.
     """
 
     url: str
@@ -291,7 +290,6 @@ class Served(Commands):
 
     @contextmanager
     def _loaded(self, side: SideName, folder: str) -> Iterator[None]:
-        """Run the load, and wait for its end."""
         program = self._program(side, self._load, folder)
         path = os.path.join(folder, "load.txt")
         with ExitStack() as stack:
@@ -304,7 +302,6 @@ class Served(Commands):
         _keep_if_asked(path)
 
     def _refused(self) -> str:
-        """Return why the URL does not answer, "" if it does."""
         options = ReadOptions(timeout=_END_S)
         request = request_for(f"{self._url}/", options)
         try:

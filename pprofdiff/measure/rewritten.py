@@ -1,7 +1,4 @@
-"""Find benchmarks whose code in test files differs between the sides.
-
-They may do other work.
-"""
+"""Find benchmarks whose code in test files differs between the sides."""
 
 from __future__ import annotations
 
@@ -21,9 +18,8 @@ _Code = dict[str, str]
 def rewritten(base: str, new: str, names: Iterable[str]) -> list[str]:
     """Return which benchmarks, or helpers in test files, differ between two folders.
 
-    A folder is that of a package; comments and spaces do not count. A helper is named
-    with the first benchmark that calls it, directly or not. A benchmark that a side
-    lacks is left out.
+    Comments and spaces do not count. A helper is named with the first benchmark that
+    calls it, directly or not. A benchmark that a side lacks is left out.
     """
     before, after = _declared(base), _declared(new)
     found: dict[str, str] = {}

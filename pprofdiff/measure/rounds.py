@@ -25,10 +25,7 @@ Judge = Callable[[], "Outcome"]
 
 
 class Limits(NamedTuple):
-    """The maximum number of rounds, and the seconds after which no round starts.
-
-    If `seconds` is None, the workload decides.
-    """
+    """The most rounds, and the seconds after which none starts, None for a default."""
 
     rounds: int = 10
     seconds: float | None = None
@@ -101,10 +98,7 @@ def take_turns(
 def one_round(
     run: Callable[[Mapping[SideName, str]], Started], out: str, number: int
 ) -> Round:
-    """Run both sides, for the `number`-th time from 0; a failure leaves no files.
-
-    `run` is `Workload.round`, or another method that takes such folders.
-    """
+    """Run both sides, for the `number`-th time from 0; a failure leaves no files."""
     folders = {side: os.path.join(out, side, str(number + 1)) for side in SIDES}
     try:
         with _naming(out):

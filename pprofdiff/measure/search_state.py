@@ -16,8 +16,7 @@ from pprofdiff.units import printable
 
 _SCHEMA = "pprofdiff-bisect/1"
 _NAME, _WORK = "bisect.json", "work"
-# As much of a commit's id as names its folders; one length for all, so that a path
-# embedded in a binary shifts nothing.
+# As long for all, so that a path embedded in a binary shifts nothing.
 _ID = 12
 
 
@@ -80,8 +79,8 @@ class SearchState:
 def search_state(folder: str, about: Sequence[str]) -> Iterator[SearchState]:
     """Yield the state in a folder, a temporary one for ""; files of work are removed.
 
-    `about` says what is searched. Raises UsageError if the folder is not empty and
-    holds another search, FetchError if it cannot be written to.
+    Raises UsageError if the folder holds something else than the search `about`,
+    FetchError if it cannot be written to.
     """
     with _folder(folder) as place:
         try:

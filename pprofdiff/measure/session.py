@@ -76,10 +76,7 @@ class Request(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What was measured: a folder with ``base``, ``new`` and ``measure.json``.
-
-    `kept` says whether it stays. `sources` has the source text of both sides.
-    """
+    """A folder with ``base``, ``new`` and ``measure.json``; both sides' sources."""
 
     out: str
     kept: bool
@@ -103,10 +100,9 @@ def measured(
     the outcome of the captures in a folder so far, given both sides' sources. If both
     commits are `built`, they are not built again.
 
-    Raises UsageError: there is no repository, ref, Go or benchmark; or `keep` is not
-    empty. Raises MeasureError: a side does not compile, or what it runs fails. Raises
-    FetchError: a folder cannot be written to. Raises KeyboardInterrupt: the user
-    interrupted before the first round was complete.
+    Raises UsageError without repository, ref, Go or benchmark, or if `keep` is not
+    empty; MeasureError if a side does not compile or run; FetchError if a folder cannot
+    be written to; KeyboardInterrupt before the first round is complete.
     """
     start = time.monotonic()
     variables = environment()
@@ -176,7 +172,6 @@ def _written_out(
     variables: Mapping[str, str],
     notes: Notes,
 ) -> dict[SideName, Tree]:
-    """Write each side's files to its own folder."""
     here = workspace_here(variables)
     trees: dict[SideName, Tree] = {}
     for side in sides:
@@ -250,7 +245,6 @@ def _nothing_left(out: str) -> Iterator[None]:
 def _benchmarks(
     request: Request, trees: dict[SideName, Tree], root: str, notes: Notes
 ) -> Workload:
-    """Build both sides' test binaries and fix the benchmarks' iterations."""
     binaries = {}
     for side, tree in trees.items():
         notes.listener.doing(f"building {tree.checkout.label}")
@@ -265,7 +259,6 @@ def _planned(
     binaries: Mapping[SideName, Mapping[str, Binary]],
     notes: Notes,
 ) -> Workload:
-    """Fix the benchmarks' iterations."""
     notes.listener.doing("finding out how long the benchmarks take")
     layouts = Layouts(request.asked, trees, binaries)
     return planned(layouts, request.seconds, notes.warn)
@@ -274,7 +267,6 @@ def _planned(
 def _commands(
     request: Request, trees: dict[SideName, Tree], root: str, notes: Notes
 ) -> Workload:
-    """Build both sides' programs."""
     folders: dict[SideName, str] = {}
     for side, tree in trees.items():
         notes.listener.doing(f"building {tree.checkout.label}")
@@ -302,7 +294,6 @@ def _apart(out: str, side: SideName) -> str:
 def _traced(
     workload: Workload, folders: Mapping[SideName, str], listener: Listener
 ) -> None:
-    """Run each side once more, with a trace."""
     listener.doing("tracing")
     for side, folder in folders.items():
         os.makedirs(folder)

@@ -59,8 +59,7 @@ def checkouts(
     """Return both sides and warnings about them.
 
     If `new` is "", it is the work tree; if `base` is "", it is the merge base with the
-    default branch. Raises UsageError for an unknown ref, or if nothing differs and
-    `base` was not given.
+    default branch. Raises UsageError for an unknown ref, or if nothing differs.
     """
     repository.top()
     changed = repository.changed()
@@ -184,10 +183,7 @@ def _copied(
 
 
 def _through_link(top: str, folder: str, known: dict[str, bool]) -> bool:
-    """Return whether a folder of the work tree is, or lies behind, a symbolic link.
-
-    `known` caches earlier answers.
-    """
+    """Return whether a folder of the work tree is, or lies behind, a symbolic link."""
     if folder not in known:
         known[folder] = _through_link(top, os.path.dirname(folder), known) or (
             os.path.islink(os.path.join(top, folder))

@@ -11,8 +11,7 @@ FEWEST_ROUNDS = 5
 def sure(outcome: Outcome) -> bool:
     """Return whether the verdict holds at the stricter level of an interim look.
 
-    Testing after every round and stopping at the first significant verdict would cause
-    several times as many false alarms.
+    Testing after every round would cause several times as many false alarms.
     """
     first = outcome.headline
     decided = first is not None and outcome.verdict != "unknown"
@@ -29,10 +28,9 @@ def unexplained(outcome: Outcome) -> bool:
 
 
 def to_trace(outcome: Outcome) -> tuple[str, ...]:
-    """Return which of several benchmarks are worth tracing.
+    """Return which of several benchmarks are worth tracing, each once.
 
-    Sub-benchmarks are left out, as their parents wait for them. A benchmark run with
-    several GOMAXPROCS values is listed once.
+    Sub-benchmarks are left out, as their parents wait for them.
     """
     keys = (unit.key for unit in outcome.units if unit.off_cpu)
     names = (key[0] for key in keys if key is not None)

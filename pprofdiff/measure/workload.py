@@ -15,9 +15,9 @@ class Workload(Protocol):
     """Runs both sides, as often as requested."""
 
     def seconds(self, spent: float) -> float:
-        """Return how many seconds rounds may take if the user does not say.
+        """Return the seconds that rounds may take by default.
 
-        `spent` is the number of seconds since the command started, mostly for building.
+        `spent` is the number of seconds since the command started.
         """
 
     @property
@@ -31,8 +31,8 @@ class Workload(Protocol):
     def round(self, folders: Mapping[SideName, str]) -> Started:
         """Run both sides in turns; write each side's captures to its empty folder.
 
-        Folders are absolute paths, as programs run elsewhere. `turns.order` says which
-        side goes first. Raises MeasureError if a side fails.
+        Folders are absolute paths, as programs run elsewhere. Raises MeasureError if a
+        side fails.
         """
 
     def trace(self, side: SideName, folder: str) -> None:

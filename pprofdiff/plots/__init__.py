@@ -3,11 +3,8 @@
 Every plot takes a comparison, the Axes to draw on (``None`` for ``plt.gca()``) and a
 `theme` for a ``light`` or ``dark`` background, and returns the Axes; `heaps_of` takes a
 figure, for two Axes. ``**kwargs`` go to the Axes method that draws the values. Nothing
-is shown or saved, and no global settings change. `svg` and `image` render drawings to
-files, `picture` renders a whole comparison. The module of ``plot`` has
+is shown or saved, and no global settings change. The module of ``plot`` has
 ``plot_in_words``, a sentence that says what it shows.
-
-matplotlib is imported on first use, so importing this package is cheap.
 """
 
 from __future__ import annotations
@@ -76,5 +73,4 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
 
 
 def __dir__() -> list[str]:
-    """Return the public names."""
     return __all__

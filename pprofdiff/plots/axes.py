@@ -70,9 +70,7 @@ def themed(
 ) -> Axes:
     """Return Axes in a theme's colours: a bottom line, a faint grid, no tick marks.
 
-    `grid` is the axis, if any, whose ticks have grid lines. Without `ax`, these are
-    pyplot's current Axes, and their figure gets the theme's
-    background too.
+    Without `ax`, these are pyplot's current Axes, and their figure is themed too.
     """
     if ax is None:
         from matplotlib import pyplot as plt
@@ -117,10 +115,7 @@ def points_wide(ax: Axes) -> float:
 
 
 def add_title(ax: Axes, title: str, theme: Theme) -> None:
-    """Write a title above the plot, and above its legend if there is one.
-
-    It is wrapped to the width of the figure.
-    """
+    """Write a title above the plot and its legend, wrapped to the figure's width."""
     pad = 6.0 + 14.0 * legend_rows(ax)
     shade = colour("text", theme)
     letters = max(int(_OF_FIGURE * points_wide(ax) / _TITLE_LETTER), 20)
@@ -193,10 +188,7 @@ def artist_style(
     given: Mapping[str, Any],
     artist: Literal["line", "bar"] = "line",
 ) -> dict[str, Any]:
-    """Return default properties of an artist, overridden by the caller's.
-
-    Aliases that matplotlib knows, such as ``lw``, are expanded.
-    """
+    """Return default properties of an artist, overridden by the caller's."""
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
     from matplotlib.patches import Rectangle

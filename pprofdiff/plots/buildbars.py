@@ -78,9 +78,8 @@ def builds(
 ) -> Axes:
     """Draw one bar per build, stacked by group of runtime costs.
 
-    Profiles without groups have bars in one colour. Group names are next to the last
-    bar, in its order. x counts builds; y is the scaled value, in the unit given in the
-    title; `kwargs` go to `Axes.bar`.
+    Profiles without groups have bars in one colour. x counts builds; y is the scaled
+    value, in the unit given in the title; `kwargs` go to `Axes.bar`.
     """
     ax = themed(ax, theme)
     groups, scale = _groups(many, theme), scale_of_builds(many)
@@ -99,10 +98,7 @@ def stack_bars(
     theme: Theme,
     given: dict[str, Any],
 ) -> None:
-    """Draw one bar per name: the parts on each other, their names next to the last.
-
-    `given` goes to `Axes.bar`; x counts bars, y is the value, with marks in `scale`.
-    """
+    """Draw one bar per name: the parts on each other, their names next to the last."""
     places = np.arange(len(names), dtype=np.float64)
     below = np.zeros(len(places))
     edge = colour("background", theme)
@@ -146,7 +142,6 @@ def _groups(many: Many, theme: Theme) -> list[Stacked]:
 
 
 def _add_names(ax: Axes, groups: Sequence[Stacked], top: float, theme: Theme) -> None:
-    """Name the groups to the right of the last bar, without overlap."""
     if len(groups) < 2:
         return
     middles, low = [], 0.0

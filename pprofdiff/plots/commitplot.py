@@ -43,8 +43,7 @@ def commits(
     """Draw a figure's change at each measured commit, with 95% intervals.
 
     x is the position in the history, y the change from the good end in percent. A step
-    that was found has a dashed line before its commit and the commit's id; levels
-    between steps are thick lines.
+    that was found has a dashed line before its commit, and levels are thick lines.
     """
     ax = themed(ax, theme)
     places = [0, *(point.commit for point in curve.points)]
@@ -70,8 +69,7 @@ def _limits(
 ) -> tuple[float, float]:
     """Return limits of y with all points, and the intervals that are not far wider.
 
-    An interval of one round may be 100 times as wide as those of others; it leaves the
-    Axes.
+    An interval of one round may be 100 times as wide as those of others.
     """
     low, high = min(middle), max(middle)
     beyond = max(high - low, 2 * float(np.median([*below[1:], *above[1:]] or [0.0])))

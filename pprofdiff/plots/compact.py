@@ -2,9 +2,7 @@
 
 A page whose Content-Security-Policy allows its style sheet by hash ignores every
 ``style`` attribute, so properties become presentation attributes and colours become
-classes. Coordinates are rounded to tenths of a unit and made relative: matplotlib
-writes six decimals of each, and step curves are most of a chart. Everything else is
-kept as matplotlib wrote it.
+classes. Coordinates are rounded to tenths of a unit and made relative.
 """
 
 from __future__ import annotations
@@ -41,9 +39,9 @@ _DEFAULTS = {
 class Compaction:
     """Rewrites one drawing.
 
-    Ids are a `prefix` and a number. Texts of `font_size` pixels, that of the root, do
-    not repeat it. `classes` are names of colours (``#rrggbb``): a fill in such a colour
-    becomes the class ``c-name``, a stroke ``s-name``; other colours stay as they are.
+    Ids are a `prefix` and a number. Texts of `font_size` pixels do not repeat it.
+    `classes` are names of colours (``#rrggbb``): a fill in such a colour becomes the
+    class ``c-name``, a stroke ``s-name``.
     """
 
     prefix: str

@@ -52,13 +52,11 @@ def curves(
     """Draw how far shares of the total drifted from their start, step by step.
 
     `which` are groups of runtime costs, or the ten functions that changed most; `kind`
-    is the kind of profile, such as cpu, "" for the first. Raises UsageError if there is
-    no such kind, or it has no such curves.
+    is the kind of profile, "" for the first. Raises UsageError without such curves.
 
-    A curve that changed is orange if its largest change is up, blue if it is down, with
-    its name, its share between changes as a thick line, and a dashed line at each
-    change. The others are grey: within the variation between hosts. x counts steps, y
-    is a share of the total; `kwargs` go to `Axes.plot` for each curve.
+    Curves whose largest change is up are orange, down blue, with their share between
+    changes as a thick line; others, within the variation between hosts, are grey. x
+    counts steps, y is a share of the total; `kwargs` go to `Axes.plot`.
     """
     judged = data_of(series)
     chosen = _kind(judged, kind)
@@ -108,7 +106,6 @@ def _draw_changed(ax: Axes, curve: Curve, shade: str, given: dict[str, Any]) -> 
 
 
 def _name(ax: Axes, named: Sequence[tuple[Curve, float, str]], theme: Theme) -> None:
-    """Write names next to the ends of curves, without overlap."""
     if not named:
         return
     rows = sorted(named, key=lambda one: one[1])
@@ -137,7 +134,6 @@ def _name(ax: Axes, named: Sequence[tuple[Curve, float, str]], theme: Theme) -> 
 
 
 def _mark_steps(ax: Axes, names: Sequence[str]) -> None:
-    """Label as many steps as fit, evenly spaced."""
     words = [shortened(name, _LONGEST) for name in names]
     left, right = ax.get_xlim()
     each = room(ax)[0] / (right - left)

@@ -61,10 +61,8 @@ def svg(
 ) -> str:
     """Return a drawing as an ``<svg>`` element that takes its colours from the page.
 
-    It has no width, height, font family, style or palette colour; `chart_css` supplies
-    them. `draw` draws on the empty figure it is given, in the light theme. `title` and
-    `description` are the text alternative, `prefix` that of ids, unique among the
-    charts of the page; `size` is that of the view box.
+    `chart_css` supplies size, font family and colours. `title` and `description` are
+    the text alternative; ids begin with `prefix`.
     """
     prefix = _ID.sub("-", prefix) + "-"
     classes = {colour(name): name for name in reversed(CLASSES)}
@@ -90,10 +88,9 @@ def image(
     size: Size = SIZE,
     description: str = "",
 ) -> bytes:
-    """Return a drawing as a standalone file, of text 11 units high.
+    """Return a drawing in `theme` as a standalone file, of text 11 units high.
 
-    `draw` draws on the empty figure it is given, in `theme`. A PNG has two pixels per
-    unit. `description` is the text alternative.
+    A PNG has two pixels per unit. `description` is the text alternative.
     """
     if form == "png":
         file = BytesIO()
@@ -150,7 +147,6 @@ def _figure(draw: Draw, size: Size, theme: Theme) -> Iterator[Figure]:
 def _drawn(
     draw: Draw, size: Size, theme: Theme, *, transparent: bool = False
 ) -> Element:
-    """Return a drawing as matplotlib's SVG, without a background if `transparent`."""
     file = StringIO()
     with _figure(draw, size, theme) as figure:
         if transparent:

@@ -1,8 +1,7 @@
 """Distributions of pauses and waits, with room for the tail.
 
-Each curve shows the quantile of each duration. The quantile axis is logarithmic in the
-share above, so p99 is as far from p90 as p99.9 is from p99. Every point of a curve is
-exact; no curve extends past its longest duration.
+The axis of quantiles is logarithmic in the share above, so p99 is as far from p90 as
+p99.9 is from p99. Every point of a curve is exact.
 """
 
 from __future__ import annotations
@@ -93,10 +92,9 @@ def pauses(
 ) -> Axes:
     """Draw the distribution of stop-the-world pauses of base and new, in wall time.
 
-    Each GC cycle has two: sweep termination and mark termination. All lines of the logs
-    count, or those in the requested windows. x is a duration in ns, y the share of
-    pauses at least that long (1 at the bottom), both logarithmic; `kwargs` go to
-    `Axes.plot` for both curves.
+    Each GC cycle has two: sweep termination and mark termination. x is a duration in
+    ns, y the share of pauses at least that long (1 at the bottom), both logarithmic;
+    `kwargs` go to `Axes.plot`.
     """
     ax = _draw(_pauses(data_of(diff)), ax, theme, kwargs)
     add_title(ax, "Stop-the-world pauses, wall time", theme)
@@ -148,9 +146,8 @@ def survival(
 ) -> tuple[Column, NDArray[np.float64]]:
     """Return durations, and the share of all durations that are at least as long.
 
-    `ranked` are durations, int64, ascending. Up to twice as many distinct ones as
-    `columns` are all returned; more are reduced to about as many, evenly spaced in
-    share and time on log axes, including the shortest and longest.
+    `ranked` are durations, int64, ascending. More distinct ones than twice the
+    `columns` are reduced to about as many, evenly spaced in share and time on log axes.
     """
     count = len(ranked)
     places = np.flatnonzero(np.diff(ranked, prepend=-1))
@@ -196,10 +193,7 @@ def _bottom(ax: Axes, top: float) -> float:
 
 
 def _span(ax: Axes, sides: _Sides) -> tuple[float, float]:
-    """Return the ends of the time axis: all but the shortest tenth, with margins.
-
-    There is room for text left of the faster side's p50 and right of the slower's p99.
-    """
+    """Return the ends of the time axis: all but the shortest tenth, with margins."""
     longer = [side.ranked[len(side.ranked) // 10 :] for side in sides]
     positive = [ranked[ranked > 0] for ranked in longer]
     ends = [(float(ranked[0]), float(ranked[-1])) for ranked in positive if len(ranked)]
@@ -220,7 +214,7 @@ def _span(ax: Axes, sides: _Sides) -> tuple[float, float]:
 
 
 def _room_for_label(ax: Axes, name: str, ns: int, other: float) -> float:
-    """Return the end of a time axis that leaves room there for a quantile's text.
+    """Return the end of a time axis, with room there for a quantile's text.
 
     `other` is the axis's other end.
     """
@@ -254,8 +248,7 @@ def _add_quantile(
 ) -> None:
     """Mark a quantile of each side, the slower side's text below and to the right.
 
-    A side needs enough durations to resolve the quantile. Text that would leave the
-    plot goes to the other side of its dot.
+    A side needs enough durations to resolve the quantile.
     """
     share = _SHARES[name]
     base, new = values

@@ -1,8 +1,7 @@
-"""Text measurement, so that labels do not overlap.
+"""Text measurement, in points, so that labels do not overlap.
 
-Sizes are in points. The size of Axes is only known when they are drawn; until then it
-is assumed a little smaller than now, to allow for the layout. Text that does not
-overlap in small Axes does not overlap in larger ones.
+The size of Axes is only known when they are drawn; until then it is assumed a little
+smaller than now, to allow for the layout.
 """
 
 from __future__ import annotations
@@ -40,10 +39,7 @@ def text_size(words: str, size: str = "small") -> tuple[float, float]:
 
 
 def room(ax: Axes) -> tuple[float, float]:
-    """Return the minimum width and height of Axes, in points.
-
-    Row names wider than the margin reduce the width.
-    """
+    """Return the least width and height of Axes, in points, less row names' width."""
     box = ax.get_window_extent()
     points = 72 / ax.figure.dpi
     names = [tick.get_text() for tick in ax.get_yticklabels()]

@@ -26,8 +26,7 @@ class FrameName(Text):
     """A frame's name and change, as much as fits the frame when drawn.
 
     The frame spans `row` to ``row + 1`` of the y axis, `left` to `right` of the x axis.
-    `names` are spellings of the name, longest first; `change` is the text after it, ""
-    for none. Nothing is drawn if not even five letters of the name fit.
+    `names` are spellings of the name, longest first; `change` is the text after it.
     """
 
     def __init__(
@@ -77,9 +76,8 @@ def fitted(
 ) -> str:
     """Return the longest name that fits with its change, else without, else cut.
 
-    `names` and `change` are as in `FrameName`. `room` is the width there is, in the
-    unit of `measure`, in which letters take at least 1. Returns "" if not even five
-    letters of the shortest spelling fit.
+    `room` is the width in the unit of `measure`. Returns "" if not even five letters of
+    the shortest spelling fit.
     """
     tails = [f"  {change}", ""] if change else [""]
     for tail in tails:

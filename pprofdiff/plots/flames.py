@@ -1,10 +1,9 @@
 """Both sides' stacks as one flame graph, the total on top, callees below.
 
-Chains of waits are drawn like stacks: a place of waiting calls what it waits for.
-
-More is orange, less is blue, and stronger the more a frame changed for its size.
-Changes within noise are faint. Frames that are gone are hatched, new ones are outlined,
-those of a cause have a bar.
+Chains of waits are drawn like stacks: a place of waiting calls what it waits for. More
+is orange, less is blue, and stronger the more a frame changed for its size. Changes
+within noise are faint. Frames that are gone are hatched, new ones are outlined, those
+of a cause have a bar.
 """
 
 from __future__ import annotations
@@ -77,8 +76,7 @@ class _Frames:
     `row` (int64) is 0 for the total. `left` and `width` (float64) place a frame on the
     x axis; `base` and `new` (float64) are its scaled values. `shade` (int64) is 0 for
     no change, up to 2 for more within noise, 3 to 5 for significantly more, negative
-    for less. `caused` (bool) says whether it is of a cause. `names` are lists of
-    spellings of its name, longest first.
+    for less. `names` are lists of spellings, longest first.
     """
 
     row: NDArray[np.int64]
@@ -121,9 +119,9 @@ class _Frames:
 class _Stacks:
     """What is drawn: the nodes, the names that they refer to, and how to scale them.
 
-    `spell` returns the spellings of a name, longest first. A change of a node is one
-    from `needs` on (float64, one for the total and each node) is significant, any if
-    that is None. `caused` are the functions of causes, as the tree names them.
+    `spell` returns the spellings of a name, longest first. A change from `needs` on
+    (float64, one for the total and each node) is significant, any if that is None.
+    `caused` are the functions of causes, as the tree names them.
     """
 
     tree: CallTree
@@ -152,10 +150,10 @@ def flamegraph(  # noqa: PLR0913 - the options of a plot
 
     A frame's `width` (including callees) shows ``new``, ``base``, or the ``larger`` of
     both, in which frames that are gone keep their place. The `budget` heaviest
-    functions of the call tree are drawn, in up to `rows` rows, including the total. x
-    is the scaled value, in the unit given in the title; y counts rows from the top.
-    With `only_significant`, changes within noise are grey. Frames of `causes` have a
-    bar. `kwargs` go to the `PolyCollection` of the frames.
+    functions of the call tree are drawn, in up to `rows` rows. x is the scaled value,
+    in the unit given in the title; y counts rows from the top. With
+    `only_significant`, changes within noise are grey. Frames of `causes` have a bar.
+    `kwargs` go to the `PolyCollection`.
     """
     stacks = _stacks(data_of(diff), budget, causes)
     ax = themed(ax, theme, "")
@@ -186,10 +184,7 @@ def flame_rows(diff: Subject, *, budget: int = BUDGET, rows: int = _DEEPEST) -> 
 
 
 def flamegraph_in_words(diff: Subject) -> str:
-    """Return the totals, and the three largest significant changes in cum.
-
-    Of traces, return what goroutines waited for.
-    """
+    """Return totals and the three largest significant changes; of traces, waits."""
     drawn = data_of(diff)
     if isinstance(drawn, TraceDiff):
         return f"Chains of waits. {waits_in_words(drawn)}"
@@ -318,7 +313,6 @@ def _shades(base: Floats, new: Floats, sure: NDArray[np.bool_]) -> NDArray[np.in
 
 
 def _fills(frames: _Frames, theme: Theme) -> list[str]:
-    """Return each frame's colour."""
     names = (*reversed(BETTER), "neutral", *WORSE)
     return [
         colour(names[len(BETTER) + shade], theme) for shade in frames.shade.tolist()

@@ -73,11 +73,10 @@ def states(
 ) -> Axes:
     """Draw goroutine time by state, two stacked bars per root function.
 
-    The `n` root functions that changed most are drawn. Each bar starts in its side's
-    colour and is followed by the side's label and sum. Goroutines that exist only
-    because of the trace are left out. x is goroutine time in ns, per second of wall
-    time or per op; y counts root functions from the top, base above new in each;
-    `kwargs` go to `Axes.barh`.
+    The `n` root functions that changed most are drawn, without those that exist only
+    because of the trace. x is goroutine time in ns, per second of wall time or per op;
+    y counts root functions from the top, base above new in each; `kwargs` go to
+    `Axes.barh`.
     """
     diff = data_of(diff)
     ax = themed(ax, theme, "x")
@@ -116,7 +115,6 @@ def _sides(diff: TraceDiff) -> str:
 
 
 def _ns(groups: Groups, row: int, state: str) -> int:
-    """Return the raw ns of a root function in a state."""
     if state == "blocked":
         return int(groups.block_ns[row].sum())
     return int(getattr(groups, STATE_TIMES[state])[row])

@@ -1,8 +1,8 @@
 """The heap over time: its size, the live heap, and the heap goal.
 
-GC logs give three sizes per cycle: heap at GC start (H0), at the end of marking (H1),
-and live heap (H2). The heap is drawn from one to the next, as if allocation in between
-were even. Traces record the heap and its goal whenever they change.
+GC logs give three sizes per cycle: heap at GC start, at the end of marking, and live
+heap. The heap is drawn from one to the next, as if allocation were even. Traces record
+the heap and its goal whenever they change.
 """
 
 from __future__ import annotations
@@ -76,8 +76,7 @@ class _Line:
 class _Heap:
     """One side's heap over time, with its goal and live heap if known.
 
-    `goal_steps` says whether a goal holds before its time (``pre``: that of the cycle
-    ending there) or from then on.
+    `goal_steps` says whether a goal holds before its time (``pre``) or from then on.
     """
 
     label: str
@@ -116,10 +115,7 @@ class _Heap:
 def heaps_of(
     diff: Diff | Plottable[Diff], figure: Figure | SubFigure, theme: Theme = "light"
 ) -> None:
-    """Draw the heaps of base and new side by side, with the same axis limits.
-
-    The figure is empty and gets two Axes; in a narrow one new is below base.
-    """
+    """Draw the heaps of base and new on two Axes of an empty figure, on one scale."""
     diff = data_of(diff)
     narrow = figure.bbox.width * 72 / figure.dpi < _NARROW
     first, second = figure.subplots(*((2, 1) if narrow else (1, 2)))
@@ -252,7 +248,6 @@ def _add_band(ax: Axes, one: _Heap, shade: str, ink: str) -> Artist:
 
 
 def _add_names(ax: Axes, heaps: Sequence[_Heap], theme: Theme) -> None:
-    """Write names to the right of the ends of lines, without overlap."""
     ends = [
         (line.end(crowded=one.crowded), name)
         for one in heaps
@@ -299,10 +294,9 @@ class Band:
 
 
 def banded(x: Floats, y: Floats, columns: int) -> Band:
-    """Return the range of a line in each column of x that holds a point.
+    """Return the range of a line in each of `columns` of x that holds a point.
 
-    `x` and `y` are the line's points, float64, in any order; the range of x is divided
-    into `columns` of equal width.
+    `x` and `y` are the line's points, float64, in any order.
     """
     if not len(x):
         return Band(x, x, x, x)
@@ -318,10 +312,9 @@ def banded(x: Floats, y: Floats, columns: int) -> Band:
 
 
 def thinned(x: Floats, y: Floats, columns: int) -> tuple[Floats, Floats]:
-    """Return a line's lowest and highest point in each column of x, and its ends.
+    """Return a line's lowest and highest point in each of `columns` of x, and its ends.
 
-    Points and `columns` are as in `banded`, x ascending. A line with at most twice as
-    many points as columns is returned as is.
+    Points are as in `banded`, x ascending. Short lines stay as they are.
     """
     if len(x) <= 2 * columns:
         return x, y

@@ -1,7 +1,7 @@
 """The worst moments of two traces as lanes: base above new on one time scale.
 
 Each side has a heading, a bar as long as the moment, and lanes: GC with stop-the-world
-pauses, Ps, and the goroutines involved. Both moments start at 0.
+pauses, Ps, and the goroutines involved.
 """
 
 from __future__ import annotations
@@ -88,10 +88,7 @@ _STYLES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Row:
-    """A lane, and the position of its middle, in points from the top.
-
-    `name` is written above it, "" if it is the same as the lane's above.
-    """
+    """A lane, its middle in points from the top, and the name above it, if new."""
 
     lane: Lane
     side: int
@@ -102,9 +99,8 @@ class _Row:
 def moment(pair: MomentPair, ax: Axes, theme: Theme = "light") -> Axes:
     """Draw what Ps and goroutines did around the worst moment of each side.
 
-    Lighter slices stand for many that are too short to draw. Time outside a trace is
-    left empty. x is time in ns from the start of each side's moment; y is lanes, base
-    above new.
+    Lighter slices stand for many that are too short to draw. x is time in ns from the
+    start of each side's moment; y is lanes, base above new.
     """
     ax = themed(ax, theme, "")
     rows, end = _rows(pair)
@@ -230,7 +226,6 @@ def _narrowest(ax: Axes, pair: MomentPair) -> float:
 
 
 def _heading(pair: MomentPair, number: int) -> str:
-    """Return the heading of one side's lanes."""
     side = pair.sides[number]
     if side is None:
         return f"{SIDES[number]}: none"

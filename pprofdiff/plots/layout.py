@@ -1,8 +1,7 @@
 """A reproducible layout; imports matplotlib.
 
-matplotlib's constrained layout is solved by kiwisolver, which orders its variables by
-memory address, so the last digits of positions differ from run to run. That is enough
-to change the shade of pixels.
+kiwisolver orders its variables by memory address, so the last digits of positions
+differ from run to run: enough to change the shade of pixels.
 """
 
 from __future__ import annotations

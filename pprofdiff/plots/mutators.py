@@ -42,8 +42,7 @@ def windows(wall_ns: int, rows: int = 0) -> list[int]:
     """Return the window lengths, in ns, at which to compute a curve, ascending.
 
     The longest is the traced time, `wall_ns`, if that is over 100 µs. Each window scans
-    all `rows` of the utilization series, so a long series gets two windows per decade,
-    a short one eight.
+    all `rows` of the utilization series, so a long series gets fewer.
     """
     decades = np.log10(max(wall_ns, _SHORTEST_NS) / _SHORTEST_NS)
     each = min(max(_WORK // max(rows, 1), _FEWEST), _MOST)
@@ -62,9 +61,9 @@ def mmu(
 ) -> Axes:
     """Draw the minimum mutator utilization (MMU) of base and new by window length.
 
-    Dots mark the windows in the report's table: 1, 10, 100 ms and 1 s. x is the window
-    length in ns, logarithmic; y is the least share of the Ps (0 to 1) left to the
-    program in any such window; `kwargs` go to `Axes.plot` for both curves.
+    Dots mark the windows in the report's table. x is the window length in ns,
+    logarithmic; y is the least share of the Ps (0 to 1) left to the program in any such
+    window; `kwargs` go to `Axes.plot`.
     """
     diff = data_of(diff)
     ax = themed(ax, theme, "both")

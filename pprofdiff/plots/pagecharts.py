@@ -59,11 +59,7 @@ class Chart(NamedTuple):
 
 
 class ChartKind(NamedTuple):
-    """How to make a chart from a comparison.
-
-    `words` returns its text alternative. `draw` draws it on an empty figure. `has_data`
-    reports whether the comparison has the data for it.
-    """
+    """How to make a chart of a comparison that `has_data`, and its text."""
 
     id: ChartId
     title: str
@@ -73,11 +69,9 @@ class ChartKind(NamedTuple):
 
 
 def charts(diff: GCDiff | TraceDiff, prefix: str) -> tuple[Chart, ...]:
-    """Return the charts of a comparison that have something to show.
+    """Return the charts of GC logs or traces that have something to show.
 
-    They are ``heap`` and ``pauses`` of GC logs, ``waits``, ``latency``, ``mmu``,
-    ``heap`` and the moments ``wait``, ``stop`` and ``mutator`` of execution traces. Ids
-    in the SVG begin with `prefix`, which is unique on the page, then the chart's id.
+    Ids in the SVG begin with `prefix`, which is unique on the page.
     """
     drawn = tuple(_chart(kind, diff, prefix) for kind in chart_kinds(diff))
     if isinstance(diff, GCDiff):

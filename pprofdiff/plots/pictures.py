@@ -1,8 +1,4 @@
-"""One picture of a comparison: what ``-o x.svg`` and ``-o x.png`` write.
-
-From the top: the answer; for profiles the change of the total, the largest changes and
-the stacks; for GC logs heaps and pauses; for traces waits, latency, MMU and states.
-"""
+"""One picture of a comparison: what ``-o x.svg`` and ``-o x.png`` write."""
 
 from __future__ import annotations
 
@@ -143,10 +139,7 @@ def _of_profile(diff: ProfileDiff, causes: Sequence[Finding]) -> list[_Strip]:
 
 
 def _of_charts(diff: GCDiff | TraceDiff) -> list[_Strip]:
-    """Return the page's charts, with the heap only for logs, which have more cycles.
-
-    Waits have a strip of their own.
-    """
+    """Return the page's charts but waits, with the heap only for logs."""
     return [
         _Strip(_CHART, partial(kind.draw, diff), kind.words(diff))
         for kind in chart_kinds(diff)

@@ -1,7 +1,6 @@
 """Two profiles: how base's total becomes new's, and which functions changed.
 
-Numbers are scaled as in the report (per second, per op …), as the title says. More is
-orange, less is blue, noise is grey.
+Numbers are scaled as in the report. More is orange, less is blue, noise is grey.
 """
 
 from __future__ import annotations
@@ -69,9 +68,8 @@ def waterfall(
     """Draw how base's total becomes new's: one bar per group of runtime costs.
 
     Profiles whose stacks have no groups are drawn by package: the eight that changed
-    most, and all others as one. The bars add up to the difference of the totals. x is
-    the scaled value, in the unit given in the title; y counts rows from the top: base,
-    the groups, new; `kwargs` go to `Axes.barh`.
+    most, and all others as one. x is the scaled value, in the unit given in the title;
+    y counts rows from the top: base, the groups, new; `kwargs` go to `Axes.barh`.
     """
     diff = data_of(diff)
     ax = themed(ax, theme, "x")
@@ -110,11 +108,10 @@ def movers(
 ) -> Axes:
     """Draw the `n` functions whose ``flat`` or ``cum`` changed most, one bar each.
 
-    Functions of one chain, with the same cum on both sides, share a bar, as they share
-    a row in the report's tables. Functions that stacks only pass through have none.
-    Whiskers show the noise range (three standard deviations of the count model); there
-    are none without a noise model. x is the scaled delta, in the unit given in the
-    title; y counts functions from the top; `kwargs` go to `Axes.barh`.
+    Functions of one chain, with the same cum on both sides, share a bar. Whiskers show
+    the noise range: three standard deviations of the count model. x is the scaled
+    delta, in the unit given in the title; y counts functions from the top; `kwargs` go
+    to `Axes.barh`.
     """
     diff = data_of(diff)
     ax = themed(ax, theme, "x")
@@ -190,7 +187,6 @@ def _parts(diff: ProfileDiff) -> _Rows:
 
 
 def _groups(diff: ProfileDiff) -> tuple[list[str], Runs[Column]]:
-    """Return the labels of runtime cost groups, and their raw sums."""
     labels = [group.label for group in rules().groups]
     return labels, diff.ledger.every("group").runs
 
@@ -231,7 +227,6 @@ def _moved(diff: ProfileDiff, n: int, by: By) -> _Rows:
 
 
 def _fills(rows: _Rows, theme: Theme) -> list[str]:
-    """Return each bar's colour: more, less or noise."""
     names = np.where(
         rows.noise, "border", np.where(rows.delta > 0, "worse_4", "better_4")
     )

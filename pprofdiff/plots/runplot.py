@@ -58,10 +58,7 @@ _DOTS: tuple[dict[str, Any], ...] = (
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """A side's seconds per op in each run.
-
-    `outliers` maps the positions of outliers in `values` to their run numbers.
-    """
+    """A side's seconds per op in each run, and the run numbers of `outliers`."""
 
     label: str
     values: tuple[float, ...]
@@ -104,10 +101,10 @@ def runs(
 
     `figure` is ``time`` or ``cpu``, per op, None for the first one that is known, or
     the key of a figure of GC logs or traces. A side's runs are drawn in order from the
-    top down, so that a drifting machine shows as a slope. Outliers are labelled with
-    their run numbers. x is seconds per op, or the figure's unit; `kwargs` go to
-    `Axes.plot` for the dots of both sides. Raises UsageError if the figure is not known
-    and above 0 in each run, or no side has several runs.
+    top down, so that a drifting machine shows as a slope; outliers have their run
+    numbers. x is seconds per op, or the figure's unit; `kwargs` go to `Axes.plot`.
+    Raises UsageError if the figure is not known and above 0 in each run, or no side has
+    several runs.
     """
     (shown,) = _shown(compared, figure)[:1]
     ax = themed(ax, theme, "x")
@@ -202,7 +199,6 @@ def _scale(sides: Sequence[_Side], unit: str) -> Scale:
 
 
 def _ends(shown: _Shown) -> tuple[float, float]:
-    """Return the ends of the axis: all dots and the interval, with margins."""
     places = [value for side in shown.sides for value in side.values]
     places += shown.interval or ()
     low, high = min(places), max(places)

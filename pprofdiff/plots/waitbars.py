@@ -71,10 +71,9 @@ def waits(
 ) -> Axes:
     """Draw what goroutines waited for in the end: base and new, stacked by end.
 
-    The goroutines are those that do the work. Waits are followed through the goroutines
-    that ended them (`TraceDiff.waited`), to code that ran, a system call, a processor,
-    a timer, the network or GC. x counts sides; y is time in ns, per second of wall time
-    or per op; `kwargs` go to `Axes.bar`.
+    Waits of the goroutines that do the work are followed through the goroutines that
+    ended them (`TraceDiff.waited`). x counts sides; y is time in ns, per second of wall
+    time or per op; `kwargs` go to `Axes.bar`.
     """
     diff = data_of(diff)
     ax = themed(ax, theme)
@@ -127,10 +126,7 @@ def _scale(ends: list[_End]) -> Scale:
 
 
 def _ends(diff: TraceDiff) -> list[_End]:
-    """Return the ends, longest first, those too short to be named as one.
-
-    System calls are ends of their own; other kinds are one wherever they are.
-    """
+    """Return the ends, longest first, those too short to be named as one."""
     times: dict[tuple[str, str], list[int]] = {}
     for end, (base, new) in by_end(waited(diff)).items():
         style = END_STYLES[end.kind]

@@ -2,11 +2,9 @@
 
 Everything that a repository or a user's configuration could make git run is disabled:
 file system monitors, hooks, external diff, text conversion, signature checks. Refs are
-resolved to commit ids first; no other user input reaches git.
-
-Only `Repository.export` and `Repository.with_work_tree` run the filters that attributes
-define for checkout and check-in, such as git-lfs: a build needs the files as checked
-out.
+resolved to commit ids first; no other user input reaches git. Only `Repository.export`
+and `Repository.with_work_tree` run filters such as git-lfs: a build needs the files as
+checked out.
 """
 
 from __future__ import annotations
@@ -85,8 +83,7 @@ class Repository:
         """Check that there is one; raises UsageError with advice.
 
         `asking` is the flag or command that messages begin with. `not_committed` is the
-        commit made by `with_work_tree`, "" for none, and `objects` the environment that
-        locates its objects.
+        commit made by `with_work_tree`, and `objects` locates its objects.
         """
         self.folder = folder or "."
         self._named = bool(folder)
@@ -201,10 +198,9 @@ class Repository:
         return self.listing(commit).split(b"\0")
 
     def export(self, commit: str, folder: str) -> None:
-        """Write a commit's files, without submodules, to a new folder.
+        """Write a commit's files, without submodules, to a new folder; raises GitError.
 
-        Works like a checkout, with a separate index: ``git archive`` leaves out what
-        attributes exclude. Nothing is written to the repository. Raises GitError.
+        Uses a separate index: ``git archive`` leaves out what attributes exclude.
         """
         target = os.path.join(os.path.abspath(folder), "")
         os.makedirs(target)
@@ -286,8 +282,7 @@ class Repository:
     ) -> tuple[Revision, ...]:
         """Return the start of a span and its commits, each after its parents.
 
-        With `first_parent`, only those on the branch of the span's end, merges
-        included, each with one parent.
+        With `first_parent`, only those on the branch of the span's end.
         """
         words = "log", *_PLAIN, "-s", "-z", "--format=%H%n%P%n%an%n%aI%n%s"
         follow = ("--first-parent",) if first_parent else ()
@@ -323,8 +318,8 @@ class Repository:
     ) -> tuple[Commit, ...]:
         """Return the commits of a span that wrote these lines of a path at its end.
 
-        ``git blame`` fails if a configured list of commits to ignore is missing; the
-        result is then all commits that touched the lines.
+        If ``git blame`` fails, as without a configured list of commits to ignore, these
+        are all commits that touched the lines.
         """
         lines = f"{start},+{count}"
         try:
@@ -369,10 +364,7 @@ class Repository:
         return tuple(Commit(id_, subject) for id_, subject in pairs if id_ in wanted)
 
     def blobs(self, blobs: Sequence[str], most: int) -> list[bytes | None]:
-        """Return the bytes of blobs, None if over `most` bytes or missing.
-
-        A partial clone may lack some: they are not fetched.
-        """
+        """Return the bytes of blobs, None if over `most` bytes or missing."""
         known = self._asked("--batch-check=%(objectsize)", blobs).split(b"\n")
         sizes = {
             blob: int(size)
@@ -408,9 +400,8 @@ class Repository:
     ) -> bytes:
         """Return a git command's output; raises GitError, or UsageError without git.
 
-        No shell is involved. The command is killed after `seconds`, or if it prints
-        more than any caller can need. `more` is added to its environment, `given` is
-        its standard input.
+        The command is killed after `seconds`, or if it prints more than any caller can
+        need. `more` is added to its environment, `given` is its standard input.
         """
         command = ["git", "--no-pager", *_SAFE, "-C", self.folder, *words]
         with tempfile.TemporaryFile() as complaints:
@@ -498,7 +489,6 @@ class GitTree:
     """The regular files of a commit, by their paths from its root."""
 
     def __init__(self, repository: Repository, commit: str) -> None:
-        """Take a commit's id; files are listed on first use."""
         self.repository = repository
         self.commit = commit
 

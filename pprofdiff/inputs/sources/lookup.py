@@ -1,8 +1,8 @@
 """Find the source of both builds.
 
 Refs of a repository or folders given by the user come first. The module cache and
-GOROOT provide other modules and the standard library. Only without such arguments are
-the working directory and the paths in the profile searched; they have today's text.
+GOROOT provide other modules and the standard library. Without such arguments, the
+working directory and the paths in the profile have today's text.
 """
 
 from __future__ import annotations

@@ -41,14 +41,9 @@ class Tree(Hashable, Protocol):
 
 
 class FolderTree:
-    """The files below a folder.
-
-    Paths come from profiles, links from whoever made the folder: a path that leads out
-    of the folder counts as missing.
-    """
+    """The files below a folder; a path that leads out of it counts as missing."""
 
     def __init__(self, folder: str) -> None:
-        """Take the folder's path."""
         self.folder = folder
         self._root = os.path.realpath(folder)
 
@@ -61,10 +56,7 @@ class FolderTree:
         return place if inside else None
 
     def has(self, path: str) -> bool:
-        """Return whether there is a non-empty regular file at a path.
-
-        Pseudo-files of the system, which may block forever, report size 0.
-        """
+        """Return whether there is a regular file; pseudo-files have size 0."""
         place = self._place(path)
         try:
             found = None if place is None else os.stat(place)
@@ -115,7 +107,7 @@ def place_in(tree: Tree, function: str, file: str) -> str | None:
 
     It is the longest suffix of `file` that exists in the folder of the function's
     package: a project's `server.go` is not that of net/http. Programs, whose package is
-    named main, have no import path; with ``-trimpath`` the file has it.
+    named main, have no import path.
     """
     parts = [part for part in _SEPARATOR.split(file) if part][-_DEEPEST:]
     if not parts or {"..", "."} & set(parts):

@@ -53,8 +53,8 @@ def read_line(line: bytes) -> Line | None:
 def read_values(text: bytes) -> Values | None:
     """Return the values at the end of `text`, printed as by ``go test``, or None.
 
-    Anything may precede the count unless it makes the start of the count ambiguous. The
-    count is padded to 8 columns, so only a longer count can run into preceding digits.
+    Anything may precede the count, which is padded to 8 columns: only a longer one can
+    run into preceding digits.
     """
     before, *_ = parts = text.split(b"\t")
     measured: list[bytes] = []

@@ -1,8 +1,4 @@
-"""Read the summaries that load generators write as JSON.
-
-Each reader takes the decoded object, and returns None where it lacks what the tool
-always writes.
-"""
+"""Read the summaries that load generators write as JSON, None if a key is missing."""
 
 from __future__ import annotations
 
@@ -56,10 +52,7 @@ def vegeta(tree: Object) -> LoadSummary | None:
 
 
 def k6(tree: Object) -> LoadSummary | None:
-    """Read k6's ``--summary-export``, the data of its handleSummary, or its new format.
-
-    The new one is ``--new-machine-readable-summary``.
-    """
+    """Read k6's ``--summary-export``, its handleSummary, or its new format."""
     listed = _at(tree, "results").get("metrics")
     metrics = _at(tree, "metrics")
     if isinstance(listed, list):
@@ -215,7 +208,6 @@ def _at(tree: Object, key: str) -> Object:
 
 
 def _number(tree: object, key: str) -> float | None:
-    """Return a number at least 0 of an object, None without it."""
     found = tree.get(key) if isinstance(tree, dict) else None
     if isinstance(found, bool) or not isinstance(found, int | float):
         return None
@@ -239,10 +231,7 @@ def _good(codes: Object) -> int:
 
 
 def _percentiles(times: Object, factor: float) -> tuple[tuple[float, float], ...]:
-    """Return (percentile, seconds) of the keys that name one.
-
-    Keys are ``50``, ``50th``, ``p50``, ``p(50)``, ``med`` and ``max``.
-    """
+    """Return (percentile, seconds) of keys such as ``50``, ``50th``, ``p(50)``."""
     found = {}
     for key in times:
         rank = {"med": "50", "max": "100"}.get(key, key.strip("p()th"))

@@ -35,10 +35,7 @@ def _text(mark: bytes, begins: bytes, read: Reader) -> _Format:
 def _json(
     mark: bytes, begins: bytes, read: Callable[[load_json.Object], LoadSummary | None]
 ) -> _Format:
-    """Return the format of a JSON object whose first keys are `begins`.
-
-    It begins a line: objects within it may have such keys too.
-    """
+    """Return the format of a JSON object whose first keys, on a line, are `begins`."""
 
     def reader(text: bytes) -> LoadSummary | None:
         tree = load_json.decoded(text)
@@ -112,7 +109,6 @@ class LoadScanner:
         return self._longest
 
     def _feed_rows(self, block: bytes) -> None:
-        """Read the rows of CSV that begin in the block, or continue in it."""
         end = 0
         if self._rows is not None:
             end = self._rows.feed(block, 0)

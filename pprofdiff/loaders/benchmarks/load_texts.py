@@ -211,10 +211,7 @@ def ab(text: bytes) -> LoadSummary | None:
 
 
 def bombardier(text: bytes) -> LoadSummary | None:
-    """Read what bombardier prints; its rate is the mean of samples, not a ratio.
-
-    Of a number of requests it prints no duration, so there is no rate either.
-    """
+    """Read what bombardier prints; its rate is the mean of samples, not a ratio."""
     first = re.match(
         rb"Bombarding \S+ (?:for " + _DURATION + rb"|with \d+ request\(s\)) "
         rb"using (\d+) connection",

@@ -1,10 +1,9 @@
 """Parse the output of ``go test -bench``, from any log, into `Benchmarks`.
 
-The format is https://go.dev/design/14313-benchmark-format. Result, unit and
-configuration lines follow benchstat: golang.org/x/perf, benchfmt/reader.go. In
-addition, a result is reassembled when other output separates its name from its values:
-``go test`` prints the name, runs the benchmark, then prints the values
-(testing/benchmark.go, processBench), so the program's output lands in between.
+The format is https://go.dev/design/14313-benchmark-format, read as benchstat does:
+golang.org/x/perf, benchfmt/reader.go. In addition, a result is reassembled when the
+program's output separates its name from its values (testing/benchmark.go,
+processBench).
 """
 
 from __future__ import annotations
@@ -44,10 +43,7 @@ _MOST_OTHER_KEYS = 64
 
 
 def parse(data: bytes, name: str) -> Benchmarks:
-    """Return the benchmark results in `data`; `name` is used in error messages.
-
-    Raises FormatError: `data` has no results.
-    """
+    """Return the results in `data`; raises FormatError, with `name`, without any."""
     scanner = BenchmarkScanner()
     scanner.feed(data)
     benchmarks = scanner.close()
@@ -64,10 +60,9 @@ class BenchmarkScanner:
 
     As in benchstat, ``key: value`` lines apply to the results after them, except those
     printed while a benchmark runs. `config` holds goos, goarch, pkg, cpu and the last
-    64 other keys, sorted; results with different configurations are kept apart. A name
-    may also start inside a line, and values separated from it may end a line, if both
-    are printed as by ``go test`` (with at least one ``/op`` unit) and the values
-    precede the next benchmark or the end of the tests.
+    64 other keys, sorted. A name may also start inside a line, and values separated
+    from it may end a line, if both are printed as by ``go test`` and the values precede
+    the next benchmark or the end of the tests.
     """
 
     def __init__(self) -> None:
@@ -105,7 +100,6 @@ class BenchmarkScanner:
         return Benchmarks(results, self._torn) if results else None
 
     def _benchmark_line(self, line: bytes) -> None:
-        """Read a line that starts with Benchmark."""
         result = read_line(line) if len(line) <= _LONGEST_LINE else None
         if result is not None:
             self._over()

@@ -1,8 +1,4 @@
-"""Parse ``GODEBUG=gctrace=1`` lines from any text into `model.gclogs.GCLog`.
-
-`lines` holds the grammars, `repair` reassembles lines interleaved with other output,
-`runs` separates processes, and `reader` is the state machine fed with the text.
-"""
+"""Parse ``GODEBUG=gctrace=1`` lines from any text into `model.gclogs.GCLog`."""
 
 from __future__ import annotations
 

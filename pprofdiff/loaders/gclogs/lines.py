@@ -43,7 +43,6 @@ _GRAMMARS = {
 
 
 def _compiled(integer: str, time: str) -> dict[int, re.Pattern[bytes]]:
-    """Return the regular expression of each grammar for these number formats."""
     start = rf"(?:{integer})\.\d{{3}}"
     words = {"i": f"(?:{integer})", "s": start, "t": f"(?:{time})", "to": _ARROW}
     return {n: re.compile(g.format(**words).encode()) for n, g in _GRAMMARS.items()}
@@ -70,10 +69,7 @@ _BLANKS = bytes(b if chr(b) in "0123456789." else ord(" ") for b in range(256))
 
 
 class Line(NamedTuple):
-    """A whole line: its numbers separated by spaces, and its end in the text.
-
-    `grammar` is the count of numbers.
-    """
+    """A whole line: its numbers, how many they are, and its end in the text."""
 
     numbers: bytes
     grammar: int
@@ -100,8 +96,8 @@ def numbers_of(text: bytes) -> bytes:
 def columns(numbers: list[bytes]) -> NDArray[np.int64]:
     """Return lines of one grammar as integers, shape (`COLUMNS`, lines).
 
-    Times are in µs, the start in ms. For Go 1.5, the scan phase counts as marking (wall
-    and background CPU), and the pause that installs write barriers as mark termination.
+    Times are in µs, the start in ms. For Go 1.5, the scan phase counts as marking, and
+    the pause that installs write barriers as mark termination.
     """
     parsed = np.fromstring(b" ".join(numbers), sep=" ").reshape(len(numbers), -1).T
     grammar = len(parsed)

@@ -1,8 +1,7 @@
-"""Scan a text for GC cycles, block by block: a plain state machine.
+"""Scan a text for GC cycles, block by block.
 
-A regular expression finds where gctrace lines begin and skips everything else. Between
-two such starts lies a whole line, or a torn one that may be repaired, plus whatever
-else the runtime prints there.
+Between two places where gctrace lines begin lies a whole line, or a torn one that may
+be repaired, plus whatever else the runtime prints there.
 """
 
 from __future__ import annotations
@@ -40,10 +39,7 @@ _FORCED, _TIMER, _REPAIRED, _TORN = 1, 2, 4, 8
 
 
 def parse(data: bytes, name: str) -> GCLog:
-    """Return the GC cycles in a log.
-
-    Raises FormatError, prefixed with `name`, if there is no gctrace line.
-    """
+    """Return the GC cycles in a log; raises FormatError, with `name`, without any."""
     scanner = GCScanner()
     scanner.feed(data)
     log = scanner.close()
@@ -56,10 +52,7 @@ def parse(data: bytes, name: str) -> GCLog:
 
 
 class GCScanner:
-    """Reads gctrace lines from blocks of a text, fed in order and cut anywhere.
-
-    Memory: the block, 1 MiB, and 152 bytes per GC cycle.
-    """
+    """Reads gctrace lines from blocks of a text, fed in order and cut anywhere."""
 
     def __init__(self) -> None:
         self._pending = b""
@@ -81,10 +74,7 @@ class GCScanner:
             self._pending = text[self._read(text, _whole_lines(text)) :]
 
     def close(self) -> GCLog | None:
-        """Return the log, or None if it has no gctrace line, torn or whole.
-
-        Lines of Go 1.4 and older are ignored. Nothing can be fed afterwards.
-        """
+        """Return the log, or None if it has no gctrace line of Go 1.5 or later."""
         self._read(self._pending, len(self._pending), last=True)
         self._pending = b""
         if not self._flags:
@@ -120,7 +110,6 @@ class GCScanner:
         return stop
 
     def _torn(self, text: bytes, repair: Repair) -> None:
-        """Read a torn line."""
         self._open = False
         if line := repair.mended(text):
             self._add(line.numbers, line.grammar, _REPAIRED | _FORCED * line.forced)
@@ -137,7 +126,6 @@ class GCScanner:
         self._timer = False
 
     def _pack(self) -> None:
-        """Convert the latest lines to columns."""
         if self._numbers:
             rows = np.vstack((columns(self._numbers), self._flags))
             for column, values in zip(self._columns, rows, strict=True):
@@ -154,10 +142,9 @@ class GCScanner:
 
 
 def _whole_lines(text: bytes) -> int:
-    """Return the length of the text that can be read now.
+    """Return the length of the text that can be read now: to before the last newline.
 
-    It ends before the last newline, so that the newline is seen with what follows. A
-    very long line is cut, but not inside a gctrace line.
+    A very long line is cut, but not inside a gctrace line.
     """
     end = text.rfind(b"\n")
     if len(text) - end <= 2 * _LONGEST:

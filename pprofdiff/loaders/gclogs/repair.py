@@ -1,10 +1,9 @@
 """Reassemble gctrace lines torn by other output, where the result is certain.
 
-The runtime passes each argument of a print to write(2) separately, so concurrent output
-lands between two arguments, never inside a number, and a logger writes whole lines. A
-torn line is therefore its arguments in order, with whole lines of the program in
-between. If it is known how the program's lines begin, they are removed, and the rest
-must be a line exactly as the runtime prints it.
+The runtime passes each argument of a print to write(2) separately, and a logger writes
+whole lines. A torn line is therefore its arguments in order, with whole lines of the
+program in between. If it is known how those begin, they are removed, and the rest must
+be a line exactly as the runtime prints it.
 """
 
 from __future__ import annotations
@@ -54,11 +53,9 @@ class Repair:
         )
 
     def mended(self, torn: bytes) -> Line | None:
-        """Return the torn line that starts the text, reassembled, or None.
+        """Return the torn line that starts the text, up to the next one, reassembled.
 
-        The text reaches to the next gctrace line. The result is None if the pieces do
-        not form a line, or if the CPU and wall times of its two stop-the-world phases
-        do not have the same whole ratio, as in the runtime's output.
+        Returns None if the pieces are no line that the runtime prints.
         """
         text = _SEAM.sub(b"", self._program_lines.sub(b"\0", torn))
         line = read_line(text, grammars=PRINTED)
@@ -73,9 +70,8 @@ def _starts(sample: bytes) -> bytes | None:
     """Return the pattern of how the program's lines begin, or None if unknown.
 
     A digit matches any digit. Rare beginnings are left out, since pieces of gctrace
-    lines are rare, as are numbers that may gain a digit. The result is also None if the
-    program writes unterminated output before its lines: what follows a number could
-    then be part of that number.
+    lines are rare, as are numbers that may gain a digit. It is also unknown if the
+    program writes unterminated output, which may be part of a number.
     """
     seen = Counter(b.translate(_DIGITS) for b in _BEGINNING.findall(sample))
     least = max(_TIMES, seen.total() // _SHARE)
@@ -112,8 +108,7 @@ def _untouched(sample: bytes) -> Iterator[bytes]:
 def _proportionate(line: Line) -> bool:
     """Return whether the CPU time of both pauses is wall time × one count of Ps.
 
-    The runtime prints wall × min(GOMAXPROCS, CPUs), both truncated. Go 1.5 prints these
-    phases differently, so its lines always pass.
+    The runtime prints wall × min(GOMAXPROCS, CPUs), both truncated, except Go 1.5.
     """
     if line.grammar == GO_1_5:
         return True

@@ -1,9 +1,8 @@
 """Split GC cycles by process: a log may hold several, in sequence or interleaved.
 
-A process numbers its cycles 1, 2, 3, … with increasing start times. If both increase
-throughout, there is one run. If they do not, a line is repeated, two neighbours are
-swapped, another process started, or several processes interleave; each line then
-continues the process whose next number it has.
+A process numbers its cycles 1, 2, 3, … with increasing start times. If these do not
+increase, a line is repeated, neighbours are swapped, another process started, or
+several interleave; each line then continues the process whose next number it has.
 """
 
 from __future__ import annotations
@@ -33,10 +32,9 @@ _Counts = NDArray[np.int64]
 def split(cycles: Cycles, torn: _Flags) -> tuple[tuple[GCRun, ...], bool]:
     """Return the runs in the order they begin, and whether some are ambiguous.
 
-    `cycles` holds all lines in text order, at least one; `torn` ones have a valid
-    number and start only. Repeated lines count once. Swapped neighbours are put in
-    order unless processes interleave. Repaired lines that do not fit between their
-    neighbours count as torn.
+    `cycles` holds all lines in text order; `torn` ones have a valid number and start
+    only. Repeated lines count once, swapped neighbours are put in order, and repaired
+    lines that do not fit between their neighbours count as torn.
     """
     none = np.zeros(len(cycles), np.int64)
     scanned = np.asarray(cycles.stacks_mb) != MISSING
@@ -76,10 +74,7 @@ class _Lines:
         return self.cycles.number[self.rows]
 
     def breaks(self) -> _Flags:
-        """Return which of `rows` cannot be from the same process as the row before.
-
-        A process has one Go version, and so one grammar.
-        """
+        """Return which of `rows` cannot be from the same process as the row before."""
         breaks = np.zeros(len(self.rows), np.bool_)
         start = self.cycles.start_ms[self.rows]
         breaks[1:] = (np.diff(self.number) <= 0) | (np.diff(start) < 0)
@@ -88,10 +83,7 @@ class _Lines:
         return breaks
 
     def follow(self, later: _Rows, earlier: _Rows) -> _Flags:
-        """Return which `later` rows can be from the process of their `earlier` rows.
-
-        GOMAXPROCS is assumed not to change.
-        """
+        """Return which `later` rows can be from the process of their `earlier` rows."""
         c = self.cycles
         same: _Flags = c.procs[later] == c.procs[earlier]
         same &= self.scanned[later] == self.scanned[earlier]
@@ -101,7 +93,6 @@ class _Lines:
 
 
 def _run(lines: _Lines, rows: _Rows | slice) -> GCRun:
-    """Return the rows as a run of one process."""
     torn, whole = int(lines.torn[rows].sum()), rows
     if torn and not isinstance(rows, slice):
         whole = rows[~lines.torn[rows]]
@@ -133,9 +124,8 @@ def _once(lines: _Lines) -> _Lines:
 def _in_order(lines: _Lines) -> _Lines:
     """Return the lines with swapped neighbours put in order.
 
-    A pair is swapped if its numbers are consecutive and, in the other order, numbers
-    and starts increase from the line before to the line after; at a log's end, one side
-    is enough.
+    In the other order, their numbers are consecutive, and numbers and starts increase
+    from the line before to the line after.
     """
     rows, last = lines.rows, len(lines.rows) - 1
     at = np.flatnonzero(np.diff(lines.number) == -1)
@@ -171,11 +161,7 @@ def _separated(lines: _Lines) -> tuple[_Counts, bool, bool]:
 
 
 def _fitting(lines: _Lines) -> _Lines:
-    """Return the lines with repaired ones that do not fit marked torn.
-
-    A repaired line fits if it can follow the line before and the line after can follow
-    it; at the start or end of the log, one side suffices.
-    """
+    """Return the lines, repaired ones marked torn unless they fit between others."""
     known = lines.rows[~lines.torn[lines.rows]]
     repaired = lines.cycles.repaired[known]
     follow = lines.follow(known[1:], known[:-1])
@@ -260,7 +246,6 @@ class _Processes:
         return process
 
     def _writer(self, line: _Line) -> int | None:
-        """Return the known process that wrote a line, or None."""
         current = next(reversed(self._last))
         before = self._last[current]
         direct = self._earlier(reversed(self._next[line.number]), line)

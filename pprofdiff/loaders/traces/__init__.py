@@ -55,25 +55,11 @@ __all__ = ["decode"]
 def decode(
     data: bytes, name: str = "trace", say: Callable[[str], None] | None = None
 ) -> Trace:
-    """Return the execution trace in these bytes.
+    """Return the execution trace in the bytes of a file called `name`.
 
     A truncated or damaged file yields what precedes the damage; `Trace.missing` then
-    says how much of the file that is, and why.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-    name : str
-        The file name to use in messages.
-    say : callable, optional
-        Called from time to time with a line of text about progress.
-
-    Raises
-    ------
-    FormatError
-        Nothing in the file can be read. The text is one line that names the file.
-
+    says how much of the file that is, and why. `say` is called from time to time with
+    a line about progress. Raises FormatError if nothing in the file can be read.
     """
     version = version_of(data)
     if version is None:

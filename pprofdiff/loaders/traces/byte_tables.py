@@ -29,10 +29,7 @@ def membership(members: Iterable[int]) -> NDArray[np.int8]:
 
 
 def lookup(table: NDArray[np.int8], values: NDArray[np.uint8]) -> NDArray[np.int8]:
-    """Return the table entry of each value (int8), as a new array.
-
-    Equals ``table[values]`` without first making 8-byte indices of the values.
-    """
+    """Return ``table[values]`` without first making 8-byte indices of the values."""
     entries = values.tobytes().translate(table.tobytes())
     return np.frombuffer(bytearray(entries), np.int8)
 
@@ -49,18 +46,9 @@ def transition_tables(
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Return the tables of a state machine, both uint8 of shape (256,).
 
-    Parameters
-    ----------
-    transitions : mapping
-        For each effect (a byte): the states that it may follow, each 0 to 7, and the
-        state that it leads to.
-
-    Returns
-    -------
-    allowed, after : arrays
-        Bit s of ``allowed[effect]`` is set if the effect may follow state s.
-        ``after[effect]`` is the state that follows, `UNKNOWN` for other bytes.
-
+    `transitions` has, for each effect (a byte), the states that it may follow, each 0
+    to 7, and the state that it leads to. Bit s of ``allowed[effect]`` is set if the
+    effect may follow state s; ``after[effect]`` is `UNKNOWN` for other bytes.
     """
     allowed, after = np.zeros(256, np.uint8), np.full(256, UNKNOWN, np.uint8)
     for effect, (states, state) in transitions.items():

@@ -1,9 +1,8 @@
 """Adjust times so that no event is earlier than an event that it follows.
 
-Threads read their clocks independently, so an event's timestamp may be earlier than
-that of one it depends on. Go's reader waits for the earlier event, then uses the later
-time (internal/trace/reader.go). Here an event's time becomes the maximum of its own and
-of all events before it: on its thread, goroutine or P, or in its GC cycle.
+Threads read their clocks independently. As in Go's reader (internal/trace/reader.go),
+an event's time becomes the maximum of its own and of all events before it: on its
+thread, goroutine or P, or in its GC cycle.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Carry values forward along threads (or Ps), a chunk of events at a time.
 
-A thread has a goroutine from the event that acquires it to the event that releases it.
-Both readers know the events that change such a value; this module fills in the events
-between, starting from the value before the first change.
+A thread has a goroutine from the event that acquires it to the event that releases it:
+both readers know these, and here the events in between are filled in.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ class ForwardFill:
     def __init__(
         self, offsets: NDArray[np.int64], start: list[int], dtype: type
     ) -> None:
-        """Take the threads' row offsets and the value of each at its start."""
         self.column: NDArray[Any] = np.empty(int(offsets[-1]), dtype)
         self.last: list[int] = []
         self._begins = offsets[:-1]
@@ -35,8 +33,7 @@ class ForwardFill:
     def add(self, rows: NDArray[np.int64], values: NDArray[Any], here: slice) -> None:
         """Fill in the events `here`, the next ones in order.
 
-        `rows` (increasing) are all events among them that change the value, and
-        `values` the values after them.
+        `rows` (increasing) are all events among them that change the value.
         """
         a, b = np.searchsorted(self._begins, (here.start, here.stop)).tolist()
         edges = rows + 1

@@ -17,13 +17,9 @@ _TABLE = 1 << 22
 
 
 class IdIndex:
-    """Maps ids (int64) to indices 0, 1, … in the order in which ids first appear.
-
-    Indices persist from one generation to the next.
-    """
+    """Maps ids (int64) to indices 0, 1, … in order of appearance, over generations."""
 
     def __init__(self, what: str) -> None:
-        """Start empty; `what` names the things in errors, such as "goroutine"."""
         self._what = what
         self._size = 0
         self._ids = np.zeros(0, np.int64)
@@ -38,7 +34,6 @@ class IdIndex:
         return self._ids[: self._size]
 
     def __len__(self) -> int:
-        """Return the number of ids."""
         return self._size
 
     def add(self, ids: NDArray[np.int64]) -> None:
@@ -91,7 +86,6 @@ class IdIndex:
 
 
 def _grown(column: NDArray[T], size: int, value: int) -> NDArray[T]:
-    """Return a column with room for 1.5 × `size` rows, padded with `value`."""
     grown = np.full(size + size // 2, value, column.dtype)
     grown[: len(column)] = column
     return grown

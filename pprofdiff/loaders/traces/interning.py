@@ -19,7 +19,6 @@ class Interner:
     """
 
     def __init__(self) -> None:
-        """Start with the empty string and the empty stack."""
         self.strings: dict[str, int] = {"": 0}
         self._frames: dict[tuple[int, int, int], int] = {}
         self._stacks: dict[bytes, int] = {b"": 0}

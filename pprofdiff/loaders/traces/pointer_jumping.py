@@ -1,8 +1,7 @@
 """Pointer jumping: follow a chain of "next" links 16 at a time.
 
-The start of an event depends on the start and length of the one before it. The chain is
-sequential, but numpy can compose the table of links with itself: Python takes one step
-in 16.
+The start of an event depends on the one before it; numpy composes the table of links
+with itself, so that Python takes one step in 16.
 """
 
 from __future__ import annotations
@@ -21,14 +20,8 @@ TABLES = _DOUBLINGS + 1
 def follow_jumps(tables: list[NDArray[np.int64]], size: int) -> NDArray[np.int64]:
     """Return the positions below `size` on the chain from 0 (int64, increasing).
 
-    Parameters
-    ----------
-    tables : list of `TABLES` arrays (int64, of equal length, at least size + 1)
-        ``tables[0][i]`` is the position after i: more than i, or at least `size` where
-        the chain ends. The other tables are scratch space.
-    size : int
-        The end of the positions.
-
+    ``tables[0][i]`` is the position after i: more than i, or at least `size` where the
+    chain ends. The other tables are scratch space; all are int64 of size + 1 or more.
     """
     for short, long in pairwise(tables):
         np.take(short, short, out=long, mode="clip")

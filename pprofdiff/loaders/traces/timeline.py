@@ -1,7 +1,6 @@
 """Pair begin and end events into ranges, user tasks and user regions.
 
-Both formats use this module. `v2.timeline` and `v1.timeline` collect the events; those
-of Go 1.11 to 1.21 carry the corresponding event type of Go 1.22.
+Events of Go 1.11 to 1.21 carry the corresponding event type of Go 1.22.
 """
 
 from __future__ import annotations
@@ -32,11 +31,9 @@ class TimelineEvents(Table):
     """Events that begin or end a range, task or region, or are logs or labels.
 
     One row per event, those of one owner in order. `type` is an `EventType` (uint8);
-    `time` is in ns, `since` the start of the event's generation.
-
-    `owner` is the goroutine or P that the range, region or label belongs to, 0 for the
-    whole program. `goroutine` and `processor` are those of the event's thread, -1 for
-    none.
+    `time` is in ns, `since` the start of the event's generation. `owner` is the
+    goroutine or P that the range, region or label belongs to, 0 for the whole program.
+    `goroutine` and `processor` are those of the event's thread, -1 for none.
 
     The others are the event's arguments, 0 if its type has none: `id` is a task id, or
     the bytes that a sweep swept; `other` the parent task's id, or the bytes that a

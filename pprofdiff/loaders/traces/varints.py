@@ -1,7 +1,7 @@
 """Decode columns of varints (as in encoding/binary); a byte below 0x80 ends one.
 
-Nearly all numbers of a trace have at most four bytes. Those are decoded together from
-one 32-bit word each; `loaders.profiles.wire.varints` decodes the others.
+Nearly all numbers of a trace have at most four bytes: those are decoded from one 32-bit
+word each, `loaders.profiles.wire.varints` decodes the others.
 """
 
 from __future__ import annotations
@@ -36,10 +36,7 @@ class ShortVarints:
     at: NDArray[np.int64]
 
     def with_long(self, numbers: NDArray[np.uint64]) -> NDArray[np.unsignedinteger]:
-        """Return all values, with `numbers` at the positions `long`.
-
-        The dtype is uint64 if a number needs more than 32 bits, else uint32.
-        """
+        """Return all values, with `numbers` put at `long`, as uint32 if all fit."""
         wide = int(numbers.max()) >> 32
         values = self.values.astype(np.uint64) if wide else self.values
         values[self.long] = numbers

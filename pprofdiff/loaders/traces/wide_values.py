@@ -12,10 +12,7 @@ from pprofdiff.model.traces.table import Table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WideValues(Table):
-    """Values that do not fit in a column's 32 bits.
-
-    `rows` (int64, increasing) are the column's rows; `values` (int64) their values.
-    """
+    """Values (int64) that do not fit in 32 bits, and their rows (int64, increasing)."""
 
     rows: NDArray[np.int64]
     values: NDArray[np.int64]

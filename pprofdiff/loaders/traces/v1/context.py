@@ -1,8 +1,4 @@
-"""The goroutine that each P runs at each event, and the thread that has the P.
-
-In a trace of Go 1.11 to 1.21, events belong to a P and show when it acquires and
-releases a goroutine; `forward_fill` fills in the events between.
-"""
+"""The goroutine that each P runs at each event, and the thread that has the P."""
 
 from __future__ import annotations
 
@@ -27,8 +23,7 @@ class V1Context:
     """The goroutine, P and thread of each event before it happens, -1 for none.
 
     `goroutine` and `thread` (int32) and `processor` (int16) are indices of `ids`.
-    `initial` is the row of the event (a GOMAXPROCS) that ends the list of what existed
-    when the trace began.
+    `initial` is the row that ends the list of what existed when the trace began.
     """
 
     goroutine: NDArray[np.int32]
@@ -50,7 +45,7 @@ class V1Context:
 def v1_context(events: V1Events) -> V1Context:
     """Return the context of a trace's events.
 
-    Raises Damage if events contradict each other, or if the trace does not list what
+    Raises Damage if events contradict each other, or the trace does not list what
     existed when it began.
     """
     initial = events.where(V1Type.GOMAXPROCS)
@@ -79,7 +74,6 @@ def v1_context(events: V1Events) -> V1Context:
 
 
 def _running(events: V1Events, goroutines: IdIndex) -> NDArray[np.int32]:
-    """Return the goroutine that runs on each event's P."""
     rows = events.where(*STARTS, *STOPS)
     values = np.full(len(rows), NOBODY, np.int32)
     starts = np.isin(events.type[rows], STARTS)
@@ -96,7 +90,6 @@ def _running(events: V1Events, goroutines: IdIndex) -> NDArray[np.int32]:
 
 
 def _threads(events: V1Events, threads: IdIndex) -> NDArray[np.int32]:
-    """Return the thread that has each event's P."""
     rows = events.where(V1Type.PROC_START, V1Type.PROC_STOP)
     starts = events.type[rows] == V1Type.PROC_START
     values = np.full(len(rows), NOBODY, np.int32)

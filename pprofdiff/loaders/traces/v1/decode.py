@@ -57,7 +57,6 @@ def decode_v1(
 def _trace(
     events: V1Events, tables: FileTables, version: int, missing: Missing | None
 ) -> Trace:
-    """Return the trace made of these events."""
     interner = Interner()
     strings = intern_strings(tables.strings, interner)
     stack_ids = intern_stacks(tables.stacks, strings, interner)

@@ -1,9 +1,9 @@
 """Find where the events of a trace of Go 1.11 to 1.21 begin, a chunk at a time.
 
 Such a trace is one event after another, without lengths. All bytes belong to numbers
-that end at a byte below 0x80, except the text of strings and logs, and an event's first
-byte if 0x80 or more, which merges with the next number. So a chunk is decoded into
-numbers at once; the number count of each type then shows which of them begin events.
+that end at a byte below 0x80, except texts, and an event's first byte if 0x80 or more,
+which merges with the next number. A chunk is decoded into numbers at once; the number
+count of each type then shows which of them begin events.
 """
 
 from __future__ import annotations

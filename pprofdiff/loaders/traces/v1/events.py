@@ -37,7 +37,6 @@ class V1Events:
     arguments: NDArray[np.int64]
 
     def __len__(self) -> int:
-        """Return the number of events."""
         return len(self.type)
 
     def first_argument(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:

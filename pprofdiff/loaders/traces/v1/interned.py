@@ -30,7 +30,7 @@ class IdMap:
         return cls(ids[order], values[order])
 
     def __call__(self, ids: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Return the index of each id (int32), 0 if it is not in the file."""
+        """Return the index of each id."""
         if not len(self.ids):
             return np.zeros(len(ids), np.int32)
         at = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
@@ -47,10 +47,9 @@ def intern_stacks(
     strings: IdMap,
     interner: Interner,
 ) -> IdMap:
-    """Add a file's stacks to the trace's; return the map of their ids.
+    """Add a file's stacks (see `FileTables`) to the trace's; return their index.
 
-    `stacks` is that of `FileTables`. As in Go, the first frame seen for a program
-    counter defines it.
+    As in Go, the first frame seen for a program counter defines it.
     """
     indices = {0: 0}
     if stacks:

@@ -64,10 +64,10 @@ _SHOWS_STACK = membership(
 class OrderedTrace:
     """The events of a trace and the data derived from them.
 
-    `time` (int64 ns) and `stack` (int32, an index) have one entry per event;
-    `stack_ids` maps the ids of other stacks to indices. `lists_start` (bool, one per
-    transition) marks events that list what existed when the trace began. `timers`
-    (bool, one per goroutine) marks goroutines that only wake others, up to Go 1.13.
+    `time` (int64 ns) and `stack` (int32, an index) are by event; `stack_ids` maps the
+    ids of other stacks to indices. `lists_start` (bool, by transition) marks events
+    that list what existed when the trace began. `timers` (bool, by goroutine) marks
+    goroutines that only wake others, up to Go 1.13.
     """
 
     events: V1Events

@@ -57,7 +57,6 @@ class _Reader:
     """The columns of a file, filled from the front."""
 
     def __init__(self, data: bytes, version: int) -> None:
-        """Allocate columns for the file; unused pages take no memory."""
         self._data, self._version = data, version
         most = len(data) // 2 + 1
         dtypes = np.uint8, np.int64, np.uint32, np.uint32, np.uint32
@@ -77,10 +76,7 @@ class _Reader:
         self._logs: list[tuple[int, str]] = []
 
     def add(self, at: int, part: FoundEvents) -> None:
-        """Add the events found in the chunk at byte `at` of the file.
-
-        Raises Damage, and adds none of them, if one is malformed.
-        """
+        """Add the events in the chunk at byte `at`; raise Damage if malformed."""
         self._at = at
         lead = part.numbers.lead[part.starts]
         types = lead & np.uint8(0x3F)
@@ -120,7 +116,6 @@ class _Reader:
         after: NDArray[np.int64],
         joined: NDArray[np.bool_],
     ) -> NDArray[np.int64]:
-        """Return the ticks of events (int64), and keep the last one."""
         values = part.numbers.values
         step = values[after - 1]
         step[joined] >>= np.uint8(7)
@@ -173,7 +168,6 @@ class _Reader:
                 self._logs.append((row, self._text(first, size)))
 
     def _text(self, at: int, size: int) -> str:
-        """Return text from the chunk being added."""
         at += self._at
         return self._data[at : at + size].decode("utf-8", "replace")
 
@@ -284,28 +278,11 @@ def _add_whole(reader: _Reader, at: int, part: FoundEvents) -> int:
 def read_v1(
     data: bytes, version: int, progress: Callable[[int], None]
 ) -> tuple[V1Events, FileTables, int, str | None]:
-    """Read the events of a file, as far as possible.
+    """Read the events of a file of format `version` as far as possible.
 
-    Parameters
-    ----------
-    data, version : bytes, int
-        The file, and NN of its format.
-    progress : callable
-        Called with the number of bytes read so far.
-
-    Returns
-    -------
-    events, tables : V1Events, FileTables
-    read : int
-        How many bytes of the file they cover.
-    why : str or None
-        Why the rest could not be read; None if there is no rest.
-
-    Raises
-    ------
-    Damage
-        The file has no usable content.
-
+    `progress` is called with the number of bytes read so far. Also returns how many
+    bytes the events cover, and why the rest could not be read, None if there is none.
+    Raises Damage if the file has no usable content.
     """
     view, reader = memoryview(data), _Reader(data, version)
     at, size, why = HEADER_BYTES, _BYTES_AT_ONCE, None

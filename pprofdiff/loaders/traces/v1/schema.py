@@ -72,8 +72,7 @@ class V1Type(IntEnum):
     CPU_SAMPLE = 49
 
 
-# How many numbers follow the time delta, which tables and batches lack; a stack and a
-# string have more than this.
+# How many numbers follow the time delta; a stack and a string have more than this.
 ARGUMENTS: dict[V1Type, int] = dict.fromkeys(V1Type, 1) | {
     **dict.fromkeys(
         (V1Type.PROC_STOP, V1Type.GC_DONE, V1Type.STW_DONE, V1Type.GO_END), 0
@@ -161,9 +160,8 @@ _STOPS_THE_WORLD = (
 
 
 def stop_reasons(version: int) -> tuple[str, ...]:
-    """Return the stop-the-world reasons of a format, by number.
+    """Return the stop-the-world reasons of format ``go 1.NN trace``, by number.
 
-    `version` is NN of ``go 1.NN trace``. The reason "" is unknown. Before Go 1.21 a
-    trace records only the GC's stops.
+    "" is unknown. Before Go 1.21 a trace records only the GC's stops.
     """
     return _STOPS_THE_WORLD if version >= 21 else _STOPS_THE_WORLD[1:3]

@@ -1,8 +1,7 @@
 """System calls in a trace of Go 1.11 to 1.21: fast ones, and those that lose their P.
 
-Such a trace has no event for the end of a fast call. As in Go's reader, it takes one
-nanosecond (internal/trace/tracev1.go). The others lose their P when it stops, as in
-internal/trace/summary.go.
+A fast call has no end: it takes one nanosecond, as in Go's reader
+(internal/trace/tracev1.go). The others lose their P when it stops (summary.go).
 """
 
 from __future__ import annotations
@@ -26,8 +25,7 @@ class Syscalls:
     """System calls among the transitions, as their rows (int64, increasing).
 
     `fast` calls ended at once; in `lost` calls the goroutine lost its P, to the events
-    in rows `stops` (int64, same length as `lost`). Calls from before the trace are left
-    out: their goroutines have no P.
+    in rows `stops` (int64, same length as `lost`).
     """
 
     fast: NDArray[np.int64]

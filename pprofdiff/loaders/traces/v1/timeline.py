@@ -1,7 +1,4 @@
-"""Stateless events of a trace of Go 1.11 to 1.21, in the form of later traces.
-
-They are ranges, tasks, regions, logs, labels, metrics and CPU samples.
-"""
+"""Ranges, tasks, regions, logs, labels, metrics and samples of Go 1.11 to 1.21."""
 
 from __future__ import annotations
 
@@ -44,8 +41,8 @@ def timeline_events_of(
 ) -> TimelineEvents:
     """Return the begin and end events of ranges, tasks and regions, by time.
 
-    `version` is NN of the format. Adds the stop-the-world reasons to `interner`. Raises
-    Damage if stops or GC cycles contradict each other.
+    Adds the stop-the-world reasons of `version` to `interner`. Raises Damage if stops
+    or GC cycles contradict each other.
     """
     events, context = trace.events, trace.context
     row = events.where(*_MODERN_TYPES)

@@ -2,9 +2,8 @@
 
 An event that moves a goroutine to another P carries a sequence number: how many events
 moved it before. A local event, on the P that moved the goroutine last, has none and
-stands for one more. So each event gets its number
-(internal/trace/internal/tracev1/order.go), and (goroutine, number, position on the P)
-orders them regardless of their timestamps.
+stands for one more (internal/trace/internal/tracev1/order.go). (goroutine, number,
+position on the P) orders events regardless of their timestamps.
 """
 
 from __future__ import annotations
@@ -89,10 +88,9 @@ class Transitions(Table):
 
 
 def transitions_of(events: V1Events, context: V1Context) -> Transitions:
-    """Return all transitions; correct the ticks of system call exits.
+    """Return all transitions; correct the ticks of system call exits in place.
 
-    Exits get, in place, the tick they carry as an argument. Raises Damage if events
-    contradict each other.
+    Raises Damage if events contradict each other.
     """
     row, owner = _by_goroutine(events, context)
     types = events.type[row]
@@ -159,7 +157,6 @@ def _numbers(
 
 
 def _rising(owner: NDArray[np.int32], number: NDArray[np.int32]) -> bool:
-    """Return whether each goroutine's numbers are already in order."""
     falls = (number[1:] < number[:-1]) & (owner[1:] == owner[:-1])
     return not falls.any()
 
@@ -188,7 +185,6 @@ def _check_times(tick: NDArray[np.int64], is_first: NDArray[np.bool_]) -> None:
 
 
 def _put_exits(events: V1Events, transitions: Transitions) -> None:
-    """Give system call exits, in place, the ticks that they carry."""
     at = np.flatnonzero(np.isin(transitions.type, EXITS))
     rows = transitions.row[at]
     place = np.where(transitions.type[at] == V1Type.GO_SYSEXIT, 2, 1)

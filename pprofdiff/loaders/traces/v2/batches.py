@@ -1,8 +1,8 @@
 """Split a file into generations of batches.
 
-After its header a trace is a sequence of batches. Each states its generation, thread,
-start time and length in bytes (internal/trace/batch.go). A generation never refers to
-another one's strings, stacks or sequence numbers.
+Each batch states its generation, thread, start time and length in bytes
+(internal/trace/batch.go). A generation never refers to another one's strings, stacks or
+sequence numbers.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _MARKS_ENDS = 26
 class Batch(NamedTuple):
     """One batch: bytes ``first:last`` of the file, and the fields of its header.
 
-    `thread` is Go's id of a thread (an M), 2**64 - 1 for none. `time` is in units of
-    the trace's clock. `experiment` is 0 for ordinary batches.
+    `thread` is Go's id of an M, 2**64 - 1 for none. `time` is in units of the trace's
+    clock. `experiment` is 0 for ordinary batches.
     """
 
     thread: int
@@ -46,10 +46,10 @@ class Generation:
 
 
 def generations(data: bytes, version: int) -> Iterator[Generation]:
-    """Yield the whole generations of a trace, in order.
+    """Yield the whole generations of a trace of format ``go 1.NN``, in order.
 
-    `data` is the file, `version` NN of its format. Raises Damage after the last whole
-    generation if the file does not end there, or if batches contradict each other.
+    Raises Damage after the last whole one if the file does not end there, or if batches
+    contradict each other.
     """
     at, number, batches = HEADER_BYTES, 0, list[Batch]()
     fault = None

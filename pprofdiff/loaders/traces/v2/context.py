@@ -1,8 +1,7 @@
 """The goroutine and the P of each event's thread.
 
-An event does not name them. A thread's events show when it acquires and releases a
-goroutine or a P; `forward_fill` fills in the events between. The rules are those of
-internal/trace/order.go.
+A thread's events show when it acquires and releases a goroutine or a P; `forward_fill`
+fills in the events between. The rules are those of internal/trace/order.go.
 """
 
 from __future__ import annotations
@@ -65,7 +64,6 @@ class Context:
 
     `goroutine` and `processor` are indices, -1 for none. `goroutine_key` and
     `processor_key` (uint32) order the events of one goroutine or P, see `effects`.
-    `after` is what threads have after the generation.
     """
 
     goroutine: NDArray[np.int32]
@@ -83,10 +81,9 @@ class Context:
 def context_of(
     events: Events, goroutines: IdIndex, processors: IdIndex, before: ThreadBindings
 ) -> Context:
-    """Return the context of a generation's events.
+    """Return the context of a generation's events, given what threads have `before`.
 
-    `before` is what threads have from the previous generation. Raises Damage if an
-    event names a goroutine or P that was never mentioned.
+    Raises Damage if an event names a goroutine or P that was never mentioned.
     """
     threads = events.threads.tolist()
     bound = _bound_elsewhere(events, goroutines)
@@ -113,7 +110,6 @@ def context_of(
 
 
 def _bound(bindings: dict[int, int]) -> dict[int, int]:
-    """Return only bindings that are set."""
     return {t: v for t, v in bindings.items() if v != NOBODY and t != NO_THREAD}
 
 

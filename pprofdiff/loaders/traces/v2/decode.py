@@ -81,7 +81,6 @@ def _trace(
     goroutines: Goroutines,
     missing: Missing | None,
 ) -> Trace:
-    """Combine the generations, in the recorder's memory."""
     offsets, columns = rows_by_owner(
         recorder.interval_counts, recorder.intervals, len(goroutines)
     )
@@ -126,7 +125,6 @@ def _trace(
 
 
 def _logs(events: TimelineEvents) -> Logs:
-    """Return the user logs from events of type LOG."""
     return Logs(
         time_ns=events.time,
         goroutine=events.goroutine,
@@ -138,19 +136,16 @@ def _logs(events: TimelineEvents) -> Logs:
 
 
 def _labels(events: TimelineEvents) -> Labels:
-    """Return the labels from events of type GO_LABEL."""
     return Labels(time_ns=events.time, goroutine=events.owner, label=events.name)
 
 
 def _series(metrics: MetricEvents, metric: EventType) -> Series:
-    """Return one metric by time."""
     rows = np.flatnonzero(metrics.type == metric)
     rows = rows[np.argsort(metrics.time[rows], kind="stable")]
     return Series(metrics.time[rows], metrics.value[rows])
 
 
 def _goroutines(recorder: Recorder) -> Goroutines:
-    """Return the goroutine table, with all names still empty."""
     new = NewGoroutines.concatenate(recorder.new_goroutines)
     recorder.new_goroutines.clear()
     order = np.argsort(new.goroutine, kind="stable")

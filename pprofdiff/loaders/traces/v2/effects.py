@@ -7,10 +7,9 @@ between two such numbers happen on one thread, in that thread's order. So (owner
 sequence number, row of the event) orders all effects on an owner, whatever their
 timestamps.
 
-The sequence number becomes a *key*, because a few effects have none. A thread may
-continue with an owner from the previous generation. Its first events then come before
-the owner's status, on whatever thread that is, if the status differs from the last
-known state, else after it.
+The sequence number becomes a *key*, because a thread may continue with an owner from
+the previous generation. Its first events then come before the owner's status, on
+whatever thread that is, if the status differs from the last known state, else after it.
 """
 
 from __future__ import annotations
@@ -51,11 +50,7 @@ class Effects:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OrderedEffects(Table):
-    """Effects grouped by owner, those of each in order.
-
-    `owner` (int32, increasing), `key` (int64) and `event` (int64) as in `Effects`;
-    `second` is bool.
-    """
+    """Effects grouped by owner, those of each in order; columns as in `Effects`."""
 
     owner: NDArray[np.int32]
     key: NDArray[np.int64]
@@ -63,10 +58,7 @@ class OrderedEffects(Table):
     second: NDArray[np.bool_]
 
     def first_rows(self, before: int = -1) -> NDArray[np.bool_]:
-        """Mark the first row of each owner.
-
-        `before` is the owner of the effect before all of these, -1 for none.
-        """
+        """Mark the first row of each owner; `before` is the owner before all rows."""
         is_first = first_of_each(self.owner)
         is_first[:1] = self.owner[:1] != before
         return is_first
@@ -85,12 +77,10 @@ class EffectOrder:
     """
 
     def __init__(self, key: NDArray[np.int64], key_bits: int, rank_bits: int) -> None:
-        """Take the packed effects (int64, increasing)."""
         self._key = key
         self._bits = key_bits, rank_bits
 
     def __len__(self) -> int:
-        """Return the number of effects."""
         return len(self._key)
 
     def rows(self, first: int, last: int) -> OrderedEffects:
@@ -114,7 +104,6 @@ class _UnpackedOrder(EffectOrder):
     """Ordered effects, some too large to pack into an int64."""
 
     def __init__(self, effects: OrderedEffects) -> None:
-        """Take the effects as they are."""
         super().__init__(effects.event, 0, 0)
         self._effects = effects
 
@@ -126,17 +115,10 @@ class _UnpackedOrder(EffectOrder):
 def order_effects(
     groups: Iterable[Effects], owners: int, events: int, most: int
 ) -> EffectOrder:
-    """Return the effects of all groups in order.
+    """Return at most `most` effects of all groups in order.
 
-    Parameters
-    ----------
-    groups : iterable of Effects
-        Iterated twice if an effect does not fit in 63 bits.
-    owners, events : int
-        Exclusive upper bounds of owners and events.
-    most : int
-        An upper bound on the number of effects.
-
+    `groups` are iterated twice if an effect does not fit in 63 bits. `owners` and
+    `events` are exclusive upper bounds.
     """
     rank_bits = 1 + events.bit_length()
     key_bits = _BITS - rank_bits - owners.bit_length()

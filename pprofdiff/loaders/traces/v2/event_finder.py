@@ -1,9 +1,8 @@
 """Decode event batches into columns of varints, and find where events begin.
 
 An event is a type byte and a fixed number of varints. Ordinary types are below 0x80, so
-a batch consists of varints only, and numpy decodes them all at once. The types of the
-alloc/free experiment (128 to 136) merge with the number that follows, the time delta;
-their first byte identifies them.
+a batch consists of varints only. The types of the alloc/free experiment (128 to 136)
+merge with the number that follows; their first byte identifies them.
 """
 
 from __future__ import annotations
@@ -61,13 +60,9 @@ def read_batch_varints(parts: list[memoryview]) -> BatchVarints:
 
 
 class EventFinder:
-    """Finds which numbers of a batch are event types.
-
-    It reuses its scratch memory between calls.
-    """
+    """Finds which numbers of a batch are event types; reuses its scratch memory."""
 
     def __init__(self, counts: NDArray[np.int32]) -> None:
-        """Take the format's `schema.argument_counts`."""
         self._known = counts >= 0
         after = np.maximum(counts, 0).astype(np.int64) + 1
         # A type of 128 or more is merged with its time delta.
@@ -78,8 +73,7 @@ class EventFinder:
     def find(self, tokens: BatchVarints) -> NDArray[np.int64]:
         """Return which of the numbers are event types (int64 indices, increasing).
 
-        Raises Damage if events do not fill their batches exactly, or an event's type is
-        not in this format.
+        Raises Damage if events do not fill their batches exactly, or for unknown types.
         """
         size = len(tokens.lead)
         if self._rows.shape[1] <= size:

@@ -48,7 +48,6 @@ class Events:
     rare_arguments: NDArray[np.int64]
 
     def __len__(self) -> int:
-        """Return the number of events."""
         return len(self.type)
 
     def drop_arguments(self) -> None:

@@ -24,13 +24,9 @@ class ReadGeneration(NamedTuple):
 
 
 class GenerationReader:
-    """Reads the generations of a file.
-
-    `interner` and `reasons` accumulate the strings, stacks and reasons read so far.
-    """
+    """Reads the generations of a file; `interner` and `reasons` accumulate."""
 
     def __init__(self, data: bytes, version: int) -> None:
-        """Take a file of the format ``go 1.NN trace``; `version` is NN."""
         self.interner = Interner()
         self.reasons = ReasonCodes()
         self._data = data
@@ -38,7 +34,6 @@ class GenerationReader:
         self._finder = EventFinder(argument_counts(version))
 
     def __iter__(self) -> Iterator[ReadGeneration]:
-        """Yield the generations in order; raises Damage if one cannot be read."""
         data = self._data
         for generation in generations(data, self._version):
             tables = read_tables(data, generation, self._version, self.interner)

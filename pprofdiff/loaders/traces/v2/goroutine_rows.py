@@ -1,8 +1,7 @@
 """Turn the state changes of goroutines in a generation into rows of `Intervals`.
 
-Effects come in order from `goroutine_states`, in chunks, which keeps temporary columns
-small. If a goroutine's times run backwards, the times of its events are raised first,
-and the rows rewritten.
+Effects come in chunks, which keeps temporary columns small. If a goroutine's times run
+backwards, the times of its events are raised first, and the rows rewritten.
 """
 
 from __future__ import annotations
@@ -101,10 +100,7 @@ class NewGoroutines(Table):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoroutineRows:
-    """A generation's results on goroutines, in addition to the rows in the store.
-
-    `counts` has the owners of those rows; `states` are those after the generation.
-    """
+    """A generation's results on goroutines, in addition to the rows in the store."""
 
     counts: OwnerCounts
     new: NewGoroutines
@@ -118,27 +114,12 @@ def goroutine_rows(
     before: GoroutineStates,
     store: RowStore,
 ) -> GoroutineRows:
-    """Write the rows of a generation's goroutines to a store.
+    """Write the rows of a generation's goroutines to `store`; the caller keeps them.
 
     Raises the times of events, in place, until no thread, goroutine or P runs
-    backwards. The caller keeps the rows (`RowStore.keep`).
-
-    Parameters
-    ----------
-    generation, order : GenerationEvents, GoroutineEffects
-        The generation and its effects on goroutines.
-    constraints : list of HappensBefore
-        All constraints except those of goroutines.
-    before : GoroutineStates
-        Before the generation, with a row for each goroutine that it mentions.
-    store : RowStore
-        From `interval_store`.
-
-    Raises
-    ------
-    Damage
-        Events contradict each other.
-
+    backwards. `constraints` are all except those of goroutines; `before` has a row for
+    each goroutine that the generation mentions. Raises Damage if events contradict each
+    other.
     """
     events = generation.events
     enforce_happens_before(events.time, constraints)
@@ -159,7 +140,6 @@ def goroutine_rows(
 def _state_changes(
     generation: GenerationEvents, order: GoroutineEffects, state: NDArray[np.uint8]
 ) -> Iterator[StateChanges]:
-    """Return the changes of all goroutines; updates `state` in place."""
     return goroutine_state_changes(
         order, generation.events, generation.context, state, generation.losses
     )
@@ -200,7 +180,6 @@ class _RowWriter:
     def __init__(
         self, generation: GenerationEvents, columns: list[NDArray[Any]]
     ) -> None:
-        """Take the generation and the output columns."""
         self._generation = generation
         self._columns = columns
         self._owners: list[NDArray[np.int32]] = []

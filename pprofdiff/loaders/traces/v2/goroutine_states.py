@@ -128,9 +128,8 @@ def goroutine_effects(
 ) -> GoroutineEffects:
     """Return all effects on goroutines in order.
 
-    `states` (uint8, one per goroutine) is the `State` before the generation, `UNKNOWN`
-    if never mentioned. `losses` comes from `processor_state_changes`. Raises Damage if
-    an event's goroutine was never mentioned, or its thread runs none.
+    `states` (uint8, by goroutine) are those before the generation. Raises Damage if an
+    event's goroutine was never mentioned, or its thread runs none.
     """
     status_keys = _status_keys(events, goroutines, states)
     groups = _AllEffects(events, context, goroutines, losses, status_keys, incarnations)
@@ -151,10 +150,9 @@ def goroutine_state_changes(
 ) -> Iterator[StateChanges]:
     """Yield the state changes of all goroutines, a chunk of effects at a time.
 
-    `ordered` comes from `goroutine_effects`, which took the same `losses`. `states`
-    (uint8, one per goroutine) has the states before the generation, and is updated in
-    place as changes are yielded. Raises Damage if effects are out of sequence, or a
-    state does not allow one.
+    `ordered` comes from `goroutine_effects`, with the same `losses`. `states` (uint8,
+    by goroutine) are updated in place as changes are yielded. Raises Damage if effects
+    are out of sequence, or a state does not allow one.
     """
     owner, number = -1, 0
     for effects in ordered.order.chunks():
@@ -199,13 +197,11 @@ class _AllEffects:
     incarnations: Incarnations
 
     def __iter__(self) -> Iterator[Effects]:
-        """Yield effects, those of a chunk of events at a time."""
         for group in self._within_incarnations():
             key = self.incarnations.key(group.owner, group.key, group.event)
             yield replace(group, key=key)
 
     def _within_incarnations(self) -> Iterator[Effects]:
-        """Yield effects with their keys within an incarnation."""
         events, context = self.events, self.context
         first, owner = self.incarnations.rows, self.incarnations.owners
         yield Effects(owner, self.status_keys[owner], first)
@@ -312,8 +308,7 @@ def _put_blocked_syscalls(
 ) -> None:
     """Set SYSCALL_BLOCKED where a status reports a system call without a P.
 
-    That is so if the goroutine was in that state before, or is first mentioned by a
-    status on no P (`processor`, one per effect, is -1).
+    The goroutine was in that state before, or is first mentioned by a status on no P.
     """
     without = (before == UNKNOWN) & (processor < 0)
     without |= before == S.SYSCALL_BLOCKED
@@ -326,10 +321,7 @@ def _check_sequence(
     is_first: NDArray[np.bool_],
     before: int,
 ) -> None:
-    """Raise Damage if a goroutine's sequence numbers have gaps or duplicates.
-
-    `before` is the number of the effect before the first.
-    """
+    """Raise Damage if a goroutine's sequence numbers have gaps or duplicates."""
     step = np.diff(number, prepend=before)
     anew = is_first | lookup(_CREATES, effect).view(np.bool_)
     step[anew] = number[anew]

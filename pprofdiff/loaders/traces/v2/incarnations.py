@@ -1,8 +1,7 @@
 """Reused goroutine ids: each creation begins another incarnation.
 
-A C thread that calls Go keeps one goroutine id for all its calls. Sequence numbers
-restart at each creation. If a generation creates a goroutine that it already knew,
-timestamps assign its events to incarnations.
+A C thread that calls Go keeps one goroutine id for all its calls, and sequence numbers
+restart at each creation. Timestamps assign events to incarnations.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ class Incarnations:
     """
 
     def __init__(self, events: Events, goroutines: IdIndex) -> None:
-        """Take a generation's events, whose times may still be out of order."""
         rows = events.where(*CREATES, *STATUSES)
         owners = goroutines.require(events.argument(0, rows))
         creates = np.isin(events.type[rows], CREATES)
@@ -65,7 +63,6 @@ class Incarnations:
     def _ordinal(
         self, owner: NDArray[np.integer], rows: NDArray[np.integer]
     ) -> NDArray[np.int64]:
-        """Return how often each event's goroutine was created up to then (int64)."""
         ordinal = np.zeros(len(owner), np.int64)
         some = np.flatnonzero(self._several[owner] & (owner >= 0))
         if not len(some):

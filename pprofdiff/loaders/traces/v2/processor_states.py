@@ -127,9 +127,8 @@ def processor_state_changes(
 ) -> tuple[ProcessorChanges, ProcessorLosses, ProcessorStates]:
     """Return the changes of Ps, the Ps that goroutines lost, and the states after.
 
-    `states` are those before the generation. Raises Damage if effects are out of
-    sequence, a state does not allow one, or an event's P was never mentioned, or its
-    thread has none.
+    `states` are those before the generation. Raises Damage for effects that are out of
+    sequence or not allowed, and for unknown Ps.
     """
     groups = _effects_of(events, context, ids.processors, states)
     most = sum(len(group.owner) for group in groups)
@@ -218,7 +217,6 @@ def _values_before(
 def _effects_of(
     events: Events, context: Context, processors: IdIndex, states: ProcessorStates
 ) -> list[Effects]:
-    """Return all effects on Ps."""
     says = events.where(E.PROC_STATUS)
     named = events.where(*_NAMED)
     own = events.where(*_OWN)
@@ -262,10 +260,7 @@ def _check_sequence(
     is_first: NDArray[np.bool_],
     before: int,
 ) -> None:
-    """Raise Damage if a P's sequence numbers have gaps or duplicates.
-
-    `before` is the number of the effect before the first.
-    """
+    """Raise Damage if a P's sequence numbers have gaps or duplicates."""
     number = sequence_numbers(effects.key)
     step = np.diff(number, prepend=before)
     step[is_first] = number[is_first]
@@ -294,7 +289,6 @@ def _calls(
     effect: NDArray[np.uint8],
     states: ProcessorStates,
 ) -> _Calls:
-    """Return the system call on each effect's P after the effect."""
     begins = lookup(_BEGINS, effect).view(np.bool_)
     status = effect >= _STATUS_EFFECT
     own = np.where(begins, effects.event, np.int64(NOBODY))

@@ -67,7 +67,6 @@ class _Columns:
     """The columns of a generation, filled from the front."""
 
     def __init__(self, most: int) -> None:
-        """Allocate columns for `most` events; unused pages take no memory."""
         self.size = 0
         self._type = np.empty(most, np.uint8)
         self._time = np.empty(most, np.int64)
@@ -128,24 +127,9 @@ def read_events(
     tables: GenerationTables,
     reasons: ReasonCodes,
 ) -> Events:
-    """Decode the timed events of a generation.
+    """Decode the timed events of a generation; new reasons are added to `reasons`.
 
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-    batches : list of Batch
-        The generation's batches from `event_batches`.
-    finder, tables : EventFinder, GenerationTables
-        For the format, and of the generation.
-    reasons : ReasonCodes
-        New reasons are added to it.
-
-    Raises
-    ------
-    Damage
-        An event cannot be decoded.
-
+    `batches` come from `event_batches`. Raises Damage if an event cannot be decoded.
     """
     view = memoryview(data)
     sizes = offsets_of(np.array([b.last - b.first for b in batches], np.int64))

@@ -66,7 +66,6 @@ class Recorder:
     """
 
     def __init__(self) -> None:
-        """Start without a generation."""
         self.ids = Ids.none()
         self.syncs: list[Sync] = []
         self.intervals = interval_store()
@@ -88,8 +87,8 @@ class Recorder:
     def add(self, generation: ReadGeneration, share: float) -> None:
         """Add a generation; `share` is the fraction of the file read with it.
 
-        Drops the arguments of its events. Raises Damage if events contradict each
-        other; then none of its rows are added.
+        Drops the arguments of its events. Raises Damage, and adds no rows, if events
+        contradict each other.
         """
         tables, events, _ = generation
         since = max(tables.sync.time_ns, self.last_ns + 1)
@@ -148,7 +147,6 @@ class Recorder:
         self.last_ns = max([since, *(int(t.max()) for t in latest)])
 
     def _register_ids(self, events: Events) -> None:
-        """Index the ids that the generation mentions first."""
         ids = self.ids
         ids.goroutines.add(events.argument(0, events.where(*CREATES, *STATUSES)))
         ids.processors.add(events.argument(0, events.where(E.PROC_STATUS)))
@@ -176,7 +174,6 @@ class Recorder:
         return samples.take(np.argsort(time, kind="stable"))
 
     def _keep_goroutines(self, rows: GoroutineRows) -> None:
-        """Keep the rows of goroutines, and their states after the generation."""
         self.intervals.keep(int(rows.counts.count.sum()))
         self.interval_counts.append(rows.counts)
         self.new_goroutines.append(rows.new)
@@ -191,8 +188,7 @@ class Recorder:
         start, state, thread, stolen = self.processor_intervals.room(len(rows))
         np.take(generation.events.time, event, out=start, mode="clip")
         if not self.syncs:
-            # A P that the first generation mentions existed when it began; one that a
-            # later generation mentions is new.
+            # A P that the first generation mentions existed when it began.
             start[changes.first_mention[rows]] = generation.since
         np.take(changes.state, rows, out=state, mode="clip")
         np.take(generation.thread, event, out=thread, mode="clip")

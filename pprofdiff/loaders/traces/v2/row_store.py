@@ -1,10 +1,8 @@
 """Store rows of goroutines and Ps generation by generation, then sort them by owner.
 
-Columns live in private pages. The C library serves arrays of a few megabytes from one
-heap once it has seen such arrays freed, and whatever stays allocated between them keeps
-the heap from shrinking: on a long trace, decoding left behind as much unused memory as
-the result takes. Private pages go back to the system when dropped, and pages never
-written to take no memory.
+Columns live in private pages: these go back to the system when dropped, and pages never
+written to take no memory. From malloc, decoding a long trace left as much unused memory
+behind as the result takes.
 """
 
 from __future__ import annotations
@@ -38,12 +36,11 @@ _MARGIN = 1.5
 class RowStore:
     """Columns that grow together; the first `size` rows are kept.
 
-    `share` is the fraction of the file read once the next rows are kept; it predicts
-    how many rows are still to come.
+    `share` is the fraction of the file read once the next rows are kept: it predicts
+    how many are to come.
     """
 
     def __init__(self, *dtypes: DTypeLike) -> None:
-        """Take the columns' dtypes."""
         self.size = 0
         self.share = 1.0
         self._capacity = 0
@@ -153,8 +150,7 @@ def _find_blocks(
 ) -> None:
     """Write the target of each block of rows to `first`, its size to `count`.
 
-    `free` is the first free row of each owner, updated in place. `parts` is emptied on
-    the way, since it takes as much memory as the output.
+    `free` is the first free row of each owner, updated in place; `parts` is emptied.
     """
     done = 0
     parts.reverse()

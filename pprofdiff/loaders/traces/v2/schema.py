@@ -1,7 +1,7 @@
 """Event types of the trace format since Go 1.22, and their arguments.
 
-Source: runtime/trace*.go and internal/trace/tracev2 of Go 1.22 to 1.26. Type numbers
-have not changed since Go 1.22; newer formats only add types.
+Source: runtime/trace*.go and internal/trace/tracev2 of Go 1.22 to 1.26; newer formats
+only add types.
 """
 
 from __future__ import annotations
@@ -111,10 +111,9 @@ _ARGUMENTS = {
 
 @cache
 def argument_counts(version: int) -> NDArray[np.int32]:
-    """Return how many numbers follow each event type's byte in an event batch.
+    """Return how many numbers follow each event type's byte in ``go 1.NN trace``.
 
-    `version` is NN of the format ``go 1.NN trace``. The array is int32 of shape (256,),
-    with -1 for a byte that is not a timed event of this format.
+    The array is int32 of shape (256,), -1 for what is not a timed event.
     """
     counts = np.full(256, -1, np.int32)
     for since, types in _ARGUMENTS.items():

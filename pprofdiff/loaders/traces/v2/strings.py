@@ -22,13 +22,9 @@ _TABLE = 1 << 22
 
 
 class IdMap:
-    """Maps ids of strings or stacks in one generation to indices of the `Interner`.
-
-    An id is any 64-bit number.
-    """
+    """Maps ids, any 64-bit numbers, of one generation to indices of the `Interner`."""
 
     def __init__(self, what: str, indices: dict[int, int]) -> None:
-        """Take the index of each id; `what` names the things in errors."""
         self._what = what
         ids = np.fromiter(indices, np.uint64, len(indices)).view(np.int64)
         order = np.argsort(ids)
@@ -40,7 +36,7 @@ class IdMap:
             self._table[self._ids] = self._indices
 
     def __call__(self, ids: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Return the index of each id (int32); raise Damage if one has none."""
+        """Return the index of each id; raises Damage for an unknown one."""
         if ids.itemsize == 4:
             ids = ids.astype(np.int64)
         elif ids.dtype == np.uint64:
@@ -59,13 +55,9 @@ class IdMap:
 
 
 class ReasonCodes:
-    """Codes (uint16) of the strings that are reasons to block or stop.
-
-    `strings` has the string index of each code; code 0 is the empty string.
-    """
+    """Codes (uint16) of the strings that are reasons to block or stop; 0 is ""."""
 
     def __init__(self) -> None:
-        """Start with the empty string."""
         self.strings = [0]
         self._codes = np.zeros(1, np.int32)
 
@@ -113,9 +105,8 @@ def read_stacks(
 ) -> IdMap:
     """Read a generation's batches of stacks; return the indices of their ids.
 
-    `strings` are the generation's, by id. As in Go, the first frame seen for a program
-    counter in a generation defines it. Raises Damage if a batch is malformed, a stack
-    names an unknown string, or an id occurs twice.
+    As in Go, the first frame seen for a program counter in a generation defines it.
+    Raises Damage for malformed batches, unknown strings, or repeated ids.
     """
     indices = {0: 0}
     if not parts:

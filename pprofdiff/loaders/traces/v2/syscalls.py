@@ -54,8 +54,7 @@ def ends_after_loss(
     """Return the events (rows) that end goroutines in a system call that lost its P.
 
     In `context` they still have the P. A steal of the P has the next sequence number.
-    Only timestamps show whether it came before the goroutine's end, or the order on the
-    thread, if a later thread with the same id did it.
+    Only timestamps, or the order on the thread, show whether it came before.
     """
     ends = events.where(E.GO_DESTROY_SYSCALL)
     ends = ends[context.processor[ends] >= 0]
@@ -79,7 +78,6 @@ def ends_after_loss(
 def _numbered(
     processor: NDArray[np.integer], number: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return one number for a P's index and one of its sequence numbers."""
     most = (1 << _NUMBER_BITS) - 1
     return (processor.astype(np.int64) << _NUMBER_BITS) + np.clip(number, 0, most)
 
@@ -89,9 +87,8 @@ def returns_after_steal(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return steals (rows), and for each the event with which its victim continues.
 
-    At that event the thread takes another P, or leaves the system call without one.
-    Go's reader makes it wait for the steal (``advanceProcStart`` in
-    internal/trace/order.go).
+    At that event the thread takes another P, or leaves the system call without one. Go
+    makes it wait for the steal (``advanceProcStart`` in internal/trace/order.go).
     """
     stolen = np.flatnonzero(events.type[losses.event] == E.PROC_STEAL)
     steal, since = losses.event[stolen], losses.call[stolen]

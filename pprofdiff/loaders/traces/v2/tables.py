@@ -66,8 +66,7 @@ def read_tables(
 ) -> GenerationTables:
     """Read a generation's clock and tables; adds strings and stacks to `interner`.
 
-    `version` is NN of the format. Raises Damage if a table is malformed or the
-    generation has no clock.
+    Raises Damage if a table is malformed or the generation has no clock.
     """
     by_type: dict[int, list[tuple[int, int]]] = {}
     for batch in generation.batches:
@@ -128,7 +127,6 @@ def _clocks(data: bytes, at: int, last: int, time: int) -> tuple[int, _Snapshot 
 
 
 def _samples(parts: list[memoryview]) -> RawSamples:
-    """Read batches of CPU samples."""
     if not parts:
         none = np.zeros(0, np.int64)
         return RawSamples(none, none, none, none, none)

@@ -60,8 +60,7 @@ class MetricEvents(Table):
     """Values of metrics, in any order.
 
     `type` (uint8) is HEAP_ALLOC, HEAP_GOAL (bytes) or PROCS_CHANGE (GOMAXPROCS); `time`
-    (int64) is in ns, except from `read_metric_events`, where it is the event's row;
-    `value` is int64.
+    (int64) is in ns, except from `read_metric_events`, where it is the event's row.
     """
 
     type: NDArray[np.uint8]
@@ -70,10 +69,7 @@ class MetricEvents(Table):
 
 
 def read_metric_events(events: Events) -> MetricEvents:
-    """Return the metrics of a generation, with event rows in place of times.
-
-    Raises Damage if a GOMAXPROCS is out of range.
-    """
+    """Return a generation's metrics, with event rows as times; raises Damage."""
     rows = events.where(*_METRICS)
     types, value = events.type[rows], events.argument(0, rows)
     limits = value[types == E.PROCS_CHANGE]
@@ -92,8 +88,8 @@ def read_timeline_events(
 ) -> TimelineEvents:
     """Return the timeline events of a generation that began at `since` (ns).
 
-    Their times are event rows until `with_times` replaces them, since times may still
-    be raised. Raises Damage if an event names an unknown goroutine, P, string or stack.
+    Their times are event rows until `with_times` replaces them. Raises Damage if an
+    event names an unknown goroutine, P, string or stack.
     """
     row, owner = _in_order(events, context, ids, incarnations)
     types = events.type[row]
@@ -121,9 +117,8 @@ def read_timeline_events(
 def with_times(timeline: TimelineEvents, time: NDArray[np.int64]) -> TimelineEvents:
     """Return the events with times in place of rows; `time` is that of all events.
 
-    Events of the whole program are sorted by time. At equal times, which raised times
-    often are, GC events keep their sequence, a goroutine's events their order, and a
-    task's end follows its begin.
+    Events of the whole program are sorted by time. At equal times, GC events keep their
+    sequence, a goroutine's events their order, and a task's end follows its begin.
     """
     timed = replace(timeline, time=time[timeline.time])
     order = np.arange(len(timed))
@@ -171,7 +166,6 @@ def _in_order(
 
 
 def _ordered(groups: list[Effects], owners: int, events: Events) -> OrderedEffects:
-    """Return the events of all groups in order; their owners count from 1."""
     most = sum(len(group.owner) for group in groups)
     order = order_effects(groups, owners + 1, len(events), most)
     return order.rows(0, len(order))

@@ -213,7 +213,7 @@ def test_gc_follows_from_the_function_that_allocates(cli, work):
     out = cli(*work, DATA / "agent/base", DATA / "agent/new").out
     assert first_cause(out).startswith("controller users: main.lookup")
     why = out.partition("\nWhy")[2]
-    assert "   ↳ GC with sweeping" in why.partition("\n2. ")[0]
+    assert "   ↳ GC, sweeping" in why.partition("\n2. ")[0]
 
 
 def test_go_by_way_of_perf_is_read_as_go(cli):

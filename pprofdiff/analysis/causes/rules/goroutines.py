@@ -270,9 +270,9 @@ def _place_words(diff: ProfileDiff, place: _Place) -> str:
 def _advice(case: Case) -> str:
     new = case.labels[1]
     return (
-        f"Capture {new} once more later: if the number keeps growing, nothing ends these "
-        "goroutines (no close, no deadline, no canceled context); else there are as "
-        "many as there is work."
+        f"Capture {new} once more later: if the number keeps growing, nothing ends "
+        "these goroutines (no close, no deadline, no canceled context); else there are "
+        "as many as there is work."
     )
 
 

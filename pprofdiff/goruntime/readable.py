@@ -101,7 +101,10 @@ def short_before(before: str, now: str) -> str:
     others = _words(_with_arguments(new, _argument))
     if len(words) == len(others) and all(map(_alike, words, others)):
         return ""
-    own = ".".join(_middle(words, others)[1])
+    _, middle, trail = _middle(words, others)
+    # The number of a closure within a closure says nothing by itself.
+    inner = trail if all(map(str.isdigit, trail)) else ()
+    own = ".".join((*middle, *inner))
     bare = strip_type_arguments(own)
     if bare != own and bare == strip_type_arguments(
         ".".join(_middle(others, words)[1])

@@ -193,7 +193,7 @@ def _running(
     if parts != inside:
         gaps = ["CPU of the runtime's own workers"]
     # By chance there may be more samples than running time.
-    label = "running, but not on a CPU" if min(off) >= 0 else "running less CPU"
+    label = "running, but off-CPU" if min(off) >= 0 else "running less CPU"
     parts.append(Part("off-cpu", label, off, "trace less the CPU profile"))
     return parts, others, gaps
 
@@ -309,7 +309,7 @@ def _of_benchmark(
     rest = time.less(Amount.sum(part.amount for part in on))
     off = _groups(diff, scaled, (~masks[0], ~masks[1]))
     source = "bench.txt less the CPU profile"
-    gaps = ["why it was not on a CPU was not measured: a trace shows it by reason"]
+    gaps = ["off-CPU time by reason, which a trace of each side shows"]
     parts = in_part(on, off, "other goroutines")
     if parts != on:
         gaps.insert(0, "CPU of other goroutines")
@@ -321,7 +321,7 @@ def _of_benchmark(
     return Account(
         "time per op, of all goroutines" if several else "time per op",
         "ns",
-        (*parts, Part("off-cpu", "not on a CPU", rest, source)),
+        (*parts, Part("off-cpu", "off-CPU", rest, source)),
         outside=tuple(part._replace(id=f"beside.{part.id}") for part in off),
         gaps=tuple(gaps),
         medians=(medians[0] * 1e9, medians[1] * 1e9)

@@ -28,7 +28,7 @@ from pprofdiff.analysis.causes.finding import (
 from pprofdiff.analysis.policy import MINOR, MOST, NEARLY_ALL
 
 # Characters that may begin a pattern.
-_SIGNS = "@=%"
+_SIGNS = "@=%<"
 _GC_WORK = (
     "gc-assist", "gc-capacity", "gc-cpu", "gc-sweeper", "wait-gc",
 )  # fmt: skip
@@ -53,8 +53,10 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
         "dearer*",
         "cheaper*",
     ),
+    # Each GC cycle starts and parks workers.
+    "gc-*": ("<scheduler",),
     "machine*": (*_WAITS, "gomaxprocs-over"),
-    "gomaxprocs-over": ("gomaxprocs", *_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
+    "gomaxprocs-over": (*_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
     "gomaxprocs": (*_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
     "goroutine-leak": ("heap-growth", "gc-cycle-cost", "scheduler", *_GC_WORK),
     "goroutine-growth": ("heap-growth", "gc-cycle-cost", "scheduler", *_GC_WORK),
@@ -86,7 +88,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
 causes is the last one listed. After ``@``, a consequence follows only if most of its
 samples are the cause's; after ``=``, only if both are about the same function and the
 cause matters as much; after ``%``, only if most of the change in the CPU of allocation
-is in the cause's functions and what they call.
+is in the cause's functions and what they call; after ``<``, only if it changed by less.
 """
 
 _MEMORY = ("heap-growth", "goroutine-growth")
@@ -146,6 +148,8 @@ def tree(
     for node in ordered:
         node.finding = _claimed(cpu, node, _claim(cpu, node).without(claimed))
         claimed = claimed.plus(_claim(cpu, node))
+        if node.finding.own is not None:
+            _on_top(cpu, node, cpu.of(()))
     return tuple(one for node in ordered for one in _listed(node, None)), claimed
 
 
@@ -236,6 +240,8 @@ def _follows(
         return alike and operator.ge(*weighs)
     if sign == "%":
         return _allocates(cpu, cause, finding)
+    if sign == "<":
+        return abs(finding.explains or 0.0) < abs(cause.explains or 0.0)
     return True
 
 
@@ -376,6 +382,11 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
         finding = finding._replace(shared=shared)
         if own and not _contrary(finding, own):
             finding = finding._replace(own=own, mark=cpu.mark(said))
+            if shared and not finding.sure:
+                # The other causes have the rest of what made it matter.
+                least = severity_of(abs(own) / cpu.whole)
+                severity = min(finding.severity, least, key=SEVERITIES.index)
+                finding = finding._replace(severity=severity)
     for claim in (_claim(cpu, node).within(allowed), allowed.without(left)):
         explains = cpu.delta(claim)
         if explains and not _contrary(finding, explains):
@@ -384,6 +395,22 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
             return finding._replace(claim=claim, explains=explains)
     _unclaim(node)
     return node.finding
+
+
+def _on_top(cpu: CPUComparison, node: _Node, above: Claim) -> None:
+    """Give each consequence the amount that it adds to the causes `above` it."""
+    if node.finding.claim is not None:
+        above = above.plus(node.finding.claim)
+    for below in node.below:
+        finding = below.finding
+        if finding.claim is not None and any(cpu.sums(finding.claim.within(above))):
+            left = finding.claim.without(above)
+            added = cpu.delta(left)
+            if added and not _contrary(finding, added):
+                below.finding = finding._replace(
+                    own=added, mark=cpu.mark(left), shared=True
+                )
+        _on_top(cpu, below, above)
 
 
 def _unclaim(node: _Node) -> None:

@@ -64,8 +64,7 @@ def outside_notes(account: Account) -> Iterator[str]:
         scale = account_scale(account)
         base, new = (scale.number(value) for value in account.medians)
         yield (
-            "Parts add up to the mean of all operations; the medians are "
-            f"{base} → {new} {scale.unit}."
+            f"Parts add up to the mean; the medians are {base} → {new} {scale.unit}."
         )
 
 

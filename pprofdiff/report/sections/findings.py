@@ -176,7 +176,7 @@ def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int)
     if level:
         return text
     if own is None:
-        return f"{text} with consequences"
+        return "" if finding.mark == "noise" else f"{text} with consequences"
     family = scale.text(finding.explains, signed=True)
     follows = family != scale.text(own, signed=True)
     family = scale.number(finding.explains, signed=True)

@@ -43,7 +43,7 @@ def _table(report: ReportModel, rows: Sequence[Row]) -> Table:
     columns = (
         Column(" → ".join(report.labels), "pair"),
         Column("Δ", "delta"),
-        name_column("also compared; what changed most in it"),
+        name_column(f"also compared{_scaled(report)}; what changed most in it"),
     )
     used = [
         i
@@ -55,6 +55,15 @@ def _table(report: ReportModel, rows: Sequence[Row]) -> Table:
         tuple(columns[i] for i in used),
         tuple(Row(r.key, r.role, tuple(r.cells[i] for i in used)) for r in rows),
         code=True,
+    )
+
+
+def _scaled(report: ReportModel) -> str:
+    """Return that new's amounts are scaled to base's work, where they are."""
+    modes = {diff.normalization.mode for diff in report.profiles}
+    scaled = modes & {"share", "about"}
+    return (
+        f" ({report.labels[1]} scaled to {report.labels[0]}'s work)" if scaled else ""
     )
 
 
@@ -73,7 +82,8 @@ def _row(section: Section) -> Row:
     if moved is not None:
         label = replace(moved, text=name)
     elif not values.text and diff is not None and diff.model is not None:
-        label = Cell(name, detail="nothing beyond noise")
+        what = "share" if diff.normalization.mode == "composition" else "change"
+        label = Cell(name, detail=f"no {what} beyond noise")
     else:
         label = Cell(name)
     return Row(section.id, "figure", (values, change, label))

@@ -31,7 +31,7 @@ from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.views import View, together
-from pprofdiff.analysis.policy import LITTLE, MAJOR, MOST, NAMED
+from pprofdiff.analysis.policy import LITTLE, MAJOR, MOST, MUCH, NAMED
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import by_leaf
 from pprofdiff.goruntime.readable import short
@@ -351,12 +351,26 @@ def _shares(diff: ProfileDiff, sites: list[_Site]) -> str:
     """Return how the sites' shares of all bytes changed, in words."""
     names, verb, totals = _names(sites), _verb(sites), diff.totals
     base, new = _bytes_of(sites)
-    if not new:
-        return f"{names} stopped allocating: {percent(base, totals[0])} of base's bytes"
-    if not base:
-        return f"{names} started allocating: {percent(new, totals[1])} of new's bytes"
+    if not (base and new):
+        side = 1 if new else 0
+        verb = "started" if new else "stopped"
+        below = sum(_cum(diff, 1 - side, sites[:NAMED]))
+        # Other modules that it calls on the other side allocate there.
+        how = " itself" if below >= MUCH * (base or new) else ""
+        share = percent(base or new, totals[side])
+        label = (diff.base, diff.new)[side].label
+        return f"{names} {verb} allocating{how}: {share} of {label}'s bytes"
     shares = points((base, totals[0]), (new, totals[1]))
     return f"{names} {verb} {shares} of all bytes"
+
+
+def _cum(diff: ProfileDiff, side: int, sites: list[_Site]) -> Iterator[int]:
+    """Yield what the sites' functions allocate on a side with all that they call."""
+    paired = diff.paired_functions
+    cum = paired.raw("cum")[side]
+    for site in sites:
+        if site.owner in paired.names:
+            yield int(cum[paired.names.index(site.owner)])
 
 
 def _of_one_side(diff: ProfileDiff, sites: list[_Site]) -> bool:

@@ -188,7 +188,7 @@ def utilisation(case: Case) -> Iterator[Finding]:
         text += f", and {fixed(queued[0], queued[1], 2)} waited for a processor"
     yield Finding(
         "utilisation",
-        f"Goroutines run for {share_pair(base, new)} of GOMAXPROCS × time",
+        f"Goroutines use {share_pair(base, new)} of GOMAXPROCS",
         f"{text}. That is wall time with a processor, not CPU time.",
         (
             Fact("goroutines' share of capacity", "trace", base, new, "ratio"),
@@ -214,7 +214,7 @@ def gc_capacity(case: Case) -> Iterator[Finding]:
     stopped = arrow(stops[0], stops[1], "ns")
     yield Finding(
         "gc-capacity",
-        f"GC takes {share_pair(before, after)} of GOMAXPROCS × time",
+        f"GC uses {share_pair(before, after)} of GOMAXPROCS",
         f"{_cycles(diff)}. Marking was on for "
         f"{arrow(base.mark_wall_ns, new.mark_wall_ns, 'ns')} of that wall time"
         f"{_live(diff)}; the longest stop of the world took {stopped}. {_assists(diff)}"

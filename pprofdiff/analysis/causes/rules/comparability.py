@@ -353,10 +353,15 @@ def _differ(case: Case) -> bool:
 
 
 def processors(case: Case) -> Iterator[Finding]:
-    """Yield a finding where GOMAXPROCS differs."""
+    """Yield a finding where GOMAXPROCS differs, unless a trace says more."""
     gc = case.gc
     if gc is None or gc.base.steady.procs == gc.new.steady.procs:
         return
+    if case.trace is not None:
+        from pprofdiff.analysis.causes.rules.capacity import overcommitted
+
+        if any(overcommitted(case)):
+            return
     base, new = gc.base.steady.procs, gc.new.steady.procs
     both = numeral(f"{base:g} → {new:g}", "pair", new, base)
     yield Finding(

@@ -351,7 +351,7 @@ def _place(diff: ProfileDiff, waits: _LockWaits, row: int) -> str:
     names = diff.paired_functions.names
     own = waits.ledger.by("waiter", "line")
     own = own.where(own["waiter"] == row)
-    delays = own.new if own.new.any() else own.base
+    delays = own.new if own.new.sum() >= own.base.sum() else own.base
     at = int(np.argmax(delays))
     line = waits.lines[int(own["line"][at])]
     how = "unlocked at " if diff.name == "mutex" else ""

@@ -87,7 +87,17 @@ def _moved(diff: BenchmarkDiff) -> list[_Moved]:
     for row in _rows(diff):
         if row.significant and _far(row):
             rows.setdefault(_key(row), []).append(row)
-    return [_Moved(some[0].name, tuple(some)) for some in rows.values()]
+    # Bytes without an object are start-up, spread over the iterations.
+    none = {
+        _key(row)
+        for row in _rows(diff)
+        if row.unit == "allocs/op" and not any(_medians(row))
+    }
+    return [
+        _Moved(some[0].name, tuple(some))
+        for key, some in rows.items()
+        if key not in none
+    ]
 
 
 def _far(row: BenchmarkRow) -> bool:

@@ -315,16 +315,16 @@ def _finding(
     without = cpu.excluded
     if _one_sided(cpu, owners, movers):
         without = [*without, "what is gone or new"]
-    library = " + library calls"
-    if cpu.loses_callers:
-        library = ": stacks do not show who calls library code"
-    which = f"lat{library}{f', without {listed(without)}' if without else ''}"
+    # Stacks may not show who calls library code.
+    library = "" if cpu.loses_callers else " + library calls"
+    left_out = f"ithout {listed(without)}" if without else ""
+    which = f"flat{library}"
     if len(names) == 1 and first.counted:
         title = (
             f"{names[0]} uses {times_the(first.ratio, cpu.noun)}: "
-            f"{cpu.words(first.base, first.new)}"
+            f"{cpu.words(first.base, first.new)} {which}"
         )
-        text = f"F{which}."
+        text = f"W{left_out}." if left_out else ""
     else:
         verb = "uses" if len(names) == 1 else "use"
         title = f"{listed(names)} {verb} {'more' if dearer else 'less'} {cpu.noun}"
@@ -335,7 +335,7 @@ def _finding(
         ]
         if len(movers) > NAMED:
             amounts.append(f"and {len(movers) - NAMED} more")
-        text = f"{'; '.join(amounts)}: f{which}."
+        text = f"{'; '.join(amounts)}: {which}{f', w{left_out}' if left_out else ''}."
     chosen = np.zeros(len(cpu.names) + 1, np.bool_)
     chosen[[m.row for m in movers]] = True
     claim = Claim(chosen[owners[0]], chosen[owners[1]])

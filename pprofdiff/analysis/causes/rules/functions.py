@@ -38,17 +38,23 @@ def functions(case: Case) -> Iterator[Finding]:
     if cpu is None or alone is None:
         return
     changes = alone.gone, alone.added
-    for before, after in alone.families:
-        if before and after:
-            yield _replaced(cpu, changes, (before, after))
-        else:
-            side = 0 if before else 1
-            yield _gone_or_new(case, cpu, changes[side], before or after)
+    for family in alone.families:
+        if all(family) and not any(map(_passes_on, changes, family)):
+            yield _replaced(cpu, changes, family)
+            continue
+        # What a function passes on to code of both sides is in no comparison of both.
+        for change, roots in zip(changes, family, strict=True):
+            if roots:
+                yield _gone_or_new(case, cpu, change, roots)
     own = cpu.diff.paired_functions.own
     for inside in alone.inside:
         # Which library code C++ and Rust compilers inline differs by build.
         if cpu.of_go or own[[root.row for root in inside.roots]].any():
             yield _inside(cpu, inside)
+
+
+def _passes_on(change: OneSidedWork, roots: list[Root]) -> bool:
+    return any(root.row in change.passing for root in roots)
 
 
 def _under_any(change: OneSidedWork, roots: list[Root]) -> Mask:
@@ -87,22 +93,24 @@ def _gone_or_new(
     claim = _claim(cpu, change, roots)
     side = change.side
     most = mostly(cpu, side, np.where(claim.sides[side], change.root_of_sample, -1))
-    called = "; ".join(_called(cpu.names, r) for r in roots[:NAMED])
+    # The title has the names: without a known caller there is no more to say of one.
+    called = [_called(cpu.names, r) for r in roots[:NAMED] if _has_caller(cpu.names, r)]
     rest = len(roots) - NAMED
-    text = f"{called}{f'; and {rest} more' if rest > 0 else ''}."
+    more = [f"and {rest} more"] if called and rest > 0 else []
+    sentences = [f"{'; '.join([*called, *more])}."] if called else []
     passed = [root.row for root in roots if root.row in change.passing]
     if passed:
         whole = percent(int(cpu.cum[side][passed[0]]), cpu.diff.totals[side])
         what = f"{short(cpu.names[passed[0]])} takes {whole} with all that it calls"
-        text += f" {what}: what {there} calls without it is not counted."
+        sentences.append(f"{what}: what {there} calls without it is not counted.")
     if "stack growth" in cpu.excluded:
-        text += " Stack growth is not counted."
+        sentences.append("Stack growth is not counted.")
     if most is not None:
-        text += f" Most of it is in {short(cpu.names[most])}."
+        sentences.append(f"Most of it is in {short(cpu.names[most])}.")
     return Finding(
         "work-vanished" if gone else "work-appeared",
         title,
-        text,
+        " ".join(sentences),
         cpu.facts([root.row for root in roots], "cum"),
         direction=_direction(cpu, gone=gone),
         rises=not gone,
@@ -159,10 +167,12 @@ def _direction(cpu: CPUComparison, *, gone: bool) -> Direction:
     return "better" if gone else "worse"
 
 
+def _has_caller(names: list[str], root: Root) -> bool:
+    return root.parent >= 0 and bool(named([names[root.parent]])[0])
+
+
 def _called(names: list[str], root: Root) -> str:
-    known = root.parent >= 0 and named([names[root.parent]])[0]
-    by = f", called by {short(names[root.parent])}" if known else ""
-    return f"{short(names[root.row])}{by}"
+    return f"{short(names[root.row])}, called by {short(names[root.parent])}"
 
 
 def _under(cpu: CPUComparison, change: OneSidedWork, roots: list[Root]) -> int:
@@ -291,6 +301,9 @@ def below(case: Case) -> Iterator[Finding]:
     scaled = cpu.relative.by.scaled(base, new)
     ratio = scaled[1] / scaled[0] if scaled[0] else 0.0
     if not ratio > 0 or max(ratio, 1 / ratio) < CLEARLY:
+        return
+    if cpu.delta(claim) * cpu.scaled_delta(*(int(side[row]) for side in cpu.cum)) < 0:
+        # What is new or gone below it takes the change back.
         return
     name = cpu.names[row]
     delta = _by_owner(cpu, claim)

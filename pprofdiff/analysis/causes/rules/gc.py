@@ -58,7 +58,8 @@ def frequency(case: Case) -> Iterator[Finding]:
     if heap:
         reason, advice = _heap_reason(gc, more=factors.cycles > 1)
     else:
-        reason = f"it allocates {times(factors.allocation)} as many bytes {per}"
+        bytes_ = f"{times(factors.allocation)} as many bytes {per}"
+        reason = f"it allocates {bytes_}, by the GC log"
     yield Finding(
         "gc-frequency",
         f"GC runs {times(factors.cycles)} as often{by}: {reason}",

@@ -429,7 +429,7 @@ def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
 
 def _site_words(diff: ProfileDiff, site: _Site) -> str:
     line = line_of(diff, site.name)
-    place = f"{short(site.name)}{f' at {line}' if line else ''}"
+    place = f"{short(site.name)}{f', mostly at {line},' if line else ''}"
     text = f"{place} {arrow(*site.live, diff.unit)}"
     if site.objects is not None:
         text += f" in {counts(*site.objects)} objects"

@@ -58,7 +58,7 @@ def scheduler(case: Case) -> Iterator[Finding]:
         "often.",
     )
     swept = None if case.trace is None else _sweeping(case.trace)
-    for finding in _group(case, subject):
+    for finding in (_as_yields(case, one) for one in _group(case, subject)):
         if swept is None or (swept.new > swept.base) != finding.rises:
             yield finding
             continue
@@ -70,6 +70,19 @@ def scheduler(case: Case) -> Iterator[Finding]:
             "change in how often goroutines are scheduled.",
             evidence=(*finding.evidence, Fact("yields", "trace", *swept, "times")),
         )
+
+
+def _as_yields(case: Case, finding: Finding) -> Finding:
+    """Return the finding; if most of it is yields, it says so, and nothing blocks."""
+    cpu = case.cpu
+    if cpu is None or finding.claim is None:
+        return finding
+    rows = np.array([name == "runtime.gosched_m" for name in cpu.names], np.bool_)
+    yields, delta = cpu.under(rows).within(finding.claim), cpu.delta(finding.claim)
+    if cpu.delta(yields) * delta < MOST * delta**2:
+        return finding
+    text = "Most of it is goroutines that yield (runtime.gosched_m), as sweeping does."
+    return finding._replace(text=f"{finding.text} {text}".lstrip(), advice="")
 
 
 class _Yields(NamedTuple):
@@ -151,8 +164,7 @@ def stack_growth(case: Case) -> Iterator[Finding]:
         f"Stack growth {says}: {what}",
         _begins(cpu, claim),
         (cpu.fact("stack growth", base, new),),
-        "Have workers that stay in place of a goroutine for each task, or call less "
-        "deeply."
+        "Use a worker pool in place of a goroutine for each task, or call less deeply."
         if delta > 0
         else "",
         direction=cpu.way(delta),

@@ -211,7 +211,7 @@ def concurrency(case: Case) -> Iterator[Finding]:
         "concurrency",
         f"Time per op is {times(lasts[1] / lasts[0])} for the same goroutine time: "
         f"more of an op runs {how}{where}",
-        f"An op takes {arrow(*lasts, 'ns')}, and its goroutines take "
+        f"An op completes every {arrow(*lasts, 'ns')}, and its goroutines take "
         f"{arrow(*spent, 'ns')} in total: {fixed(*at_once, 1)} of them at a time.",
         (
             Fact("time per op", "work", *lasts, "ns"),

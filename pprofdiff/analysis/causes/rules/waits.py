@@ -247,7 +247,7 @@ def _finding(
         details.insert(0, f"As a client of it, {clients_wait}")
         facts = [*facts, *(fact for _, fact in served)]
     if off is not None:
-        more += _each(change, off, words.events)
+        more = ": ".join(filter(None, (more, _each(change, off, words.events))))
     lasts = f"lifetime: {change.root}" if change.root else "the goroutines' time"
     return Finding(
         words.id,
@@ -309,7 +309,7 @@ def _amounts(change: Change) -> tuple[str, str, tuple[float, float]]:
     of_time = f"{share_pair(*change.lives.shares(shown))} of {life}"
     amount = scaled(diff, *shown)
     if diff.rates is not None:
-        return amount, f"That is {of_time}", change.rate
+        return amount, "", change.rate
     if change.answers is not None:
         each = f"{arrow(*change.answers, 'ns')} each time"
         return each, f"That is {of_time}", change.answers
@@ -334,7 +334,7 @@ def _where(change: Change, off: Off, words: _Words) -> tuple[list[str], list[Fac
 def _each(change: Change, off: Off, events: str) -> str:
     """Return how often goroutines wait at the first place, and how long each time."""
     base, new = off.numbers
-    text = f": {counts(base, new)} {events} in the traces"
+    text = f"{counts(base, new)} {events} in the traces"
     if base and new:
         means = off.times_ns[0] / base, off.times_ns[1] / new
         text += f", {arrow(*means, 'ns')} each"

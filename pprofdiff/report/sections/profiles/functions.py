@@ -214,7 +214,7 @@ def owned_most(
         for i, at, cell in zip(shown, order[:rows].tolist(), cells, strict=True)
     )
     made = _table(diff, labels, "owned", table.noun, rows_of)
-    title = "What changed most (flat + library calls)"
+    title = "What changed most (flat + library calls: with the library code it calls)"
     yield replace(made, title=title, total=len(moved))
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import cache
+from itertools import compress
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -15,7 +17,7 @@ from msgspec import Struct
 from pprofdiff.goruntime.rule_table import TABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 _RUNTIME = "runtime."
 _NO_KIND = {"id": "", "label": "none"}
@@ -99,14 +101,11 @@ class Heads:
         """Return whether `name` begins with a head."""
         return name[: self.least] in self.first and name.startswith(self.heads)
 
-    def matching(self, names: Iterable[str]) -> list[tuple[int, str]]:
+    def matching(self, names: Collection[str]) -> list[tuple[int, str]]:
         """Return the names that begin with a head, each with its position."""
-        least, first, heads = self.least, self.first, self.heads
-        return [
-            (row, name)
-            for row, name in enumerate(names)
-            if name[:least] in first and name.startswith(heads)
-        ]
+        begins = map(itemgetter(slice(self.least)), names)
+        some = compress(enumerate(names), map(self.first.__contains__, begins))
+        return [(row, name) for row, name in some if name.startswith(self.heads)]
 
 
 class Rules(Struct, frozen=True, eq=False):

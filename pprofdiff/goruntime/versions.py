@@ -13,7 +13,7 @@ from pprofdiff.goruntime.names import lookup
 from pprofdiff.goruntime.rules import rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection
 
 Span = tuple[str | None, str | None]
 """The first and last Go release, such as "1.22"; None is an open end."""
@@ -21,7 +21,7 @@ Span = tuple[str | None, str | None]
 _NAMES_CACHED = 1 << 16
 
 
-def infer_go_version(names: Iterable[str]) -> tuple[str | None, str | None]:
+def infer_go_version(names: Collection[str]) -> tuple[str | None, str | None]:
     """Return the first and last Go release, such as "1.22", with all of `names`.
 
     None is an open end: the first release this package knows or older, the last or

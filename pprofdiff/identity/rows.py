@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import repeat
 
 import numpy as np
 from msgspec import Struct
@@ -75,23 +76,31 @@ def pair_names(
     None. Unpaired names with the same key are paired in order if both sides have the
     same number of them.
     """
-    place = {name: i for i, name in enumerate(base)}
-    partner = [place.get(name, -1) for name in new]
-    taken = set(partner)
-    lone_base = [i for i in range(len(base)) if i not in taken]
-    lone_new = [i for i, p in enumerate(partner) if p < 0]
+    partner = np.arange(len(new))
+    if base != new:
+        place = dict(zip(base, range(len(base)), strict=True))
+        known = map(place.get, new, repeat(-1))
+        partner = np.fromiter(known, np.int64, len(new))
+    lone_base = _others(partner, len(base))
     for base_key, new_key in keys:
-        if not lone_base or not lone_new:
+        lone = lone_base.tolist(), np.flatnonzero(partner < 0).tolist()
+        if not all(lone):
             break
-        for base_row, new_row in _matched(lone_base, lone_new, base_key, new_key):
+        for base_row, new_row in _matched(*lone, base_key, new_key):
             partner[new_row] = base_row
-        taken = set(partner)
-        lone_base = [i for i in lone_base if i not in taken]
-        lone_new = [i for i in lone_new if partner[i] < 0]
+        lone_base = _others(partner, len(base))
+    none = np.full(len(lone_base), -1)
     return Pairing(
-        np.array([*partner, *lone_base], np.int64),
-        np.array([*range(len(new)), *(-1 for _ in lone_base)], np.int64),
+        np.concatenate((partner, lone_base)),
+        np.concatenate((np.arange(len(new)), none)),
     )
+
+
+def _others(rows: Column, size: int) -> Column:
+    """Return the rows in [0, size) that are not in `rows`, which has -1 for none."""
+    alone = np.ones(size + 1, np.bool_)
+    alone[rows] = False
+    return np.flatnonzero(alone[:-1])
 
 
 def _matched(

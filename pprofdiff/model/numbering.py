@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import chain, count
+from collections import defaultdict
+from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -20,7 +21,9 @@ def numbered(*lists: Sequence[T]) -> tuple[dict[T, int], list[NDArray[np.int32]]
 
     Numbers start at 0, in the order in which members first appear.
     """
-    number = dict(zip(dict.fromkeys(chain.from_iterable(lists)), count(), strict=False))
-    return number, [
+    number: defaultdict[T, int] = defaultdict(count().__next__)
+    numbers = [
         np.fromiter(map(number.__getitem__, one), np.int32, len(one)) for one in lists
     ]
+    number.default_factory = None
+    return number, numbers

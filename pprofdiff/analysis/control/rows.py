@@ -128,8 +128,8 @@ def control_rows(diff: ProfileDiff, model: CountModel) -> ControlRows:
     )
     levels = _levels(paths)
     kept = _kept(paths, own.sum(axis=0), levels, names)
-    harness = np.array([*map(is_testing, names), False], np.bool_)
-    harness = harness[paths.function]
+    of_path = paths.function.tolist()
+    harness = np.array([row >= 0 and is_testing(names[row]) for row in of_path])
     context, depth = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for level in levels:
         context[level] = np.where(kept[level], level, context[paths.parent[level]])

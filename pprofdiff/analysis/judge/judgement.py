@@ -117,11 +117,9 @@ class Judgement(Struct, frozen=True, eq=False, dict=True):
     @property
     def chance(self) -> list[bool | None]:
         """Whether each row's change is within noise, None if unknown."""
-        noise, known = self.noise.tolist(), self.known.tolist()
-        return [
-            by_chance if tested else None
-            for by_chance, tested in zip(noise, known, strict=True)
-        ]
+        chance = self.noise.astype(object)
+        chance[~self.known] = None
+        return list(chance)
 
     @property
     def least(self) -> float | None:

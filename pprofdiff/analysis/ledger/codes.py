@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -13,6 +15,9 @@ from pprofdiff.model.csr import Offsets, first_in_row
 
 Column = NDArray[np.int64]
 Index = NDArray[np.int32]
+
+# Nearly all symbols of modules: the first element of the path is a host's name.
+_OF_MODULE = r"(?!go\.|type\.)[\w-]+(?:\.[\w-]+)+/(?:[\w.-]+/)*+[\w-]+\."
 
 
 class Ends(Struct, frozen=True, eq=False):
@@ -120,9 +125,11 @@ def allocator(names: list[str]) -> NDArray[np.bool_]:
 
 def owned(names: list[str]) -> NDArray[np.bool_]:
     """Return a mask of the functions in packages outside the standard library."""
-    packages = [package_of(name) for name in names]
-    own = {p: bool(p) and not is_standard_library(p) for p in set(packages)}
-    return np.array([own[package] for package in packages], np.bool_)
+    own = np.fromiter(map(re.compile(_OF_MODULE).match, names), np.bool_, len(names))
+    for row in np.flatnonzero(~own).tolist():
+        package = package_of(names[row])
+        own[row] = bool(package) and not is_standard_library(package)
+    return own
 
 
 def _function_at(frames: Column, ids: NDArray[np.integer]) -> Index:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from operator import methodcaller
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of
 from pprofdiff.goruntime.readable import short
 from pprofdiff.goruntime.versions import format_go_version
-from pprofdiff.model.csr import distinct, first_in_row
+from pprofdiff.model.csr import first_in_row
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Side
 
@@ -64,7 +65,7 @@ def build_differences(base: Side, new: Side, cpu: ProfileDiff | None) -> list[st
     else:
         found = [
             *_of_detectors(*sides),
-            *_of_coverage(*sides),
+            *_if_one_has(*sides, _COVERAGE, "-cover"),
             *_of_inlining(cpu),
             *_of_architecture(*sides),
         ]
@@ -114,21 +115,20 @@ def _of_settings(base: Side, new: Side) -> Iterator[str]:
 def _of_detectors(base: ProfileSide, new: ProfileSide) -> Iterator[str]:
     if min(_samples(side.profile) for side in (base, new)) < ENOUGH:
         return
-    # One text for each side: a search in it is quicker than a loop over names.
-    texts = ["\n".join(("", *side.profile.function_names())) for side in (base, new)]
     for flag, (begins, _) in _DETECTORS.items():
-        has = [any(f"\n{name}" in text for name in begins) for text in texts]
-        if has[0] != has[1]:
-            yield _only((base if has[0] else new).label, flag)
+        yield from _if_one_has(base, new, begins, flag)
 
 
-def _of_coverage(base: ProfileSide, new: ProfileSide) -> Iterator[str]:
-    has = [
-        any(name.startswith(_COVERAGE) for name in side.profile.function_names())
-        for side in (base, new)
-    ]
+def _if_one_has(
+    base: ProfileSide, new: ProfileSide, begins: tuple[str, ...], flag: str
+) -> Iterator[str]:
+    """Yield that a side is built with `flag` if it alone has functions so begun."""
+    names = [side.profile.function_names() for side in (base, new)]
+    if names[0] == names[1]:
+        return
+    has = [any(map(methodcaller("startswith", begins), of_side)) for of_side in names]
     if has[0] != has[1]:
-        yield _only((base if has[0] else new).label, "-cover")
+        yield _only((base if has[0] else new).label, flag)
 
 
 def _only(label: str, flag: str) -> str:
@@ -143,11 +143,12 @@ def _samples(profile: Profile) -> int:
 class _Inlining(NamedTuple):
     """The program's functions that one side inlines, and those that it calls.
 
-    `share` is the part of all samples with an inlined frame, of any package.
+    They are masks of the rows of both sides' functions. `share` is the part of all
+    samples with an inlined frame, of any package.
     """
 
-    inlined: frozenset[str]
-    called: frozenset[str]
+    inlined: Bools
+    called: Bools
     share: float
 
 
@@ -159,7 +160,8 @@ def _of_inlining(cpu: ProfileDiff) -> Iterator[str]:
     found = [_inlining(cpu, side) for side in (0, 1)]
     for side, (one, other) in enumerate((found, found[::-1])):
         nothing = not one.share and other.share >= MOST
-        calls = not one.inlined and len(one.called & other.inlined) >= SEVERAL
+        called = np.count_nonzero(one.called & other.inlined)
+        calls = not one.inlined.any() and called >= SEVERAL
         if nothing or calls:
             label = sides[side].label
             of = "" if nothing else " of the program"
@@ -176,11 +178,8 @@ def _inlining(cpu: ProfileDiff, side: int) -> _Inlining:
     sampled[profile.stack_locations] = True
     seen = np.repeat(sampled, np.diff(locations.line_offsets))
     own = functions.own[of_line] & seen
-    names = functions.names
-    inlined, called = (
-        frozenset(names[row] for row in distinct(of_line[own & some]).tolist())
-        for some in (inner, ~inner)
-    )
+    inlined, called = np.zeros((2, len(functions.names)), np.bool_)
+    inlined[of_line[own & inner]] = called[of_line[own & ~inner]] = True
     several = first_in_row(inner, locations.line_offsets) >= 0
     met = first_in_row(several[profile.stack_locations], profile.stack_offsets) >= 0
     values = np.abs(profile.values[:, 0])

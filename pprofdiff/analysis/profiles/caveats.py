@@ -42,7 +42,7 @@ def go_version(*profiles: Profile) -> str | None:
 
     None if the names are inconclusive or contradict each other.
     """
-    names = chain.from_iterable(map(Profile.function_names, profiles))
+    names = list(chain.from_iterable(map(Profile.function_names, profiles)))
     return format_go_version(*infer_go_version(names)) or None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from operator import methodcaller
 
 import numpy as np
@@ -69,6 +70,7 @@ def primary_column(profile: Profile) -> int:
     return profile.sample_index()
 
 
+@lru_cache(2)  # Both sides are asked several times, about all their functions.
 def is_of_go(profile: Profile) -> bool:
     """Return whether Go wrote the profile: true unless another producer is evident.
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.errors import UsageError
-from pprofdiff.model.csr import unique_tuples
+from pprofdiff.model.csr import first_places, unique_tuples
 from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import Profile
 
@@ -158,13 +158,27 @@ def identify(profile: Profile, granularity: str) -> tuple[Nodes, Ids]:
     return nodes, ids.astype(np.int32)
 
 
-def _names(profile: Profile) -> tuple[list[str], Ids]:
-    """Return the distinct names of all lines, `""` for none, and each line's name."""
-    names, name = _dense([*profile.function_names(), ""])
-    of_line = name[profile.locations.line_function]
-    used = np.bincount(of_line, minlength=len(names)) > 0
-    place = np.cumsum(used, dtype=np.int32) - 1
-    return list(compress(names, used.tolist())), place[of_line]
+def function_keys(profile: Profile) -> tuple[list[str], list[str], Ids]:
+    """Return the distinct functions for display, their files, and that of each line.
+
+    A function's file is that of the first function of its name, `""` if unknown. Each
+    location line's function is an int32 index.
+    """
+    number, (ids,) = numbered([*profile.function_names(), ""])
+    of_line = ids[profile.locations.line_function]
+    used = np.bincount(of_line, minlength=len(number)) > 0
+    first = np.append(first_places(ids[:-1], len(number)), -1)
+    if used[number[""]]:
+        keys, of_line = frame_keys(profile, "functions")
+        names = [name for name, _, _ in keys]
+        rows = np.array([number.get(name, -1) for name in names], np.int64)
+    else:
+        names = list(compress(number, used.tolist()))
+        rows = np.flatnonzero(used)
+        of_line = (np.cumsum(used, dtype=np.int32) - 1)[of_line]
+    # The last one stands for names that are no function's, and have no file.
+    files = np.append(profile.functions.filename, 0)[first[rows]].tolist()
+    return names, list(map(profile.strings.__getitem__, files)), of_line
 
 
 def _lines(profile: Profile) -> tuple[NDArray[Any], ...]:
@@ -187,10 +201,6 @@ def frame_keys(profile: Profile, granularity: str) -> tuple[list[FrameKey], Ids]
     `identify`, which may list a key twice (two binaries of one name, or with ``files``
     two functions of one file).
     """
-    if granularity == "functions":
-        names, ids = _names(profile)
-        if "" not in names:
-            return [(name, "", 0) for name in names], ids
     nodes, ids = identify(profile, granularity)
     places: dict[FrameKey, int] = {}
     folded = np.array(

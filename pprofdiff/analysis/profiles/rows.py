@@ -24,7 +24,7 @@ from pprofdiff.analysis.ledger.codes import (
 from pprofdiff.analysis.ledger.graph import flat_and_cum
 from pprofdiff.analysis.ledger.views import keyed_by_run, merged
 from pprofdiff.analysis.profiles.kinds import is_heap, is_of_go
-from pprofdiff.analysis.profiles.nodes import frame_keys
+from pprofdiff.analysis.profiles.nodes import frame_keys, function_keys
 from pprofdiff.analysis.profiles.own_code import own_code
 from pprofdiff.analysis.profiles.tables import Table, ValueColumn
 from pprofdiff.goruntime.names import package_of
@@ -89,21 +89,8 @@ def pair_side_rows(base: SideRows, new: SideRows) -> Pairing:
 
 
 def _functions(profile: Profile, keys: SideKeys) -> SideRows:
-    nodes, ids = frame_keys(profile, "functions")
-    names = [node[0] for node in nodes]
-    files = _files_of_functions(profile)
-    shown = [files.get(name, "") for name in names]
-    return SideRows(names, shown, [keys.function(name) for name in names], (), ids)
-
-
-def _files_of_functions(profile: Profile) -> dict[str, str]:
-    """Return the source file of the first function of each name, `""` if unknown."""
-    strings, functions = profile.strings, profile.functions
-    names = [strings[i] for i in functions.name.tolist()]
-    files = [strings[i] for i in functions.filename.tolist()]
-    first = dict.fromkeys(names, "")
-    first.update(zip(reversed(names), reversed(files), strict=True))
-    return first
+    names, files, ids = function_keys(profile)
+    return SideRows(names, files, list(map(keys.function, names)), (), ids)
 
 
 def _lines(profile: Profile, keys: SideKeys) -> SideRows:
@@ -123,7 +110,7 @@ def _files(profile: Profile, keys: SideKeys) -> SideRows:
     nodes, ids = frame_keys(profile, "files")
     names = [file or name for name, file, _ in nodes]
     packages: dict[str, str] = {}
-    for name, file in _files_of_functions(profile).items():
+    for name, file in zip(*function_keys(profile)[:2], strict=True):
         packages.setdefault(file, package_of(name))
 
     def place(row: int) -> Hashable | None:
@@ -136,9 +123,9 @@ def _files(profile: Profile, keys: SideKeys) -> SideRows:
 
 
 def _packages(profile: Profile, keys: SideKeys) -> SideRows:
-    nodes, ids = frame_keys(profile, "functions")
+    functions, _, ids = function_keys(profile)
     distinct, (rows,) = numbered(
-        [package_of(node[0]) or "<no package>" for node in nodes]
+        [package_of(name) or "<no package>" for name in functions]
     )
     names = list(distinct)
 

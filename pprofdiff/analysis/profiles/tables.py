@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -32,7 +33,7 @@ STATUSES: tuple[Status, ...] = ("both", "new", "gone")
 """Whether both sides have a row, only new, or only base; see `Table.status`."""
 
 
-class Table(Struct, frozen=True, eq=False):
+class Table(Struct, frozen=True, eq=False, dict=True):
     """One row for each function (or line, file, package, stack) that has a value.
 
     `noun` is the word for a row: function, line, file, package or stack. `names` are
@@ -102,6 +103,15 @@ class Table(Struct, frozen=True, eq=False):
         `STOPPED` is always noise: how often it is sampled depends on how busy the
         machine is. Between runs of one build it went from 5% to 25% of the samples.
         """
+        if column not in self._judged:
+            self._judged[column] = self._judge(column)
+        return self._judged[column]
+
+    @cached_property
+    def _judged(self) -> dict[ValueColumn, Judgement | None]:
+        return {}
+
+    def _judge(self, column: ValueColumn) -> Judgement | None:
         if self.model is None:
             return None
         judged = self.model.rows(self.runs(column))

@@ -7,6 +7,7 @@ positions, and strings by positions in `Profile.strings`.
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -133,7 +134,7 @@ class Frames(Struct, frozen=True, eq=False):
     line: Index
 
 
-class Profile(Struct, frozen=True, eq=False):
+class Profile(Struct, frozen=True, eq=False, dict=True):
     """One profile: samples of stacks with an int64 value for each sample type.
 
     Stack i is ``stack_locations[stack_offsets[i]:stack_offsets[i+1]]``, leaf first
@@ -224,9 +225,12 @@ class Profile(Struct, frozen=True, eq=False):
         return Frames(ends[offsets], lines)
 
     def function_names(self) -> list[str]:
-        """Return the name of each function, by position."""
-        strings = self.strings
-        return [strings[i] for i in self.functions.name.tolist()]
+        """Return the name of each function, by position; not to be changed."""
+        return self._function_names
+
+    @cached_property
+    def _function_names(self) -> list[str]:
+        return list(map(self.strings.__getitem__, self.functions.name.tolist()))
 
     def take(self, samples: NDArray[np.integer]) -> Profile:
         """Return the profile with the chosen samples only, in that order."""

@@ -47,15 +47,6 @@ def _taken(cpu: CPUComparison, explained: Claim) -> Iterator[tuple[int, Finding]
 def _next(cpu: CPUComparison, free: Claim) -> int | None:
     """Return the innermost function with most of the largest change, None if none."""
     table, names = cpu.table, cpu.names
-    at = cpu.diff.paired_functions.tabled
-    judged = cpu.diff.judge_runs(table.runs("cum"))
-    if judged is None:
-        return None
-    loud = np.zeros(len(names), np.bool_)
-    # Beyond what runs differ by, and beyond the load.
-    beyond = np.isin(judged.mark, ("more", "less"))
-    loud[at[beyond & ~cpu.relative.rows(table.runs("cum")).noise]] = True
-    loud &= cpu.diff.paired_functions.own
     # Of what is left: where one function takes much more, all others take less.
     rest = [float(total) for total in cpu.sums(free)]
     if min(rest) <= 0:
@@ -63,8 +54,19 @@ def _next(cpu: CPUComparison, free: Claim) -> int | None:
     whole = cpu.diff.normalization.delta(*cpu.cum)
     base, new = (column / total for column, total in zip(cpu.cum, rest, strict=True))
     few, many = np.minimum(base, new), np.maximum(base, new)
-    loud &= (many >= _TIMES * few) & ((new - base) * whole > 0)
-    loud &= np.abs(whole) >= MAJOR * cpu.whole
+    loud = (many >= _TIMES * few) & ((new - base) * whole > 0)
+    loud &= cpu.diff.paired_functions.own & (np.abs(whole) >= MAJOR * cpu.whole)
+    if not loud.any():
+        return None
+    # Beyond what runs differ by, and beyond the load.
+    judged = cpu.diff.judge_runs(table.runs("cum"))
+    if judged is None:
+        return None
+    beyond = np.isin(judged.mark, ("more", "less"))
+    beyond &= ~cpu.relative.rows(table.runs("cum")).noise
+    changed = np.zeros(len(names), np.bool_)
+    changed[cpu.diff.paired_functions.tabled[beyond]] = True
+    loud &= changed
     if not loud.any():
         return None
     # One number stands for all of it: hardly any may be others', or already claimed.

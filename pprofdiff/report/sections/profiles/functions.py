@@ -134,10 +134,10 @@ def moved_most(
         return _nothing(diff, table, "cum", of="the program", together=together)
     delta = np.abs(table.scaled_delta("cum"))
     order = np.argsort(-delta, kind="stable")
-    kept = _moved(diff, table, "cum") & (delta > 0)
+    moved = order[(_moved(diff, table, "cum") & (delta > 0))[order]]
     # Binaries' names stand for frames without symbols, such as roots, and are paths.
-    kept = kept & named(table.names)
-    chosen = _without_runtime(diff, table, chains(table, order[kept[order]], "cum"))
+    moved = moved[named([table.names[row] for row in moved.tolist()])]
+    chosen = _without_runtime(diff, table, chains(table, moved, "cum"))
     if not chosen:
         return _nothing(diff, table, "cum")
     rows_of = _rows(diff, table, "cum", chosen[:rows])

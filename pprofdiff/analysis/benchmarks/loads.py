@@ -98,17 +98,25 @@ def _outside(load: Capture[LoadSummary], profile: Capture[Profile]) -> str:
     return f"{profile.path} ended {rounded(after)} s after {load.path} did"
 
 
+def failed(side: Side) -> float:
+    """Return which part of a side's requests failed, 0 if unknown."""
+    known = [c.content for c in side.of("load") if c.content.failed is not None]
+    return sum(one.failed or 0 for one in known) / max(
+        sum(one.requests or 0 for one in known), 1
+    )
+
+
 def caveats(base: Side, new: Side, _result: BenchmarkDiff | None) -> Iterator[Caveat]:
     """Yield failed requests, loads of another time than the profiles, unlike loads."""
     for side in (base, new):
         known = [c for c in side.of("load") if c.content.failed and c.content.requests]
-        failed = sum(c.content.failed or 0 for c in known)
+        failures = sum(c.content.failed or 0 for c in known)
         requests = sum(c.content.requests or 0 for c in known)
-        if failed:
+        if failures:
             where = known[0].path if len(known) == 1 else f"{len(known)} runs"
             yield Caveat(
                 "load-failed",
-                f"{side.label}, {where}: {failed:,} of {requests:,} requests failed; "
+                f"{side.label}, {where}: {failures:,} of {requests:,} requests failed; "
                 "operations per second count them too",
             )
         if why := outside(side):

@@ -33,12 +33,12 @@ from pprofdiff.analysis.outcome.model import (
     contradict,
     is_bounded,
 )
-from pprofdiff.analysis.policy import MOST, SAME_WITHIN, SEVERAL
+from pprofdiff.analysis.policy import MOST, NOTICED, SAME_WITHIN, SEVERAL
 from pprofdiff.analysis.profiles.builds import build_differences
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.profiles.kinds import is_counted
-from pprofdiff.units import rounded
+from pprofdiff.units import percent, rounded
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
@@ -97,7 +97,27 @@ def outcome(comparison: Comparison) -> Outcome:
     On a busy machine CPU/op ranks before wall-clock figures.
     """
     builds = build_differences(comparison.base, comparison.new, comparison.cpu)
-    return replace(_outcome(comparison), builds=tuple(builds))
+    decided = _outcome(comparison)
+    if (needs := _failures(comparison, decided.verdict)) is not None:
+        decided = replace(decided, verdict="unknown", needs=needs)
+    return replace(decided, builds=tuple(builds))
+
+
+def _failures(comparison: Comparison, verdict: Verdict) -> str | None:
+    """Return why failed requests alone may make a side faster, None if they do not.
+
+    A request that fails mostly does less.
+    """
+    if comparison.loads is None or verdict not in _CHANGED:
+        return None
+    from pprofdiff.analysis.benchmarks.loads import failed
+
+    parts = failed(comparison.base), failed(comparison.new)
+    more = parts[1] - parts[0] if verdict == "faster" else parts[0] - parts[1]
+    if more < NOTICED:
+        return None
+    shares = " → ".join(percent(part, 1.0) for part in parts)
+    return f"{shares} of requests failed, and one that fails mostly does less work"
 
 
 def _outcome(comparison: Comparison) -> Outcome:

@@ -158,7 +158,8 @@ def _texts(row: BenchmarkRow) -> tuple[Cell, Cell]:
 
 def _delta(row: BenchmarkRow) -> Cell:
     if row.delta is None:
-        return Cell("new" if row.base is None else "gone")
+        # The summary lacks it: that is no change.
+        return Cell("")
     ratio = row.ratio
     text = "from 0" if ratio is None else "−100%" if ratio == 0 else change(ratio)
     if not row.delta:

@@ -82,3 +82,18 @@ def test_runs_are_tested_and_shown_everywhere(cli, load):
         assert cli("runs/base", "runs/new", "-o", f"load.{ending}").status == 0
         text = (load / f"load.{ending}").read_text("utf-8")
         assert "p50 latency" in text
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_side_is_not_faster_for_requests_that_fail(cli, load, swapped):
+    """A fifth of requests failed at 2,724 per second, none at 356.5."""
+    pair = "closed/new/hey.txt", "hey-errors.txt"
+    got = " ".join(cli(*pair[:: -1 if swapped else 1]).out.split())
+    shares = "20.2% → 0%" if swapped else "0% → 20.2%"
+    assert "Can't tell: " in got
+    assert f"{shares} of requests failed, and one that fails mostly does less" in got
+
+
+def test_a_figure_that_a_summary_lacks_is_no_change(cli, load):
+    got = cli("wrk.txt", "wrk-errors.txt").out
+    assert re.search(r"37\.0 µs +p50 latency", got)

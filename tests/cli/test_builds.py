@@ -1,6 +1,7 @@
 """One source built in several ways (`tests/workloads/checks`): said first, in one line."""
 
 import re
+from itertools import pairwise
 
 import pytest
 from msgspec.structs import replace
@@ -38,6 +39,17 @@ def test_another_build_is_said_first(cli, name):
     assert not re.search(r"\b(OnceFunc|racecall|__tsan)\S* is (gone|new)", got)
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_assembly_shows_another_goamd64_where_samples_are_in_both_parts(cli, swapped):
+    """Without a check for AVX2, what follows in cmpbody lies 13 bytes earlier."""
+    pair = BUILDS / "v1.pb.gz", BUILDS / "v3.pb.gz"
+    said = (
+        "The builds differ: cmpbody is assembly, and its machine code differs: another"
+    )
+    got = second_sentence(cli(*pair[:: -1 if swapped else 1]).out)
+    assert got.startswith(f"{said} GOAMD64 or Go release. ")
+
+
 @pytest.mark.parametrize("name", ["base", *SAID])
 def test_of_one_build_nothing_is_said(cli, name):
     profile = BUILDS / f"{name}.pb.gz"
@@ -48,6 +60,13 @@ def test_other_sources_of_one_build_do_not_differ_as_builds(cli):
     for folder in ("syncpool", "zstd", "rss-search", "health-check", "node-pool"):
         sides = (DATA / folder / side / "cpu.pb.gz" for side in ("base", "new"))
         assert "builds differ" not in cli(*sides).out, folder
+
+
+def test_programs_of_one_release_share_its_assembly(cli):
+    folders = ("syncpool", "zstd", "rss-search", "health-check", "node-pool")
+    for one, other in pairwise(folders):
+        sides = (DATA / folder / "new" / "cpu.pb.gz" for folder in (one, other))
+        assert "assembly" not in cli(*sides).out, (one, other)
 
 
 @pytest.mark.parametrize("name", ["race", "cover", "unoptimized"])

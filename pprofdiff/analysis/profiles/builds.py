@@ -3,7 +3,8 @@
 Build settings show it where the programs are at hand (`Side.settings`), else functions
 do: a race build calls its detector at each access to memory, a build without
 optimizations has no inlined frames. Coverage shows only where its counters are written
-in the profile: they are added to without a call. GOAMD64 shows in settings alone.
+in the profile: they are added to without a call. GOAMD64 shows in settings, and where
+samples are in assembly that it chooses parts of.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ _SETTINGS = (
 )
 # What writes the counters of a build with -cover (Go 1.20 and later).
 _COVERAGE = ("runtime/coverage.", "internal/coverage/", "internal/coverage.")
+# Which parts of assembly are built is chosen by these settings.
+_LEVELS = {"amd64": "GOAMD64", "arm64": "GOARM64"}
 _ARCHITECTURE = re.compile(
     r"_(386|amd64|arm|arm64|loong64|mips64x|mipsx|ppc64x|riscv64|s390x|wasm)\.s$"
 )
@@ -68,6 +71,7 @@ def build_differences(base: Side, new: Side, cpu: ProfileDiff | None) -> list[st
             *_if_one_has(*sides, _COVERAGE, "-cover"),
             *_of_inlining(cpu),
             *_of_architecture(*sides),
+            *_of_assembly(*sides),
         ]
     return [*found, *_of_releases(cpu, base, new)]
 
@@ -197,6 +201,51 @@ def _architecture(profile: Profile) -> str:
     files = {profile.strings[i] for i in set(profile.functions.filename.tolist())}
     found = Counter(m[1] for file in files if (m := _ARCHITECTURE.search(file)))
     return next(iter(found)) if len(found) == 1 else ""
+
+
+def _of_assembly(base: ProfileSide, new: ProfileSide) -> Iterator[str]:
+    """Yield a function of Go's assembly whose instructions lie elsewhere in it.
+
+    Compilers leave assembly as it is: GOAMD64 chooses parts of it (hasAVX2 in
+    internal/bytealg), and other releases have other texts.
+    """
+    levels = {_LEVELS.get(_architecture(side.profile), "") for side in (base, new)}
+    level = levels.pop()
+    if levels or not level or releases_apart(base, new) is not None:
+        return
+    sides = [_assembly(side.profile) for side in (base, new)]
+    for name in sorted(sides[0].keys() & sides[1].keys()):
+        old, now = (side[name] for side in sides)
+        moved = Counter(now[line] - old[line] for line in old.keys() & now.keys())
+        # A line that is a macro has several instructions, of which a sample is of any.
+        shared = [by for by, lines in moved.items() if lines > 1]
+        # The leaf has its own address, its callers the one before they return to.
+        if shared and max(shared) - min(shared) > 1:
+            yield (
+                f"{short(name)} is assembly, and its machine code differs: another "
+                f"{level} or Go release"
+            )
+            return
+
+
+def _assembly(profile: Profile) -> dict[str, dict[int, int]]:
+    """Return the address of each line with one in functions of Go's assembly."""
+    places, functions = profile.locations, profile.functions
+    files = set(functions.filename.tolist())
+    assembly = [i for i in files if profile.strings[i].endswith(".s")]
+    function = places.line_function[places.line_offsets[:-1]]
+    file = np.append(functions.filename, 0)[function]
+    found: dict[str, dict[int, set[int]]] = {}
+    for row in np.flatnonzero(np.isin(file, assembly)).tolist():
+        name = profile.strings[functions.name[function[row]]]
+        line = int(places.line_number[places.line_offsets[row]])
+        lines = found.setdefault(name, {})
+        lines.setdefault(line, set()).add(int(places.address[row]))
+    return {
+        name: {line: min(at) for line, at in lines.items() if len(at) == 1}
+        for name, lines in found.items()
+        if is_runtime_like(name) or is_standard_library(package_of(name))
+    }
 
 
 def _of_releases(cpu: ProfileDiff, base: Side, new: Side) -> Iterator[str]:

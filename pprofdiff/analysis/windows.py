@@ -27,18 +27,25 @@ _NOT_RANDOM = 0x7FFFF7F00000
 # overlap by 0.1 ms.
 _READ_NS = 1_000_000
 
+# By time and kind.
+_Windows = defaultdict[tuple[int, str], list[Capture[Profile]]]
+
 
 def joined(side: Side) -> Side:
     """Return the side with the profiles of one process and kind as one capture.
 
     The kernel maps the vDSO at an address of its own in each process, and Go lists it
-    (runtime/pprof, readMapping); libdatadog has threads' ids as labels. Profiles stay
-    apart where neither is known, or their windows overlap, as those of forked processes
-    do.
+    (runtime/pprof, readMapping); libdatadog has threads' ids as labels. Without either,
+    windows that adjoin to the nanosecond show it, as those of Pyroscope's agents in
+    Rust do. Profiles stay apart where nothing does, or their windows overlap, as those
+    of forked processes do.
     """
     groups: defaultdict[object, list[Capture[Profile]]] = defaultdict(list)
-    for capture in () if side.fleet else side.of("profile"):
-        if (process := _process(capture.content)) is not None:
+    given = () if side.fleet else side.of("profile")
+    adjoining = _adjoining(given)
+    for capture in given:
+        process = _process(capture.content) or adjoining.get(id(capture))
+        if process is not None:
             run = capture.run if capture.run_known else None
             kind = kind_name(capture.content)
             groups[process, run, capture.unit, kind].append(capture)
@@ -81,6 +88,28 @@ def _by_thread(profile: Profile) -> tuple[int, str] | None:
     first = int(numbers.argmin())
     address = addresses[samples == of_number[first]]
     return (int(address[0]), str(numbers[first])) if len(address) else None
+
+
+def _adjoining(captures: Sequence[Capture[Profile]]) -> dict[int, tuple[int, str]]:
+    """Return what identifies the process of profiles with a window, by their `id`.
+
+    That is the time at which the first window of a chain of them began.
+    """
+    begins: _Windows = defaultdict(list)
+    ends: _Windows = defaultdict(list)
+    for capture in captures:
+        profile, kind = capture.content, kind_name(capture.content)
+        if profile.time_ns and profile.duration_ns:
+            begins[profile.time_ns, kind].append(capture)
+            ends[profile.time_ns + profile.duration_ns, kind].append(capture)
+    found: dict[int, tuple[int, str]] = {}
+    for window in sorted(begins):
+        some, before = begins[window], ends.get(window, [])
+        follows = len(before) == len(some) == 1
+        for capture in some:
+            first = found.get(id(before[0])) if follows else None
+            found[id(capture)] = first or (window[0], "adjoining")
+    return found
 
 
 def _as_one(captures: Sequence[Capture[Profile]]) -> Capture[Profile] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from msgspec.structs import replace
 
@@ -70,6 +72,16 @@ def test_the_latest_of_counts_since_the_process_began_is_kept():
     assert (kept.of_process, kept.deltas) == (3, False)
 
 
+def test_code_of_windows_that_may_differ_by_chance_is_no_cause(cli):
+    """`main.label` is another; `main.serve`, which calls it, has not changed."""
+    out = cli(
+        *(DATA / f"datadog-go/{side}" for side in ("base", "new")),
+        *("--work", "964801:570307"),
+    ).out
+    assert "1. main.label uses" in out
+    assert "main.serve uses" not in out
+
+
 def test_what_windows_count_was_not_allocated_since_the_process_started(cli):
     out = cli(DATA / "datadog-go/base", DATA / "datadog-go/new").out
     found = " ".join(out.partition("\nWhy")[2].split())
@@ -90,6 +102,27 @@ def test_threads_show_the_process_too(cli):
     assert "1. deepcopy (copy.py:146) is new" in found
     assert "called by Ledger.balance" in found
     assert "by thread" not in found
+
+
+@pytest.mark.parametrize("work", [(), ("--work", "38438:7357")])
+def test_windows_that_adjoin_to_the_nanosecond_are_of_one_process(cli, work):
+    """Nothing else in Pyroscope's profiles of Python does; `Till.tax` uses Decimal."""
+    out = cli(DATA / "pyroscope/base", DATA / "pyroscope/new", *work).out
+    assert "2 CPU profiles of one process; their windows are added up" in out
+    assert re.search(r"\n1\. Till\.tax\.<locals>\.<genexpr>", out)
+    assert "Till.names" not in out.partition("\nWhy")[2].partition("\n\n")[0]
+
+
+def test_windows_with_a_gap_or_of_two_hosts_stay_runs():
+    one = side("pyroscope/base")
+    first, second = sorted(one.captures, key=lambda c: c.content.time_ns)
+    late = replace(second.content, time_ns=second.content.time_ns + 1)
+    for captures in (
+        (first, replace(second, content=late)),
+        (first, replace(first, path="host-2"), second, replace(second, path="host-2")),
+    ):
+        given = replace(one, captures=captures)
+        assert joined(given) is given
 
 
 def test_other_processes_stay_runs():

@@ -94,6 +94,8 @@ is in the cause's functions and what they call; after ``<``, only if it changed 
 _MEMORY = ("heap-growth", "goroutine-growth")
 # Caveats say how far to trust other numbers, and rank below all causes.
 _CAVEATS = ("machine-busy",)
+# Changes beyond what runs of one build differ by.
+_SURE = ("more", "less")
 # Goroutines that never end are a defect also where new is faster.
 _DEFECTS = ("goroutine-leak",)
 
@@ -121,7 +123,7 @@ def tree(
     its consequences, which have it as their parent. Findings with the same id are
     numbered: ``work-moved``, ``work-moved-2``. Without CPU profiles nothing is claimed.
     """
-    found = _beyond_runs([_weighed(cpu, draft) for draft in _unique(drafts)])
+    found = [_weighed(cpu, draft) for draft in _unique(drafts)]
     nodes = {finding.id: _Node(finding) for finding in found}
     causes = []
     for finding in found:
@@ -150,6 +152,11 @@ def tree(
         claimed = claimed.plus(_claim(cpu, node))
         if node.finding.own is not None:
             _on_top(cpu, node, cpu.of(()))
+    if any(n.finding.severity == "major" and n.finding.mark in _SURE for n in ordered):
+        # Next to a change that is not chance, one that may be reads as a second defect.
+        for node in filter(_by_chance, ordered):
+            claimed = claimed.without(_claim(cpu, node))
+        ordered = [node for node in ordered if not _by_chance(node)]
     return tuple(one for node in ordered for one in _listed(node, None)), claimed
 
 
@@ -183,19 +190,14 @@ def _weighed(cpu: CPUComparison | None, finding: Finding) -> Finding:
         share = min(share, MINOR)
     least = finding.severity if finding.sure else "info"
     severity = max(least, severity_of(share), key=SEVERITIES.index)
-    return finding._replace(explains=explains, severity=severity, mark=mark)
+    return finding._replace(explains=explains, severity=severity)
 
 
-def _beyond_runs(found: list[Finding]) -> list[Finding]:
-    """Return findings without code whose change may be chance, if some cannot be.
-
-    Next to a change beyond what runs of one build differ by, one within that reads as
-    a second defect.
-    """
-    if not any(f.mark in ("more", "less") and f.severity == "major" for f in found):
-        return found
-    chance = ("dearer", "cheaper")
-    return [f for f in found if f.mark != "unknown" or not f.id.startswith(chance)]
+def _by_chance(node: _Node) -> bool:
+    """Return whether a cause is code that runs of one build may differ by as much."""
+    marks = {one.mark for one in node.family}
+    of_code = node.finding.id.startswith(("dearer", "cheaper"))
+    return of_code and "unknown" in marks and marks.isdisjoint(_SURE)
 
 
 def _contrary(finding: Finding, explains: float) -> bool:

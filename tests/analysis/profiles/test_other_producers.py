@@ -187,6 +187,8 @@ def test_the_planted_change_is_the_first_cause(cli, base, new, work, cause):
         ("java/base.pb.gz", "java/new.pb.gz", "95268:20981"),
         ("ruby/base.folded.gz", "ruby/new.folded.gz", "5275:4870"),
         ("datadog/base", "datadog/new", ""),
+        ("go-perf/base.folded.gz", "go-perf/new.folded.gz", "6413700:1589100"),
+        ("perl/base.folded", "perl/new.folded", "49920:6620"),
     ],
 )
 @pytest.mark.parametrize("swapped", [False, True])

@@ -183,11 +183,24 @@ def own_cost(case: Case) -> Iterator[Finding]:
             yield _shares(cpu, movers)
         return
     families: dict[tuple[bool, str], list[_Mover]] = {}
-    for mover in movers:
+    for mover in _beyond_runs(cpu, owners, movers):
         key = mover.ratio > 1, package_of(cpu.names[mover.row])
         families.setdefault(key, []).append(mover)
     for (dearer, _), some in families.items():
         yield _finding(cpu, owners, some, dearer=dearer)
+
+
+def _beyond_runs(
+    cpu: CPUComparison, owners: _Pair, movers: list[_Mover]
+) -> list[_Mover]:
+    """Return those beyond what runs of one build differ by; all, if none is."""
+    rows = [mover.row for mover in movers]
+    runs = cpu.diff.runs_of(owners, len(cpu.names)).map(lambda run: run[rows])
+    judged = cpu.diff.judge_runs(runs) if movers else None
+    if judged is None:
+        return movers
+    sure = np.isin(judged.mark, ("more", "less")).tolist()
+    return [m for m, beyond in zip(movers, sure, strict=True) if beyond] or movers
 
 
 def _whole_shares(cpu: CPUComparison, movers: list[_Mover]) -> list[_Mover]:

@@ -22,6 +22,7 @@ from pprofdiff.analysis.policy import MAJOR, MINOR
 from pprofdiff.analysis.profiles.caveats import releases_apart, share_without_names
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups, judged_sums
+from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.analysis.profiles.tables import Table, ValueColumn
 from pprofdiff.goruntime.names import runtime_like
 from pprofdiff.goruntime.rules import rules
@@ -268,6 +269,19 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
             cut = cut_at[self.diff.paired_functions.union[side]]
             sides.append(stacks.sides[side] | np.append(cut, False)[anchor])
         return Claim(sides[0], sides[1])
+
+    @cached_property
+    def nameless(self) -> Claim:
+        """Samples whose innermost frame has no function's name; Go names all."""
+        if self.of_go:
+            return self.of(())
+        of_names = np.append(~named(self.names), True)
+        unions = self.diff.paired_functions.union
+        rows = [
+            np.append(union, -1)[side.leaf]
+            for union, side in zip(unions, self.sides, strict=True)
+        ]
+        return Claim(of_names[rows[0]], of_names[rows[1]])
 
     @cached_property
     def excluded(self) -> list[str]:

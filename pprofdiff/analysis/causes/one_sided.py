@@ -140,6 +140,11 @@ def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
     gone, added = (np.zeros(len(cpu.names), np.bool_) for _ in range(2))
     gone[at[significant & (base >= NOTICED) & (new <= _LEFT * base)]] = True
     added[at[significant & (new >= NOTICED) & (base <= _LEFT * new)]] = True
+    # What all stacks of a side begin with, as perf's with the name of the process, may
+    # have another name on the other side.
+    roots = gone[at] & (base == 1), added[at] & (new == 1)
+    if roots[0].any() and roots[1].any():
+        gone[at[roots[0]]] = added[at[roots[1]]] = False
     closures = renumbered(cpu)
     gone[closures] = added[closures] = False
     for side, some in enumerate((gone, added)):

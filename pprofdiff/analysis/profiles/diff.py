@@ -30,6 +30,7 @@ from pprofdiff.analysis.normalization import choose, counted
 from pprofdiff.analysis.profiles.caveats import comparability
 from pprofdiff.analysis.profiles.dimensions import dimensions
 from pprofdiff.analysis.profiles.kinds import (
+    counting_column,
     counts_of,
     is_counted,
     is_cpu,
@@ -486,18 +487,22 @@ def _sample_worth(profile: Profile, column: int) -> float | None:
             return float(profile.period)
         # Other producers sample other clocks, such as wall time.
         same = sampled.type == counted.type and counted.unit in _TIMES
-        if same and not (profile.values[:, column] % profile.period).any():
+        # libdatadog's period is 1 ns, and its clocks are exact.
+        if (
+            same
+            and profile.period > 1
+            and not (profile.values[:, column] % profile.period).any()
+        ):
             return float(profile.period)
     return _mean_worth(profile, column) if counted.unit in _TIMES else None
 
 
 def _mean_worth(profile: Profile, column: int) -> float | None:
     """Return a column's mean value per sample; None if no column counts samples."""
-    types = [kind.type for kind in profile.sample_types]
-    counts = [types.index(name) for name in _SAMPLES if name in types]
-    if not counts:
+    counted = counting_column(profile, column)
+    if counted is None:
         return None
-    count = int(np.abs(profile.values[:, counts[0]]).sum())
+    count = int(np.abs(profile.values[:, counted]).sum())
     total = int(np.abs(profile.values[:, column]).sum())
     return total / count if count and total else None
 

@@ -110,15 +110,28 @@ def is_of_goroutines(profile: Profile) -> bool:
     return period is not None and period.type == "wallclock" and is_of_go(profile)
 
 
+def counting_column(profile: Profile, column: int) -> int | None:
+    """Return the column that counts the samples behind another one, None without.
+
+    ``samples`` and ``sample`` count those of all; ``cpu-samples`` of libdatadog those
+    of ``cpu-time``.
+    """
+    types = [one.type for one in profile.sample_types]
+    own = f"{types[column].partition('-')[0]}-samples"
+    return next(
+        (types.index(n) for n in (own, "samples", "sample") if n in types), None
+    )
+
+
 def sample_count(profile: Profile) -> int:
     """Return how often the profiler sampled, as far as the profile shows it.
 
     By its column of samples, else by its period; else it is the number of stacks.
     """
     types, period = profile.sample_types, profile.period_type
-    for column, one in enumerate(types):
-        if one.type == "samples":
-            return int(np.abs(profile.values[:, column]).sum())
+    counted = counting_column(profile, primary_column(profile))
+    if counted is not None:
+        return int(np.abs(profile.values[:, counted]).sum())
     every = profile.period or 0
     if every > 0 and period is not None and is_cpu(profile):
         column = primary_column(profile)

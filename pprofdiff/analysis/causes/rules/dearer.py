@@ -98,7 +98,7 @@ def _finding_of_share(cpu: CPUComparison, row: int, claim: Claim) -> Finding:
         sums = cpu.words(cpu.cum[0][most], cpu.cum[1][most])
         sentences.append(f"Most of it is in {short(cpu.names[most])} (in all {sums})")
     parent = _caller(cpu, side, row, claim)
-    if parent is not None:
+    if parent is not None and cpu.cum[0][parent] and cpu.cum[1][parent]:
         sums = cpu.words(cpu.cum[0][parent], cpu.cum[1][parent])
         sentences.append(f"Called by {short(cpu.names[parent])} ({sums})")
     sentences.append("A share does not show what it costs per op")
@@ -172,8 +172,9 @@ def own_cost(case: Case) -> Iterator[Finding]:
     owners = _owner(cpu, whole, claimed, 0), _owner(cpu, whole, claimed, 1)
     movers = _movers(cpu, owners)
     if cpu.in_shares:
-        named, caused = [], alone.claim
-        for row, finding in _taken(cpu, alone.claim):
+        # Code without names takes shares as well, whichever it is.
+        named, caused = [], alone.claim.plus(cpu.nameless)
+        for row, finding in _taken(cpu, caused):
             named.append(row)
             caused = caused.plus(cpu.under(cpu.only(row)))
             yield finding
@@ -292,10 +293,17 @@ def _movers(cpu: CPUComparison, owners: _Pair) -> list[_Mover]:
     delta, plain = judged.delta, cpu.diff.normalization.delta(base, new)
     scaled = cpu.relative.by.scaled(base, new)
     ratio = scaled[1] / scaled[0]
+    if cpu.in_shares:
+        # By odds, as a large share cannot rise by much.
+        rest = [t - c for t, c in zip(cpu.diff.totals, (base, new), strict=True)]
+        sides = [np.maximum(one, 1) for one in rest]
+        odds = (new / sides[1]) / (base / sides[0])
+    else:
+        odds = ratio
     # Plain values are shown: the control is an estimate, not a reason on its own.
     loud = ~judged.noise & ~cpu.model.rows(runs).noise
     loud &= np.abs(delta) >= _SHARE * cpu.whole
-    loud &= (np.abs(np.log(ratio)) > np.log(CLEARLY)) & (plain * delta > 0)
+    loud &= (np.abs(np.log(odds)) > np.log(CLEARLY)) & (plain * delta > 0)
     order = np.argsort(-np.abs(delta), kind="stable").tolist()
     samples = np.minimum(base / cpu.model.worth[0], new / cpu.model.worth[1])
     return [

@@ -32,7 +32,6 @@ class Benchmarks(LoadedInput[columns.Benchmarks]):
     path: str = "benchmarks"
 
     def __repr__(self) -> str:
-        """Return one line: source, benchmarks and measurements."""
         names = {(result.name, result.procs) for result in self.data.results}
         count = sum(len(result.values) for result in self.data.results)
         return (
@@ -67,7 +66,6 @@ class BenchmarksDiff(KindDiff[BenchmarkDiff]):
     kind: ClassVar[KindId] = "benchmark"
 
     def __repr__(self) -> str:
-        """Return one line: figures on both sides, and how many differ."""
         rows = [row for row in self.data.rows if row.tested]
         moved = sum(row.significant for row in rows)
         base, new = (side.label for side in self.sides)
@@ -121,7 +119,6 @@ class LoadSummary(LoadedInput[columns.LoadSummary]):
     path: str = "summary"
 
     def __repr__(self) -> str:
-        """Return one line: source and requests per second."""
         rate = self.data.per_second
         words = "" if rate is None else f", {rounded(rate)} requests per second"
         return f"<LoadSummary {self.path!r}: {self.data.tool}{words}>"

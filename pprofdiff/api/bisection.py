@@ -37,7 +37,6 @@ class Bisection(Shown):
     data: result.Bisection
 
     def __repr__(self) -> str:
-        """Return one line: the refs and the answer."""
         return f"<Bisection {' → '.join(map(repr, self.data.ends))}: {self.answer}>"
 
     @property

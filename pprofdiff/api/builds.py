@@ -84,13 +84,11 @@ class Builds(Shown):
         return Builds(self.names, self.profiles, kind, mode, factors)
 
     def __repr__(self) -> str:
-        """Return one line: sample type, number of builds, first and last."""
         kind = self.sample_type
         ends = f"{self.names[0]!r} … {self.names[-1]!r}"
         return f"<Builds {kind.type}/{kind.unit}: {len(self.names)} builds, {ends}>"
 
     def __len__(self) -> int:
-        """Return the number of builds."""
         return len(self.names)
 
     def __getitem__(self, name: str) -> Profile:

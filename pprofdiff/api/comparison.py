@@ -103,7 +103,6 @@ class Comparison(Reported):
         return frame.astype(types)
 
     def __repr__(self) -> str:
-        """Return one line: the two sides, and what is compared."""
         others = [
             kind.plural
             for kind in KINDS.values()

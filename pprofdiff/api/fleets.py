@@ -39,7 +39,6 @@ class FleetComparison(Comparison):
     """
 
     def __repr__(self) -> str:
-        """Return one line: the two sides, their hosts, and what is compared."""
         sides = [
             f"{side.label!r} ({len(side.fleet.names):,} hosts)"
             for side in (self.data.base, self.data.new)

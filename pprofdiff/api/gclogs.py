@@ -38,7 +38,6 @@ class GCLog(LoadedInput[columns.GCLog]):
     path: str = "log"
 
     def __repr__(self) -> str:
-        """Return one line: source, GC cycles and duration."""
         if not self.data.runs or not self.data.longest.lines_seen:
             return f"<GCLog {self.path!r}: no whole line>"
         run = self.data.longest
@@ -103,7 +102,6 @@ class GCLogDiff(KindDiff[GCDiff]):
     kind: ClassVar[KindId] = "gctrace"
 
     def __repr__(self) -> str:
-        """Return one line: GC cycles and GC CPU of both sides."""
         sides = (self.data.base.whole, self.data.new.whole)
         cycles = " → ".join(f"{whole.cycles}" for whole in sides)
         cpu = " → ".join(f"{whole.times.gc_cpu_us / 1e6:.3g}" for whole in sides)

@@ -74,11 +74,9 @@ class Profile(LoadedInput[columns.Profile]):
         return Profile(merge(profiles), label, name)
 
     def __len__(self) -> int:
-        """Return the number of samples."""
         return len(self.data)
 
     def __repr__(self) -> str:
-        """Return one line: sample types, samples, functions, duration."""
         return repr(self.data)
 
     def __sub__(self, base: Profile) -> Diff:
@@ -167,7 +165,6 @@ class Diff(KindDiff[ProfileDiff]):
     kind: ClassVar[KindId] = "profile"
 
     def __repr__(self) -> str:
-        """Return one line: sample type, totals and delta."""
         base, new = self.data.totals
         return (
             f"<Diff {self.data.sample_type.type}/{self.data.unit}: "

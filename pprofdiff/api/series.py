@@ -35,7 +35,6 @@ class FleetSeries(Shown):
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        """Return one line: first and last step, and the number of steps and hosts."""
         series = self.data.series
         first, last = (series.steps[i].name for i in (0, -1))
         noun = "windows" if series.width_s else "builds"
@@ -46,7 +45,6 @@ class FleetSeries(Shown):
         )
 
     def __len__(self) -> int:
-        """Return the number of steps."""
         return len(self.data.series.steps)
 
     @cached_property

@@ -58,7 +58,6 @@ class Trace(LoadedInput[columns.Trace]):
     path: str = "trace"
 
     def __repr__(self) -> str:
-        """Return one line: format, duration, events, goroutines."""
         return repr(self.data)
 
     def __sub__(self, base: Trace) -> TraceDiff:
@@ -278,7 +277,6 @@ class TraceDiff(KindDiff[compare.TraceDiff]):
     kind: ClassVar[KindId] = "trace"
 
     def __repr__(self) -> str:
-        """Return one line: durations and p99 scheduling latency."""
         base, new = self.data.sides
         wall = " → ".join(scaled(side.wall_ns, "ns") for side in (base, new))
         p99 = " → ".join(

@@ -34,10 +34,7 @@ _WITHOUT_VALUE = ("set", "bool")
 
 
 def parse(argv: list[str]) -> Options:
-    """Parse the command line; raises UsageError with a message that says what to type.
-
-    ``--help`` and ``--version`` become the views of that name.
-    """
+    """Parse the command line; raises UsageError that says what to type."""
     flags, places = _split(argv, _BY_NAME)
     options = _options(flags, places)
     return options if options.view in _ANSWERS else _with_sides(options, places)
@@ -46,10 +43,7 @@ def parse(argv: list[str]) -> Options:
 def parse_with(
     argv: list[str], own: Sequence[Flag]
 ) -> tuple[Options, dict[str, object], list[str]]:
-    """Return options, the values of a command's own flags by field, and the arguments.
-
-    The options have no sides: the command decides what its arguments mean.
-    """
+    """Return options, the values of a command's own flags, and the arguments."""
     by_name = {flag.name: flag for flag in own}
     flags, places = _split(argv, _BY_NAME | by_name)
     chosen: dict[str, object] = {}
@@ -61,7 +55,6 @@ def parse_with(
 
 
 def _options(flags: list[tuple[str, str, str]], places: list[str]) -> Options:
-    """Return the options that the report's flags set."""
     chosen: dict[str, object] = {}
     for typed, name, value in flags:
         if name in _ASKING:
@@ -102,10 +95,7 @@ def _no_gate_with(chosen: dict[str, object]) -> None:
 def _split(
     argv: list[str], known: Mapping[str, Flag]
 ) -> tuple[list[tuple[str, str, str]], list[str]]:
-    """Return flags, as (as typed, plain name, value), and positional arguments.
-
-    A flag with a value takes the next word unless it has one after ``=``.
-    """
+    """Return flags, as (as typed, plain name, value), and positional arguments."""
     flags: list[tuple[str, str, str]] = []
     places: list[str] = []
     words = list(argv)
@@ -129,7 +119,6 @@ def _split(
 
 
 def _takes_value(name: str, known: Mapping[str, Flag]) -> bool:
-    """Return whether a flag requires a value."""
     if name in known:
         return known[name].kind not in _WITHOUT_VALUE
     return name in REFUSED_WITH_VALUE
@@ -171,7 +160,6 @@ def _without_label(place: str) -> str:
 
 
 def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
-    """Set the field of one flag."""
     if flag.kind == "append":
         earlier = chosen.get(flag.field, ())
         chosen[flag.field] = (*earlier, value)  # type: ignore[misc]
@@ -293,10 +281,7 @@ def help_text() -> str:
 
 
 def folded(text: str, width: int | None) -> str:
-    """Return a text wrapped to `width` columns; None leaves it unwrapped.
-
-    Wrapped lines are indented to the last column, which says what a flag does.
-    """
+    """Return a text wrapped to `width` columns, indented to what a flag does."""
     return "".join(
         f"{line}\n" for one in text.splitlines() for line in _fold(one, width)
     )

@@ -262,7 +262,6 @@ def _ratio(ruling: Ruling) -> Ratio | None:
 
 
 def _help() -> str:
-    """Return the text of ``pprofdiff bisect --help``."""
     lines = [
         "usage: pprofdiff bisect [flags] GOOD BAD [-- go test flags and packages]",
         "",

@@ -1,7 +1,7 @@
 """The entry point: parse arguments, run, return the exit status.
 
 The only module that prints. Exit status 0: done; 1: a gate rule tripped; 2: usage,
-input or internal error, which is never mistaken for a verdict.
+input or internal error.
 """
 
 from __future__ import annotations
@@ -149,10 +149,7 @@ def _must_be_no_command(words: list[str]) -> None:
 
 
 def _without_logins(message: str, words: list[str]) -> str:
-    """Return a message without the user names and passwords of URLs in the arguments.
-
-    Code that reads URLs omits them, but a flag that gets a URL as its value quotes it.
-    """
+    """Return a message without user names and passwords of the arguments' URLs."""
     if "@" not in message:
         return message
     from pprofdiff.inputs.places import without_login
@@ -173,9 +170,8 @@ class _Ended(BaseException):
 def _signals_that_end() -> Iterator[None]:
     """Let SIGTERM and SIGHUP end the process, but with no file left behind.
 
-    An exception unwinds the running code, which removes unfinished files; then the
-    signal ends the process. An ignored signal (nohup) stays ignored; a second one ends
-    the process at once.
+    An exception unwinds the running code; then the signal ends the process. An ignored
+    signal (nohup) stays ignored; a second one ends the process at once.
     """
 
     def end(number: int, _frame: object) -> None:
@@ -207,8 +203,7 @@ def _complain(message: str) -> None:
 def _fill_closed_streams() -> None:
     """Replace each standard stream that is closed (``>&-``).
 
-    Writing to the new standard output fails; the new standard error drops its data. No
-    file opened later gets their descriptors, which C libraries write to.
+    Else files opened later would get their descriptors, which C libraries write to.
     """
     if sys.stdin is None:
         os.open(os.devnull, os.O_WRONLY)

@@ -258,7 +258,6 @@ class Progress:
 
 
 def _time(seconds: float) -> str:
-    """Return a duration in seconds or minutes, as text."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min"
@@ -278,7 +277,6 @@ def _again(it: Measured, options: Options) -> str:
 
 
 def _help() -> str:
-    """Return the text of ``pprofdiff measure --help``."""
     lines = [
         "usage: pprofdiff measure [flags] [BASE] [NEW] [-- go test flags and packages]",
         "",

@@ -1,9 +1,7 @@
 """The user's choices as one frozen `Options`, and the table that describes them.
 
-Flags are named as in ``go tool pprof``; ours are new names, never a pprof name with
-another meaning. `FLAGS` feeds the command line, ``--help`` and the report's header: a
-flag is one row there and the field it sets. The library never sees `Options`: `run`
-translates them into the small objects that it takes.
+Flags are named as in ``go tool pprof``. `FLAGS` feeds the command line, ``--help`` and
+the report's header. The library never sees `Options`: `run` translates them.
 """
 
 from __future__ import annotations
@@ -19,10 +17,9 @@ if TYPE_CHECKING:
 class Options(NamedTuple):
     """The options of one run; the defaults are those of the command line.
 
-    A named tuple, since `dataclasses` would double the time of ``--help``.
-
-    Patterns are regular expressions, empty for none. `work` is (base, new) operations,
-    `rps` operations per second. `window` holds (from, to) in seconds since the process
+    A named tuple, since `dataclasses` would double the time of ``--help``. Patterns are
+    regular expressions, empty for none. `work` is (base, new) operations, `rps`
+    operations per second. `window` holds (from, to) in seconds since the process
     started, once or per side. `pair` is the suffix of base's benchmarks; `pair_names`
     are (base, new) names of functions that are the same. `source` are the two folders
     of ``--source``, `git` the two refs of ``--git``. `seconds` and `timeout` apply to a
@@ -127,30 +124,12 @@ class Options(NamedTuple):
 class Flag(Struct, frozen=True):
     """One flag: how it is typed, what it sets, and what it means.
 
-    Attributes
-    ----------
-    group
-        The heading in ``--help``.
-    name
-        As typed, with ``_`` between words.
-    kind
-        How a value is parsed: see `flag_values`. ``set`` stores `value` and takes none,
-        ``bool`` can be turned off with ``=false``, ``append`` may be repeated,
-        ``choice`` takes one of the words in `value`.
-    field
-        The field of `Options` that it sets.
-    placeholder
-        The placeholder for its value in ``--help``; "" for a flag without a value.
-    help
-        One line.
-    value
-        What it stores, or the words it takes.
-    short
-        A one-letter alias.
-    ours
-        Whether ``go tool pprof`` lacks it.
-    views
-        The views it applies to; ``pprof`` means ``-top`` and ``-peek``.
+    `group` is its heading in ``--help``; `name` has ``_`` between words. `kind` says
+    how a value is parsed, see `flag_values`: ``set`` stores `value` and takes none,
+    ``bool`` can be turned off with ``=false``, ``append`` may be repeated, ``choice``
+    takes one of the words in `value`. `field` is that of `Options`. `placeholder`
+    stands for its value in ``--help``. `ours` are flags that ``go tool pprof`` lacks.
+    `views` are those it applies to; ``pprof`` means ``-top`` and ``-peek``.
     """
 
     group: str

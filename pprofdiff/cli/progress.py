@@ -40,7 +40,6 @@ class Waiting:
         self._timer: Timer | None = None
 
     def __enter__(self) -> Self:
-        """Start the timer."""
         if self._enabled:
             from threading import Timer
 
@@ -55,7 +54,6 @@ class Waiting:
         _error: BaseException | None,
         _trace: TracebackType | None,
     ) -> None:
-        """Remove the progress display."""
         if self._timer is not None:
             self._timer.cancel()
         if self._status is not None:

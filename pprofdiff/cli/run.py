@@ -62,8 +62,7 @@ def run(
 ) -> int:
     """Run with the given options and return the exit status.
 
-    `sources` are those of both builds if known; otherwise flags name them. `bisection`
-    is the search that led to these builds.
+    `sources` are those of both builds if known; otherwise flags name them.
     """
     if options.view in _PPROF_VIEWS:
         return _pprof_view(options, screen)
@@ -134,8 +133,7 @@ def _say(report: ReportModel, options: Options, screen: Screen, *, free: bool) -
     """Report rules that tripped or had no data; `free`: no report was printed.
 
     GitHub's runner reads commands from both streams of a step. They go to standard
-    output, as documented, if nothing else does. With a report, which may be piped to a
-    file or another program, they go to standard error.
+    error with a report, which may be piped to a file or another program.
     """
     if options.github_summary:
         from pprofdiff.report.markdown.annotations import commands
@@ -185,7 +183,6 @@ def _unchanged(report: ReportModel) -> bool:
 
 
 def _sources(options: Options) -> Sources | None:
-    """Return the sources of both builds, None if not requested."""
     named = options.git, options.repo, options.source
     if not any(named) and not options.listed:
         return None
@@ -197,7 +194,6 @@ def _sources(options: Options) -> Sources | None:
 def _shown(
     report: ReportModel, options: Options, sources: Sources | None, page: Page
 ) -> Iterable[Part | Block]:
-    """Return the parts to print."""
     if options.listed and sources is not None:
         from pprofdiff.report.sections.source import listed
 
@@ -236,14 +232,8 @@ def _renderers(options: Options) -> list[tuple[str, Writer]]:
 def refuse_early(options: Options) -> None:
     """Raise errors that can be found before there is anything to compare.
 
-    A measurement takes minutes, too long to lose to a misspelt rule.
-
-    Raises
-    ------
-    UsageError
-        A rule, file suffix, URL or pattern is invalid.
-    FetchError
-        An output's folder does not exist.
+    A measurement takes minutes, too long to lose to a misspelt rule. Raises UsageError,
+    and FetchError if an output's folder does not exist.
     """
     from pprofdiff.analysis.profiles.regexp import matcher
 
@@ -259,10 +249,7 @@ def refuse_early(options: Options) -> None:
 
 
 def _pprof_view(options: Options, screen: Screen) -> int:
-    """Write what ``go tool pprof`` writes, to where ``-output`` says.
-
-    Returns the exit status.
-    """
+    """Write what ``go tool pprof`` writes, to where ``-output`` says."""
     from pprofdiff.report.pprof.profile import net, view_bytes
 
     with Waiting(screen.messages, enabled=options.progress) as waiting:
@@ -297,7 +284,6 @@ def _pprof_view(options: Options, screen: Screen) -> int:
 
 
 def _view_options(options: Options) -> ViewOptions:
-    """Return the options of pprof's own views."""
     from pprofdiff.report.pprof.view import ViewOptions
 
     return ViewOptions(
@@ -380,9 +366,8 @@ def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
         max_size=options.max_size,
         anonymous=options.no_paths,
         within=options.within,
-        # Removing paths needs the full trace; views of a state use none of the results
-        # that condensing precomputes. What waits waited for is among those of a full
-        # report.
+        # Removing paths needs the full trace; views of a state use nothing of what
+        # condensing precomputes, and what waits waited for is in a full report.
         condense="no"
         if options.no_paths or options.state
         else "full"
@@ -453,7 +438,6 @@ def _two_sides(loaded: Loaded, options: Options) -> tuple[Side, Side]:
 
 
 def _work(options: Options) -> Work | None:
-    """Return the work given by flags."""
     if options.work is not None:
         return counted(options.work)
     return None if options.rps is None else rated(options.rps)

@@ -64,7 +64,6 @@ def _share(value: object, name: str) -> float:
 
 
 def _read(path: str) -> bytes | None:
-    """Return a file's bytes; None if it is too large or not a regular file."""
     # Opening a pipe would wait for a writer.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with open(descriptor, "rb") as file:

@@ -41,7 +41,6 @@ class Source:
     objects: tuple[Objects, ...]
 
     def __len__(self) -> int:
-        """Return the number of objects."""
         return sum(len(one.paths) for one in self.objects)
 
 

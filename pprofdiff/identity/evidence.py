@@ -168,7 +168,6 @@ class SideEvidence:
         self.files = [files[i] for i in first.tolist()]
 
     def __len__(self) -> int:
-        """Return the number of functions."""
         return len(self.names)
 
     @cached_property

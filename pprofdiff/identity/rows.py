@@ -31,7 +31,6 @@ class Pairing(Struct, frozen=True, eq=False):
     new_row: Column
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.new_row)
 
     def spread(self, base: Column, new: Column) -> tuple[Column, Column]:

@@ -65,7 +65,6 @@ class Symbols:
         self._known: dict[int, Symbol] = {}
 
     def __len__(self) -> int:
-        """Return the number of functions."""
         return len(self._names)
 
     def __getitem__(self, row: int) -> Symbol:

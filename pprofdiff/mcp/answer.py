@@ -58,8 +58,7 @@ class Text(TypedDict):
 def answer_of(brief: Row, resources: Mapping[str, str], tokens: int) -> Answer:
     """Return the answer of a report (``-o x.brief.json``) in at most `tokens` tokens.
 
-    Verdict, headline and resources are always there. The rest is added in order of
-    importance while there is room.
+    Verdict, headline and resources are always there.
     """
     answer: Row = {name: brief[name] for name in ("verdict", "labels")}
     answer |= {"outcome": brief["outcome"][:1], "resources": dict(resources)}
@@ -92,10 +91,7 @@ def _ranked(brief: Row) -> Iterator[tuple[str, Any]]:
 
 
 def _filled(answer: Row, entries: Iterable[tuple[str, Any]], tokens: int) -> Row:
-    """Return the answer with the entries up to the first that does not fit.
-
-    Details go to the causes, in order.
-    """
+    """Return the answer with the entries up to the first that does not fit."""
     widest = dict.fromkeys((*Answer.__annotations__, "details"), 99_999)
     room = tokens * _BYTES_A_TOKEN - _size({**answer, "left_out": widest})
     left = Counter[str]()

@@ -17,10 +17,7 @@ _STORE = re.compile(r"(?:s3|gs|gcs|abfs|az)://[^?#@*\[]")
 
 
 class Folders(NamedTuple):
-    """Folders as real paths, and stores of objects as URLs without a trailing slash.
-
-    Relative names are in the first folder.
-    """
+    """Folders as real paths, and stores of objects as URLs without a trailing slash."""
 
     local: tuple[str, ...]
     stores: tuple[str, ...] = ()
@@ -40,7 +37,7 @@ class Folders(NamedTuple):
     def capture(self, text: str) -> str:
         """Return the argument for a file, a folder or a pattern of a fleet's profiles.
 
-        No file below it may be outside. Raises UsageError.
+        Raises UsageError if a file below it is outside.
         """
         store = next((s for s in self.stores if text.startswith(f"{s}/")), None)
         if store is not None:
@@ -57,10 +54,7 @@ class Folders(NamedTuple):
         return os.path.join(self.inside(text[:begin] or "."), rest)
 
     def inside(self, text: str) -> str:
-        """Return the real path of a file or folder without links that lead outside.
-
-        Raises UsageError.
-        """
+        """Return a path without links; raises UsageError if it leads outside."""
         path = self._checked(text)
         if not os.path.exists(path):
             raise UsageError(f"{printable(text)}: no such file or folder")

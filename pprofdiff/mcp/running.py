@@ -51,9 +51,8 @@ async def run(
 ) -> Finished:
     """Run ``pprofdiff WORDS`` in a folder and return what it printed.
 
-    `say` gets each line of progress, `scratch` is where temporary files go. On
-    cancellation the process and all that it started end, as with Ctrl-C, before the
-    exception goes on.
+    `say` gets each line of progress. On cancellation the process and all that it
+    started end, as with Ctrl-C.
     """
     process = await anyio.open_process(
         # -P: no module is imported from the folder.

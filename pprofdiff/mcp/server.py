@@ -1,8 +1,7 @@
 """The server: its tools are commands of pprofdiff, its resources their pages and JSON.
 
-Each call runs the command line in a process of its own, which checks refs, rules and
-flags. An argument of a tool is the value of one flag, or a path or ref that begins with
-no dash: none is read as another flag.
+Each call runs the command line in a process of its own. An argument of a tool is the
+value of one flag, or a path or ref that begins with no dash: none is another flag.
 """
 
 from __future__ import annotations

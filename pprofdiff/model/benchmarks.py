@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 
 class Result(NamedTuple):
-    """One benchmark's measurements in one unit, one value per run.
+    """One benchmark's measurements in one unit, one value per run, as printed.
 
-    `name` is as printed, without ``Benchmark`` and the GOMAXPROCS suffix ``-P``, such
-    as ``Compress/size=1k``; `procs` is P, None if not printed; `config` holds the
-    ``key: value`` lines in effect (goos, goarch, pkg, cpu). Values are as printed.
+    `name` is without ``Benchmark`` and the GOMAXPROCS suffix ``-P``, such as
+    ``Compress/size=1k``; `procs` is P, None if not printed; `config` holds the
+    ``key: value`` lines in effect (goos, goarch, pkg, cpu).
     """
 
     name: str
@@ -63,8 +63,7 @@ class LoadSummary(NamedTuple):
     below 400; `per_second` is their rate, with those that failed. `latencies` are pairs
     of a percentile and seconds, ascending, where 100 is the longest; `mean` is in
     seconds. `connections` send requests at once, also called threads, workers or VUs.
-    `loop` is "" if unknown, as where a closed loop is slowed to a rate. `began` is in
-    seconds since 1970.
+    `loop` is "" if unknown. `began` is in seconds since 1970.
     """
 
     tool: str
@@ -85,8 +84,7 @@ def loop_of(
     """Return whether connections wait for answers nearly all the time, a closed loop.
 
     By Little's law, requests per second × mean latency are waited for at a time. Tools
-    that send the next request after an answer may be slowed to a rate, which not all of
-    them print.
+    that send the next request after an answer may be slowed to a rate.
     """
     if per_second is None or mean is None or not connections:
         return ""

@@ -1,7 +1,7 @@
 """Operations on rows of unequal length (compressed sparse rows).
 
 Row i has the items ``offsets[i]:offsets[i+1]`` of a column. Offsets are int64, of
-length rows + 1, non-decreasing from 0. Every function here is pure.
+length rows + 1, non-decreasing from 0.
 """
 
 from __future__ import annotations
@@ -157,9 +157,8 @@ def once_per_row(
 ) -> NDArray[np.bool_]:
     """Mark one occurrence of each distinct id in each row (bool, one per item).
 
-    `ids` lie in [0, size). The last occurrence is marked: numpy keeps the last of
-    several values assigned to one index, so writing each item's position into a (row,
-    id) table and reading it back finds those not overwritten, without a sort.
+    `ids` lie in [0, size). numpy keeps the last of several values assigned to one
+    index: positions written into a (row, id) table and read back need no sort.
     """
     keep = np.empty(len(ids), np.bool_)
     # Small enough for the cache, large enough for 32 rows at a time.
@@ -185,10 +184,7 @@ def once_per_row(
 def sums(
     ids: NDArray[np.integer], values: NDArray[np.int64], size: int
 ) -> NDArray[np.int64]:
-    """Return the sum of `values` for each id in [0, size), exact in int64.
-
-    ``ids[i]`` is the id of ``values[i]``.
-    """
+    """Return the sum of `values` for each id in [0, size), exact in int64."""
     if len(ids) == 0:
         return np.zeros(size, np.int64)
     bound = max(abs(int(values.max())), abs(int(values.min())))
@@ -237,25 +233,10 @@ def unique_rows(
     items: NDArray[np.integer],
     extra: NDArray[np.integer] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Group equal rows.
+    """Return the first row of each group of equal rows, and the group of each row.
 
-    Rows are equal if their items and their `extra` values, if given, are equal. They
-    are compared by two 64-bit hashes.
-
-    Parameters
-    ----------
-    offsets, items
-        The rows; items lie in [0, 2**40).
-    extra
-        One more number for each row.
-
-    Returns
-    -------
-    first
-        The first row of each group (int64). Groups are numbered by first appearance.
-    group
-        The group of each row (int64).
-
+    Items lie in [0, 2**40); `extra` is one more number for each row. Rows are compared
+    by two 64-bit hashes; groups are numbered by first appearance (both int64).
     """
     hashes = row_hashes(offsets, items)
     if extra is not None:
@@ -266,10 +247,7 @@ def unique_rows(
 def unique_tuples(
     columns: Sequence[NDArray[np.integer]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Group rows that are equal in all columns (at least one).
-
-    Returns (first, group) like `unique_rows`.
-    """
+    """Group rows that are equal in all columns; return what `unique_rows` returns."""
     hashes = np.zeros((len(columns[0]), 2), np.uint64)
     for column in columns:
         if len(column) and (column == column[0]).all():

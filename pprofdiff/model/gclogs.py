@@ -71,7 +71,6 @@ class Cycles:
     """Reassembled from pieces between other output."""
 
     def __len__(self) -> int:
-        """Return the number of cycles."""
         return len(self.number)
 
     def take(self, rows: NDArray[np.integer] | slice) -> Cycles:
@@ -121,10 +120,9 @@ class GCRun:
 
 @dataclass(frozen=True, eq=False)
 class GCLog:
-    """The GC cycles in one log: a run for each process.
+    """The GC cycles in one log: a run for each process, in the order they begin.
 
-    `runs` are in the order they begin. `mixed` is set if lines of several processes
-    interleave and cannot be separated.
+    `mixed` is set if lines of several processes interleave and cannot be separated.
     """
 
     runs: tuple[GCRun, ...]

@@ -31,26 +31,12 @@ class Step:
 class Measured:
     """One kind of profile by step and host, in its default sample type.
 
-    Attributes
-    ----------
-    kind, sample_type
-        What was measured.
-    units
-        The hosts, or fixed groups of hosts if there are many.
-    totals
-        Sums of all samples: int64 of shape (units, steps), 0 if a unit has none.
-    functions
-        Names, in row order; the last is for samples without a stack.
-    offsets
-        The range of each function's entries in the next three columns.
-    places
-        The unit and step of an entry, as ``unit * steps + step``, increasing in a row.
-    flat, cum
-        The sums of an entry (int64); a missing entry is 0.
-    categories
-        Sums by category of ``rules().categories``: int64 of shape (categories, units,
-        steps); None if stacks have no runtime categories.
-
+    `units` are the hosts, or fixed groups of hosts if there are many. `totals` are the
+    sums of all samples: int64 of shape (units, steps). `functions` are names; the last
+    is for samples without a stack. Their entries are ``offsets[i]:offsets[i+1]`` of
+    `places` (``unit * steps + step``, increasing) and of `flat` and `cum` (int64); a
+    missing entry is 0. `categories` are the sums by ``rules().categories``: int64 of
+    shape (categories, units, steps), None if stacks have no runtime categories.
     """
 
     kind: str
@@ -86,23 +72,10 @@ class Measured:
 class Series:
     """The sums of many hosts' profiles by step.
 
-    Attributes
-    ----------
-    place
-        Where the profiles are, for display.
-    over
-        What the steps are: ``time``, or the key that identifies builds.
-    steps
-        In order.
-    width_s
-        Width of a time window in seconds, 0 for builds.
-    kinds
-        The kinds of profile, most informative first.
-    hosts
-        The number of hosts.
-    skipped
-        How many objects were left out, by reason.
-
+    `place` says where the profiles are; `over` is ``time``, or the key that identifies
+    builds. `width_s` is the width of a time window, 0 for builds. `kinds` are the kinds
+    of profile, most informative first. `skipped` counts objects by why they were left
+    out.
     """
 
     place: str

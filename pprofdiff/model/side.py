@@ -20,31 +20,16 @@ Content_co = TypeVar("Content_co", covariant=True)
 class Capture(Struct, Generic[Content_co], frozen=True, eq=False):
     """One decoded input of one kind.
 
-    Attributes
-    ----------
-    path
-        The name of the input for display.
-    kind
-        An id of `pprofdiff.kinds.KINDS`, which determines the type of `content`.
-    content
-        A `Profile`, `GCLog`, `Trace`, `Benchmarks` or `LoadSummary` of
-        `pprofdiff.model`.
-    run
-        The index of its run, from 0. Captures taken together form a run; two captures
-        of one side that measure the same thing belong to two runs.
-    run_known
-        Whether the inputs determine the run, as a folder per run does.
-    saved_to
-        Path of the copy of a fetched input, None for a local one.
-    unit
-        The unit of work, such as a benchmark in its own process; "" for the whole run.
-    of_process
-        How many profiles of one process there were: `content` is the sum of their
-        windows, or the latest of profiles that count since the process began.
-    deltas
-        Whether each of those counted since the one before: their counts are added up,
-        and what is in use is the latest's.
+    `path` names the input for display. `kind` is an id of `pprofdiff.kinds.KINDS`,
+    which determines the type of `content`. Captures taken together form a `run`, by
+    number from 0; `run_known` if inputs determine it, as a folder per run does.
+    `saved_to` is the path of the copy of a fetched input. `unit` is the unit of work,
+    such as a benchmark in its own process, "" for the whole run.
 
+    `of_process` is how many profiles of one process there were: `content` is the sum of
+    their windows, or the latest of profiles that count since the process began. With
+    `deltas`, each counted since the one before: counts are added up, and what is in use
+    is the latest's.
     """
 
     path: str
@@ -61,8 +46,7 @@ class Capture(Struct, Generic[Content_co], frozen=True, eq=False):
 class HostSums(NamedTuple):
     """The totals of one host's profiles of one kind.
 
-    `duration_ns` is the sum of their durations, 0 if not recorded; `total` that of
-    their values in the default sample type.
+    `duration_ns` is 0 if not recorded; `total` is in the default sample type.
     """
 
     profiles: int
@@ -77,22 +61,10 @@ class HostSums(NamedTuple):
 class Fleet(Struct, frozen=True, eq=False):
     """A fleet of hosts whose profiles are summed in a side's captures.
 
-    A capture belongs to one host, or a fixed group of hosts, numbered by its
-    `Capture.run`.
-
-    Attributes
-    ----------
-    place
-        Where the profiles are, for display.
-    hosts
-        The totals of each (host, kind of profile).
-    skipped
-        How many objects were left out, by reason.
-    grouped_by
-        What the profiles are grouped by in addition to hosts, "" for nothing.
-    groups
-        The same profiles by group: region, version, endpoint.
-
+    A capture belongs to one host, or a fixed group of hosts, numbered by `Capture.run`.
+    `place` says where the profiles are, `hosts` the totals of each (host, kind).
+    `skipped` counts objects by why they were left out. `grouped_by` is what `groups` of
+    the same profiles are: region, version, endpoint.
     """
 
     place: str
@@ -125,7 +97,7 @@ class Side(Struct, frozen=True, eq=False):
     """The captures of one build, with its label.
 
     `fleet` is None unless the captures sum up profiles of many hosts. `settings` are
-    those of the build, such as ``-race``, if a profiled program is at hand, else empty.
+    those of the build, such as ``-race``, if a profiled program is at hand.
     """
 
     label: str

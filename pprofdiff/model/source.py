@@ -1,8 +1,4 @@
-"""Source text of a build, differences between texts, and the commits behind them.
-
-`Sources` provides them from a repository at two refs, folders, or what Go leaves on a
-machine. `pprofdiff.inputs.sources` implements it for analysis and reports.
-"""
+"""Source text of a build, differences between texts, and the commits behind them."""
 
 from __future__ import annotations
 
@@ -104,34 +100,24 @@ class Sources(Protocol):
         """
 
     def text(self, side: int, function: str, file: str) -> SourceText | None:
-        """Return the text of a function's file, or None if not found.
-
-        `file` is the path in the profile.
-        """
+        """Return the text of a function's `file`, its path in the profile, or None."""
 
     def file(self, side: int, function: str, file: str) -> SourceFile | None:
         """Return a function's file, or None if not found."""
 
     def folder(self, side: int, file: SourceFile) -> tuple[SourceFile, ...]:
-        """Return the sources in a file's folder, sorted by path.
+        """Return the sources in a file's folder, sorted by path, () if unknown.
 
-        The file may be of either side; the result is empty if this side has no such
-        folder or its contents are unknown.
+        The file may be of either side.
         """
 
     def read(self, files: Sequence[SourceFile]) -> list[SourceText | None]:
         """Return the texts of files, None if one is binary or cannot be read."""
 
     def hunks(self, base: SourceText, new: SourceText) -> tuple[Hunk, ...] | None:
-        """Return the hunks between two texts in a repository, in order.
-
-        None if the texts are not in a repository, or it cannot compare them.
-        """
+        """Return the hunks between two texts in order, None if unknown."""
 
     def commits(
         self, base: SourceText, new: SourceText, hunk: Hunk
     ) -> tuple[Commit, ...]:
-        """Return the commits between the builds that made a hunk; newest first.
-
-        Empty without a repository, or if they cannot be determined.
-        """
+        """Return the commits between the builds that made a hunk, newest first."""

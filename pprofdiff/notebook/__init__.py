@@ -1,9 +1,8 @@
 """Jupyter output: static tables that survive every viewer, and the flame graph.
 
-Notebooks are viewed on GitHub, through nbconvert, in VS Code, and untrusted in
-JupyterLab. All of these drop scripts and style sheets, and most drop ``style``. So a
-table is plain HTML whose signs and words carry everything, with a plain-text twin. Text
-is escaped in one place, the template engine.
+GitHub, nbconvert, VS Code and untrusted notebooks drop scripts and style sheets, and
+mostly ``style``: a table is plain HTML whose signs and words carry everything, with a
+plain-text twin. Text is escaped in one place, the template engine.
 """
 
 from __future__ import annotations
@@ -52,8 +51,7 @@ def shown(
 ) -> dict[str, str]:
     """Return a MIME bundle: ``text/plain``, `text` with the table, and ``text/html``.
 
-    `include` and `exclude` limit the types, as IPython requests. If there is nothing to
-    tabulate, `text` is returned alone.
+    `include` and `exclude` limit the types, as IPython requests.
     """
     chosen = wanted(("text/plain", "text/html"), include, exclude)
     if not chosen:

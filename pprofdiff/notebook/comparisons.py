@@ -159,10 +159,7 @@ def _picked(
     columns: tuple[Column, ...],
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> Table:
-    """Return rows of several tables by key, with name, both sides and `columns`.
-
-    `names` replace those of the tables.
-    """
+    """Return rows of several tables by key, with name, both sides and `columns`."""
     shown = (name_column(""), *sides(labels), *columns)
     rows: dict[str, Row] = {}
     indent = 0

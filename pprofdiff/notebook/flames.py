@@ -1,14 +1,10 @@
 """The flame graph in a notebook: the page's own in an iframe, over its picture.
 
 Viewers choose one MIME type of an output, and all of them choose ``text/html`` if there
-is one: Jupyter by rank, nbconvert (and so GitHub and nbviewer) by
-``NbConvertBase.display_data_priority``. What they then strip differs: GitHub and, for
-untrusted notebooks, JupyterLab remove the iframe, and GitHub removes ``style`` too. So
-the picture is in the HTML itself and the iframe covers it: viewers that remove the
-iframe show the picture. A picture between ``<iframe>`` and ``</iframe>`` would become
-text in parsers that keep the content of removed elements. ``image/png`` next to the
-HTML would only be read by nbconvert's LaTeX, and would be in each notebook twice, so it
-is included on request only.
+is one. GitHub and, for untrusted notebooks, JupyterLab then remove the iframe, and
+GitHub removes ``style`` too. So the picture is in the HTML itself and the iframe covers
+it. Between ``<iframe>`` and ``</iframe>`` it would become text in some parsers.
+``image/png`` would only be read by nbconvert's LaTeX: it is included on request.
 
 A sandboxed iframe does not see the notebook's style sheet. But a browser passes it the
 colour scheme of the ``iframe`` element as the preferred one, and a rule on the theme
@@ -44,8 +40,7 @@ _KINDS = ("text/plain", "text/html")
 class FlameGraph:
     """A flame graph that Jupyter shows, with at most `budget` functions.
 
-    Of traces, it has the chains of waits. `height` is in CSS pixels; functions of
-    `causes` are marked.
+    Of traces, it has the chains of waits. `height` is in CSS pixels.
     """
 
     diff: ProfileDiff | TraceDiff
@@ -54,7 +49,6 @@ class FlameGraph:
     causes: Sequence[Finding] = ()
 
     def __repr__(self) -> str:
-        """Return a one-line summary of the diff."""
         return f"<FlameGraph of {self.diff!r}>"
 
     @cached_property
@@ -81,7 +75,6 @@ class FlameGraph:
         include: Collection[str] | None = None,
         exclude: Collection[str] | None = None,
     ) -> dict[str, str]:
-        """Return what Jupyter shows; see the module docstring."""
         makers: dict[str, Callable[[], str]] = {
             "text/plain": lambda: self.words,
             "text/html": self._html,
@@ -109,8 +102,7 @@ class FlameGraph:
 def _few_colours(png: bytes) -> bytes:
     """Return a picture in its most common colours, at a fifth of its size.
 
-    Fills are exact, which palettes found by averaging do not achieve; colours of the
-    legend are kept however rare they are.
+    Palettes found by averaging would change fills; colours of the legend are kept.
     """
     from PIL import Image
 

@@ -94,10 +94,9 @@ def figure_of(
 ) -> Figure:
     """Return a row's figures in the rule's unit, and the interval of their change.
 
-    Figures are medians, or the means and interval over rounds if base and new
-    alternated. Times have the interval of their ratio over runs, as in the outcome, and
-    none if they reflect a busy `machine` rather than the build. Other units have the
-    interval of the U test, a point if all values of each side are equal.
+    Times have the interval of their ratio over runs, as in the outcome, and none if
+    they reflect a busy `machine`. Other units have the interval of the U test, a point
+    if all values of each side are equal.
     """
     base, new = row.tidy_base, row.tidy_new
     if base is None or new is None:
@@ -169,10 +168,7 @@ def _chance(
 
 
 def _scale(least: float, unit: str) -> Scale:
-    """Return how medians are formatted: in the typed unit, with the smaller's digits.
-
-    Fractions of a second get a prefix: ``1.72 → 1.80 µs/op``.
-    """
+    """Return how medians are formatted: in the unit, with the smaller's digits."""
     if unit == _TIMES[0] and 0 < least < 1:
         scale = scale_for([least * 1e9], "ns")
         return scale._replace(size=scale.size / 1e9, unit=f"{scale.unit}/op")

@@ -1,7 +1,4 @@
-"""The grammar of ``--fail-on``: how each kind of rule is typed, in one table.
-
-Imports only what a help text needs.
-"""
+"""The grammar of ``--fail-on``: how each kind of rule is typed, in one table."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ def judge(gate: Gate, judged: Judged) -> Verdict:
 
     A rule fails if the whole interval of a figure is over its limit, passes if all
     intervals are within, and is ``cannot tell`` otherwise. A figure without an interval
-    fails if it is over and the change is significant, and has no data if significance
-    is unknown; a rule that matches nothing has no data either. None of that is a pass.
-    A strict gate fails unless all figures are known to be within their limits.
+    fails if it is over and the change is significant. A rule that matches nothing, or
+    whose significance is unknown, has no data, which is no pass. A strict gate fails
+    unless all figures are known to be within their limits.
     """
     rulings = tuple(_ruling(asked, gate, judged) for asked in gate.rules)
     outcomes = {ruling.outcome for ruling in rulings}
@@ -33,10 +33,7 @@ def judge(gate: Gate, judged: Judged) -> Verdict:
 
 
 def verdict_caveats(verdict: Verdict) -> list[Caveat]:
-    """Return a warning per rule without data, and per reason why rules are undecided.
-
-    Rules with the same need are listed together.
-    """
+    """Return warnings: rules without data, and why rules are undecided."""
     caveats = [
         Caveat("gate-no-data", f"{ruling.rule} judged nothing: {ruling.measured}")
         for ruling in verdict.rules

@@ -63,7 +63,6 @@ class Limit(NamedTuple):
 
 
 def _known(unit: str) -> str:
-    """Return a unit in pprof's spelling."""
     return _STEPS.get(unit, unit)
 
 
@@ -83,7 +82,7 @@ def parse_limit(text: str) -> Limit:
     return Limit(sign, Decimal(match[2]), unit)
 
 
-# An interval around 1 whose ends are two orders of magnitude apart does not show the
+# An interval whose ends are two orders of magnitude apart around 1 does not show the
 # size or direction of a change. A ratio of a tenth is as good as zero.
 _VAGUE, _GONE = 100, 0.1
 # From this ratio on, a factor reads better than a percentage.
@@ -107,8 +106,7 @@ class Judged:
 class Asked:
     """A parsed rule: ``KIND[@FROM]:SUBJECT:LIMIT``.
 
-    `source` is the profile (or log) after ``@``, "" for none. `text` is the rule as
-    typed and `typed` where: the flag, or a file and its setting.
+    `text` is the rule as typed and `typed` where: the flag, or a file and its setting.
     """
 
     text: str
@@ -131,35 +129,16 @@ class Asked:
 class Figure(NamedTuple):
     """One quantity measured on both sides.
 
-    Attributes
-    ----------
-    what
-        What was measured, such as a function or a benchmark; "" if `words` say it.
-    base, new
-        The values held against the limit, in `unit`.
-    scale
-        How `text` formats them.
-    noise
-        Whether the difference is within noise, None if unknown.
-    unsure
-        Why that is unknown, in words.
-    more
-        Whether more is worse.
-    words
-        The whole `text`, "" if it is built from the numbers.
-    file, line
-        Where a function is, "" and 0 if unknown.
-    bounds
-        The interval of new − base, in `unit`; its upper end may be infinite. None if no
-        model has one: then `noise` decides.
-    by_ratio
-        Whether `bounds` come from a ratio of whole runs, whose variation one run a side
-        does not show.
-    runs
-        How many runs a side `bounds` rest on, 0 if more would not narrow them.
-    assumed
-        Whether one run a side is assumed to vary like other programs' runs.
+    `what` was measured, such as a function or a benchmark; "" if `words` say it. `base`
+    and `new` are held against the limit, in `unit`; `scale` formats them. `noise` says
+    whether the difference is within noise, None if unknown, and `unsure` why it is.
+    `more` says whether more is worse. `words` are the whole `text`, "" if it is built
+    from the numbers. `file` and `line` say where a function is.
 
+    `bounds` are the interval of new − base, in `unit`, None if no model has one: then
+    `noise` decides. They come `by_ratio` of whole runs, whose variation one run a side
+    does not show, or is `assumed` to be that of other programs. `runs` is how many runs
+    a side they rest on, 0 if more would not narrow them.
     """
 
     what: str
@@ -258,10 +237,7 @@ Measured = Sequence[Figure] | Missing
 
 
 class Kind(NamedTuple):
-    """One kind of rule: its validation and its measurement.
-
-    `check` raises UsageError before anything is read; `measure` may rely on it.
-    """
+    """One kind of rule; `check` raises UsageError before anything is read."""
 
     check: Callable[[Asked], object]
     measure: Callable[[Asked, Judged], Measured]

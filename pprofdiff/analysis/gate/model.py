@@ -13,12 +13,11 @@ class Ruling(NamedTuple):
 
     `what` was measured (such as a function's name), `figure` is its base, new and
     change as text, or why there is no data; `limit` is what the rule allows. `base` and
-    `new` are the compared numbers in `unit`, None without data. `noise` is whether
-    their change is within noise, None if not tested. `low` and `high` bound the change
-    in `unit`, None if unbounded; `allowed` is the largest change within the limit, and
-    `needs` says what would decide if the bounds do not. `matched` counts what the rule
-    applies to, `tripped` what broke it. `file` is a measured function's source file as
-    its profile has it, `line` its first line; "" and 0 if unknown.
+    `new` are the compared numbers in `unit`. `noise` is whether their change is within
+    noise, None if not tested. `low` and `high` bound the change in `unit`; `allowed` is
+    the largest change within the limit, and `needs` says what would decide. `matched`
+    counts what the rule applies to, `tripped` what broke it. `file` is a measured
+    function's source file as its profile has it, `line` its first line.
     """
 
     rule: str
@@ -56,8 +55,7 @@ class Verdict(NamedTuple):
 
     `outcome` is ``fail`` if a rule failed, else ``cannot tell`` if a limit lies inside
     an interval, else ``pass`` if a rule had data, else ``none``. `unread` has one line
-    per file of a folder that is damaged or unreadable: then nothing passes, and the
-    verdict is false.
+    per file that could not be read: then nothing passes, and the verdict is false.
     """
 
     outcome: Literal["pass", "fail", "cannot tell", "none"] = "none"
@@ -65,7 +63,6 @@ class Verdict(NamedTuple):
     unread: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Return whether no rule failed, and all evidence was readable."""
         return self.outcome != "fail" and not self.unread
 
     @property

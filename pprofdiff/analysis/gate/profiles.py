@@ -135,10 +135,7 @@ def _of_runtime(asked: Asked, judged: Judged) -> Measured:
 
 
 def _profile(asked: Asked, judged: Judged) -> ProfileDiff | Missing:
-    """Return the rule's comparison: the one after ``@``, else CPU, else the only one.
-
-    It is named by its profile or its sample type.
-    """
+    """Return the comparison that ``@`` names, else CPU, else the only one."""
     profiles = judged.comparison.profiles
     names = tuple(dict.fromkeys(diff.name for diff in profiles))
     if asked.source:
@@ -224,8 +221,8 @@ def _chances(
     """Return each row's noise, and the interval of its change for a limit.
 
     Samples of goroutines stopped by a preemption signal show how busy the machine is:
-    as in the tables, they are noise. For values that are not samples, such as time
-    waited for locks, no model says how far runs vary: noise and interval are unknown.
+    they are noise. For values that are not samples, such as time waited for locks, no
+    model says how far runs vary: noise and interval are unknown.
     """
     if model is not None:
         low, high = (
@@ -278,7 +275,6 @@ def _no_points(asked: Asked) -> None:
 
 
 def _ids(asked: Asked) -> Sequence[str]:
-    """Return the ids of all groups, or of all categories."""
     known = rules()
     return [g.id for g in known.groups] if asked.kind == "group" else known.categories
 

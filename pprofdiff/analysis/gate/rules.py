@@ -1,8 +1,4 @@
-"""The rules of ``--fail-on``: one grammar, and a table of what each kind measures.
-
-A rule is ``KIND[@PROFILE]:SUBJECT:LIMIT``. The parts of each kind are in `forms.RULES`,
-what it measures is in `KINDS`.
-"""
+"""The rules of ``--fail-on``, ``KIND[@PROFILE]:SUBJECT:LIMIT``, and their figures."""
 
 from __future__ import annotations
 
@@ -96,10 +92,7 @@ class Gate:
     def of(
         cls, texts: Sequence[str], *, strict: bool = False, typed: str = "--fail-on"
     ) -> Gate:
-        """Return the gate for some rules; raises UsageError saying what to type.
-
-        `typed` is where they were typed, for errors.
-        """
+        """Return the gate for some rules; raises UsageError saying what to type."""
         return cls(tuple(parse_rule(text, typed) for text in texts), strict)
 
 

@@ -127,7 +127,6 @@ def _sum(ends: Mapping[End, int], matches: Callable[[End], bool]) -> int:
 
 
 def _kinds() -> tuple[str, ...]:
-    """Return the kinds of ends, which are subjects by themselves."""
     from typing import get_args
 
     from pprofdiff.analysis.traces.wait_chains import EndKind

@@ -19,8 +19,7 @@ Floats = NDArray[np.float64]
 
 # With fewer steps, a row's median of differences is unreliable: off by a third.
 _SEVERAL_HOSTS = 24
-# Above `_SHAKEN`, step-to-step noise sets the deviation. A median of n differences is
-# as informative as the mean of 0.37 n squares.
+# Above `_SHAKEN`, step-to-step noise sets the deviation.
 _SHAKEN, _OF_MEDIANS = 1.5, 0.37
 # The median of |z| for a normal distribution.
 _MEDIAN = 0.6745
@@ -33,11 +32,10 @@ class Shares:
     `own` and `totals` are sums of rows and of all samples: float64 of shapes (rows,
     units, steps) and (units, steps); every step has a nonzero total. `shares` are those
     over all units: float64 of shape (rows, steps). `variance`, of the same shape, is
-    that of each share, from how units vary when measured again at another step; for a
-    unit with only one step, its whole difference from the others counts; NaN if no step
-    has two units. `freedom` is its degrees of freedom. `shaken` (float64, at least 1)
-    is the factor to multiply deviations by, because all units move together from step
-    to step more than their variance explains.
+    that of each share, from how units vary when measured again at another step (NaN if
+    no step has two units), `freedom` its degrees of freedom. `shaken` (float64, at
+    least 1) is the factor to multiply deviations by, because all units move together
+    from step to step more than their variance explains.
     """
 
     own: Floats
@@ -103,8 +101,8 @@ def _variance(values: Floats, weights: Floats, shares: Floats) -> Floats:
 def _shaken(shares: Floats, variance: Floats) -> Floats:
     """Return how much more shares vary from step to step than their variance says.
 
-    The load of an hour moves all hosts together. Uses the median, so some steps may be
-    changes. A row with few steps hardly shows its own factor: use the median over rows.
+    The load of an hour moves all hosts together. The median tolerates changes, and that
+    over rows tells of rows with few steps.
     """
     rows, steps = shares.shape
     if not rows:
@@ -125,10 +123,9 @@ def _shaken(shares: Floats, variance: Floats) -> Floats:
 class Between:
     """One row's shares in two groups of steps.
 
-    `deviation` is that of their difference over units, each counted once however many
-    steps it has; `freedom` is its degrees of freedom, 0 without two units on each side.
-    `expected` is the deviation that `Shares.variance` predicts if units have no other
-    source of variation, with `expected_freedom`.
+    `deviation` is that of their difference over units, each counted once; `freedom` is
+    its degrees of freedom, 0 without two units on each side. `expected` is the
+    deviation that `Shares.variance` predicts, with `expected_freedom`.
     """
 
     before: float
@@ -293,10 +290,9 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """Possible changes of one row.
+    """Possible changes of one row, at the first `steps` of new shares, sorted.
 
-    `steps` are the first steps of new shares, sorted; `p` are their p-values, corrected
-    for the number of steps at which a change could have been found.
+    `p` is corrected for the number of steps at which a change could have been found.
     """
 
     steps: tuple[int, ...] = ()
@@ -322,10 +318,7 @@ def penalty(steps: int) -> float:
 
 
 def proposed(shares: Shares, moderated: Moderation) -> list[Proposed]:
-    """Return the possible changes of each row, not yet judged across rows.
-
-    `moderated` is what all rows together show about how much units vary.
-    """
+    """Return the possible changes of each row, not yet judged across rows."""
     least = penalty(shares.shares.shape[1])
     variance = shares.variance * np.square(shares.shaken)[:, None]
     known = np.logical_and.reduce(np.isfinite(variance) & (variance > 0), axis=1)

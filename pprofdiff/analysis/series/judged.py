@@ -52,8 +52,7 @@ class Curve:
     `key` is the id of a group or category of runtime costs, or a function. `raw` are
     sums in the unit of the sample type, int64. `shares` are those of each step's total,
     float64, NaN for a step without profiles; `deviation` is the standard deviation of
-    each, from how hosts vary between measurements, NaN if unknown. The steps of
-    `changes` are steps of the series.
+    each, from how hosts vary, NaN if unknown.
     """
 
     sort: CurveSort
@@ -66,10 +65,7 @@ class Curve:
 
     @property
     def levels(self) -> list[tuple[int, float]]:
-        """The share between changes, as (first step, share), starting at step 0.
-
-        Empty without changes.
-        """
+        """The share between changes, as (first step, share), empty without changes."""
         if not self.changes:
             return []
         first = self.changes[0]
@@ -152,11 +148,10 @@ class _Block:
 
 
 def judge_series(series: Series) -> JudgedSeries:
-    """Return the curves of a series and where they changed.
+    """Return the curves of a series and where they changed, all judged together.
 
-    All curves are judged together: at most `changes.ALARMS` of the reported changes are
-    false, and as many of the series without a change report one. Raises UsageError if
-    ruptures is not installed.
+    At most `changes.ALARMS` of the reported changes are false, and as many of the
+    series without a change report one. Raises UsageError if ruptures is not installed.
     """
     need_ruptures()
     blocks = [_tried(list(_blocks(kind))) for kind in series.kinds]
@@ -184,8 +179,7 @@ def _rates(blocks: Sequence[Sequence[_Block]], sort: CurveSort) -> list[float]:
     """Return the false discovery rate of each proposed step.
 
     Groups, categories and functions get a third of the alarms each: a few groups need
-    less evidence than hundreds of functions. A row with no proposed step still counts
-    as a test.
+    less evidence than hundreds of functions. A row with no proposed step is a test too.
     """
     proposals = [
         proposal
@@ -218,8 +212,7 @@ def _kind(
 def _undiluted(functions: list[Curve]) -> list[Curve]:
     """Return functions without changes that follow from larger ones of others.
 
-    When one function takes more of the total, all others shrink by the same factor. A
-    change is a function's own if it goes beyond that, given the number of functions.
+    When one function takes more of the total, all others shrink by the same factor.
     """
     chance = ALARMS / max(len(functions), 1)
     wider = NormalDist().inv_cdf(1 - chance / 2) / NormalDist().inv_cdf(0.975)

@@ -1,8 +1,6 @@
 """The figures of execution traces: each is declared here once.
 
 Tables, JSON, DataFrames, plots, intervals and gate rules read these declarations.
-Rows that exist only where a program has them, such as a root function's or a block
-reason's, are not figures.
 """
 
 from __future__ import annotations
@@ -31,10 +29,9 @@ for what is known of the longest trace alone (``longest``)."""
 class TraceFigure(Figure[TraceSide]):
     """One figure of a trace.
 
-    `table` of the report has it, shown `by` and named `short` if that is not its label.
-    `column` is its name in `TraceDiff.figures` and, with the unit, in JSON, if that is
-    not the key. `alone` figures compare without knowing the work. A run with fewer
-    `waits` does not show it.
+    `table` of the report has it, shown `by` and named `short`. `column` is its name in
+    `TraceDiff.figures` and, with the unit, in JSON, if that is not the key. `alone`
+    figures compare without knowing the work. A run with fewer `waits` does not show it.
     """
 
     table: Literal["states", "latency", "causes", "gc", "processors", ""] = ""

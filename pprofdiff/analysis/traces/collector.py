@@ -38,9 +38,8 @@ _RUNTIME = ("runtime.", "runtime/debug.")
 def triggers(trace: Trace) -> dict[str, int]:
     """Return the number of GC cycles by cause, most frequent first.
 
-    A cause is `_HEAP`, `_TIMER` (``runtime.forcegchelper``), "runtime.GC in" and the
-    calling function, or `_UNKNOWN`; it follows from the stack that began the cycle
-    (``gcStart`` in runtime/mgc.go).
+    A cause follows from the stack that began the cycle (``gcStart`` in runtime/mgc.go):
+    `_HEAP`, `_TIMER`, "runtime.GC in" and the calling function, or `_UNKNOWN`.
     """
     marking, _ = ranges_of(trace, RangeKind.GC_MARK)
     stacks = Counter(marking.stack[marking.seen].tolist())
@@ -51,7 +50,6 @@ def triggers(trace: Trace) -> dict[str, int]:
 
 
 def _cause(trace: Trace, stack: int) -> str:
-    """Return the cause shown by a stack that began a cycle."""
     stacks = trace.stacks
     frames = stacks.frame[stacks.offsets[stack] : stacks.offsets[stack + 1]]
     names = [trace.strings[name] for name in stacks.function[frames].tolist()]
@@ -74,9 +72,8 @@ _MODES = {f"GC ({mode})": mode for mode in ("dedicated", "fractional", "idle")}
 class _WorkerIntervals(Table):
     """Intervals in which mark workers run, sorted by goroutine, then by time.
 
-    `row` is a row of `Trace.intervals`, lasting from `start_ns` to `end_ns`; all are
-    int64. The runtime labeled the worker at `label_ns` with its `mode`: "dedicated",
-    "fractional" or "idle".
+    `row` is a row of `Trace.intervals`, from `start_ns` to `end_ns`; all int64. The
+    runtime labeled the worker at `label_ns` as "dedicated", "fractional" or "idle".
     """
 
     row: Column
@@ -109,12 +106,11 @@ class _Stop:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cycles:
-    """Mark phases of GC cycles, one row each.
+    """Mark phases of GC cycles, one row each; columns are int64, -1 if unknown.
 
-    They last from `start_ns` to `end_ns`; `seen` marks those that begin in the trace,
-    `ended` those that end in it. `live_start_bytes` and `live_end_bytes` are the live
-    heap at either end, `goal_bytes` is the heap goal at the start. Columns are int64,
-    -1 if unknown.
+    `seen` marks those that begin in the trace, `ended` those that end in it.
+    `live_start_bytes` and `live_end_bytes` are the live heap at either end,
+    `goal_bytes` is the heap goal at the start.
     """
 
     start_ns: Column
@@ -126,7 +122,6 @@ class Cycles:
     goal_bytes: Column
 
     def __len__(self) -> int:
-        """Return the number of mark phases."""
         return len(self.start_ns)
 
     def to_frame(self) -> pd.DataFrame:
@@ -146,8 +141,7 @@ class Collections:
     `assist_wait_ns` blocked or runnable. `sweep_ns` is the time Ps spent sweeping.
     `gc_busy_ns` is the P time the program lost: dedicated and fractional workers,
     assists, and GOMAXPROCS Ps while the GC stopped the world; overlaps count once.
-    `allocated_bytes` estimates allocation as the sum of all rises of the live heap;
-    None if the trace has fewer than two values.
+    `allocated_bytes` is the sum of all rises of the live heap, None if unknown.
     """
 
     started: int
@@ -223,9 +217,8 @@ def collections(trace: Trace) -> Collections:
 def worker_intervals(trace: Trace) -> _WorkerIntervals:
     """Return the intervals in which mark workers ran, and in which mode.
 
-    The runtime labels a worker after each start. Occasionally it labels an application
-    goroutine that got the P instead, so goroutines with another root function are
-    skipped.
+    Occasionally the runtime labels an application goroutine that got the worker's P:
+    goroutines with another root function are skipped.
     """
     labels, rows = trace.labels, trace.intervals
     texts = [_MODES.get(trace.strings[n], "") for n in labels.label.tolist()]
@@ -269,10 +262,7 @@ def stops(*traces: Trace) -> tuple[_Stop, ...]:
 
 
 def _stops_of(trace: Trace) -> dict[str, tuple[Column, Column, Column]]:
-    """Return pause lengths by kind: all, complete ones, and complete ones' `stopping`.
-
-    All are int64 ns.
-    """
+    """Return pause lengths by kind: all, complete ones, and these ones' `stopping`."""
     rows, end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
     whole = rows.seen & (rows.end_ns >= 0)
     length, stopping = end - rows.start_ns, _stopping(trace, rows.start_ns, end)
@@ -317,7 +307,6 @@ def _capacity(trace: Trace, times: TimeSet) -> int:
 
 
 def _whole(trace: Trace) -> tuple[Column, Column]:
-    """Return the whole trace as one period."""
     return np.array([trace.start_ns]), np.array([trace.end_ns])
 
 

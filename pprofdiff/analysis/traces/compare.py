@@ -153,10 +153,7 @@ class TraceDiff:
         return (*rows, *blocked)
 
     def within(self, roots: Sequence[int]) -> dict[str, tuple[int, int]]:
-        """Return the time in ranges such as mark assists, raw ns, of some `groups`.
-
-        Ranges overlap with states.
-        """
+        """Return the raw ns of some `groups` in ranges such as mark assists."""
         found: dict[str, tuple[int, int]] = {}
         pairs = [self.groups[row] for row in roots]
         for number, side in enumerate(self.sides):
@@ -280,10 +277,7 @@ class TraceDiff:
         return run_ratios(self.runs, in_turns=self.in_turns)
 
     def varies(self, figure: str) -> bool:
-        """Return whether a figure's change is within run-to-run noise.
-
-        False without several runs.
-        """
+        """Return whether a figure's change is within noise over several runs."""
         return figure in self.run_ratios and not self.run_ratios[figure].significant
 
     @property
@@ -298,10 +292,7 @@ class TraceDiff:
 
     @cached_property
     def mmu(self) -> dict[int, tuple[float | None, float | None]]:
-        """Minimum mutator utilization (base, new) by window in ns.
-
-        Taken from each side's longest trace; windows longer than either are left out.
-        """
+        """Minimum mutator utilization of the longest traces, by window in ns."""
         longest = min(side.longest.wall_ns for side in self.sides)
         base, new = self.sides
         return {
@@ -449,7 +440,6 @@ def compare_traces(
 
 
 def _summed(runs: tuple[TraceSide, ...]) -> TraceSide:
-    """Return one side that sums the traces of all runs."""
     if len(runs) == 1:
         return runs[0]
     one = _longest(runs)

@@ -1,8 +1,7 @@
 """A trace without its rows: compute what reports need, then free the rows.
 
 The rows of two 40 MB traces take half a gigabyte; what reports show of them takes a
-tenth. So the command keeps the rows of only one trace in memory at a time, and the
-others in temporary files: reading those takes a fiftieth of decoding the trace.
+tenth. Other rows are in temporary files, read in a fiftieth of the time to decode.
 """
 
 from __future__ import annotations
@@ -39,9 +38,8 @@ _TOLD: tuple[Callable[[TraceSide], object], ...] = (
     at_end,
     running_if_named,
 )
-# What the full tables and the JSON need in addition. Moments and Perfetto slices are
-# not included: they read the rows again. So does a short report that shows what waits
-# waited for: most do not, and following millions of waits takes as long as decoding.
+# What the full tables and the JSON need in addition. Moments, Perfetto slices and short
+# reports that show what waits waited for read the rows again: most reports do not.
 _SHOWN: tuple[Callable[[TraceSide], object], ...] = (
     spent_waiting,
     spent_in_calls,

@@ -56,10 +56,7 @@ def waits_frame(diff: TraceDiff) -> pd.DataFrame:
 def groups_frame(
     diff: TraceDiff, by: Literal["groups", "by_creation"] = "groups"
 ) -> pd.DataFrame:
-    """Return one row per root function, largest change first.
-
-    `by` is ``groups``, or ``by_creation`` for functions that created goroutines.
-    """
+    """Return one row per root function, or creating one, largest change first."""
     pairs = diff.groups if by == "groups" else diff.creations
     tables = [getattr(side, by) for side in diff.sides]
     rows = [np.array([pair[i] for pair in pairs], np.int64) for i in (1, 2)]
@@ -175,10 +172,7 @@ def over_time(**series: Series) -> pd.DataFrame:
 
 
 def sided(base: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
-    """Return both sides' rows stacked, with a column `side` in front.
-
-    Categories are the union of both sides'.
-    """
+    """Return both sides' rows stacked, with a column `side` in front."""
     parts = [base, new]
     frame = pd.concat(parts, ignore_index=True)
     for name in base.select_dtypes("category"):

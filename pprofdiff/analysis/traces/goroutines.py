@@ -1,9 +1,8 @@
 """What each goroutine spends its time on.
 
-Figures match ``go tool trace`` (internal/trace/summary.go of Go 1.26), except for two
-of its defects: it counts a system call still open at the end of the trace twice if the
-call has lost its P, and it misses some calls that lose theirs. Go also adds a
-nanosecond to one of two equal times; `Trace` and these figures do not.
+Figures match ``go tool trace`` (internal/trace/summary.go of Go 1.26), except that it
+counts a system call still open at the end of the trace twice if the call has lost its
+P, misses some calls that lose theirs, and adds a nanosecond to one of two equal times.
 """
 
 from __future__ import annotations
@@ -105,10 +104,7 @@ class GoroutineChunk:
         return end
 
     def restarts(self) -> Column:
-        """Return the rows (int64) at which GONE goroutines begin again.
-
-        These are goroutines of C threads that call Go.
-        """
+        """Return the rows (int64) at which goroutines of C threads begin again."""
         gone = np.flatnonzero(self.state == State.GONE)
         restarts: Column = gone[self.last[self.owner_of(gone)] != gone] + 1
         return restarts
@@ -180,9 +176,7 @@ class Times:
 
     `total_ns` is the sum of `exec_ns` (running), `sched_wait_ns` (runnable),
     `syscall_ns` (in system calls with a P), `syscall_block_ns` (in system calls without
-    one), all of `block_ns` and `unknown_ns`.
-
-    `block_ns` has shape (rows, reasons), for the `reasons` that occur in the trace.
+    one), all of `block_ns` and `unknown_ns`. `block_ns` has shape (rows, reasons).
     `range_ns` has shape (rows, range_names): time within mark assists, sweeps and STW
     pauses, which overlaps all the others.
     """
@@ -206,9 +200,7 @@ class GoroutineStats(Times):
     `created_ns` is the creation time, or the start of the first generation that
     mentions the goroutine; `started_ns` is when it first ran, -1 if never; `ended_ns`
     is when it ended or blocked forever, -1 if it is alive at the end of the trace.
-
-    `total_ns` runs from `created_ns` to `ended_ns` or the end of the trace, less the
-    time that a C thread's goroutine was gone between calls into Go.
+    `total_ns` leaves out when a C thread's goroutine was gone between calls into Go.
     """
 
     created_ns: Column
@@ -216,15 +208,12 @@ class GoroutineStats(Times):
     ended_ns: Column
 
     def __len__(self) -> int:
-        """Return the number of goroutines."""
         return len(self.created_ns)
 
     def to_frame(self, trace: Trace) -> pd.DataFrame:
         """Return one row per goroutine of `trace`, indexed by goroutine id.
 
-        Columns: name, then the fields, then ``block_ns (reason)`` for each of Go's
-        reasons, ``block_ns ()`` for none, and ``range_ns (name)`` for mark assists,
-        sweeps and each kind of STW pause in the trace; 0 where there was none.
+        Columns: name, then the fields, and those of `spread_columns`.
         """
         import pandas as pd
 
@@ -275,10 +264,9 @@ def stats(trace: Trace) -> GoroutineStats:
 
 
 def stats_in_parts(trace: Trace) -> Iterator[tuple[slice, GoroutineStats]]:
-    """Yield `stats` of consecutive goroutines, at least one part, maybe empty.
+    """Yield `stats` of consecutive goroutines, and each part's slice of all goroutines.
 
-    Each part comes with its slice of `Trace.goroutines`. All parts have the same
-    reasons and range names.
+    There is at least one part. All have the same reasons and range names.
     """
     reasons, column_of = _block_reasons(trace)
     ranges = GoroutineRanges.of(trace)
@@ -351,10 +339,7 @@ def _block_reasons(trace: Trace) -> tuple[tuple[str, ...], Column]:
 
 
 def _started(chunk: GoroutineChunk) -> Column:
-    """Return when each goroutine first ran, or -1.
-
-    As in Go, one already running when the trace begins started at its first event.
-    """
+    """Return when each goroutine first ran, or -1; as in Go, from its first event."""
     row = first_in_row(chunk.state == S.RUNNING, chunk.offsets)
     seen = chunk.trace.goroutines.seen_ns[chunk.goroutines]
     time = np.where(row == chunk.first, seen, chunk.start_ns[row])

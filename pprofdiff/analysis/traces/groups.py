@@ -57,10 +57,9 @@ _UNSEEN = "(created before the trace)"
 class Groups(Times):
     """Times of goroutines by function, one row per name, largest `total_ns` first.
 
-    Times are sums over a row's goroutines and `count` (int64) is their number.
-    `group_of` (int32, one per goroutine of the trace) is each goroutine's row. `system`
-    (bool) marks rows with only runtime goroutines, `tracing` rows with only goroutines
-    that write the trace.
+    `count` (int64) is the number of goroutines, `group_of` (int32, by goroutine) each
+    one's row. `system` (bool) marks rows with only runtime goroutines, `tracing` rows
+    with only goroutines that write the trace.
     """
 
     names: list[str]
@@ -70,7 +69,6 @@ class Groups(Times):
     tracing: NDArray[np.bool_]
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.names)
 
     def to_frame(self) -> pd.DataFrame:
@@ -91,8 +89,7 @@ By = Literal["name", "creation"]
 def groups(trace: Trace, stats: GoroutineStats, by: By = "name") -> Groups:
     """Return goroutines grouped by root function, or by creating function.
 
-    `stats` are those of the trace. Goroutines without a known root function are in the
-    row `INACTIVE`, as on Go's page.
+    Goroutines without a known root function are in the row `INACTIVE`, as on Go's page.
     """
     grouping = _Grouping(trace, by)
     grouping.add(stats, slice(0, len(stats)))

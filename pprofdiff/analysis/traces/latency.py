@@ -39,8 +39,7 @@ _NONE = 255
 class BusyTotals(NamedTuple):
     """Total wait while no P is idle, and while some P is idle, in ns.
 
-    The latter excludes stop-the-world time: most Ps are idle then, but none is
-    available.
+    The latter excludes stop-the-world time: idle Ps are not available then.
     """
 
     busy_ns: int
@@ -53,8 +52,7 @@ class Waits:
 
     A wait begins at `start_ns` and lasts `duration_ns` (both int64). `goroutine`
     (int32) is an index of `Trace.goroutines`. `cut` marks waits that the trace shows
-    only in part and waits that did not lead to running; their durations are not
-    latencies.
+    only in part and waits that did not lead to running.
 
     Rows of several `traces` follow each other in the order of the traces, and
     `goroutine` counts on from trace to trace; `parts` then has the waits of each trace.
@@ -156,7 +154,6 @@ class Waits:
         return column
 
     def __len__(self) -> int:
-        """Return the number of intervals."""
         return len(self.duration_ns)
 
     @property
@@ -221,7 +218,6 @@ def _unblocked(reason: str) -> str:
 
 
 def _times_of(trace: Trace, kind: RangeKind) -> TimeSet:
-    """Return the times of ranges of a kind."""
     ranges, end = ranges_of(trace, kind)
     return union(ranges.start_ns, end)
 
@@ -298,8 +294,8 @@ def by_cause(waits: Waits) -> GroupQuantiles:
 def blocks(trace: Trace, time_ns: Column) -> Column:
     """Return which stretch of the trace each time lies in (int64, from 0).
 
-    Stretches are generations, or GC cycles if there are fewer than 5 generations.
-    Latency intervals resample these stretches.
+    Stretches, which latency intervals resample, are generations, or GC cycles if there
+    are fewer than 5 generations.
     """
     begins = np.array([sync.time_ns for sync in trace.syncs], np.int64)
     if len(begins) < FEWEST_BLOCKS:

@@ -1,8 +1,7 @@
 """The worst moments of two traces: what Ps and goroutines did around them.
 
 A moment is the longest scheduling wait, the longest STW pause, or the window with the
-least mutator utilization. Moments of base and new are cut to one length and start at
-the same offset, so that both can be drawn on one time scale.
+least mutator utilization. Base's and new's have one length and start at one offset.
 """
 
 from __future__ import annotations
@@ -77,8 +76,7 @@ class Slices(Table):
 
     Slice i lasts from `start_ns` to `end_ns` (int64), relative to the start of the
     moment. `look` (uint8) is a `Look`. `several` (bool) marks slices that merge many
-    too narrow to draw, with the gaps between them; their look is the one with the most
-    time.
+    too narrow to draw, with the gaps between them, by the look with the most time.
     """
 
     start_ns: Column
@@ -126,10 +124,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MomentPair:
-    """A moment of base and of new, None where a side has none.
-
-    `low_ns` and `high_ns` bound what is shown, relative to the start of either moment.
-    """
+    """A moment of base and of new, shown from `low_ns` to `high_ns` of their starts."""
 
     id: MomentId
     low_ns: int
@@ -156,8 +151,8 @@ class _Event(NamedTuple):
 def moment_pair(diff: TraceDiff, moment: MomentId) -> MomentPair | None:
     """Return a moment of both sides, None if neither side has one.
 
-    Waits and pauses are complete ones from all traces of a side, as in the report's
-    tables; windows are from the longest trace.
+    Waits and pauses are complete ones from all traces of a side; windows are from the
+    longest trace.
     """
     if moment == "mutator":
         events = _worst_windows(diff)
@@ -176,8 +171,7 @@ def moment_pair(diff: TraceDiff, moment: MomentId) -> MomentPair | None:
 def thinned(slices: Slices, narrowest_ns: float) -> Slices:
     """Merge adjacent slices shorter than `narrowest_ns`.
 
-    Slices and gaps of at least `narrowest_ns` stay, so the result has at most twice as
-    many slices as that width fits into the time.
+    The result has at most twice as many slices as that width fits into the time.
     """
     if not len(slices):
         return slices
@@ -220,10 +214,7 @@ def _longest_wait(side: TraceSide) -> _Event | None:
 
 
 def _longest_stop(side: TraceSide) -> _Event | None:
-    """Return the longest STW pause that lies wholly in the trace.
-
-    The pause that starts the trace is left out.
-    """
+    """Return the longest STW pause in the trace, without the one that starts it."""
     stops, end = ranges_of(side.trace, RangeKind.STOP_THE_WORLD)
     own = np.array([name == _OF_TRACE for name in side.trace.strings], np.bool_)
     whole = stops.seen & (stops.end_ns >= 0) & ~own[stops.name]
@@ -347,7 +338,6 @@ def _running_looks(trace: Trace) -> Codes:
 
 
 def _assisting(trace: Trace, low: int, high: int) -> _Shown:
-    """Return when goroutines run mark assists in a window."""
     assists, end = ranges_of(trace, RangeKind.MARK_ASSIST)
     period, row, start, end = rows_within(
         trace, assists.goroutine, *clipped(assists.start_ns, end, low, high)
@@ -360,7 +350,6 @@ def _assisting(trace: Trace, low: int, high: int) -> _Shown:
 
 
 def _sweeping(trace: Trace, low: int, high: int) -> _Shown:
-    """Return when Ps sweep in a window."""
     sweeps, end = ranges_of(trace, RangeKind.SWEEP)
     start, end = clipped(sweeps.start_ns, end, low, high)
     some = end > start
@@ -445,10 +434,9 @@ def _spent(lanes: Sequence[Lane], event: _Event) -> tuple[int, int, int]:
 
 
 def _concerned(trace: Trace, event: _Event, shown: _Shown) -> list[int]:
-    """Return the goroutines to show.
+    """Return the moment's own goroutine, the one that made it runnable, and others.
 
-    First the moment's own goroutine and the one that made it runnable, then application
-    goroutines that wait or assist the GC longest during the moment.
+    Those are application goroutines that wait or assist the GC longest.
     """
     first = [event.goroutine] if event.goroutine >= 0 else []
     if first:

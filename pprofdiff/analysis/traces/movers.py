@@ -59,7 +59,7 @@ class Place:
     library's own loops, on runtime locks, and of a root function for work, data or
     time. `asked` marks waits of application code for any other reason, or for a reply
     to its own request; `chosen` marks requests and sleeps, whose number the program
-    controls. Flags are False if the stack leaves it open.
+    controls.
 
     `at` is the line of `function` with more than half of the time, such as
     ``main.go:57``; "" if there is none or `own` is False.
@@ -122,10 +122,7 @@ _Cells = dict[tuple[Hashable, ...], _Cell]
 
 
 def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
-    """Return every reason and function, largest change in scaled time first.
-
-    Functions are paired by the identity of the two builds.
-    """
+    """Return every reason and function, largest change in scaled time first."""
     runs = [
         [_cells(part, state, keys) for part in side.parts]
         for side, keys in zip(diff.sides, diff.identity.sides, strict=True)
@@ -361,8 +358,7 @@ def _called(owner: Column, offsets: Offsets, runtime: Mask) -> Column:
 def _system_call(offsets: Offsets, system: Mask, runtime: Mask) -> Column:
     """Return the system call's frame: the outermost of those at the leaf.
 
-    For a stack without one, such as a cgo call, return the first frame outside the
-    runtime.
+    Without one, as in a cgo call, it is the first frame outside the runtime.
     """
     caller = first_in_row(~(system | runtime), offsets)
     last = np.where(caller >= 0, caller, offsets[1:]) - 1

@@ -1,16 +1,14 @@
 """Mutator utilization: the program's share of the Ps over time.
 
 The definition is that of ``go tool trace``'s /mmu page (`MutatorUtilizationV2` and
-`MMUCurve` of internal/trace/gc.go), except for three defects seen in Go 1.26.8:
+`MMUCurve` of internal/trace/gc.go), except for three defects of Go 1.26.8:
 
-- A goroutine remains a mark worker after it stops, and its next start counts twice, for
-  the start and for the label. A P's counter never returns to 0, so after some cycles Ps
-  look busy with GC forever: a real trace with a mean of 0.86 shows 0.27. Here a
-  goroutine is a worker from its label until it stops.
-- An assist from before the trace, on a goroutine that is not running, is counted when
-  first mentioned and never removed. Here it counts while it runs.
-- `MMUCurve.MUD`, which gives quantiles of windows, never fills its distribution
-  (`addMU` returns too early) and returns the minimum for every quantile.
+- A goroutine remains a mark worker after it stops, and its next start counts twice: a
+real trace with a mean of 0.86 shows 0.27. Here it is a worker from its label until it
+stops.
+- An assist from before the trace, on a goroutine that is not running, is never removed.
+Here it counts while it runs.
+- `MMUCurve.MUD`, which gives quantiles of windows, returns the minimum for each.
 """
 
 from __future__ import annotations
@@ -65,9 +63,8 @@ class Utilisation(Table):
 def utilisation(trace: Trace, flags: Taken = ALL) -> Utilisation:
     """Return 1 − (Ps working for the GC) / GOMAXPROCS, and 0 in the GC's STW pauses.
 
-    It begins where GOMAXPROCS is first known, and has no rows if it never is. Idle
-    workers do not count, assists count only while their goroutine executes, and a P
-    that does two of these at once counts once.
+    It begins where GOMAXPROCS is first known. Idle workers do not count, assists count
+    only while their goroutine executes, and a P that does two at once counts once.
     """
     limits = trace.gomaxprocs
     if not len(limits.value) or limits.time_ns[0] >= trace.end_ns:
@@ -96,8 +93,8 @@ def utilisation(trace: Trace, flags: Taken = ALL) -> Utilisation:
 def mmu(series: Utilisation, window_ns: int) -> float | None:
     """Return the minimum mutator utilization: the lowest mean share of any window.
 
-    A window longer than the series is cut to it; a window of 0 ns or less has 0, as in
-    Go. None for a series without duration.
+    A window longer than the series is cut to it; one of 0 ns has 0, as in Go. None for
+    a series without duration.
     """
     if not series.duration_ns:
         return None
@@ -128,8 +125,7 @@ def distribution(
     """Return quantiles of the mean share over all windows of a length (Go's MUD).
 
     The value at 0.01 is the mean share that the worst 1% of windows do not exceed. If
-    only one window fits, every quantile is its mean. None for a series without
-    duration.
+    only one window fits, every quantile is its mean; None without duration.
     """
     if not series.duration_ns or window_ns <= 0:
         return None
@@ -145,9 +141,9 @@ def distribution(
 
 
 def worst_window(series: Utilisation, window_ns: int) -> int | None:
-    """Return when the window with the lowest mean share begins, in ns, or None.
+    """Return when the first window with the lowest mean share begins, in ns, or None.
 
-    Ties go to the first. A window longer than the series is cut to it.
+    A window longer than the series is cut to it.
     """
     if not series.duration_ns:
         return None
@@ -202,7 +198,7 @@ def _turns(series: Utilisation, window: int) -> Column:
     """Return the window starts at which an edge meets a change, and both extremes.
 
     Times (int64, sorted) count from the first row. Between two of them the mean of a
-    moving window is monotonic, since no edge meets a change.
+    moving window is monotonic.
     """
     time = series.time_ns - series.time_ns[0]
     last = int(time[-1]) - window
@@ -211,10 +207,7 @@ def _turns(series: Utilisation, window: int) -> Column:
 
 
 def _gained(series: Utilisation, left: Column, window: int) -> Shares:
-    """Return the program's nanoseconds in each window (float64).
-
-    Windows begin at `left`, counted from the first row.
-    """
+    """Return the program's nanoseconds in each window from `left` on (float64)."""
     time, total = series.time_ns - series.time_ns[0], _integral(series)
     gained = np.interp(left + window, time, total) - np.interp(left, time, total)
     return np.asarray(gained, np.float64)

@@ -60,7 +60,6 @@ class Processors:
     steals: Column
 
     def __len__(self) -> int:
-        """Return the number of Ps seen."""
         return len(self.id)
 
     @property
@@ -78,10 +77,7 @@ class Processors:
 
 @dataclass(frozen=True, slots=True)
 class Concurrency:
-    """How many goroutines were in a state at once: time average and maximum.
-
-    `mean` is None for a trace of no length.
-    """
+    """How many goroutines were in a state at once: time average and maximum."""
 
     mean: float | None
     most: int
@@ -126,7 +122,6 @@ def _spent(trace: Trace) -> Column:
 
 
 def _ran(trace: Trace) -> int:
-    """Return the total running time of goroutines."""
     rows = trace.intervals
     return sum(
         int((lengths(trace, here) * (rows.state[here] == State.RUNNING)).sum())
@@ -179,8 +174,7 @@ def _periods(trace: Trace, state: State) -> tuple[Column, Column]:
 def all_processors_busy(trace: Trace) -> TimeSet:
     """Return when all GOMAXPROCS Ps were running or in a system call, so none was idle.
 
-    A system call keeps its P until the P is taken away. While the world is stopped, all
-    Ps but one are idle, so that time is not part of the set.
+    While the world is stopped, all Ps but one are idle.
     """
     rows = trace.processor_intervals
     idle = rows.state == ProcessorState.IDLE
@@ -252,8 +246,7 @@ class OnCPU:
 def on_cpu(*traces: Trace, period_ns: int = _PERIOD_NS) -> OnCPU | None:
     """Return `OnCPU` summed over traces; None if a trace is short or lacks samples.
 
-    Samples must cover each trace: a profiler may have run for a part of it. `period_ns`
-    is the time one sample stands for.
+    Samples must cover each trace. `period_ns` is the time one sample stands for.
     """
     return added([_of_one(trace, period_ns) for trace in traces])
 

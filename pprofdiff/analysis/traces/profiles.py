@@ -52,10 +52,7 @@ class KeyedSums:
 
 
 def sum_by_key(parts: Sequence[KeyedSums], keys: int, types: int = 2) -> KeyedSums:
-    """Return the sums of several parts, sorted by key, each key once.
-
-    All parts have `keys` keys and `types` sample types.
-    """
+    """Return the sums of several parts, sorted by key, each key once."""
     if not parts:
         return KeyedSums(np.zeros((keys, 0), np.int64), np.zeros((0, types), np.int64))
     values = np.concatenate([part.values for part in parts])
@@ -68,8 +65,7 @@ def sum_by_key(parts: Sequence[KeyedSums], keys: int, types: int = 2) -> KeyedSu
 def _grouped(keys: Column) -> tuple[Column, Column]:
     """Return the distinct columns of `keys`, sorted, and each column's index there.
 
-    Works through one row of keys at a time. A presence table avoids sorting where it is
-    not much larger than the keys.
+    A presence table avoids sorting where it is not much larger than the keys.
     """
     distinct = np.zeros((0, 1), np.int64)
     group = np.zeros(keys.shape[1], np.int64)
@@ -108,20 +104,9 @@ def profile_of(
 ) -> Profile:
     """Return a profile with one sample per stack, in the order of the stacks.
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace of the stacks.
-    stacks : (offsets, frames)
-        The frames of stack i are ``frames[offsets[i]:offsets[i+1]]``, leaf first; they
-        are indices of ``trace.stacks.function``, ``file`` and ``line``.
-    values : array, int64, shape (stacks, sample types)
-        The values of the samples.
-    sample_types : tuple of ValueType
-        The type of each value.
-    labels : sequence of SampleLabel
-        The labels of the samples.
-
+    `stacks` are (offsets, frames), leaf first: stack i is
+    ``frames[offsets[i]:offsets[i+1]]``, indices of ``trace.stacks.function``, ``file``
+    and ``line``. `values` is int64 of shape (stacks, sample types).
     """
     offsets, frames = stacks
     used, places = _used(frames, len(trace.stacks.function))
@@ -183,7 +168,6 @@ def _labels(
     labels: Sequence[SampleLabel],
     place: dict[str, int],
 ) -> Labels:
-    """Return all labels by sample, then in the given order."""
     if not labels:
         return Labels.none()
     texts = np.stack(
@@ -212,8 +196,8 @@ def frames_of(
 def informative_stacks(trace: Trace) -> Column:
     """Return each stack's own index (int64), 0 for one without information.
 
-    The runtime writes a frame without function, file and line where it cannot walk a
-    stack; ``go tool trace`` treats that as no stack.
+    The runtime writes an empty frame where it cannot walk a stack; ``go tool trace``
+    treats that as no stack.
     """
     table = trace.stacks
     named = (table.function > 0) | (table.file > 0) | (table.line > 0)

@@ -43,10 +43,7 @@ _FIELDS = tuple(field.name for field in fields(Quantiles))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupQuantiles:
-    """Durations by group, one row each, longest total first; columns are int64.
-
-    The columns are those of `Quantiles`, in nanoseconds; no group is empty.
-    """
+    """Durations by group, longest total first; columns as in `Quantiles`."""
 
     name: tuple[str, ...]
     count: Column
@@ -58,7 +55,6 @@ class GroupQuantiles:
     max_ns: Column
 
     def __len__(self) -> int:
-        """Return the number of groups."""
         return len(self.name)
 
     def row(self, name: str) -> Quantiles:

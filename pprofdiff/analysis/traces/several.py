@@ -44,8 +44,8 @@ def run_ratios(
 ) -> Mapping[str, Estimate[float]]:
     """Return those of `ALONE` that are known and above 0 in every trace, by key.
 
-    They are geometric means over runs, judged as one table. `runs` maps run numbers to
-    traces; the result is empty unless a side has several.
+    They are geometric means over runs, judged as one table; empty unless a side has
+    several runs.
     """
     if min(map(len, runs)) < 1 or max(map(len, runs)) == 1:
         return {}

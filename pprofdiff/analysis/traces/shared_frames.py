@@ -14,11 +14,10 @@ Column = NDArray[np.int64]
 def shared_frames(
     trace: Trace, start: Column, stop: Column
 ) -> tuple[Offsets, NDArray[np.int32]]:
-    """Return the frames of each stack in `stop` that `start` shares with it.
+    """Return the frames, from the root, of each stack in `stop` that `start` shares.
 
-    They are the functions from the root on that both stacks have; lines are those of
-    `stop`. All of `stop` is shared where `start` is 0, which is no stack. The result is
-    (offsets, frames), as `profile_of` takes them.
+    Lines are those of `stop`. All of `stop` is shared where `start` is 0, which is no
+    stack. The result is (offsets, frames), as `profile_of` takes them.
     """
     stacks = trace.stacks
     function = stacks.function[stacks.frame]

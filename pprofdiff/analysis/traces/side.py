@@ -1,8 +1,4 @@
-"""One build's execution trace, analyzed lazily.
-
-Results are kept with the trace (`Trace.once`): `condensing` computes what reports need,
-then frees the rows.
-"""
+"""One build's execution trace, analyzed lazily; results are kept with the trace."""
 
 from __future__ import annotations
 

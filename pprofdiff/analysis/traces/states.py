@@ -53,18 +53,15 @@ def state_profile(
     (plus, for "blocked", the time of goroutines blocked forever).
 
     A sample's stack is the goroutine's own: where it blocks ("blocked"), enters the
-    system call ("syscall", with and without a P), will resume ("runnable": where it
-    blocked, stopped or made its system call), or stops running ("running": a trace does
-    not record where it ran before). The root function replaces stacks missing from the
-    trace, as for goroutines that have not run yet, or that end. Go's ``-pprof=sched``
-    instead has the stack of whoever made a goroutine runnable; `profiles` makes that
-    profile.
+    system call ("syscall", with and without a P), will resume ("runnable"), or stops
+    running ("running": a trace does not record where it ran before). The root function
+    replaces stacks missing from the trace. Go's ``-pprof=sched`` instead has the stack
+    of whoever made a goroutine runnable; see `profiles`.
 
     Labels are ``goroutine``, the root function, and ``reason``, why it blocks or stops;
-    for runnable time, why it blocked before. `goroutines` (bool, one per goroutine)
-    selects goroutines; None selects all. If `alone` is true, system calls have a third
-    sample type, alone (nanoseconds): the time after they lost their P. Raises
-    UsageError for an unknown state.
+    for runnable time, why it blocked before. `goroutines` (bool) selects goroutines. If
+    `alone` is true, system calls have a third sample type, alone (nanoseconds): the
+    time after they lost their P. Raises UsageError for an unknown state.
     """
     if state not in STATES:
         raise UsageError(
@@ -97,11 +94,7 @@ def state_profile(
 
 
 def named_for_state(trace: Trace, state: StateName) -> Profile:
-    """Return `state_profile` with sample types named after the state.
-
-    They are intervals (count) and the state's name (nanoseconds), because block
-    profiles also use contentions and delay.
-    """
+    """Return `state_profile` with sample types named after the state."""
     types = ValueType("intervals", "count"), ValueType(state, "nanoseconds")
     return replace(state_profile(trace, state), sample_types=types)
 
@@ -131,10 +124,7 @@ class _StacksWithRoots:
 
 
 def _with_roots(trace: Trace, names: NDArray[np.int32]) -> _StacksWithRoots:
-    """Add a stack with just the root function, for roots that have none.
-
-    Of a function's root frames, the one with the lowest line is used.
-    """
+    """Add a stack with just the root function, where there is none."""
     stacks = trace.stacks
     filled = np.flatnonzero(np.diff(stacks.offsets))
     frame = stacks.frame[stacks.offsets[1:][filled] - 1]
@@ -250,7 +240,6 @@ def _stacks(
 
 
 def _at(chunk: GoroutineChunk, place: NDArray[np.integer], request: _Request) -> Column:
-    """Return the stacks of some rows, 0 for -1."""
     return np.where(place < 0, 0, request.stacks[chunk.stack[place]])
 
 
@@ -268,8 +257,8 @@ def _own_row_of_call(chunk: GoroutineChunk, rows: Column) -> NDArray[np.integer]
 def _last_own_row(chunk: GoroutineChunk) -> NDArray[np.int32]:
     """Return each row's last row whose stack is the goroutine's own (int32).
 
-    It is -1 for a goroutine that has only been created: it is at its root function, and
-    its first row has the creator's stack.
+    It is -1 for a goroutine that has only been created: its first row has the creator's
+    stack.
     """
     own = _own(chunk)
     place = np.where(own, np.arange(len(own), dtype=np.int32), np.int32(0))

@@ -1,8 +1,7 @@
 """Rows of the trace tables run by run, and the intervals of their ratios.
 
-A row's figure is the sum over a side's traces. How much it varies between runs of one
-build shows in each trace's own rate: time per second of trace, or per op. Those are
-judged, one table together, by `judged_ratios`.
+How much a row varies between runs of one build shows in each trace's own rate: time per
+second of trace, or per op. Those are judged, one table together, by `judged_ratios`.
 """
 
 from __future__ import annotations
@@ -57,9 +56,8 @@ def changes_of(
 ) -> dict[K, Estimate[float]]:
     """Return each row: geometric means over runs, and their ratio.
 
-    A run's values are above 0, or NaN if unknown.
-    Rows that are unknown in all runs of a side are left out. Runs taken `in_turns`
-    (base and new alternating) are compared in pairs.
+    A run's values are above 0, or NaN if unknown; rows that are unknown in all runs of
+    a side are left out. Runs taken `in_turns` are compared in pairs.
     """
     keys = list(dict.fromkeys(key for run in (*base, *new) for key in run))
     old, now = (

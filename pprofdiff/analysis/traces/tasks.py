@@ -43,8 +43,8 @@ _SAMPLE_TYPES = (ValueType("samples", "count"), ValueType("cpu", "nanoseconds"))
 class Durations:
     """User tasks or regions, one row per name, sorted by name.
 
-    `count` (int64) is their number, `complete` (int64) the number that begin and end in
-    the trace. `durations` has quantiles of the complete ones, for names that have any.
+    `complete` (int64) is the number that begin and end in the trace. `durations` has
+    quantiles of those, for names that have any.
     """
 
     name: tuple[str, ...]
@@ -53,7 +53,6 @@ class Durations:
     durations: GroupQuantiles
 
     def __len__(self) -> int:
-        """Return the number of names."""
         return len(self.name)
 
     def to_frame(self) -> pd.DataFrame:
@@ -78,18 +77,12 @@ class Durations:
 
 
 def tasks(*traces: Trace) -> Durations:
-    """Return the durations of user tasks by type (the name given to ``trace.NewTask``).
-
-    A task that begins before the trace has the name "".
-    """
+    """Return the durations of user tasks by type, "" if begun before the trace."""
     return _durations([(trace, trace.tasks) for trace in traces])
 
 
 def regions(*traces: Trace) -> Durations:
-    """Return the durations of user regions by type (``trace.WithRegion``).
-
-    A region left open is not complete, even if its goroutine ended.
-    """
+    """Return the durations of user regions by type; one left open is not complete."""
     return _durations([(trace, trace.regions) for trace in traces])
 
 
@@ -120,7 +113,7 @@ def cpu_profile(trace: Trace) -> Profile | None:
 
     Sample types are samples (count) and cpu (nanoseconds, by `PERIOD_NS`: a trace does
     not record the rate). The label ``goroutine`` is the root function of the running
-    goroutine; samples of threads that ran none are unlabeled.
+    goroutine.
     """
     samples = trace.samples
     if not len(samples):

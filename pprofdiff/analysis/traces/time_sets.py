@@ -1,6 +1,6 @@
 """Sets of time: unions and overlaps of periods, and how many are open at once.
 
-Times are int64 nanoseconds and periods are half-open. Functions take whole columns.
+Times are int64 nanoseconds and periods are half-open.
 """
 
 from __future__ import annotations
@@ -18,10 +18,7 @@ Column = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimeSet(Table):
-    """A set of times, as sorted half-open periods that do not touch.
-
-    Period i is [``start_ns[i]``, ``end_ns[i]``); both are int64.
-    """
+    """A set of times, as sorted half-open periods that do not touch (int64 ns)."""
 
     start_ns: Column
     end_ns: Column
@@ -70,10 +67,7 @@ def clipped(
 
 
 def open_at_once(start_ns: Column, end_ns: Column) -> Series:
-    """Return how many periods are open over time; they may overlap.
-
-    The series begins with its first change from 0.
-    """
+    """Return how many periods are open over time, from the first change from 0."""
     if not len(start_ns):
         return Series(np.zeros(0, np.int64), np.zeros(0, np.int64))
     first = int(start_ns.min())

@@ -69,9 +69,8 @@ class Spans(Table):
 def spans(trace: Trace, kind: UnitKind) -> Spans:
     """Return the spans of a trace's tasks, or of its regions.
 
-    A task is where the goroutine is that began it. If tasks of its name end on other
-    goroutines, the trace does not say so, and they are only in the regions that name
-    the task.
+    A task is where the goroutine is that began it. Tasks of a name that end on other
+    goroutines are only in the regions that name the task.
     """
     regions = _of_regions(trace)
     if kind == "region":
@@ -136,10 +135,7 @@ def _kept(
 
 
 def running_ns(side: TraceSide, kind: UnitKind) -> dict[str, Column]:
-    """Return how long goroutines run within each whole span (int64 ns), by name.
-
-    Over all traces of a side.
-    """
+    """Return how long goroutines run within each whole span (int64 ns), by name."""
     total: dict[str, Column] = {}
     for part in side.parts:
         for name, ns in _kept(part, kind, "running", _running).items():
@@ -223,10 +219,7 @@ def _rows(trace: Trace, rows: Spans) -> Iterator[tuple[int, Column, Column, Colu
 
 
 def starts(side: TraceSide, kind: UnitKind) -> Counter[tuple[str, str]]:
-    """Return how many goroutines of a root function start in spans of a name.
-
-    Keys are (name, root function); the name is "" outside all spans.
-    """
+    """Return how many goroutines start, by span ("" outside) and root function."""
     total: Counter[tuple[str, str]] = Counter()
     for part in side.parts:
         total += _kept(part, kind, "starts", _starts)

@@ -1,12 +1,11 @@
 """Whose work waiting goroutines wait for.
 
 A trace names the goroutine that ends a wait: the waker. At any instant of a wait, the
-waiting goroutine is held up by what its waker does at that instant. If that waits too,
-it is held up by its own waker, and so on: a chain. A waker runs when it wakes, so each
-wait of a chain ends before the one above it, and no chain returns to itself. It ends at
-work: a goroutine that runs, that is in a system call or wants a processor, or a wait
-that no goroutine ends (timer, network, GC). Nothing is estimated: the parts add up to
-the wait in integers.
+waiting goroutine is held up by what its waker does at that instant; if that waits too,
+by its own waker, and so on: a chain. A waker runs when it wakes, so each wait of a
+chain ends before the one above it. It ends at work: a goroutine that runs, that is in a
+system call or wants a processor, or a wait that no goroutine ends (timer, network, GC).
+The parts add up to the wait in integers.
 """
 
 from __future__ import annotations
@@ -78,8 +77,7 @@ class WaitPaths:
     one place behind each other, as in a queue, are one node, and so are all that are
     deeper than the tree: their place is `SEVERAL`. `ns` (int64, nodes × ends) is how
     long chains of a node ended at each end. In `unborn_ns` of a node (int64), a
-    goroutine that ended its waits had not been created. The times add up to the length
-    of the waits.
+    goroutine that ended its waits had not been created.
     """
 
     parent: Column
@@ -92,10 +90,9 @@ class WaitPaths:
 class WaitChains:
     """The waits of a trace that a goroutine ended, and what held them up.
 
-    Waits are about in the order of time: what holds up some of them is at neighboring
-    rows. `wait_of` has the wait of each row of `Trace.intervals`, -1 for none, `row`
-    the row of each wait, `waker` the goroutine that ended it, and `last` what that did
-    in the nanosecond before.
+    Waits are about in the order of time. `wait_of` has the wait of each row of
+    `Trace.intervals`, -1 for none, `row` the row of each wait, `waker` the goroutine
+    that ended it, and `last` what that did in the nanosecond before.
 
     A piece is a time in which one goroutine of a chain holds up a wait; the pieces of
     wait i are ``offsets[i]:offsets[i+1]`` (int64). A piece ends the wait `ends`: the
@@ -118,18 +115,9 @@ class WaitChains:
     ) -> WaitPaths:
         """Return what waits waited for, by the places of the waits on the way.
 
-        Parameters
-        ----------
-        root_of
-            The root of the chain of each row of
-            `Trace.intervals`, an index of `places`; -1 for rows not to follow.
-        places
-            The place of each root, `SEVERAL` for many places.
-        row
-            What all rows are.
-        deepest
-            How many nodes a chain may have below its first.
-
+        `root_of` is the root of the chain of each row of `Trace.intervals`, an index of
+        `places`, -1 for rows not to follow. `places` are those of roots, `SEVERAL` for
+        many places. A chain has at most `deepest` nodes below its first.
         """
         follow = _Following(self, _Nodes(places, row, deepest), row)
         for here in slices(len(root_of)):
@@ -245,10 +233,7 @@ class _Following:
     def _rows(
         self, node: Column, first: Index, last: Index, many: Column
     ) -> tuple[Column, Column, Column]:
-        """Count rows ``first[i]:last[i]`` at their ends; return those that are waits.
-
-        No row is the last of its goroutine. Each node counts its rows by itself.
-        """
+        """Count rows ``first[i]:last[i]`` at their ends; return the waits."""
         key = node << self._bits
         key, sizes, many = _covered(key | first, key | last, many)
         row = expand(key & ((1 << self._bits) - 1), sizes)

@@ -88,8 +88,7 @@ class Chain(NamedTuple):
     """Who waits for whom: goroutines of a root function, at a place, for an end.
 
     `waits` are the place at which they wait, that at which the goroutine waits which
-    they wait for, and so on. Places follow each other once, and from the ninth on they
-    are one, without a name.
+    they wait for, and so on. From the ninth on they are one, without a name.
     """
 
     root: str
@@ -127,8 +126,7 @@ def chained(diff: TraceDiff) -> tuple[Chained, ...]:
     """Return what the goroutines that do the work waited for, largest change first.
 
     The goroutines are those of `worker_rows`. The times of a side add up to the time
-    that they are blocked, exactly; functions are paired by the identity of the builds,
-    and have new's names.
+    that they are blocked, exactly; functions have new's names.
     """
     return diff.once("chained", lambda diff: _added_up(diff, spent_waiting))
 
@@ -142,7 +140,7 @@ def off_cpu_chains(diff: TraceDiff) -> tuple[Chained, ...]:
     """Return `chained` and their own system calls and waits for a processor.
 
     These have the reasons `SYSTEM_CALL` and `RUNNABLE`. The times of a side add up to
-    the time that the goroutines are blocked, runnable and in system calls, exactly.
+    the time that the goroutines are off the CPU, exactly.
     """
     return diff.once("off cpu chains", lambda diff: _added_up(diff, _spent_off))
 
@@ -468,7 +466,7 @@ class Naming:
     ) -> tuple[list[tuple[Wait, End]], Column]:
         """Return distinct waits, as places and as ends of chains, and that of each row.
 
-        Goroutines wait in the rows; `owner` are the goroutines.
+        `owner` are the goroutines.
         """
         trace = self._trace
         reason = trace.intervals.reason[rows].astype(np.int64)
@@ -484,9 +482,9 @@ class Naming:
         return waits, code
 
     def others(self, rows: Column, owner: Column) -> tuple[list[End], Column]:
-        """Return the distinct ends that rows are, and each row's; they are not waits.
+        """Return the distinct ends that rows are, and each row's.
 
-        Nor do goroutines want a processor in them; `owner` are the goroutines.
+        `owner` are the goroutines, which neither wait nor want a processor.
         """
         state = self._trace.intervals.state[rows].astype(np.int64)
         stack, start = self._stacks_of(rows, owner, state), np.zeros_like(rows)

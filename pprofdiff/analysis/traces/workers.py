@@ -18,8 +18,8 @@ _ACTIVE = "exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns"
 def workers(trace: TraceDiff) -> set[str]:
     """Return the root functions of the goroutines that do the work, on either side.
 
-    They have 95% of the time running, runnable and in system calls. Goroutines that are
-    mostly in `time.Sleep` are excluded: they wait for a timer, not for work.
+    They have 95% of the time running, runnable and in system calls, without those
+    mostly in `time.Sleep`: they wait for a timer, not for work.
     """
     names: set[str] = set()
     for side in trace.sides:

@@ -36,8 +36,8 @@ BASE_LABEL = "pprof::base"
 def merge(profiles: Sequence[Profile]) -> Profile:
     """Return the sum of the profiles; for a single one, drop repeated sample types.
 
-    Raises UsageError: there is no profile. Raises IncompatibleProfilesError: the sample
-    types or period types cannot be compared.
+    Raises UsageError without profiles, IncompatibleProfilesError for types that cannot
+    be compared.
     """
     alike = _alike(profiles)
     if len(alike) == 1:
@@ -49,8 +49,7 @@ def merge_apart(profiles: Sequence[Profile]) -> Profile:
     """Return the sum of the profiles, with the values of each profile appended.
 
     The columns are the T sample types of `merge`, then the same T of each of the K
-    profiles: int64 of shape (samples, T + K T), types repeated. Raises what `merge`
-    raises.
+    profiles: int64 of shape (samples, T + K T). Raises what `merge` raises.
     """
     alike = _alike(profiles)
     types, count = alike[0].sample_types, len(alike)
@@ -119,14 +118,11 @@ def _alike(profiles: Sequence[Profile]) -> list[Profile]:
 
 
 def subtract(new: Profile, base: Profile, *, label: bool) -> Profile:
-    """Return new minus base.
+    """Return new minus base, both of one kind.
 
-    `new`, `base`: profiles of one kind. `label`: whether the base's samples get the
-    label ``pprof::base`` = ``true``, which keeps them separate from new's, as with
-    pprof's ``-diff_base``. Without it equal stacks cancel, as with ``-base``.
-
-    Raises IncompatibleProfilesError: the sample types or period types cannot be
-    compared.
+    `label` adds ``pprof::base`` = ``true`` to base's samples, which keeps them separate
+    from new's, as with pprof's ``-diff_base``. Without it equal stacks cancel, as with
+    ``-base``. Raises IncompatibleProfilesError for types that cannot be compared.
     """
     negated = base.with_values(-base.values)
     return merge([new, _labelled(negated) if label else negated])
@@ -135,10 +131,8 @@ def subtract(new: Profile, base: Profile, *, label: bool) -> Profile:
 def normalized(new: Profile, base: Profile) -> Profile:
     """Return `new` scaled so that each sample type's total is the base's.
 
-    Values are rounded half away from zero; a type with total 0 becomes 0.
-
-    Raises IncompatibleProfilesError: the two profiles do not have the same sample
-    types, period types and units.
+    Values are rounded half away from zero; a type with total 0 becomes 0. Raises
+    IncompatibleProfilesError unless sample types, period types and units are the same.
     """
     if (new.sample_types, new.period_type) != (base.sample_types, base.period_type):
         raise IncompatibleProfilesError(

@@ -1,7 +1,7 @@
 """The number of operations that a profile covers, if it is recorded in the profile.
 
 A comment ``operations: N`` or ``operations: N of NAME`` records it, as written by
-``pprofdiff measure`` or any harness that counts its operations.
+``pprofdiff measure``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Operations(NamedTuple):
 
 
 def operations_of(profile: Profile) -> Operations | None:
-    """Return the operations that the profile covers, or None if unknown.
+    """Return the operations that the profile covers, None if unknown.
 
     They are also unknown if several comments disagree.
     """

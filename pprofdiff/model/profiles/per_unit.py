@@ -1,7 +1,6 @@
-"""Sum profiles of one kind, and keep the sums of each unit separately.
+"""Sum profiles of one kind, and keep the sums of each unit, such as a host.
 
-A unit, such as a host, is what builds are compared by. All units share one set of
-tables and stacks: a unit adds only its values to memory, not its stacks.
+All units share one set of tables and stacks: a unit adds only its values to memory.
 """
 
 from __future__ import annotations
@@ -60,10 +59,7 @@ class PerUnit:
     values: NDArray[np.int64]
 
     def profiles(self) -> dict[str, Profile]:
-        """Return each unit's profile, by name.
-
-        They share tables and stacks; samples that a unit lacks have values of 0.
-        """
+        """Return each unit's profile, by name, over shared tables and stacks."""
         shape = len(self.spans), *self.profile.values.shape
         values = np.zeros(shape, np.int64)
         values[self.unit, self.sample] = self.values

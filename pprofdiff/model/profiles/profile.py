@@ -64,7 +64,6 @@ class Functions(Struct, frozen=True, eq=False):
     start_line: Column
 
     def __len__(self) -> int:
-        """Return the number of functions."""
         return len(self.name)
 
 
@@ -87,7 +86,6 @@ class Locations(Struct, frozen=True, eq=False):
     line_column: Column
 
     def __len__(self) -> int:
-        """Return the number of locations."""
         return len(self.address)
 
 
@@ -106,7 +104,6 @@ class Labels(Struct, frozen=True, eq=False):
     unit: Index
 
     def __len__(self) -> int:
-        """Return the number of labels."""
         return len(self.sample)
 
     def take(self, rows: NDArray[np.integer], samples: Column) -> Labels:
@@ -163,11 +160,9 @@ class Profile(Struct, frozen=True, eq=False, dict=True):
     doc_url: str = ""
 
     def __len__(self) -> int:
-        """Return the number of samples."""
         return len(self.values)
 
     def __repr__(self) -> str:
-        """Return one line: sample types, samples, functions, duration."""
         types = ", ".join(f"{t.type}/{t.unit}" for t in self.sample_types)
         span = "" if self.duration_ns is None else f", {self.duration_ns / 1e9:.1f} s"
         return (
@@ -178,12 +173,10 @@ class Profile(Struct, frozen=True, eq=False, dict=True):
     def sample_index(self, name: str | int | None = None) -> int:
         """Return the column of `values` for a sample type.
 
-        `name`: as in ``go tool pprof -sample_index``: a type's name, with or without a
-        leading ``inuse_``; or a position, as an int or in decimal digits. None and
-        ``""`` mean the profile's default type, or the last if it has none.
-
-        Raises UsageError: the profile has no sample type, or none with this name or
-        position.
+        `name` is as in ``-sample_index`` of ``go tool pprof``: a type's name, with or
+        without a leading ``inuse_``; or a position, as an int or in digits. None and
+        ``""`` mean the profile's default type, or the last if it has none. Raises
+        UsageError for unknown names and positions.
         """
         names = [t.type for t in self.sample_types]
         if not names:
@@ -255,8 +248,7 @@ class Profile(Struct, frozen=True, eq=False, dict=True):
         """Return one row per sample, its stack named root first, joined with ``;``.
 
         Columns: ``stack``, ``leaf``, one int64 column per sample type, and one
-        ``label:KEY`` per label key (several values of one key are joined with a comma;
-        None if a sample has no such label).
+        ``label:KEY`` per label key: several values are joined with a comma.
         """
         import pandas as pd
 

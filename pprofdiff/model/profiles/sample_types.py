@@ -22,10 +22,8 @@ def with_common_types(profiles: Sequence[Profile]) -> list[Profile]:
     """Return the profiles with only the sample types that all of them have.
 
     Types are matched by name and keep the first profile's order. Values and periods are
-    scaled to the finest unit that any profile uses for them.
-
-    Raises IncompatibleProfilesError: no sample type is common to all, or units or
-    period types cannot be compared.
+    scaled to the finest unit that any profile uses for them. Raises
+    IncompatibleProfilesError if none is common, or units or period types differ.
     """
     names = _common_names(profiles)
     if not names:
@@ -44,7 +42,6 @@ def with_common_types(profiles: Sequence[Profile]) -> list[Profile]:
 
 
 def _spelled(types: Sequence[ValueType]) -> str:
-    """Return sample types as pprof writes them."""
     return " ".join(f"{t.type}/{t.unit}" for t in types) or "none"
 
 
@@ -107,8 +104,7 @@ def rounded(values: NDArray[np.int64], ratio: float) -> NDArray[np.int64]:
 def scaled(profile: Profile, ratios: Sequence[float]) -> Profile:
     """Return the profile with each sample type multiplied by its ratio, rounded.
 
-    Unlike ``go tool pprof``, which drops samples whose only values are of types with
-    ratio 1, this keeps every sample that has a nonzero value.
+    Unlike ``go tool pprof``, this keeps every sample that has a nonzero value.
     """
     if all(ratio == 1 for ratio in ratios):
         return profile

@@ -35,9 +35,9 @@ _PAGE = 0x1000
 def joined(profiles: Sequence[Profile]) -> Profile:
     """Return all samples, concatenated profile by profile, over shared tables.
 
-    The profiles have the same sample types. Equal functions, mappings and locations
-    become one; the header is that of pprof's merge: earliest time, total duration,
-    longest period, the first default type and URL, each comment once.
+    The profiles have the same sample types. The header is that of pprof's merge:
+    earliest time, total duration, longest period, the first default type and URL, each
+    comment once.
     """
     strings, texts = _strings(profiles)
     functions, function_of = _functions(profiles, texts)
@@ -92,7 +92,6 @@ def header_of(profiles: Sequence[Profile]) -> dict[str, Any]:
 
 
 def _clamped(number: int) -> int:
-    """Return the int64 nearest to a number."""
     return max(-(1 << 63), min(number, (1 << 63) - 1))
 
 
@@ -175,7 +174,6 @@ def _locations(
 
 
 def _chosen(table: Locations, rows: Array) -> Locations:
-    """Return these locations, in this order."""
     offsets, lines = take_rows(
         table.line_offsets, np.arange(len(table.line_function)), rows
     )

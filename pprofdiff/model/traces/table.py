@@ -15,7 +15,6 @@ class Table:
     """Columns of equal length; each field of a subclass is one numpy array."""
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(getattr(self, fields(self)[0].name))
 
     def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Self:

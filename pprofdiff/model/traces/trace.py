@@ -79,7 +79,6 @@ class Stacks:
     line: Column
 
     def __len__(self) -> int:
-        """Return the number of stacks."""
         return len(self.offsets) - 1
 
 
@@ -87,12 +86,11 @@ class Stacks:
 class Goroutines:
     """Goroutines, in the order they first appear in the file, one row each.
 
-    `id` (int64) is Go's. `name` is the root function of the first stack known, or the
-    empty string. If `born`, the creation is in the trace: `created_ns` is its time,
-    `creator` the goroutine that did it (-1 if unknown) and `creation_stack` where.
-    Otherwise `created_ns` is the start of the first generation that mentions the
-    goroutine, `creator` -1 and `creation_stack` 0. `seen_ns` is the time of the
-    goroutine's first event.
+    `id` (int64) is Go's. `name` is the root function of the first stack known. If
+    `born`, the creation is in the trace: `created_ns` is its time, `creator` the
+    goroutine that did it (-1 if unknown) and `creation_stack` where. Otherwise
+    `created_ns` is the start of the first generation that mentions the goroutine.
+    `seen_ns` is the time of the goroutine's first event.
     """
 
     id: Column
@@ -104,7 +102,6 @@ class Goroutines:
     creation_stack: Index
 
     def __len__(self) -> int:
-        """Return the number of goroutines."""
         return len(self.id)
 
 
@@ -135,7 +132,6 @@ class Intervals:
     by: Index
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.start_ns)
 
 
@@ -155,7 +151,6 @@ class ProcessorIntervals:
     stolen: NDArray[np.bool_]
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.start_ns)
 
 
@@ -180,10 +175,7 @@ class Sync(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """The unread part of a file: all but `read` of its `total` bytes.
-
-    `why` briefly says what is wrong with the rest.
-    """
+    """The unread part of a file: all but `read` of its `total` bytes, and `why`."""
 
     read: int
     total: int
@@ -202,9 +194,8 @@ class Trace:
     events read, `experimental` how many of those are of the alloc/free experiment.
     `heap_live_bytes`, `heap_goal_bytes` and `gomaxprocs` are metrics over time.
 
-    `intervals` and `processor_intervals`, its `Rows`, take nearly all of its memory.
-    `let_go` frees them; accessing them afterwards reads them again. `once` caches
-    results derived from them.
+    `let_go` frees `intervals` and `processor_intervals`, which take nearly all memory;
+    accessing them reads them again. `once` caches results derived from them.
     """
 
     version: int

@@ -61,25 +61,23 @@ _NAMED = 3
 class Comparison(Struct, frozen=True, eq=False, dict=True):
     """Every comparison that two sides allow.
 
-    `results` has what each kind's comparison returned, by the kind's id; a kind that
-    does not pair has no entry. `lonely` is what only one side measured: (measure, label
-    of the side that has it). `work` is what per-op values rest on, None if unknown;
-    `identity` maps base's functions to new's. Builds are the same if the outcome's
-    figure differs by at most `same_within`.
+    `results` has what each kind's comparison returned, by the kind's id. `unpaired` is
+    what only one side measured: (measure, label of the side that has it). `work` is
+    what per-op values rest on; `identity` maps base's functions to new's. Builds are
+    the same if the outcome's figure differs by at most `same_within`.
 
     `pairs` is how many pairs both sides' runs make that were taken in turns: run *i* of
-    base is adjacent in time to run *i* of new; 0 if not so, or unknown. `same_hosts` is
-    how many hosts are compared with themselves. `turns` are those of benchmarks that
-    ``pprofdiff measure`` ran, None for other captures. `split` has both sides by unit
-    of work, if one profile holds several; `alone` has them by benchmark, if ``pprofdiff
-    measure`` ran several, each with profiles of its own; else None. `by` is the key of
-    the label that identifies units of work, "" to find one.
+    base is adjacent in time to run *i* of new. `same_hosts` is how many hosts are
+    compared with themselves. `turns` are those of benchmarks that ``pprofdiff measure``
+    ran. `split` has both sides by unit of work, if one profile holds several; `alone`
+    has them by benchmark, if ``pprofdiff measure`` ran several, each with profiles of
+    its own. `by` is the key of the label that identifies units of work, "" to find one.
     """
 
     base: Side
     new: Side
     results: Mapping[KindId, Any] = field(default_factory=dict)
-    lonely: tuple[tuple[str, str], ...] = ()
+    unpaired: tuple[tuple[str, str], ...] = ()
     work: Work | None = None
     identity: Identity = SAME_NAMES
     same_within: float = SAME_WITHIN
@@ -263,9 +261,9 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         for kind in both
         if (result := resolve(kind.compare)(base, new, settings)) is not None
     }
-    lonely = _lonely(base, new)
+    unpaired = _unpaired(base, new)
     if not results:
-        raise UsageError(_nothing(base, new, lonely, [kind.id for kind in both]))
+        raise UsageError(_nothing(base, new, unpaired, [kind.id for kind in both]))
     of_fleets = base.fleet is not None and new.fleet is not None
     if not as_asked and not of_fleets and "profile" in results:
         # Each host serves a different mix of work.
@@ -274,7 +272,7 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         base,
         new,
         results,
-        lonely,
+        unpaired,
         settings.work,
         identity,
         settings.same_within,
@@ -314,7 +312,7 @@ def _without_logs(side: Side) -> Side:
 
 
 def _nothing(
-    base: Side, new: Side, lonely: Sequence[tuple[str, str]], both: list[KindId]
+    base: Side, new: Side, unpaired: Sequence[tuple[str, str]], both: list[KindId]
 ) -> str:
     """Return why nothing is compared."""
     refused = [
@@ -328,12 +326,12 @@ def _nothing(
     alone = "; ".join(
         f"{label} has {listed}"
         for label in (base.label, new.label)
-        if (listed := ", ".join(what for what, own in lonely if own == label))
+        if (listed := ", ".join(what for what, own in unpaired if own == label))
     )
     return f"nothing to compare: {alone or 'no profiles were given'}"
 
 
-def _lonely(base: Side, new: Side) -> tuple[tuple[str, str], ...]:
+def _unpaired(base: Side, new: Side) -> tuple[tuple[str, str], ...]:
     """Return (measure, label) of what only one side has, in report order."""
     alone: list[tuple[str, str]] = []
     for kind in KINDS:

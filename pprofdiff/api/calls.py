@@ -124,7 +124,7 @@ def load(source: Loadable, *, label: str | None = None) -> Loaded:
     else:
         file = BytesIO(source) if isinstance(source, bytes) else source
         name = str(getattr(source, "name", "bytes"))
-        named = SideInputs(None, _taken(file, name))
+        named = SideInputs(None, _inputs_of(file, name))
     if not named.inputs:
         raise FormatError(
             f"{name}: neither a profile, trace, GC log nor benchmark output"
@@ -140,7 +140,7 @@ def load(source: Loadable, *, label: str | None = None) -> Loaded:
     )
 
 
-def _taken(file: BinaryIO, name: str) -> tuple[Input, ...]:
+def _inputs_of(file: BinaryIO, name: str) -> tuple[Input, ...]:
     """Return a file's inputs, one per kind that it holds."""
     intake = take(file, name, DEFAULT_MAX_SIZE)
     return tuple(

@@ -154,7 +154,11 @@ def measured(
             notes.warn(warning)
         if stopped != "interrupted":
             if request.trace:
-                _traced(workload, {side: _apart(out, side) for side in SIDES}, listener)
+                _traced(
+                    workload,
+                    {side: _trace_folder(out, side) for side in SIDES},
+                    listener,
+                )
             _trace_what_waits(workload, judge(out, sources), out, notes)
         for warning in workload.doubts():
             notes.warn(warning)
@@ -286,7 +290,7 @@ def _commands(
     )
 
 
-def _apart(out: str, side: SideName) -> str:
+def _trace_folder(out: str, side: SideName) -> str:
     """Return a folder for a trace that is not one of the side's runs."""
     return os.path.join(out, "trace", side)
 

@@ -86,15 +86,15 @@ def _side(pid: int, side: TraceSide) -> Iterator[bytes]:
     label = printable(side.label)
     name = role if label == role else f"{role}: {label}"
     until, kept, left = _cut(trace)
-    yield _named(pid, 0, "process_name", name)
-    yield _sorted(pid, 0, "process_sort_index", pid)
+    yield _metadata(pid, 0, "process_name", name=name)
+    yield _metadata(pid, 0, "process_sort_index", sort_index=pid)
     if left:
         at = scaled(until - trace.start_ns, "ns")
         words = (
             f"cut here: {left:,} more slices begin after {at} of "
             f"{scaled(side.wall_ns, 'ns')}; processors have their first {kept:,}"
         )
-        yield _named(pid, 0, "process_labels", words, key="labels")
+        yield _metadata(pid, 0, "process_labels", labels=words)
         mark = {"ph": "i", "s": "p", "pid": pid, "tid": _GC, "name": words}
         yield b",\n" + _text({**mark, "ts": (until - trace.start_ns) / 1000})
     yield from _collector(pid, trace)
@@ -288,18 +288,13 @@ def _quoted(text: str) -> str:
 
 
 def _thread(pid: int, tid: int, name: str) -> bytes:
-    order = _sorted(pid, tid, "thread_sort_index", tid)
-    return _named(pid, tid, "thread_name", name) + order
+    named = _metadata(pid, tid, "thread_name", name=name)
+    return named + _metadata(pid, tid, "thread_sort_index", sort_index=tid)
 
 
-def _named(pid: int, tid: int, what: str, name: str, key: str = "name") -> bytes:
-    event = {"ph": "M", "pid": pid, "tid": tid, "name": what, "args": {key: name}}
+def _metadata(pid: int, tid: int, what: str, **args: str | int) -> bytes:
+    event = {"ph": "M", "pid": pid, "tid": tid, "name": what, "args": args}
     return b",\n" + _text(event)
-
-
-def _sorted(pid: int, tid: int, what: str, place: int) -> bytes:
-    event = {"ph": "M", "pid": pid, "tid": tid, "name": what}
-    return b",\n" + _text({**event, "args": {"sort_index": place}})
 
 
 def _text(event: dict[str, object]) -> bytes:

@@ -52,13 +52,13 @@ def test_kinds_are_paired_whatever_their_order():
         ("cpu", "cpu"), ("heap", "inuse_space"), ("heap", "inuse_objects"),
         ("block", "delay"), ("mutex", "delay"), ("goroutine", "goroutine"),
     ]  # fmt: skip
-    assert comparison.lonely == ()
+    assert comparison.unpaired == ()
 
 
 def test_a_kind_of_one_side_only_is_said_and_not_fatal():
     comparison = compare_sides(evidence("a", CPU, MUTEX), evidence("b", CPU, HEAP))
     assert [d.name for d in comparison.profiles] == ["cpu"]
-    assert set(comparison.lonely) == {("mutex", "a"), ("heap", "b")}
+    assert set(comparison.unpaired) == {("mutex", "a"), ("heap", "b")}
 
 
 def test_nothing_in_common():
@@ -117,7 +117,7 @@ def test_a_kind_that_one_side_has_is_left_out_next_to_a_chosen_type():
     assert [(d.name, d.sample_type.type) for d in comparison.profiles] == [
         ("cpu", "samples")
     ]
-    assert comparison.lonely == (("mutex", "a"),)
+    assert comparison.unpaired == (("mutex", "a"),)
 
 
 @pytest.mark.slow

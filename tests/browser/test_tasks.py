@@ -139,7 +139,7 @@ def test_what_moved_in_a_package(seen, name):
         delta, slack = read(re.search(r"Δ ([+−]?[\d.]+)", words)[1])
         assert abs(delta - (wanted[1] - wanted[0])) <= slack
         assert words.endswith(f"{len(table)} functions")
-        line = page.locator("#flame .flames p", has_text="Furthest:")
+        line = page.locator("#flame .flames p", has_text="Changed most:")
         assert in_sight(line)
         links = line.locator("a.flame-to").all()
         got = re.findall(r" ([▲▼~])? ?([\d.,]+) → ([\d.,]+) ", line.inner_text())
@@ -180,16 +180,20 @@ def test_a_table_gives_the_rows_of_a_package(seen):
 
 @pytest.mark.whole
 @pytest.mark.parametrize("name", daily(FOLDERS, EACH))
-def test_a_folded_table_says_what_moved_furthest_in_it(seen, name):
+def test_a_folded_table_says_what_changed_most_in_it(seen, name):
     """The row that its line names is there, marked, and none moved further."""
     with seen(FOLDERS[name]) as page:
-        folds = page.locator("details.fold:has(> summary small:has-text('furthest'))")
+        folds = page.locator(
+            "details.fold:has(> summary small:has-text('changed most'))"
+        )
         assert folds.count() >= 3
         for fold in folds.all():
             # A part without room is folded itself.
             fold.evaluate("fold => fold.closest('details.part').open = true")
             note = fold.locator("> summary small").inner_text()
-            got = re.search(r"furthest: (.*) ([\d.,–]+) → ([\d.,–]+)", note).groups()
+            got = re.search(
+                r"changed most: (.*) ([\d.,–]+) → ([\d.,–]+)", note
+            ).groups()
             fold.evaluate("fold => fold.open = true")
             rows = []
             for row in fold.locator("tbody tr").all():

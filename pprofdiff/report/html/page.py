@@ -12,8 +12,8 @@ from pprofdiff.errors import UsageError
 from pprofdiff.plots.pagecharts import Chart, commit_charts, run_charts
 from pprofdiff.report.html.account import account_steps
 from pprofdiff.report.html.chains import packed_chains
+from pprofdiff.report.html.changed_most import asked, has_changed, most_changed
 from pprofdiff.report.html.flame import address, budgets, packed
-from pprofdiff.report.html.furthest import asked, has_moved, moved_furthest
 from pprofdiff.report.html.packing import embedded
 from pprofdiff.report.html.parts import Chunk, drawn, reason_text, split, view_of
 from pprofdiff.report.html.room import WAITS, heights, opened, text_height
@@ -261,7 +261,7 @@ def _with_news(shown: Sequence[Section]) -> list[Section]:
     news = [
         section
         for section in shown
-        if any(has_moved(row) for table in section.tables for row in table.rows)
+        if any(has_changed(row) for table in section.tables for row in table.rows)
     ]
     return news or list(shown[:1])
 
@@ -307,6 +307,6 @@ def _in_short(section: Section) -> str:
         return f"{'; '.join(totals)}."
     shown = section.tables
     rows = [row for table in shown for row in table.rows]
-    counted = f"{sum(map(has_moved, rows))} of {len(rows)} rows are marked as moved"
-    furthest = next(filter(None, map(moved_furthest, shown)), "")
-    return f"{counted}, furthest {furthest}." if furthest else f"{counted}."
+    counted = f"{sum(map(has_changed, rows))} of {len(rows)} rows are marked as changed"
+    most = next(filter(None, map(most_changed, shown)), "")
+    return f"{counted}, most: {most}." if most else f"{counted}."

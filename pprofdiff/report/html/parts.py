@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from pprofdiff.plots.axes import shortened
-from pprofdiff.report.html.furthest import has_moved, moved_furthest
+from pprofdiff.report.html.changed_most import has_changed, most_changed
 from pprofdiff.report.rows import (
     LEADS,
     STYLES,
@@ -123,7 +123,7 @@ class Lines(NamedTuple):
 class DrawnTable(NamedTuple):
     """A table below its title.
 
-    `moved` is the number of rows marked as changed, `furthest` the one that changed
+    `moved` is the number of rows marked as changed, `most` the one that changed
     most. The first `seen` rows are visible until the reader asks for more. If `barred`,
     bars stand before the column at `place`.
     """
@@ -137,7 +137,7 @@ class DrawnTable(NamedTuple):
     place: int
     code: bool
     moved: int
-    furthest: str
+    most: str
     kind: str = "table"
 
     @property
@@ -214,7 +214,7 @@ def view_of(reason: Reason) -> str:
 
 
 def _table(table: Table) -> DrawnTable:
-    furthest = moved_furthest(table)
+    most = most_changed(table)
     table = _with_units(table)
     flat = not any(row.strong for row in table.rows)
     headings = tuple(
@@ -241,8 +241,8 @@ def _table(table: Table) -> DrawnTable:
         barred=bool(bars),
         place=table.names or len(headings),
         code=table.code,
-        moved=sum(map(has_moved, table.rows)),
-        furthest=furthest,
+        moved=sum(map(has_changed, table.rows)),
+        most=most,
     )
 
 
@@ -386,8 +386,8 @@ def _chunk(blocks: tuple[Drawn, ...], shown: Container[str], title: str) -> Chun
     many = len(table.rows)
     rows = f"{many} row{'' if many == 1 else 's'}"
     note = f"{rows}, {table.moved} marked" if table.moved else rows
-    if table.furthest and many > 1:
-        note += f"; furthest: {table.furthest}"
+    if table.most and many > 1:
+        note += f"; changed most: {table.most}"
     named = table.named or title
     named = f"{named[:1].upper()}{named[1:]}"
     return Chunk(table.key, named, note, blocks, table.key in shown)

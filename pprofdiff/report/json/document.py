@@ -61,7 +61,7 @@ def render(report: ReportModel) -> str:
         **({"changed_lines": changed_rows(report.changed)} if report.changed else {}),
         **({"unchanged_functions": report.unchanged} if report.unchanged else {}),
         "warnings": [w._asdict() for w in report.warnings],
-        "unpaired": [{"kind": k, "side": s} for k, s in report.comparison.lonely],
+        "unpaired": [{"kind": k, "side": s} for k, s in report.comparison.unpaired],
         "verdict": verdict_row(report.verdict),
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"

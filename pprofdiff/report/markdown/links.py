@@ -42,14 +42,14 @@ def line_url(commit: str, path: str, start: int, end: int = 0) -> str:
     written = quote(path.encode("utf-8", "surrogateescape"))
     last = max(start, end)
     if github := _github():
-        to = f"-L{last}" if last > start else ""
-        at = f"#L{start}{to}" if start else ""
-        return f"{github}/blob/{commit}/{written}{at}"
-    if gitlab := _gitlab():
-        to = f"-{last}" if last > start else ""
-        at = f"#L{start}{to}" if start else ""
-        return f"{gitlab}/-/blob/{commit}/{written}{at}"
-    return ""
+        files, to = f"{github}/blob", "-L"
+    elif gitlab := _gitlab():
+        files, to = f"{gitlab}/-/blob", "-"
+    else:
+        return ""
+    through = f"{to}{last}" if last > start else ""
+    at = f"#L{start}{through}" if start else ""
+    return f"{files}/{commit}/{written}{at}"
 
 
 def revision() -> str:

@@ -486,18 +486,18 @@ def _left_out(
         if names:
             more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
             yield Sentence(f"Only in {label}: {', '.join(names[:_NAMES])}{more}.")
-    lonely = [
+    unpaired = [
         table
         for table in diff.tables
         if not table.compares and any(row.full_name not in alone for row in table.rows)
     ]
-    for table in lonely[:most]:
+    for table in unpaired[:most]:
         of = f" of {_named(table.config)}" if table.config else ""
         where = {"base": f"in {labels[0]} only", "new": f"in {labels[1]} only"}
         by = where.get(table.side, "by no benchmark on both sides")
         yield Sentence(f"{table.unit}{of} was measured {by}.")
-    if most is not None and len(lonely) > most:
-        yield Sentence(f"({len(lonely) - most:,} more units were measured so)")
+    if most is not None and len(unpaired) > most:
+        yield Sentence(f"({len(unpaired) - most:,} more units were measured so)")
     for difference in diff.differences:
         yield Sentence(_difference(difference, labels), "caution")
     if torn := sum(diff.torn):

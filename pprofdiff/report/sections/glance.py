@@ -43,7 +43,7 @@ def _table(report: ReportModel, rows: Sequence[Row]) -> Table:
     columns = (
         Column(" → ".join(report.labels), "pair"),
         Column("Δ", "delta"),
-        name_column(f"also compared{_scaled(report)}; what changed most in it"),
+        name_column("also compared; what changed most in it"),
     )
     used = [
         i
@@ -58,21 +58,14 @@ def _table(report: ReportModel, rows: Sequence[Row]) -> Table:
     )
 
 
-def _scaled(report: ReportModel) -> str:
-    """Return that new's amounts are scaled to base's work, where they are."""
-    modes = {diff.normalization.mode for diff in report.profiles}
-    scaled = modes & {"share", "about"}
-    return (
-        f" ({report.labels[1]} scaled to {report.labels[0]}'s work)" if scaled else ""
-    )
-
-
 def _row(section: Section) -> Row:
     tile = next(iter(tiles(section)), Tile(section.title, "", Cell("")))
     values, change, name = Cell(tile.values), tile.change, tile.name
     diff = section.diff
     if diff is not None:
         name = section.short
+        if diff.normalization.mode in ("share", "about"):
+            name += f" ({diff.new.label} scaled)"
         base, new = diff.normalization.scaled(*diff.totals)
         text = total_change(base, new)
         change = replace(change, text=text)

@@ -204,7 +204,7 @@ def cautions(report: ReportModel) -> Iterator[Sentence]:
     words: dict[str, str] = {
         kind.id: kind.alone for kind in KINDS.values() if not kind.measures
     }
-    for what, label in report.comparison.lonely:
+    for what, label in report.comparison.unpaired:
         alone = words.get(what, KINDS["profile"].alone)
         thing = f"{what} {alone}".rstrip()
         article = "an" if thing[:1] in "aeio" else "a"

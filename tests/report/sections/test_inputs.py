@@ -46,8 +46,8 @@ def test_releases_that_may_be_one_are_not_shown_as_two(
 
 def test_what_one_side_alone_has_has_its_article():
     report = report_of(compared(ONE, ONE))
-    lonely = ("allocs", "base"), ("cpu", "new"), ("trace", "new")
-    alone = replace(report.comparison, lonely=lonely)
+    unpaired = ("allocs", "base"), ("cpu", "new"), ("trace", "new")
+    alone = replace(report.comparison, unpaired=unpaired)
     said = [sentence.text for sentence in cautions(report._replace(comparison=alone))]
     assert said[:3] == [
         "Only base has an allocs profile: not compared.",

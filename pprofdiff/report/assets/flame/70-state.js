@@ -132,7 +132,7 @@ function searched(tree, state) {
   return { names, nodes, words: summed(tree, state, count, drawn, unseen), moves: movesOf(tree, state, each) };
 }
 
-// The functions that moved furthest of those found in frames, noise last: [name, move].
+// The functions that changed most of those found in frames, noise last: [name, move].
 function movesOf({ view }, { p, x }, each) {
   const moves = [...each].map(([name, { base, fresh }]) => {
     if (p || x) return [name, compared(view, base, fresh, UNJUDGED)];

@@ -123,9 +123,9 @@ function legend(app) {
 // What moved of the functions that a search found, as links to them.
 function listMoves({ moves, hits, tree: { view } }) {
   const list = hits?.moves?.[1] ? hits.moves : [];
-  const furthest = ([name, move], at) => [at ? "; " : "Furthest: ", linkTo(view, view.names[name], view.short[name]), ` ${signOf(move)}${valuesOf(view, move)}`];
+  const changed = ([name, move], at) => [at ? "; " : "Changed most: ", linkTo(view, view.names[name], view.short[name]), ` ${signOf(move)}${valuesOf(view, move)}`];
   moves.hidden = !list[0];
-  moves.replaceChildren(...list.flatMap(furthest));
+  moves.replaceChildren(...list.flatMap(changed));
 }
 
 const valuesOf = (view, { from, to }) => `${number(view, from)} → ${withUnit(view, number(view, to))}`;

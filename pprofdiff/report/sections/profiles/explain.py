@@ -39,6 +39,9 @@ from pprofdiff.report.sections.profiles.cells import (
 from pprofdiff.units import percent
 
 _STACKS = 3
+_NEEDS = (
+    "--explain needs a CPU profile, or a trace and --state: nothing else has categories"
+)
 
 
 def explain(report: ReportModel, pattern: str) -> Iterator[Part]:
@@ -50,10 +53,7 @@ def explain(report: ReportModel, pattern: str) -> Iterator[Part]:
     """
     diff = next((d for d in report.profiles if d.classified), None)
     if diff is None:
-        raise UsageError(
-            "--explain needs a CPU profile, or a trace and --state: "
-            "nothing else has categories"
-        )
+        raise UsageError(_NEEDS)
     matches = matcher(pattern, "explain")
     chosen = _categories(pattern, matches)
     matching = [_matching(diff, i, chosen, matches) for i in (0, 1)]
@@ -61,12 +61,12 @@ def explain(report: ReportModel, pattern: str) -> Iterator[Part]:
         raise UsageError(f"--explain {pattern}: no stack, function or category matches")
     title = f"{pattern}: what it consists of, {in_words(diff)}"
     yield _breakdown(diff, report.labels, matching, title)
-    side = _dearer_side(diff, matching)
+    side = _costlier_side(diff, matching)
     yield _leaves(diff, side, matching[side])
     yield from _stacks(diff, side, matching[side])
 
 
-def _dearer_side(diff: ProfileDiff, matching: list[NDArray[np.int64]]) -> int:
+def _costlier_side(diff: ProfileDiff, matching: list[NDArray[np.int64]]) -> int:
     """Return the side on which what matches costs more: 0 base, 1 new."""
     base, new = (
         int(values[rows].sum())
@@ -78,10 +78,7 @@ def _dearer_side(diff: ProfileDiff, matching: list[NDArray[np.int64]]) -> int:
 
 def _attribution(diff: ProfileDiff, side: int) -> Attribution:
     if diff.attributions is None:
-        raise UsageError(
-            "--explain needs a CPU profile, or a trace and --state: "
-            "nothing else has categories"
-        )
+        raise UsageError(_NEEDS)
     return diff.attributions[side]
 
 

@@ -63,16 +63,15 @@ def movers(
     order = table.order(column)
     most = _ROWS if rows is None else rows
     shown = False
-    for dearer in (True, False):
-        moved = (delta > 0) if dearer else (delta < 0)
+    for costlier in (True, False):
+        moved = (delta > 0) if costlier else (delta < 0)
         chosen = chains(table, order[(moved & kept)[order]], column)
         chosen = _without_runtime(diff, table, chosen)
         if chosen:
             shown = True
             rows_of = _rows(diff, table, column, chosen[:most])
-            made = _table(diff, labels, column, table.noun, rows_of)
-            title = _title(diff, column, dearer=dearer)
-            yield replace(made, title=title, total=len(chosen))
+            made = _table(diff, labels, column, table.noun, rows_of, len(chosen))
+            yield replace(made, title=_title(diff, column, costlier=costlier))
     if not shown:
         yield _nothing(diff, table, column)
 
@@ -141,9 +140,8 @@ def moved_most(
     if not chosen:
         return _nothing(diff, table, "cum")
     rows_of = _rows(diff, table, "cum", chosen[:rows])
-    made = _table(diff, labels, "cum", table.noun, rows_of)
-    title = "What changed most (cum)"
-    return replace(made, title=title, total=len(chosen))
+    made = _table(diff, labels, "cum", table.noun, rows_of, len(chosen))
+    return replace(made, title="What changed most (cum)")
 
 
 def owned_most(
@@ -213,9 +211,9 @@ def owned_most(
         )
         for i, at, cell in zip(shown, order[:rows].tolist(), cells, strict=True)
     )
-    made = _table(diff, labels, "owned", table.noun, rows_of)
+    made = _table(diff, labels, "owned", table.noun, rows_of, len(moved))
     title = "What changed most (flat + library calls: with the library code it calls)"
-    yield replace(made, title=title, total=len(moved))
+    yield replace(made, title=title)
 
 
 def _without_runtime(
@@ -240,11 +238,11 @@ def _moved(
     return moved
 
 
-def _title(diff: ProfileDiff, column: ValueColumn, *, dearer: bool) -> str:
+def _title(diff: ProfileDiff, column: ValueColumn, *, costlier: bool) -> str:
     """Return a table's title: only CPU time makes anything slower."""
     if diff.is_cpu:
-        return _TITLES[column, dearer]
-    return f"{'More' if dearer else 'Less'} ({column})"
+        return _TITLES[column, costlier]
+    return f"{'More' if costlier else 'Less'} ({column})"
 
 
 def _still(
@@ -264,6 +262,7 @@ def _table(
     key: str,
     noun: str,
     rows: tuple[Row, ...],
+    total: int,
 ) -> Table:
     columns = (
         *compared_columns(diff, labels),
@@ -271,7 +270,7 @@ def _table(
         Column(f"of {labels[1]}", "share"),
         name_column(noun),
     )
-    return Table(key, columns, rows, code=True, one_unit=True)
+    return Table(key, columns, rows, total=total, code=True, one_unit=True)
 
 
 def _rows(

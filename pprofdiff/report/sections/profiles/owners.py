@@ -59,7 +59,7 @@ def group_table(
     groups = [group for group in every if group.base or group.new]
     only = brief or most == 0
     parts_of = {group.id: judged_categories(diff, group.id) for group in groups}
-    kept = None if most is None else _furthest(parts_of, most)
+    kept = None if most is None else _largest_changes(parts_of, most)
     few = [
         group
         for group in groups
@@ -127,7 +127,9 @@ def _worth_a_row(diff: ProfileDiff, group: JudgedSum, *, only: bool) -> bool:
     return group.noise is False or (large and (not only or group.noise is None))
 
 
-def _furthest(parts_of: Mapping[str, Sequence[JudgedSum]], most: int) -> set[str]:
+def _largest_changes(
+    parts_of: Mapping[str, Sequence[JudgedSum]], most: int
+) -> set[str]:
     """Return the ids of the categories with the largest significant changes."""
     moved = [p for parts in parts_of.values() for p in parts if p.noise is False]
     moved.sort(key=lambda part: -abs(part.delta))

@@ -15,12 +15,12 @@ _NAME = 60
 _TABLES = ("payers", "goroutines.runnable")
 
 
-def moved_furthest(table: Table) -> str:
+def most_changed(table: Table) -> str:
     """Return the marked row that changed most, as ``json.Marshal 12.43 → 0 %``, or "".
 
     Rows are ranked by delta if all deltas have the same unit, else by ratio.
     """
-    rows = [row for row in table.rows if not row.strong and has_moved(row)]
+    rows = [row for row in table.rows if not row.strong and has_changed(row)]
     delta, ratio = table.place("delta"), table.place("ratio")
     units = {row.cells[delta].unit for row in rows} if delta >= 0 else set()
     if len(units) == 1:
@@ -53,7 +53,7 @@ def _words(table: Table, row: Row) -> str:
     return f"{shortened(cells[name].text, _NAME)} {values}".rstrip()
 
 
-def has_moved(row: Row) -> bool:
+def has_changed(row: Row) -> bool:
     """Return whether any value in a row changed significantly."""
     return any(cell.mark in ("more", "less") for cell in row.cells)
 
@@ -83,20 +83,20 @@ def asked(sections: Sequence[Section], anchors: Iterable[str]) -> Iterator[Asked
     for section, anchor in zip(sections, anchors, strict=True):
         for table in section.tables:
             if table.key in _TABLES and table.rows:
-                most, furthest = largest(table), moved_furthest(table)
+                most, changed = largest(table), most_changed(table)
                 yield Asked(
                     lead=_totals(section) if section.diff is None else "",
                     title=table.heading,
                     anchor=f"{anchor}-{table.key}",
-                    names=_names(most, furthest),
+                    names=_names(most, changed),
                     view="" if section.diff is None else section.diff.name,
                 )
 
 
-def _names(most: str, furthest: str) -> str:
-    if most == furthest:
+def _names(most: str, changed: str) -> str:
+    if most == changed:
         return f"largest, and changed most: {most}"
-    return f"largest: {most}" + (f"; changed most: {furthest}" if furthest else "")
+    return f"largest: {most}" + (f"; changed most: {changed}" if changed else "")
 
 
 def _totals(section: Section) -> str:

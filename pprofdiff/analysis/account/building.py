@@ -46,9 +46,7 @@ _Scaled = Callable[[int, int], Amount]
 def _intervals(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[Bounds | None]:
     """Return the interval of each row's delta, in the comparison's scaled unit.
 
-    `runs` are raw sums with one row per part. Tables use the same intervals for their
-    marks. None with one run a side, which does not show how much runs differ, and for
-    profiles without a noise model.
+    None with one run a side, and for profiles without a noise model.
     """
     several = max(len(runs.base), len(runs.new)) > 1
     judged = diff.judge_runs(runs) if several else None

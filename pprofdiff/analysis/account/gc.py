@@ -42,10 +42,7 @@ class GCAccount(NamedTuple):
 
 
 def gc_account(comparison: Comparison) -> GCAccount | None:
-    """Return GC CPU per op split by quantity and price.
-
-    None if CPU or bytes per op are unknown, or if a side has next to no GC.
-    """
+    """Return GC CPU per op split by quantity and price, None if too little is known."""
     if _too_little_gc(comparison):
         return None
     cpu, gc, case = comparison.cpu, comparison.gc, Case(comparison)
@@ -77,8 +74,7 @@ def gc_account(comparison: Comparison) -> GCAccount | None:
 def _too_little_gc(comparison: Comparison) -> bool:
     """Return whether interleaved benchmarks have too little GC to split.
 
-    If ops allocate nothing, only the harness does, and a few GC samples over a few
-    bytes give no price.
+    If ops allocate nothing, only the harness does.
     """
     cpu, work = comparison.cpu, comparison.work
     if cpu is None or work is None or not comparison.measured:

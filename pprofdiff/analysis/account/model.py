@@ -41,9 +41,8 @@ class Amount(NamedTuple):
 class Part(NamedTuple):
     """One line of an account: a stable id, a label, an amount and its evidence.
 
-    `bounds` is the interval of the delta over runs, in the account's unit; None without
-    values by run. `paths` split time off the CPU by where goroutines waited, if they
-    waited for others: they add up to `amount` exactly.
+    `bounds` is the interval of the delta over runs, in the account's unit. `paths`
+    split time off the CPU by where goroutines waited for others, exactly.
     """
 
     id: str
@@ -74,23 +73,11 @@ def in_part(
 class Account(Struct, frozen=True, eq=False, dict=True):
     """A change in parts.
 
-    Attributes
-    ----------
-    of
-        What adds up, in words: CPU per op, time per op.
-    unit
-        The unit of amounts: ``ns`` per op, or ``%`` of each side's CPU.
-    parts
-        A partition of what was measured; `total` is their exact sum.
-    within
-        Time inside parts, such as mark assist inside running: in no sum.
-    outside
-        What was measured off the path of an operation: in no sum.
-    gaps
-        What could not be measured, in words.
-    medians
-        The benchmarks' medians in `unit`, if the total, a mean, visibly differs.
-
+    `of` says what adds up: CPU per op, time per op. `unit` is ``ns`` per op, or ``%``
+    of each side's CPU. `parts` are a partition of what was measured, `total` their
+    exact sum. In no sum are times `within` parts, such as mark assist inside running,
+    and what was measured `outside` the path of an operation. `gaps` could not be
+    measured. `medians` are the benchmarks', if the total, a mean, visibly differs.
     """
 
     of: str

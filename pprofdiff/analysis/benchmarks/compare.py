@@ -1,8 +1,7 @@
 """Two builds' benchmarks compared, as benchstat compares them.
 
-benchstat makes one table per configuration, so results of two machines never share a
-table. Here benchmarks are paired by package, name and GOMAXPROCS, and other differences
-of configuration are listed next to the tables.
+Benchmarks are paired by package, name and GOMAXPROCS; other differences of
+configuration are listed next to the tables.
 """
 
 from __future__ import annotations
@@ -158,10 +157,7 @@ class Geomean(NamedTuple):
 
 
 class BenchmarkTable(NamedTuple):
-    """All benchmarks of one configuration, such as a package, in one tidy unit.
-
-    `config` holds what distinguishes the tables of one unit, often nothing.
-    """
+    """All benchmarks of one `config`, such as a package, in one tidy unit."""
 
     config: tuple[tuple[str, str], ...]
     unit: str
@@ -236,8 +232,8 @@ def compare_benchmarks(
 ) -> BenchmarkDiff:
     """Compare both sides' benchmarks; the values of a side's outputs are pooled.
 
-    `base` and `new` are the outputs of each side. Tables and rows are in the order in
-    which configurations, units and names first appear, base first, as in benchstat.
+    Tables and rows are in the order in which configurations, units and names first
+    appear, base first, as in benchstat.
     """
     separating, differences = _configurations(base, new)
     pooled: dict[_Key, tuple[_Results, _Results]] = {}
@@ -309,7 +305,6 @@ class _Sample(NamedTuple):
 
 
 def _sample(results: _Results) -> _Sample:
-    """Return the values of results in one tidy unit."""
     raw: list[float] = []
     runs: dict[int, list[float]] = {}
     lost = 0

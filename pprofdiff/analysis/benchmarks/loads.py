@@ -66,8 +66,7 @@ def name_of(rank: float) -> str:
 def outside(side: Side) -> str:
     """Return why a load is not that of a profile of its side, "" if it fits.
 
-    It does if it lasted as long, and where it says when it began, if the profile was
-    taken meanwhile.
+    It does if it lasted as long, and covers the profile where it says when it began.
     """
     for load in side.of("load"):
         for profile in side.of("profile"):

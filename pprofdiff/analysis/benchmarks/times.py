@@ -64,10 +64,7 @@ class Measured(NamedTuple):
 
 
 def measured(side: Side) -> dict[BenchmarkKey, Measured]:
-    """Return iterations and time of each benchmark, by name, -P and package.
-
-    Summed over all runs, since a CPU profile covers all of them.
-    """
+    """Return iterations and time of each benchmark, summed over all runs."""
     sums: dict[BenchmarkKey, Measured] = {}
     for _, name, result in results_of(side):
         if result.unit in SECONDS:
@@ -96,11 +93,7 @@ def written(key: BenchmarkKey) -> str:
 
 
 def unit_names(keys: Sequence[BenchmarkKey]) -> list[str]:
-    """Return benchmarks' names, each with what distinguishes it from the others.
-
-    That is its package if there are several, and -P if a benchmark ran with several
-    GOMAXPROCS.
-    """
+    """Return benchmarks' names, with package and -P where they distinguish some."""
     packages = len({package for _, _, package in keys}) > 1
     processors: dict[tuple[str, str | None], set[int | None]] = {}
     for name, procs, package in keys:

@@ -158,8 +158,7 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
 def _positive(figure: tuple[Floats, Floats]) -> tuple[Floats, Floats] | None:
     """Return CPU times without zeros, None if there are too many.
 
-    If start-up took all CPU of a turn, its operations took too little to measure, and
-    get the smallest time of any other turn.
+    If start-up took all CPU of a turn, its operations get the smallest other time.
     """
     for side in figure:
         if (side > 0).mean(axis=0).min(initial=1.0) < _COUNTED:

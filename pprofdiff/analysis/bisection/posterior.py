@@ -134,16 +134,10 @@ def posterior(
 ) -> Posterior:
     """Return the posterior over sets of steps.
 
-    Parameters
-    ----------
-    contains
-        Whether commit *i* contains commit *k*, itself included: bool of shape (commits,
-        commits). Commit 0 is the good end: it contains nothing, and nothing it.
-    readings
-        Those of at least one commit other than 0; together they contain every commit.
-    between
-        The usual deviation between builds of one source, in the unit of readings.
-
+    `contains` says whether commit *i* contains commit *k*, itself included: bool of
+    shape (commits, commits). Commit 0 is the good end: it contains nothing, and nothing
+    it. `readings` of other commits together contain every commit. `between` is the
+    usual deviation between builds of one source, in the unit of readings.
     """
     rows = tuple(sorted(readings))
     values = np.array([readings[row].value for row in rows])

@@ -9,10 +9,7 @@ from pprofdiff.model.source import Revision
 
 
 class Point(NamedTuple):
-    """A measured commit's figure ÷ that of the good end, with its 95% interval.
-
-    `commit` is its number in `Bisection.commits`.
-    """
+    """A measured commit's figure ÷ that of the good end, with its 95% interval."""
 
     commit: int
     ratio: float

@@ -47,10 +47,7 @@ _WAYS = np.array(list(product((0.0, 1.0), repeat=MOST_STEPS)))
 
 
 class Step(NamedTuple):
-    """A step: the commits that may have made it, which nothing separates.
-
-    `size` is the change of the figure, with its deviation `sigma`.
-    """
+    """A step of `size` ± `sigma`: the commits that may have made it."""
 
     commits: tuple[int, ...]
     chance: float
@@ -126,8 +123,7 @@ class Search:
     def gains(self, known: Posterior) -> dict[int, float]:
         """Return the expected information, in nats, of one more round of each commit.
 
-        Only of commits that can be measured and are worth it: those measured before,
-        and the ones that split a part best.
+        Only of commits measured before, and the ones that split a part best.
         """
         rounds = [reading.rounds for reading in self.readings.values()]
         round_sigma = float(np.sqrt(np.mean(known.sigma**2 * rounds)))

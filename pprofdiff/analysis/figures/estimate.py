@@ -47,10 +47,7 @@ class Estimate(NamedTuple, Generic[Known_co]):
 def of_ratio(
     base: float | None, new: float | None, change: Change | None = None
 ) -> Estimate[float | None]:
-    """Return a figure whose change was judged as the logarithm of new ÷ base.
-
-    `change` is None if the figure is not judged.
-    """
+    """Return a figure whose change, if judged, is the logarithm of new ÷ base."""
     ratio = ratio_of(base, new)
     if change is None:
         return Estimate(base, new, ratio, None, None)

@@ -17,23 +17,12 @@ Worse = Literal["more", "less", ""]
 class Figure(Generic[S]):
     """One figure of one kind of evidence.
 
-    Attributes
-    ----------
-    key
-        The stable name: of rows in tables, in JSON, DataFrames, plots and gate rules.
-    label
-        What it is, in words that need no table around them.
-    unit
-        The unit of the value: ns, us, bytes, MiB, count, 1/s, share or percent.
-    of
-        The value in a run, or in a side that adds runs up; None if unknown.
-    worse
-        Whether ``more`` or ``less`` is worse, "" for neither.
-    spread
-        How far runs of one build differ; None if the figure is not judged.
-    level
-        1 for a part of the figure before it.
-
+    `key` is the stable name of rows in tables, JSON, DataFrames, plots and gate rules;
+    `label` needs no table around it. `unit` is ns, us, bytes, MiB, count, 1/s, share or
+    percent. `of` is the value in a run, or in a side that adds runs up, None if
+    unknown. `worse` says whether ``more`` or ``less`` is. `spread` is how far runs of
+    one build differ, None if the figure is not judged. `level` is 1 for a part of the
+    figure before it.
     """
 
     key: str

@@ -1,7 +1,4 @@
-"""The figures of GC logs: each is declared here once.
-
-Tables, JSON, DataFrames, intervals, findings and gate rules read these declarations.
-"""
+"""The figures of GC logs: each is declared here once."""
 
 from __future__ import annotations
 

@@ -43,9 +43,8 @@ class Pace(NamedTuple):
     """How far the goal is above the live heap, and the GOGC that implies, in percent.
 
     `effective` is that of the window. At process start, GOGC was at least `low` and
-    below `high`; both are None if the log lacks the first cycle. `spread` is how much
-    the goals lower than that vary, relative to their live heap; None if that hardly
-    varies.
+    below `high`, if the log has the first cycle. `spread` is how much the goals lower
+    than that vary, relative to their live heap, if that varies.
     """
 
     effective: float
@@ -165,11 +164,7 @@ class Restored(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GCDiff:
-    """The GC cycles of base and new.
-
-    `rates` are operations per second (base, new). `in_turns` says whether run *i* of
-    base and run *i* of new are adjacent in time.
-    """
+    """The GC cycles of base and new; `rates` are operations per second."""
 
     base: GCSide
     new: GCSide
@@ -203,10 +198,7 @@ class GCDiff:
 
     @cached_property
     def restored(self) -> Restored | None:
-        """The GOGC and heap that restore base's cadence, None if unknown.
-
-        Also None if a memory limit holds new's goals: then no GOGC restores it.
-        """
+        """The GOGC and heap that restore base's cadence, None if unknown or limited."""
         base, new = self.base.steady.heap, self.new.steady.heap
         if (
             base.per_cycle is None
@@ -265,18 +257,12 @@ class GCDiff:
 
     @cached_property
     def interval_change(self) -> Change:
-        """How the mean time between cycles changed, ms, in the shown runs.
-
-        Cycles count as independent draws; unknown if a side has fewer than six.
-        """
+        """How the mean time between cycles changed, ms; unknown for fewer than six."""
         return change_of_means(_intervals_ms(self.base), _intervals_ms(self.new))
 
     @cached_property
     def cycle_cpu_change(self) -> Change:
-        """How the mean CPU time of a cycle changed, us, in the shown runs.
-
-        Cycles count as independent draws; unknown if a side has fewer than five.
-        """
+        """How the mean CPU time of a cycle changed, us; unknown for fewer than five."""
         return change_of_means(_cpu_us(self.base), _cpu_us(self.new))
 
     @cached_property
@@ -295,14 +281,12 @@ class GCDiff:
 
 
 def _intervals_ms(side: GCSide) -> NDArray[np.float64]:
-    """Return the time from each cycle to the next, averaged over missing lines."""
     cycles = side.shown.cycles
     between_ms = np.diff(cycles.start_ms).astype(np.float64)
     return between_ms / np.maximum(np.diff(cycles.number), 1)
 
 
 def _cpu_us(side: GCSide) -> NDArray[np.float64]:
-    """Return the CPU time of each cycle."""
     cycles = side.shown.cycles
     whole = (
         cycles.sweep_termination_cpu_us
@@ -383,7 +367,6 @@ JUDGED = tuple(figure for figure in FIGURES if figure.spread is not None)
 
 
 def _values_of(run: LoggedRun) -> NDArray[np.float64]:
-    """Return one run's judged figures: float64, NaN where it has none."""
     values = [figure.of(run) for figure in JUDGED]
     column = np.array([np.nan if v is None else v for v in values], np.float64)
     return np.maximum(column, [figure.least for figure in JUDGED])

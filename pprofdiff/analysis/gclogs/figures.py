@@ -161,7 +161,6 @@ def figures(cycles: Cycles) -> GCFigures:
 
 
 def _times(cycles: Cycles) -> CycleTimes:
-    """Return the sums of the columns named like the fields."""
     names = [field.name for field in fields(CycleTimes)]
     return CycleTimes(*[int(getattr(cycles, name).sum()) for name in names])
 

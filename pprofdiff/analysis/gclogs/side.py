@@ -26,8 +26,6 @@ _FEW = 5
 
 
 class _Window(NamedTuple):
-    """Rows ``first:stop`` of a run's cycles, and the reason, for people."""
-
     first: int
     stop: int
     reason: str
@@ -88,11 +86,7 @@ _WHICH = frozenset(("first_cycle", "last_cycle", "start_s", "end_s"))
 
 @dataclass(frozen=True, eq=False)
 class LoggedRun:
-    """One run's GC cycles: those of one process, and the window that is compared.
-
-    `path` is the log that `run` is from. `asked` means that the user set the window
-    (``--window``).
-    """
+    """One run's GC cycles: those of one process, and the window that is compared."""
 
     path: str
     run: GCRun
@@ -129,10 +123,7 @@ class LoggedRun:
 
 @dataclass(frozen=True, eq=False)
 class GCSide:
-    """One build's GC cycles, run by run.
-
-    `runs` has at least one. `others` counts further processes in the side's logs.
-    """
+    """One build's GC cycles, run by run; `others` counts further processes."""
 
     label: str
     runs: tuple[LoggedRun, ...]

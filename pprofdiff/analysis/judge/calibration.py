@@ -139,8 +139,7 @@ class Prior(NamedTuple):
 
     A change exceeds the prior if the figures differ by `ratio` or more and by `points`
     or more (absolute, in the figure's unit), or by `always` or more whatever the ratio.
-    A side with fewer `events` is not judged; with `long` set, a side shorter than
-    `LONG_NS` is not either.
+    A side with fewer `events` is not judged, nor, with `long`, one below `LONG_NS`.
     """
 
     ratio: float
@@ -206,9 +205,8 @@ class Spread(NamedTuple):
     """Run-to-run deviation of a figure's logarithm for one build.
 
     `sigma` is the standard deviation to use with one run per side. `least` is a floor
-    for the deviation of runs, since the log rounds its numbers. `sigma` counts for
-    `freedom` degrees of freedom however many runs there are; below `TOTAL_FREEDOM` it
-    counts for at least `TOTAL_PRIOR`.
+    for the deviation of runs. `sigma` counts for `freedom` degrees of freedom however
+    many runs there are; below `TOTAL_FREEDOM` it counts for at least `TOTAL_PRIOR`.
     """
 
     sigma: float

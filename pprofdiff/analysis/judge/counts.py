@@ -44,8 +44,7 @@ class _Parts(Struct, frozen=True, eq=False, dict=True):
     """The components of the variance of scaled rows.
 
     `own` is the variance of each row alone, `common` what all rows of a run share:
-    float64 of shape (2, rows), base and new. The freedoms are the degrees of freedom of
-    each.
+    float64 of shape (2, rows), base and new; freedoms are degrees of freedom.
     """
 
     own: Floats
@@ -72,11 +71,10 @@ class CountModel(NamedTuple):
     """How far a scaled value may change by chance.
 
     `base_step` and `new_step` are the value of one sample on each side after scaling
-    with `by`: period × factor. Values of several runs per side are summed, and `spread`
-    says how far runs differ. `shares` means that scaled values are percent of each
-    side's total. `since_start` means that work is inferred for values counted since
-    process start: if raw values are equal they may be start-up cost, so a change per op
-    is unknown.
+    with `by`: period × factor. `spread` says how far runs differ. `shares` means that
+    scaled values are percent of each side's total. `since_start` means that work is
+    inferred for values counted since process start: equal raw values may be start-up
+    cost, so a change per op is unknown.
     """
 
     base_step: float
@@ -227,11 +225,7 @@ class CountModel(NamedTuple):
         return np.maximum(need, by_factor + student(least, freedom) * sigma)
 
     def rows(self, runs: Runs[Column]) -> Judgement:
-        """Judge rows of raw int64 values, one column per run.
-
-        With as many runs as `spread` knows, each row shows its own run-to-run
-        variation.
-        """
+        """Judge rows of raw int64 values, one column per run."""
         base, new = _sums(runs)
         tested, parts = self._tested(base, new), self._parts(runs)
         z, low, high = self._between(base, new, parts, 1.0)
@@ -343,10 +337,7 @@ class CountModel(NamedTuple):
         return CountModel(self.base_step * ratio, self.new_step, by, spread)
 
     def absence_significant(self, side: int, raw: float) -> bool:
-        """Return whether a raw value expected on a side would rarely leave no sample.
-
-        `side` is 0 for base and 1 for new.
-        """
+        """Return whether a value expected on a side would rarely leave no sample."""
         step = (self.base_step, self.new_step)[side]
         return raw * self.by.factors[side] / step >= EXPECTED_FOR_ABSENCE
 
@@ -380,7 +371,6 @@ def _mean(scaled: Floats, steps: tuple[float, float]) -> tuple[Floats, Floats]:
 
 
 def _left(percent: Floats) -> Floats:
-    """Return 1 minus shares in percent: what they leave of their total."""
     left: Floats = 1 - np.clip(np.abs(percent) / 100, 0.0, 1.0)
     return left
 
@@ -424,7 +414,6 @@ def _chances(
 
 
 def _sums(runs: Runs[Column]) -> tuple[Column, Column]:
-    """Return both sides' sums over runs."""
     base, new = (np.sum(side, axis=0) for side in (runs.base, runs.new))
     return base, new
 

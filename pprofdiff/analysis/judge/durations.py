@@ -25,11 +25,7 @@ _TAIL = 25  # thousandths in each tail of a 95% interval
 
 
 class Durations(NamedTuple):
-    """The durations of one side, and the correlated blocks they come from.
-
-    `values` are int64 nanoseconds, in any order; `block` (int64, from 0) is the
-    generation or GC cycle of each.
-    """
+    """The durations of one side (int64 ns), and the generation or GC cycle of each."""
 
     values: Column
     block: Column
@@ -95,8 +91,8 @@ def _resampled(
 class _Resampled:
     """Durations whose blocks are resampled with replacement, a thousand times.
 
-    Blocks, not durations, are drawn: durations of one generation or GC cycle are
-    correlated. Beyond 64 blocks, neighbors are drawn together.
+    Durations of one block are correlated. Beyond 64 blocks, neighbors are drawn
+    together.
     """
 
     def __init__(
@@ -106,7 +102,6 @@ class _Resampled:
         sizes: Column,
         rng: np.random.Generator,
     ) -> None:
-        """Take durations, the block of each (int64, from 0), and the blocks' sizes."""
         filled = int(np.count_nonzero(sizes))
         self._blocks = blocks = min(filled, MOST_BLOCKS)
         number = ((np.cumsum(sizes > 0) - 1) * blocks // filled).astype(np.uint8)
@@ -147,7 +142,7 @@ def _ranked(
 ) -> tuple[Column, NDArray[np.uint8]]:
     """Return sorted durations, and the block of each; blocks are below `MOST_BLOCKS`.
 
-    Where both fit in one word, words are sorted: a third of the time of an argsort.
+    Sorting both in one word takes a third of the time of an argsort.
     """
     bits = MOST_BLOCKS.bit_length()
     if int(durations.max()).bit_length() + bits > np.iinfo(np.int64).bits - 1:

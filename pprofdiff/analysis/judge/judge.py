@@ -1,8 +1,7 @@
 """Ratios of runs, means, and figures whose spread between runs is known.
 
-Sampled values have `counts.CountModel`, quantiles `durations`, benchmarks `samples`.
-All thresholds are in `calibration`. With one run per side, these describe variation
-within a run; `judged_ratios` treats each run's figure as one observation.
+Thresholds are in `calibration`. `judged_ratios` treats each run's figure as one
+observation.
 """
 
 from __future__ import annotations

@@ -22,9 +22,7 @@ Bools = NDArray[np.bool_]
 class Runs(Struct, Generic[V], frozen=True, eq=False, dict=True):
     """Both sides' values of one measure, run by run; each side has at least one run.
 
-    A run's value depends on the measure: a column of raw counts by row, the durations
-    of all pauses, the values of a benchmark. `in_turns` says whether run *i* of base
-    and run *i* of new are adjacent in time; see `totals`.
+    `in_turns` says whether run *i* of base and run *i* of new are adjacent in time.
     """
 
     base: tuple[V, ...]
@@ -32,7 +30,6 @@ class Runs(Struct, Generic[V], frozen=True, eq=False, dict=True):
     in_turns: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError if one side has no runs."""
         if not self.base or not self.new:
             raise ValueError("one side has no runs")
 
@@ -104,7 +101,6 @@ class Judgement(Struct, frozen=True, eq=False, dict=True):
     known: Bools
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.delta)
 
     @cached_property

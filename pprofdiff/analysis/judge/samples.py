@@ -38,7 +38,7 @@ _NORMAL_QUANTILE = 1.959963984540054
 
 
 class Summary(NamedTuple):
-    """A sample's median, its 95% confidence interval `low` to `high`, and its size `n`.
+    """A sample's median, its 95% confidence interval, and its size `n`.
 
     A bound is None if there are too few values for one.
     """
@@ -72,8 +72,8 @@ def _sign(value: float) -> int:
 def change_of_medians(base: Sequence[float], new: Sequence[float]) -> Change:
     """Return the change of a benchmark's median, tested by the Mann-Whitney U test.
 
-    It has no interval: each median has its own (`Summary`). It is unknown if p is too
-    large and neither side has the four values that a significant difference takes.
+    It is unknown if p is too large and neither side has the four values that a
+    significant difference takes.
     """
     p = mann_whitney(base, new)
     # p is None if all values are equal.

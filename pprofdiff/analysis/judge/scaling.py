@@ -51,8 +51,7 @@ class Normalization(NamedTuple):
     `mode` is ``absolute``, ``per_second`` (factor 1 / seconds), ``per_work`` (factor 1
     / operations), ``composition`` (100 / total: percent of each side's total),
     ``share`` (new scaled to base's total, like ``go tool pprof -normalize``) or
-    ``about`` (new scaled to base's work, inferred as `inferred` says); `reason` says,
-    for people, why this one.
+    ``about`` (new scaled to base's work, `inferred`); `reason` says why this one.
     """
 
     mode: Mode
@@ -113,10 +112,7 @@ class Normalization(NamedTuple):
 
 
 def weighted_median(values: Floats, weights: Floats) -> float:
-    """Return the smallest value at which half of the total weight is reached.
-
-    `values` and `weights` (0 or more) are float64 of equal length, at least 1.
-    """
+    """Return the smallest value at which half of the total weight is reached."""
     order = np.argsort(values)
     passed = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(passed, passed[-1] / 2)])

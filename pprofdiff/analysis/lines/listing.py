@@ -55,10 +55,7 @@ class ListingLine(NamedTuple):
 
 
 class Located(NamedTuple):
-    """One side's lines of a function, with their text if it matches.
-
-    A side without samples of the function has no lines.
-    """
+    """One side's lines of a function, with their text if it matches."""
 
     lines: FunctionLines
     text: SourceText | None
@@ -157,10 +154,7 @@ class BothSides:
 
 
 class Listing(NamedTuple):
-    """A function in both builds, in the order of new, with base's own lines in between.
-
-    `why` says why there is no text, "" if there is. `costs` are sums over the lines.
-    """
+    """A function in both builds, in the order of new, with base's own lines between."""
 
     places: Places
     lines: tuple[ListingLine, ...]
@@ -252,11 +246,7 @@ def _located(sources: Sources, side: int, lines: FunctionLines) -> Located:
 
 
 def listing(sources: Sources, places: Places) -> Listing:
-    """Return the listing of a function.
-
-    A side without a known text has its lines by number only, after the other side's
-    text.
-    """
+    """Return the listing of a function, by number only where a side has no text."""
     base, new = places.base, places.new
     whole = _costs(base, new, None, None)
     why = _why(places)

@@ -66,11 +66,7 @@ _FEW_TASKS = 20
 
 
 class _UserTime(NamedTuple):
-    """User tasks, or regions, of one name on both sides.
-
-    `counts` are complete tasks, as (base, new), and `mean` their mean duration in
-    seconds; a run is a trace.
-    """
+    """Complete user tasks, or regions, of one name: number and mean seconds."""
 
     name: str
     counts: tuple[int, int]
@@ -141,9 +137,9 @@ def units_of(
     """Return time per op of each benchmark; empty with fewer than two.
 
     `ratios` are computed over runs, `medians` over all values, as (base, new) in
-    seconds. One run a side does not show how much runs differ; the bounds then come
-    from the known spread between runs of one build and from how much most benchmarks
-    changed. On a busy machine, benchmarks with their own CPU profile are judged by CPU.
+    seconds. With one run a side, bounds come from the known spread between runs of one
+    build and from how much most benchmarks changed. On a busy machine, benchmarks with
+    their own CPU profile are judged by CPU.
     """
     if len(names) < _SEVERAL:
         return ()
@@ -183,10 +179,7 @@ _ByRun = tuple[list[float], list[float]]
 
 
 def _cpu_by_run(comparison: Comparison) -> dict[BenchmarkKey, _ByRun]:
-    """Return the estimated CPU seconds per op of each run, by benchmark.
-
-    Only for benchmarks whose samples are known to be theirs alone.
-    """
+    """Return CPU seconds per op by run, of benchmarks with samples of their own."""
     split = comparison.split
     if split is None:
         return {}
@@ -263,10 +256,7 @@ class _Figure(NamedTuple):
 
 
 def _figures_in_turns(turns: Turns, columns: tuple[Floats, Floats]) -> list[_Figure]:
-    """Return each benchmark's figure, judged together; few turns give no bounds.
-
-    The interval of a single one is that of the outcome.
-    """
+    """Return each benchmark's figure, judged together; few turns give no bounds."""
     ratios = moderated([figure.ratio() for figure in turns.each(columns)])
     if turns.few:
         ratios = [one.without_bounds() for one in ratios]
@@ -298,8 +288,7 @@ def _counted(base: Side, new: Side) -> dict[BenchmarkKey, tuple[Counted, ...]]:
 def units_by_label(comparison: Comparison) -> LabelUnits | None:
     """Return CPU per op by label value, for the values that both sides have.
 
-    None if no label splits the work or the operation count is unknown: a share of one
-    side is not a cost.
+    None if no label splits the work or the operation count is unknown.
     """
     diff, labelled = comparison.cpu, comparison.by_label
     if diff is None or labelled is None or labelled.judged is None:
@@ -329,7 +318,7 @@ def units_by_label(comparison: Comparison) -> LabelUnits | None:
 def units_by_task(comparison: Comparison) -> LabelUnits | None:
     """Return the time of user tasks by name, or else of user regions, judged together.
 
-    Never both, since regions lie inside tasks. None with fewer than two names.
+    None with fewer than two names.
     """
     return _units(comparison, "task") or _units(comparison, "region")
 
@@ -355,11 +344,7 @@ _Figures = Mapping[str, list[_Figure]]
 
 
 def judged_in_turns(comparison: Comparison, outcome: Outcome) -> Comparison:
-    """Return the comparison with tables that agree with `outcome`.
-
-    Turns decide the marks of time, CPU and allocation; B/s follows time. Custom units
-    are unchanged.
-    """
+    """Return the comparison with tables that agree with `outcome` by turns."""
     diff, turns = comparison.benchmarks, comparison.turns
     if diff is None or turns is None:
         return comparison
@@ -389,7 +374,6 @@ def _changed(turns: Turns, outcome: Outcome) -> list[bool]:
 
 
 def _place(turns: Turns, table: BenchmarkTable, row: BenchmarkRow) -> int | None:
-    """Return the row's index among the interleaved benchmarks, or None."""
     package = dict(table.config).get("pkg")
     for at, (name, procs, own) in enumerate(turns.names):
         if (name, procs) == (row.name, row.procs) and package in (None, own or ""):

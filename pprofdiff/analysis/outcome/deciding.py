@@ -121,7 +121,6 @@ def _failures(comparison: Comparison, verdict: Verdict) -> str | None:
 
 
 def _outcome(comparison: Comparison) -> Outcome:
-    """Return the outcome by figures alone."""
     figures = list(measures(comparison))
     if comparison.measured:
         return _of_turns(comparison, figures)
@@ -273,10 +272,7 @@ def _allocates(turns: Turns) -> bool:
 
 
 def _counted(turns: Turns) -> Iterator[Counted]:
-    """Yield allocations per op; of several benchmarks, the geometric mean.
-
-    Like benchstat, yield no mean if one of the values is zero.
-    """
+    """Yield allocations per op; of several benchmarks, the mean without zeros."""
     for kind, unit in ALLOCATED.items():
         sides = turns.allocated.get(kind)
         if sides is None:
@@ -467,10 +463,7 @@ def _wanted(
     goal: float,
     noun: Literal["runs", "hosts"],
 ) -> str:
-    """Return how many runs it takes for an interval to reach no more than `goal`.
-
-    The interval may be asymmetric: the farther bound counts.
-    """
+    """Return how many runs it takes for an interval's farther bound to reach `goal`."""
     (low, high), ratio = bounds, measure.judged.ratio
     reach = log(high / ratio)
     if low > 0:

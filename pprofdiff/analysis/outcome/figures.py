@@ -54,10 +54,7 @@ _Runs = list[list[float]]
 
 
 class Timed(NamedTuple):
-    """Benchmarks' time per op: of all together, and of each by its name.
-
-    `units` are the same benchmarks judged together; empty with a single one.
-    """
+    """Benchmarks' time per op: of all together, and of each if there are several."""
 
     whole: Measure
     each: dict[str, Ratio]
@@ -135,7 +132,6 @@ def _times(side: Side) -> dict[BenchmarkKey, _Runs]:
 
 
 def _tasks(comparison: Comparison) -> Measure | None:
-    """Return the mean duration of the most frequent user task in the traces."""
     task = next(iter(user_times(comparison, "task")), None)
     if task is None:
         return None
@@ -196,7 +192,6 @@ def _of_turns(what: Cost, seconds: InTurns, source: str) -> Measure:
 
 
 def _wall_per_operation(comparison: Comparison) -> Measure | None:
-    """Return wall time per op from a non-Go thread profile, as Node.js writes."""
     for diff in comparison.profiles:
         if diff.is_wall and min(diff.totals) > 0:
             return _per_operation(diff, WALL, "the profile of wall time")

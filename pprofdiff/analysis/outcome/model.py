@@ -175,10 +175,7 @@ def contradict(one: Measure, other: Measure) -> bool:
 
 
 class Counted(NamedTuple):
-    """Allocations per op: `unit` is B/op or allocs/op.
-
-    `noise` is set if the counts of both sides vary between turns, within one range.
-    """
+    """Allocations per op: `unit` is B/op or allocs/op; `noise`: counts vary as much."""
 
     unit: str
     base: float
@@ -257,8 +254,8 @@ class LabelUnits(NamedTuple):
 class Together(NamedTuple):
     """Benchmarks that changed one way by similar factors, as on a different machine.
 
-    `low` and `high` are the extreme time ratios, new ÷ base. `allocate_alike` is
-    set if all of them count allocations, and none changed.
+    `low` and `high` are the extreme time ratios, new ÷ base. `allocate_alike`: none
+    changed what it allocates.
     """
 
     benchmarks: int
@@ -270,29 +267,25 @@ class Together(NamedTuple):
 class Outcome(Struct, frozen=True, eq=False, dict=True):
     """The result of a whole comparison.
 
-    `measures` are the figures, the one that the verdict rests on first; empty if the
-    operation count is unknown and nothing replaces it. `contrary` names the changed
-    units if some are slower and others faster. `needs` is what it takes to decide, ""
-    if nothing.
+    `measures` are the figures, the one that the verdict rests on first. `contrary`
+    names the changed units if some are slower and others faster. `needs` is what it
+    takes to decide.
 
-    `alike` is the factor by which all groups of the CPU profile scaled; None if they
-    scaled differently, did not change, or have too few samples. `cpu_a_second` is the
-    ratio of CPU per second with its 95% interval, if no group's or function's share
-    changed significantly and `alike` is None; None otherwise, if it is not significant,
-    or if another figure explains it. `shares` means that shares of CPU are compared
-    because the operation count is unknown; `untimed` that all profiles only count
-    samples, `of_goroutines` that they add up goroutines, idle ones too. `busy` is the
-    share of CPU samples that shows the machine to be busy, if time would decide and too
-    few runs show how much it varies then; else None. `together` is how the benchmarks
-    behind the verdict changed, if a busy or throttled machine may be the cause; else
-    None.
+    `alike` is the factor by which all groups of the CPU profile scaled, if they did.
+    `cpu_a_second` is the ratio of CPU per second with its 95% interval, if no group's
+    or function's share changed significantly and no other figure explains it. `shares`
+    means that shares of CPU are compared because the operation count is unknown;
+    `untimed` that all profiles only count samples, `of_goroutines` that they add up
+    goroutines, idle ones too. `busy` is the share of CPU samples that shows the machine
+    to be busy, if time would decide and too few runs show how much it varies then.
+    `together` is how the benchmarks behind the verdict changed, if a busy or throttled
+    machine may be the cause.
 
     `counted` are allocations per op of interleaved benchmarks. `units` are the cost per
     op of each of several benchmarks, in the order in which they ran; `rest` is the
     share of all CPU outside them, (base, new): GC workers, the scheduler, goroutines
-    not started by benchmarks; None without profiles. `by_label` is the cost per op by
-    sample label; None if `units` has it, the operation count is unknown, or no label
-    splits the work. `builds` says in phrases how the builds differ apart from sources.
+    not started by benchmarks. `by_label` is the cost per op by sample label, if no
+    `units` have it. `builds` says in phrases how the builds differ apart from sources.
     """
 
     verdict: Verdict = "unknown"

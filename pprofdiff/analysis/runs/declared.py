@@ -1,7 +1,4 @@
-"""Any figure that a kind declares, by its key: its estimate and its runs.
-
-Gate rules and plots ask here, so that a figure needs nothing but its declaration.
-"""
+"""Any figure that a kind declares, by its key: its estimate and its runs."""
 
 from __future__ import annotations
 

@@ -39,8 +39,7 @@ class RunFigure(NamedTuple):
     """One figure of one run.
 
     `run` is the number of `RunName`; `start_ns` is when the run's profile or trace
-    started, nanoseconds since 1970, None if unknown. `figure` is a stable id. Counts
-    are exact ints.
+    started, nanoseconds since 1970. `figure` is a stable id. Counts are exact ints.
     """
 
     side: SideWord

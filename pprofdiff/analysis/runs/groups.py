@@ -24,10 +24,7 @@ Captures = tuple[Capture[Profile], ...]
 
 @dataclass(frozen=True, eq=False)
 class GroupDiff:
-    """The CPU of one group of both fleets compared, as shares of its total.
-
-    `hosts` are (base, new) counts. `functions` is None if a side lacks the group.
-    """
+    """The CPU of one group of both fleets compared, as shares of its total."""
 
     name: str
     hosts: tuple[int, int]
@@ -88,7 +85,7 @@ def moved_in_any(groups: Iterable[GroupDiff]) -> list[str]:
 
 
 def group_diffs(comparison: Comparison) -> Iterator[GroupDiff]:
-    """Yield all CPU of two fleets, under the name "", then each group by name.
+    """Yield all CPU of two fleets, named "", then each group by name.
 
     Yields nothing if there are no groups, or a side has no CPU profiles.
     """
@@ -113,10 +110,7 @@ def group_diffs(comparison: Comparison) -> Iterator[GroupDiff]:
 def _of_cpu(
     comparison: Comparison, base: Captures, new: Captures
 ) -> ProfileDiff | None:
-    """Return the CPU of some captures compared by shares; None if a side has none.
-
-    Shares, because known work is that of all captures.
-    """
+    """Return the CPU of some captures compared by shares; None if a side has none."""
     old, current = (
         Side(side.label, tuple(c for c in captures if is_cpu(c.content)))
         for side, captures in ((comparison.base, base), (comparison.new, new))

@@ -34,8 +34,7 @@ class _RunName(NamedTuple):
     """How people know a run.
 
     `number` is that of its folder or files if the side's runs have different ones, else
-    its position, from 1. `place` is its folder; for files without one, its CPU profile
-    or the first of them.
+    its position, from 1. `place` is its folder, or its first file.
     """
 
     number: int
@@ -43,10 +42,7 @@ class _RunName(NamedTuple):
 
 
 def run_names(side: Side) -> dict[int, _RunName]:
-    """Return the names of a side's runs by `Capture.run`, in run order.
-
-    The side is as returned by `analysis.side.numbered`.
-    """
+    """Return the names of a side's runs by `Capture.run`, in run order."""
     captures: dict[int, list[Capture[Any]]] = {}
     for capture in sorted(side.captures, key=lambda one: one.run):
         captures.setdefault(capture.run, []).append(capture)
@@ -72,11 +68,7 @@ def _place(captures: Sequence[Capture[Any]]) -> str:
 
 
 class RunValues(NamedTuple):
-    """One figure of all runs.
-
-    `id` is that of the outcome's `Measure`. `base` and `new` are seconds per op, by
-    `Capture.run`; `source` says what was measured.
-    """
+    """One figure of all runs: seconds per op by `Capture.run`, and its source."""
 
     id: Literal["time", "cpu"]
     source: str
@@ -103,10 +95,7 @@ def headline_runs(comparison: Comparison) -> list[RunValues]:
 
 
 def _of_turns(comparison: Comparison) -> tuple[RunValues, ...]:
-    """Return the geometric mean of each round's turns, for the outcome's figures.
-
-    Empty if sides were not measured in turns, or rounds differ in turns.
-    """
+    """Return the geometric mean of each round's turns, for the outcome's figures."""
     turns = comparison.turns if comparison.measured else None
     rounds = sorted({capture.run for capture in comparison.base.of("benchmark")})
     if turns is None or len(turns.seconds[0]) % len(rounds):
@@ -123,7 +112,6 @@ def _of_turns(comparison: Comparison) -> tuple[RunValues, ...]:
 
 
 def _by_round(values: Sequence[float], rounds: Sequence[int]) -> dict[int, float]:
-    """Return the geometric mean of each round's turns."""
     each = len(values) // len(rounds)
     return {
         run: mean_of_runs([[one] for one in values[i * each : (i + 1) * each]])
@@ -132,10 +120,7 @@ def _by_round(values: Sequence[float], rounds: Sequence[int]) -> dict[int, float
 
 
 def _times(comparison: Comparison) -> RunValues | None:
-    """Return the geometric mean of the benchmarks that both sides have, by run.
-
-    A run that lacks one of them has no value.
-    """
+    """Return the geometric mean of the benchmarks that both sides have, by run."""
     sides = [times_by_run(numbered(side)) for side in (comparison.base, comparison.new)]
     names = [name for name in sides[0] if name in sides[1]]
     if not names:
@@ -171,11 +156,7 @@ _OF_MAD = 1.4826
 
 
 class _Outlier(NamedTuple):
-    """A run that is an outlier.
-
-    `side` is 0 for base and 1 for new; `run` is its key on that side. `ratio` is its
-    value ÷ the median of the side's `others` other runs.
-    """
+    """An outlier among a side's runs: its value ÷ the median of the `others`."""
 
     side: int
     run: int
@@ -205,10 +186,7 @@ def _words(one: _Outlier, figure: RunValues, side: Side) -> str:
 
 
 def outliers(sides: Sequence[Mapping[int, float]]) -> list[_Outlier]:
-    """Return the outliers among each side's runs, base first.
-
-    Values are positive, by run. A side with fewer than three has none.
-    """
+    """Return the outliers among each side's positive values by run, base first."""
     logs = [np.log(list(side.values())) for side in sides]
     distances_of = [np.abs(v - np.median(v)) if len(v) else v for v in logs]
     found = []

@@ -39,10 +39,7 @@ _LONGEST_RESULT = 1_000
 
 
 class Function(NamedTuple):
-    """A declared function: `F`, or `T.M` with or without a pointer receiver.
-
-    `start` and `end` are offsets in the text, `line` and `last` lines from 1.
-    """
+    """A declared function, `F` or `T.M`: offsets in the text, and lines from 1."""
 
     name: str
     start: int
@@ -67,7 +64,6 @@ class GoFile:
     """
 
     def __init__(self, text: str) -> None:
-        """Take the whole text, with lines that end in a bare newline."""
         self.text = text
         self.plain = _OPAQUE.sub(_blank, text)
 
@@ -164,10 +160,7 @@ class GoFile:
 
 
 def uncommented(text: str) -> str:
-    """Return a text with a blank for each comment, on as many lines.
-
-    Directives (``//go:``) stay.
-    """
+    """Return a text with blanks for comments, except directives (``//go:``)."""
     return _OPAQUE.sub(_without_comment, text)
 
 
@@ -232,10 +225,7 @@ class _Found(NamedTuple):
 
 
 class _Function(NamedTuple):
-    """A function in a scanned file, or all the text between functions.
-
-    `start` and `end` are lines from 1, inclusive.
-    """
+    """A function in a scanned file, or all the text between functions; lines from 1."""
 
     key: Key
     file: str

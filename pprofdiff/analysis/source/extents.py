@@ -1,7 +1,6 @@
 """Whether a text declares a function where its profile says, and where it ends.
 
-A listing of another text than the built one is worse than none: a function must be
-declared in the line where the profile says it starts.
+A listing of another text than the built one is worse than none.
 """
 
 from __future__ import annotations

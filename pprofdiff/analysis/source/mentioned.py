@@ -32,8 +32,7 @@ _MAJOR = re.compile(r"/v\d+\Z")
 class Differing(NamedTuple):
     """A function that differs: its text on both sides, and its hunks.
 
-    `name` includes the package path. `through` is the unchanged function that calls it,
-    "" for the one asked about.
+    `name` includes the package path. `through` is the unchanged function that calls it.
     """
 
     name: str
@@ -103,7 +102,6 @@ class Callees:
     """Finds the functions that others call, in the source of both builds."""
 
     def __init__(self, sources: Sources) -> None:
-        """Take the sources; packages are read on demand."""
         self._sources = sources
         self._package = cache(self._read)
 
@@ -168,7 +166,6 @@ class Callees:
         new: _Declared | None,
         through: str = "",
     ) -> Differing:
-        """Return a function's hunks, or all of it if only one side has it."""
         if base is None or new is None:
             known = base or new
             if known is None:
@@ -184,7 +181,6 @@ class Callees:
         return Differing(name, (base.text, new.text), hunks, through)
 
     def _read(self, path: str, folder: str, origin: Origin) -> _Package:
-        """Return a package, without functions if there is no such folder."""
         sides: list[dict[str, list[_Declared]]] = []
         for side in (0, 1):
             declared: dict[str, list[_Declared]] = defaultdict(list)

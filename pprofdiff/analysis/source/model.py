@@ -58,7 +58,7 @@ class RelatedLines(Struct, frozen=True):
     """Changed lines of a function that calls an unchanged one, or is called by it.
 
     `function` is the unchanged one; `calls` is set if the changed one calls it.
-    `through` is the function between the two, if any; `far` is set if there are more.
+    `through` is the function between the two; `far` is set if there are more.
     """
 
     lines: ChangedLines

@@ -1,11 +1,6 @@
 """The API for notebooks and scripts: `load`, `diff`, `compare`, `fleet`, `bisect` ….
 
-`calls` has these; `profiles`, `gclogs`, `benchmarks` and `traces` hold what `load` and
-`diff` return per kind, `comparison` and `builds` what `compare` and `load_many` return;
-`fleets` and `series` hold what `fleet` returns, `fleetddf` a fleet as a Dask DataFrame,
-`bisection` what `bisect` returns.
-`loaded` is the base of all inputs, `reported` that of all comparisons. Objects are
-immutable: every method returns a new one.
+Objects are immutable: every method returns a new one.
 """
 
 from __future__ import annotations

@@ -126,10 +126,7 @@ class LoadSummary(LoadedInput[columns.LoadSummary]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LoadsDiff(BenchmarksDiff):
-    """What changed between two load generators' summaries.
-
-    `rows` are as of benchmarks: ``rate`` (req/s), ``failed`` (%) and latencies (sec).
-    """
+    """What changed between two load generators' summaries; `rows` as of benchmarks."""
 
     kind: ClassVar[KindId] = "load"
 

@@ -112,10 +112,7 @@ class Bisection(Shown):
     def plot(
         self, ax: Axes | None = None, *, name: str = "", theme: Theme = "light"
     ) -> Axes:
-        """Plot a benchmark's curve with 95% intervals and steps; "" is the first one.
-
-        Raises UsageError if there is no such curve.
-        """
+        """Plot a benchmark's curve with 95% intervals; "" is the first one."""
         from pprofdiff.plots.commitplot import commits
 
         for curve in self.data.curves:
@@ -148,40 +145,21 @@ def bisect(  # noqa: PLR0913 - the options of the command, by keyword
     """Find the commit between two refs that made benchmarks slower.
 
     Commits of the repository that contains the working directory are built and measured
-    in turns with `good`, as ``pprofdiff bisect`` does, which takes minutes. With
-    `state`, builds and runs are kept: the same call, or the same command with
-    ``--state``, continues there, and only reads a search that is over. An interrupt
-    returns what is known by then.
+    in turns with `good`, as ``pprofdiff bisect`` does, which takes minutes. `go_words`
+    are packages (default: ``.``), ``-bench`` and other flags of ``go test``. With
+    `faster`, look for what made them faster; with `first_parent`, a merge is one
+    commit. One commit is measured `rounds` times at most, and the search may take
+    `seconds`, None for any time. `same_within` is the smallest change to look for, as a
+    fraction. With the folder `state`, builds and runs are kept: the same call, or the
+    same command with ``--state``, continues there. An interrupt returns what is known
+    by then.
+
+    Raises UsageError without repository, ref, Go, benchmark or commits between the
+    refs, or for the folder of another search; MeasureError if one of the refs does not
+    compile, or its benchmarks fail.
 
     >>> found = bisect("v1.4.0", "HEAD", "-bench=Price", "./store")  # doctest: +SKIP
     >>> found.plot()  # doctest: +SKIP
-
-    Parameters
-    ----------
-    good, bad
-        Refs, the older one first.
-    go_words
-        Packages (default: ``.``), ``-bench`` and other flags of ``go test``.
-    faster
-        Look for what made them faster.
-    first_parent
-        Treat a merge as one commit.
-    rounds
-        How often one commit is measured at most.
-    seconds
-        How long the search may take; None for any time.
-    same_within
-        The smallest change to look for, as a fraction.
-    state
-        The folder that keeps builds and runs; "" for none.
-
-    Raises
-    ------
-    UsageError
-        There is no repository, ref, Go or benchmark, or no commit between the refs; or
-        the folder holds another search.
-    MeasureError
-        One of the refs does not compile, or its benchmarks fail.
     """
     from pprofdiff.measure.bisecting import Question, Watcher, bisected
     from pprofdiff.measure.figures import BenchmarkFigures

@@ -64,10 +64,7 @@ class Builds(Shown):
         *,
         work: Sequence[float] | None = None,
     ) -> Builds:
-        """Return the same builds in another sample type, or per op.
-
-        `work` has the number of operations of each build, in order.
-        """
+        """Return the same builds in another sample type, or per op of `work`."""
         kind = self.sample_type
         if sample_type is not None:
             last = self.profiles[-1].data

@@ -180,8 +180,7 @@ def compare_paths(
 ) -> Comparison:
     """Read both sides' paths and compare them kind by kind; `named` are the sources.
 
-    Raises FetchError or FormatError if something cannot be read, UsageError if nothing
-    pairs.
+    Raises FetchError, FormatError, or UsageError if nothing pairs.
     """
     loaded = load_sides(words_of(base), words_of(new))
     if loaded.base is None:

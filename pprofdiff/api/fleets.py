@@ -34,8 +34,7 @@ _GROUPS = (
 class FleetComparison(Comparison):
     """The comparison of two builds by profiles of many hosts, kind by kind.
 
-    A run is a host, or a group of hosts if there are more than 64. `notes` list what
-    was left out.
+    A run is a host, or a group of hosts if there are more than 64.
     """
 
     def __repr__(self) -> str:
@@ -153,49 +152,32 @@ def fleet(  # noqa: PLR0913 - the options of a comparison, by keyword
 ) -> FleetComparison | FleetSeries:
     """Compare two builds by the pprof profiles of all hosts that ran them.
 
-    With `over`, compare many builds in order, or windows of time: each share of the
-    total becomes a curve, and the steps at which it changed are found.
+    `base` and `new` are patterns or names of objects, such as
+    ``s3://bucket/build=41/**/*.pb.gz``, in any store that fsspec supports; folders, or
+    lists of names as ``@names.txt``. With `over`, compare many builds in order, or
+    windows of time, all named by `base`: each share of the total becomes a curve, and
+    the steps at which it changed are found.
 
-    Parameters
-    ----------
-    base, new
-        Patterns or names of objects, ``s3://bucket/build=41/**/*.pb.gz``, in any store
-        that fsspec supports; folders, or lists of names as ``@names.txt``.
-        With `over`, `base` names all objects, and there is no `new`.
-    over
-        ``time``, or what identifies builds, with the syntax of `by`. Builds are sorted
-        by their order in `base`, then by the numbers in their names.
-    every
-        The width of a window of time, in seconds or as a timedelta; None chooses one
-        that makes at most 48 windows.
-    by
-        What identifies hosts, the units that builds are judged by: a label of samples,
-        a part ``KEY=…`` of paths, or a pattern for paths with a group. None uses parts
-        such as ``host=…``.
-    group_by
-        What identifies groups in addition to hosts, with the same syntax; "" for none.
-        See `FleetComparison.groups`.
-    scheduler
-        Address of a Dask scheduler, "" for processes on this machine.
-    workers
-        How many processes to start here, 0 for none; None starts one per processor if
-        there is enough to read. A script that starts some needs an
-        ``if __name__ == "__main__":`` around the call, as `multiprocessing` requires.
-    max_skipped
-        The largest fraction of objects that may be damaged, missing or not profiles.
-    labels
-        Whether samples keep their labels.
-    normalize, work, pair_names, pairing, same_within
-        As in `compare`; `work` counts the operations of all hosts. These, `group_by`
-        and `labels` cannot be combined with `over`.
+    `over` is ``time``, or what identifies builds, with the syntax of `by`; they are
+    sorted by their order in `base`, then by the numbers in their names. `every` is the
+    width of a window of time, in seconds or as a timedelta; None chooses one that makes
+    at most 48 windows. `by` identifies hosts, the units that builds are judged by: a
+    label of samples, a part ``KEY=…`` of paths, or a pattern for paths with a group.
+    None uses parts such as ``host=…``. `group_by` identifies groups in addition, see
+    `FleetComparison.groups`.
 
-    Raises
-    ------
-    FetchError, FormatError, UsageError
-        There is nothing that can be read; more than `max_skipped` is left out; hosts
-        cannot be identified; or nothing pairs.
-    ClusterError
-        Workers are unavailable or were lost.
+    `scheduler` is the address of a Dask scheduler, "" for processes on this machine.
+    `workers` is how many processes to start here, 0 for none; None starts one per
+    processor if there is enough to read. A script that starts some needs an
+    ``if __name__ == "__main__":`` around the call, as `multiprocessing` requires.
+    `max_skipped` is the largest fraction of objects that may be damaged, missing or not
+    profiles. `labels` says whether samples keep their labels. `normalize`, `work` (of
+    all hosts), `pair_names`, `pairing` and `same_within` are as in `compare`. These,
+    `group_by` and `labels` cannot be combined with `over`.
+
+    Raises FetchError, FormatError or UsageError if nothing can be read, more than
+    `max_skipped` is left out, hosts cannot be identified, or nothing pairs;
+    ClusterError if workers are unavailable or were lost.
     """
     from pprofdiff.fleets.sides import FleetOptions, load_fleets
 

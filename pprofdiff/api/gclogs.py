@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GCLog(LoadedInput[columns.GCLog]):
-    """A GC log (``GODEBUG=gctrace=1``): `data` has the GC cycles of its processes.
-
-    ``new - base`` is ``diff(base, new)``.
-    """
+    """A GC log (``GODEBUG=gctrace=1``): `data` has the GC cycles of its processes."""
 
     kind: ClassVar[KindId] = "gctrace"
 
@@ -195,9 +192,8 @@ def subtracted(
 ) -> GCLogDiff:
     """Return new minus base; of several logs of a side, uses the run with most cycles.
 
-    Operations in `settings.work` cover the interval if given, else the window. Raises
-    FormatError if a side has no complete line, UsageError if an interval holds no
-    cycle.
+    Raises FormatError if a side has no complete line, UsageError if an interval holds
+    no cycle.
     """
     return _compared(side_of(base, "base"), side_of(new, "new"), settings)
 

@@ -22,8 +22,7 @@ Data = TypeVar("Data")
 class LoadedInput(Shown, Generic[Data]):
     """One loaded input: its decoded `data`, a `pprofdiff.model` object.
 
-    `label` is its name in tables, None for base or new; `path` is the name by which the
-    user knows it.
+    `label` is its name in tables, None for base or new.
     """
 
     kind: ClassVar[KindId]
@@ -61,8 +60,5 @@ class LoadedInput(Shown, Generic[Data]):
 
 
 def side_of(inputs: Sequence[LoadedInput[Data]], word: str) -> Side:
-    """Return inputs as a side, named after the first input's label or `word`.
-
-    Several inputs of one kind are separate runs.
-    """
+    """Return inputs as a side, named after the first input's label or `word`."""
     return numbered(Side(inputs[0].label or word, tuple(one.capture for one in inputs)))

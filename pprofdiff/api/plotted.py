@@ -1,8 +1,4 @@
-"""The plots of `pprofdiff.plots` as methods.
-
-Each takes ``ax=None``, meaning ``plt.gca()``, and the plot's own options, and returns
-the Axes.
-"""
+"""The plots of `pprofdiff.plots` as methods: ``ax=None`` means ``plt.gca()``."""
 
 from __future__ import annotations
 

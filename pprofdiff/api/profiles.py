@@ -1,7 +1,4 @@
-"""Profiles and their comparison: `Profile`, `Diff`, `Summary`.
-
-Objects are immutable: every method returns a new one.
-"""
+"""Profiles and their comparison: `Profile`, `Diff`, `Summary`."""
 
 from __future__ import annotations
 
@@ -296,9 +293,8 @@ class Diff(KindDiff[ProfileDiff]):
     def flamegraph(self, height: int = 560, *, budget: int = 1_500) -> FlameGraph:
         """Return the interactive flame graph for Jupyter, `height` CSS pixels high.
 
-        Where frames are not supported, as on GitHub, a picture is shown instead. The
-        graph has at most the `budget` heaviest functions of the call tree: fewer make a
-        smaller notebook. Functions of causes have a number, in the order of `findings`.
+        Where frames are not supported, as on GitHub, a picture is shown instead. A
+        smaller `budget` of functions makes a smaller notebook.
         """
         from pprofdiff.notebook.flames import FlameGraph
 

@@ -59,7 +59,6 @@ class Reported(Shown):
         )
 
     def _notes(self) -> Sequence[Caveat]:
-        """Return notes on the inputs."""
         return ()
 
     def _unread(self) -> Sequence[str]:
@@ -194,10 +193,7 @@ class Reported(Shown):
         return self._rendered(".html", path)
 
     def to_text(self, path: Path | None = None, *, full: bool = False) -> str | None:
-        """Return the report that the command line prints, or write it to `path`.
-
-        `full` is like ``--full``: every finding in full and every table.
-        """
+        """Return the report that the command line prints, or write it to `path`."""
         parts = report_parts(self.report(), Scope(full=full))
         return delivered(render(parts), path)
 
@@ -212,10 +208,7 @@ class Reported(Shown):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KindDiff(Reported, Generic[Result]):
-    """The comparison of two sides of one kind: `data` is its analysis.
-
-    `sides` are base and new, with the captures that were compared.
-    """
+    """The comparison of two sides of one kind: `data` is its analysis."""
 
     kind: ClassVar[KindId]
 

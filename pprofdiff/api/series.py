@@ -26,10 +26,7 @@ _SORTS = ("group", "category", "function")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FleetSeries(Shown):
-    """Profiles of many hosts by step: builds in order, or windows of time.
-
-    `notes` list what was left out.
-    """
+    """Profiles of many hosts by step: builds in order, or windows of time."""
 
     data: JudgedSeries
     notes: tuple[str, ...] = ()
@@ -155,10 +152,7 @@ class FleetSeries(Shown):
     plot = plotted("curves", "the curves of functions, or of groups")
 
     def to_text(self, path: Path | None = None, *, full: bool = False) -> str | None:
-        """Return what the command line prints, or write it to `path`.
-
-        `full` is like ``--full``: every function and category.
-        """
+        """Return what the command line prints, or write it to `path`."""
         return delivered(render(series_parts(self._report, full=full)), path)
 
     def to_json(self, path: Path | None = None) -> str | None:

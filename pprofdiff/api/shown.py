@@ -23,10 +23,7 @@ class Shown(ABC):
         """Return what Jupyter shows."""
 
     def __getstate__(self) -> dict[str, object]:
-        """Return the state to pickle: the fields, without cached results.
-
-        Caches in the fields' own objects are dropped, too.
-        """
+        """Return the state to pickle: the fields, without any cached results."""
         own: Any = self
         values = {field.name: getattr(self, field.name) for field in fields(own)}
         return {
@@ -39,7 +36,6 @@ class Shown(ABC):
         include: Collection[str] | None = None,
         exclude: Collection[str] | None = None,
     ) -> dict[str, str]:
-        """Return what Jupyter shows: a table, and the same as text."""
         from pprofdiff.notebook import shown
 
         return shown(self._card, repr(self), include, exclude)

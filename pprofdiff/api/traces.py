@@ -466,10 +466,7 @@ class TraceDiff(KindDiff[compare.TraceDiff]):
 def subtracted(
     base: Sequence[Trace], new: Sequence[Trace], settings: Settings = DEFAULTS
 ) -> TraceDiff:
-    """Return new minus base; several traces of a side are added up.
-
-    Operations in `settings.work` cover the recording of all of them.
-    """
+    """Return new minus base; several traces of a side are added up."""
     sides = side_of(base, "base"), side_of(new, "new")
     old, current = (
         sum(one.data.end_ns - one.data.start_ns for one in traces) / 1e9

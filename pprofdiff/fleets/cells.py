@@ -38,21 +38,11 @@ class Cell(NamedTuple):
 class CellSums:
     """Sums of profiles per cell and function, exact in int64.
 
-    Attributes
-    ----------
-    cells
-        The cells; the sums of duplicates are to be added.
-    totals
-        The sum of each cell's samples (int64).
-    categories
-        By category of ``rules().categories``: int64 of shape (cells, categories), 0 if
-        stacks have no runtime categories.
-    names
-        Distinct functions, including one for samples without a stack.
-    entries
-        Positions in `cells` and `names`, as ``cell * len(names) + name``, ascending.
-    flat, cum
-        The sums of each entry (int64), not both 0.
+    `cells` may have duplicates, whose sums are to be added. `totals` are the sums of
+    each one's samples, `categories` by category of ``rules().categories``, of shape
+    (cells, categories). `names` are distinct functions, including one for samples
+    without a stack. `entries` are positions in `cells` and `names`, as ``cell *
+    len(names) + name``, ascending; `flat` and `cum` are their sums, not both 0.
     """
 
     cells: tuple[Cell, ...]

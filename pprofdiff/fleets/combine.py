@@ -49,8 +49,8 @@ def tree(
 ) -> T:
     """Read all tasks (at least one) and join the results in pairs.
 
-    Tasks are read in order, and each branch is joined before the next one starts: at
-    most one sum of each size waits in memory for its partner.
+    Each branch is joined before the next one starts: at most one sum of each size waits
+    in memory for its partner.
     """
     if len(tasks) <= 2:
         return join([read(task) for task in tasks])

@@ -67,26 +67,13 @@ def parts_of(
     workers: int | None = None,
     progress: Callable[[str], None],
 ) -> list[Part]:
-    """Return the sum of each side's tasks.
+    """Return the sum of each side's tasks, at least one.
 
-    Parameters
-    ----------
-    sides
-        The tasks of each side, at least one.
-    scheduler
-        Address of a Dask scheduler, "" for none.
-    workers
-        How many local processes to start without a scheduler: 0 reads in this process,
-        None starts one per processor for more than `HERE` objects.
-    progress
-        Called with what is being done now.
-
-    Raises
-    ------
-    ClusterError
-        Workers are unavailable, die or are lost.
-    UsageError
-        A scheduler was named but Dask is not installed.
+    `scheduler` is the address of a Dask scheduler, "" for none. `workers` is how many
+    local processes to start without one: 0 reads in this process, None starts one per
+    processor for more than `HERE` objects. `progress` is called with what is being
+    done. Raises ClusterError if workers are unavailable, die or are lost, UsageError if
+    Dask is not installed.
     """
     where = Where(scheduler, workers, progress)
     return reduced(sides, read_part, combine, where)
@@ -101,7 +88,6 @@ def reduced(
     """Read and join each side's tasks, as `parts_of` does.
 
     `read` and `join` are sent to workers, so they must be module-level functions.
-    Raises the same errors.
     """
     objects = sum(len(task.paths) for side in sides for task in side)
     few = objects <= HERE if where.workers is None else where.workers == 0
@@ -196,10 +182,7 @@ def _read_there(
 
 
 def _wait(client: Any, futures: list[Any], where: Where) -> None:  # noqa: ANN401
-    """Wait for futures; raises ClusterError if there is no worker for too long.
-
-    A scheduler without workers keeps tasks for workers that may still come.
-    """
+    """Wait for futures; raises ClusterError if there is no worker for too long."""
     from distributed import wait
 
     began = None
@@ -306,8 +289,7 @@ def _client(scheduler: str, workers: int | None) -> Iterator[Any]:
 def _must_answer(scheduler: str) -> None:
     """Raise OSError or ValueError if no Dask scheduler answers.
 
-    A client would wait forever for a server that accepts a connection but says nothing,
-    such as a web server.
+    A client would wait forever for a server that says nothing, such as a web server.
     """
     import asyncio
 
@@ -342,8 +324,7 @@ def _interrupts_for_us_alone() -> Iterator[None]:
     """Shield threads and processes started in the block from Ctrl-C.
 
     A terminal sends it to all processes, and workers would each print a traceback.
-    Threads inherit the signal mask of the thread that starts them, and so do their
-    processes. The signal stays pending here.
+    Threads, and their processes, inherit the signal mask of who starts them.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

@@ -30,8 +30,7 @@ class HostRule:
 
     `keys` are names of path parts ``KEY=value``, or of sample labels if paths have
     none; `pattern` is a Go regular expression searched for in a path, whose group
-    ``host``, or first group, is the name. One of the two is empty. `flag` is the flag
-    that set it.
+    ``host``, or first group, is the name. One of the two is empty. `flag` set it.
     """
 
     keys: tuple[str, ...] = ()
@@ -58,10 +57,8 @@ def host_rule(
 ) -> HostRule:
     """Return the rule for identifying hosts.
 
-    `by`: a key, or a pattern with a group; None for a usual key that every path has.
-    `paths`: the paths of all objects. `flag`: the flag that set `by`.
-
-    Raises UsageError: `by` is neither, or it is None and a path names no host.
+    `by` is a key, or a pattern with a group; None for a usual key that every one of
+    `paths` has. Raises UsageError if it is neither, or no path names a host.
     """
     if by is None:
         rule = HostRule(_KEYS)

@@ -53,24 +53,12 @@ def load_series(
 ) -> LoadedSeries:
     """Return the profiles at some places, summed per step.
 
-    Parameters
-    ----------
-    places
-        Patterns or names, as `sources.source_of` takes them. Builds are in the order of
-        the places that name them, and within a place by the numbers in their names.
-    over
-        ``time``, or what identifies builds: a label, a path part ``KEY=…``, a pattern.
-    options
-        How to read profiles; `group_by` is not used.
-    every
-        A window's width in seconds, None for one that makes at most 48 windows.
-
-    Raises
-    ------
-    FetchError, UsageError, ClusterError
-        As `sides.load_fleets` does.
-    FormatError
-        As `sides.load_fleets` does; or there are more steps than `steps.MOST_STEPS`.
+    `places` are patterns or names, as `sources.source_of` takes them. Builds are in the
+    order of the places that name them, and within a place by the numbers in their
+    names. `over` is ``time``, or what identifies builds: a label, a path part
+    ``KEY=…``, a pattern. `every` is a window's width in seconds, None for one that
+    makes at most 48 windows. Raises what `sides.load_fleets` raises, and FormatError
+    for more steps than `steps.MOST_STEPS`.
     """
     steps = step_rule(over, every)
     listed = series_tasks(places, steps, options)
@@ -83,10 +71,7 @@ def load_series(
 def series_tasks(
     places: Sequence[str], steps: StepRule | None, options: FleetOptions
 ) -> Listed:
-    """Return the objects at some places (at least one), split into tasks.
-
-    Raises FetchError and UsageError as `load_series` does.
-    """
+    """Return the objects at some places (at least one), split into tasks."""
     options.progress("listing objects")
     read_once(places)
     stores: dict[int, tuple[object, dict[str, None]]] = {}

@@ -51,10 +51,7 @@ _TOO_LARGE = float(1 << 63)  # overflows int64
 
 
 class Key(NamedTuple):
-    """What profiles must share to be summed, whatever their host.
-
-    `group` is what samples are grouped by in addition to hosts, "" for all of them.
-    """
+    """What profiles must share to be summed, whatever their host; `group` "" is all."""
 
     group: str
     kind: str
@@ -66,8 +63,7 @@ class Key(NamedTuple):
 class Task:
     """Objects of one store to read, and how.
 
-    `labels` says whether samples keep their labels; the number of distinct ones may
-    grow with the number of profiles, as request ids do.
+    `labels` says whether samples keep their labels.
     """
 
     store: Any
@@ -82,20 +78,9 @@ class Task:
 class Part:
     """Summed profiles, and counts of what was read.
 
-    Attributes
-    ----------
-    profiles
-        The sums, exact in int64; their units are hosts, or groups of hosts.
-    hosts
-        The sums of each (host, kind).
-    skipped
-        Number of objects left out, by reason.
-    first
-        An example object for each reason.
-    grouped
-        Whether the units of `profiles` are groups of hosts.
-    members
-        The hosts of each group.
+    `profiles` are exact in int64; their units are hosts, or groups of hosts if
+    `grouped`, whose hosts are `members`. `hosts` are the sums of each (host, kind).
+    `skipped` counts objects left out, by reason; `first` is an example of each.
     """
 
     profiles: Mapping[Key, PerUnit]
@@ -111,10 +96,7 @@ class _Left(Exception):  # noqa: N818 - leaving an object out is not an error
 
 
 class LeftOut:
-    """Counts the objects that are left out.
-
-    `skipped`: number of objects by reason. `first`: the first object for each reason.
-    """
+    """Counts the objects that are left out, by reason, with the first one of each."""
 
     def __init__(self) -> None:
         self.skipped: dict[str, int] = {}
@@ -172,11 +154,7 @@ class _Adding:
 
 
 def read_part(task: Task) -> Part:
-    """Return the sums of a task's objects per host.
-
-    Unreadable objects are counted and never raise: one bad object in thousands must not
-    lose all others.
-    """
+    """Return the sums of a task's objects per host; unreadable ones are counted."""
     adding = _Adding()
     hosts: dict[tuple[str, str], HostSums] = {}
     left = LeftOut()
@@ -261,7 +239,7 @@ def _bytes_of(task: Task) -> Iterator[tuple[str, bytes | Exception]]:
 
 
 def _blocks(task: Task, paths: list[str]) -> list[bytes | Exception]:
-    """Return the bytes of some objects, or the errors of reading them.
+    """Return the first bytes of some objects, or the errors of reading them.
 
     At most one byte more than the largest size is read.
     """
@@ -346,10 +324,7 @@ def _profile(data: bytes | Exception, path: str, max_size: int) -> Profile:
 
 
 def _unread(error: Exception) -> str:
-    """Return why an object cannot be read, without the library's own message.
-
-    That may contain signed URLs.
-    """
+    """Return why an object cannot be read: the library's words may hold signed URLs."""
     if isinstance(error, FileNotFoundError):
         return "vanished"
     if isinstance(error, PermissionError):
@@ -378,7 +353,7 @@ def shares_by(
     """Return (name, its samples) for each name that a rule finds in one profile.
 
     The path names all samples, else labels do; None if some samples have neither. Each
-    share keeps the profile's metadata, so one profile of several hosts counts for each.
+    share keeps the profile's metadata.
     """
     name = rule.of_path(path)
     if name:
@@ -397,10 +372,7 @@ def shares_by(
 
 
 def _label_texts(profile: Profile, keys: tuple[str, ...]) -> Any:  # noqa: ANN401
-    """Return each sample's text (int32 position, 0 for none) under the first key found.
-
-    None if no sample has any of the keys.
-    """
+    """Return each sample's text (int32 position) under the first key found, or None."""
     labels = profile.labels
     for key in keys:
         if key not in profile.strings:

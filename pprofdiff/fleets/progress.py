@@ -10,13 +10,9 @@ _TELLING_S = 5.0
 
 
 class Progress:
-    """Counts objects as tasks end, each task once.
-
-    A task whose worker died runs again.
-    """
+    """Counts objects as tasks end, each task once, however often it runs."""
 
     def __init__(self, sizes: dict[int, int], say: Callable[[str], None]) -> None:
-        """Start; `sizes` is the number of objects by task number."""
         self._sizes = sizes
         self._count = sum(sizes.values())
         self._say = say
@@ -43,7 +39,6 @@ class Progress:
 
 
 def _in_words(seconds: float) -> str:
-    """Return a duration as text."""
     if seconds < 90:
         return f"{max(round(seconds), 1)} s"
     if seconds < 5400:

@@ -44,24 +44,12 @@ _Groups = dict[str, dict[tuple[str, str], list[Profile]]]
 class FleetOptions(NamedTuple):
     """How to read profiles of many hosts.
 
-    Attributes
-    ----------
-    by
-        What identifies hosts: see `hosts.host_rule`.
-    scheduler, workers
-        Where to read: see `engine.parts_of`.
-    max_skipped
-        The largest fraction of a side's objects that may be left out.
-    labels
-        Whether samples keep their labels.
-    max_size
-        The largest decompressed size of an object, in bytes.
-    anonymous
-        Leave out names of hosts and places.
-    progress
-        Called with what is being done now.
-    group_by
-        What identifies groups in addition to hosts, as `by`; "" for none.
+    `by` identifies hosts: see `hosts.host_rule`; `group_by` groups in addition to them.
+    `scheduler` and `workers` say where to read: see `engine.parts_of`. `max_skipped` is
+    the largest fraction of a side's objects that may be left out. `labels` says whether
+    samples keep their labels. `max_size` is the largest decompressed size of an object,
+    in bytes. `anonymous` leaves out names of hosts and places. `progress` is called
+    with what is being done.
     """
 
     by: str | None = None
@@ -79,8 +67,6 @@ def load_fleets(
     base: Sequence[str], new: Sequence[str], options: FleetOptions
 ) -> Loaded:
     """Return both sides, with a capture per kind and host, or group of hosts.
-
-    `Side.fleet` counts their profiles and hosts.
 
     Raises FetchError, UsageError: as `sources.source_of` and `hosts.host_rule` do; or
     no group is found. Raises FormatError: more than `options.max_skipped` of a side's
@@ -159,10 +145,7 @@ class Read(Protocol):
 
 
 def noted(source: Source, part: Read, word: str, options: FleetOptions) -> str:
-    """Return a line on what was left out, "" for nothing; raises FormatError.
-
-    `word` names the objects if they have no label.
-    """
+    """Return a line on what was left out, "" for nothing; raises FormatError."""
     left = sum(part.skipped.values())
     if not left:
         return ""
@@ -203,10 +186,7 @@ def _remedy(reason: str) -> str:
 
 
 class _Numbers(NamedTuple):
-    """Numbers, from 0, of the units and hosts of both sides, by name.
-
-    A name on both sides has one number.
-    """
+    """Numbers, from 0, of the units and hosts of both sides, by name."""
 
     units: Mapping[str, int]
     hosts: Mapping[str, int]
@@ -226,7 +206,6 @@ class _Numbers(NamedTuple):
 def _side(
     source: Source, part: Part, word: str, numbers: _Numbers, options: FleetOptions
 ) -> Side:
-    """Return the side made from a part."""
     run_of = numbers.units
     by_group: _Groups = defaultdict(lambda: defaultdict(list))
     for key, sums in sorted(part.profiles.items(), key=_order):

@@ -1,7 +1,4 @@
-"""List the objects that arguments name, in any store that fsspec supports.
-
-Each store's library finds its own credentials. Names are shown without logins.
-"""
+"""List the objects that arguments name, in any store that fsspec supports."""
 
 from __future__ import annotations
 
@@ -108,7 +105,6 @@ def _there(path: str) -> bool:
 
 
 def _listed(target: str) -> Iterator[tuple[Any, list[str]]]:
-    """Yield (store, paths) of one argument."""
     if target.startswith("@") and not os.path.exists(target):
         yield from _of_list(target)
         return
@@ -142,7 +138,6 @@ def _protocols(store: Any) -> tuple[str, ...]:  # noqa: ANN401 - likewise
 
 
 def _of_list(target: str) -> Iterator[tuple[Any, list[str]]]:
-    """Yield (store, paths) of the names in a list."""
     name = target[1:]
     if not name:
         raise UsageError("@ names no list: give @FILE, or @- for standard input")

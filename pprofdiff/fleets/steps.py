@@ -42,10 +42,7 @@ class StepRule:
     def shares(
         self, profile: Profile, path: str
     ) -> list[tuple[str | int, Profile]] | None:
-        """Return (step, its samples); None if the profile's step is unknown.
-
-        A window is its start in Unix seconds.
-        """
+        """Return (step, its samples), a window as its Unix seconds; None if unknown."""
         if self.builds is not None:
             shares = shares_by(profile, path, self.builds)
             return None if shares is None else [*shares]
@@ -63,10 +60,8 @@ class StepRule:
 def step_rule(over: str, every: float | None) -> StepRule:
     """Return the rule for finding steps.
 
-    `over`: ``time``, or a key or pattern as for hosts. `every`: a window's width in
-    seconds, None to choose one.
-
-    Raises UsageError: `over` is neither, or `every` is not a valid width.
+    `over` is ``time``, or a key or pattern as for hosts. `every` is a window's width in
+    seconds, None to choose one. Raises UsageError for invalid ones.
     """
     if over == "time":
         if every is None:

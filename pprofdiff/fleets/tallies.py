@@ -31,22 +31,12 @@ class TallyTask(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
-    """The sums of some profiles.
+    """The sums of some profiles, by cell and function.
 
-    Attributes
-    ----------
-    sums
-        By cell and function.
-    profiles
-        Number of profiles per (step, host).
-    width_s
-        Width of a window of time in seconds, 0 for builds.
-    chosen
-        Whether the width is ours to choose: windows are joined if there are too many.
-    grouped
-        Whether the units of `sums` are groups of hosts.
-    skipped, first
-        As in `partial.LeftOut`.
+    `profiles` is the number of profiles per (step, host). `width_s` is the width of a
+    window of time, 0 for builds; if it is `chosen`, windows are joined if there are too
+    many. `grouped` says whether the units of `sums` are groups of hosts. `skipped` and
+    `first` are as in `partial.LeftOut`.
     """
 
     sums: CellSums

@@ -1,7 +1,6 @@
 """Classify CPU stacks: each gets exactly one category, and the frame that decided it.
 
-Rules are looked up once per function name (`compile_traits`); stacks are then
-classified by array operations over their frames (`classify`).
+Rules are looked up once per function name; stacks are classified by array operations.
 """
 
 from __future__ import annotations
@@ -51,11 +50,9 @@ class Classification(Struct, frozen=True, eq=False):
     """The classification of stacks, one element per stack.
 
     `category` (int16) is a position in `Rules.categories`, `rule` (int16) in
-    `Rules.rules`, `leaf_kind` (int8) in `Rules.leaf_kinds`. The others (int64) are
-    positions in the classified `frame_functions`, -1 for none:
-
-    - `anchor`, the frame whose rule decided;
-    - `payer`, the call site: the non-runtime frame nearest the leaf.
+    `Rules.rules`, `leaf_kind` (int8) in `Rules.leaf_kinds`. `anchor` and `payer` are
+    positions in the classified `frame_functions` (int64), -1 for none: the frame whose
+    rule decided, and the call site, the non-runtime frame nearest the leaf.
     """
 
     category: Int16
@@ -101,13 +98,10 @@ def classify(
     """Return the classification of S stacks.
 
     A stack without frames, or with only dropped ones, gets rule ``rt.other``; a stack
-    with only meaningless names gets rule ``user``.
-
-    `traits`: what the rules say about the function names. `stack_offsets`: int64 of
-    length S + 1: stack i is rows ``stack_offsets[i]:stack_offsets[i+1]`` of
-    `frame_functions`. `frame_functions`: the function of each frame, leaf first,
-    inlined functions included: positions in the names that `traits` was made from, -1
-    for a frame without a name.
+    with only meaningless names gets rule ``user``. Stack i is rows
+    ``stack_offsets[i]:stack_offsets[i+1]`` of `frame_functions`: the function of each
+    frame, leaf first, inlined functions included, as positions in the names that
+    `traits` was made from, -1 for none.
     """
     arrays = _RuleArrays.of(rules())
     traits = _with_unknown(traits)

@@ -79,10 +79,7 @@ def is_closure(name: str) -> bool:
 
 
 def package_end(name: str) -> int:
-    """Return where the package path in the symbol `name` ends, 0 if it has none.
-
-    That is the index of the dot before the package's own name.
-    """
+    """Return the index of the dot before a symbol's own name, 0 without a package."""
     limit = name.find("(")
     if limit < 0:
         limit = len(name)
@@ -121,10 +118,7 @@ def _decoded(escapes: re.Match[str]) -> str:
 
 
 def shown(name: str) -> str:
-    """Return a readable symbol: ``yaml.v3.F`` for ``yaml%2ev3.F``.
-
-    The linker escapes some characters in the last element of an import path.
-    """
+    """Return a readable symbol: ``yaml.v3.F`` for ``yaml%2ev3.F``."""
     if "%" not in name or is_made_up(name):
         return name
     end = package_end(name)
@@ -137,9 +131,8 @@ def shown(name: str) -> str:
 def package_of(name: str) -> str:
     """Return the import path of the package that defines the symbol `name`.
 
-    The linker's escapes such as `%2e` are undone; `gopkg.in/yaml.v3.F` works with and
-    without them. Returns "" for names without a package: assembly (`memeqbody`), C, and
-    symbols made up by the linker (`type:.eq.…`, `go:…`).
+    Escapes such as `%2e` are undone. Returns "" for names without a package: assembly
+    (`memeqbody`), C, and symbols made up by the linker (`type:.eq.…`, `go:…`).
     """
     if is_made_up(name):
         return ""
@@ -148,11 +141,7 @@ def package_of(name: str) -> str:
 
 
 def is_standard_library(package: str) -> bool:
-    """Return whether the import path `package` ships with Go.
-
-    The first path element decides; that of a module contains a dot, unless somebody
-    chose a name from the standard library.
-    """
+    """Return whether the import path `package` ships with Go, by its first element."""
     first, _, _ = package.partition("/")
     return first in rules().standard_library
 
@@ -189,15 +178,13 @@ def normalise(name: str) -> tuple[str, ...]:
 
 
 def _without_abi(name: str) -> str:
-    """Return the name without its ABI suffix."""
     return name.removesuffix(".abi0").removesuffix(".abiinternal")
 
 
 def _functions(names: str) -> list[str]:
     """Split a composite name into functions and methods, innermost first.
 
-    A plain pair may be two functions or a method of a value type; the reading as a
-    method comes second.
+    A plain pair may be two functions or a method of a value type, which comes second.
     """
     tokens = [
         token
@@ -230,9 +217,8 @@ def _moved(name: str) -> str:
 def lookup(name: str) -> tuple[str, int]:
     """Return the name of the symbol `name` that a rule knows, and that rule.
 
-    The rule is a position in `Rules.rules`, -1 if no rule knows the symbol. Of the
-    names from `normalise`, the innermost function with its own rule precedes one that
-    only the catch-all rule ``rt.other`` knows.
+    The rule is a position in `Rules.rules`, -1 if no rule knows the symbol. An
+    innermost function with its own rule precedes one of the catch-all ``rt.other``.
     """
     table = rules()
     candidates = normalise(name)
@@ -250,12 +236,10 @@ def lookup(name: str) -> tuple[str, int]:
 def alias(name: str) -> str:
     """Return the present name of the runtime function `name`.
 
-    Functions that were renamed, split or specialised between Go releases get one name,
-    so that builds by two releases can be compared: `runtime.findrunnable` is
-    `runtime.findRunnable`, every `runtime.mallocgc…` is `runtime.mallocgc`. Closures
-    count as the innermost function that wrote them. Names that no rule knows are
-    returned unchanged. Two functions of the same release may share a name here; see
-    `pprofdiff.goruntime.versions.lacks` for which release has a name.
+    Functions that were renamed, split or specialised between Go releases get one name:
+    `runtime.findrunnable` is `runtime.findRunnable`, every `runtime.mallocgc…` is
+    `runtime.mallocgc`. Closures count as the innermost function that wrote them. Two
+    functions of the same release may share a name here; see `versions.lacks`.
     """
     candidate, rule = lookup(name)
     if rule < 0:
@@ -269,8 +253,7 @@ def is_runtime_like(name: str) -> bool:
     """Return whether a rule knows the symbol `name` as part of the runtime.
 
     That includes package runtime, internal/runtime, the locks of package sync, system
-    calls, timers, and assembly or C symbols that belong to them. Everything else is the
-    program's, including the rest of the standard library.
+    calls, timers, and assembly or C symbols that belong to them.
     """
     table = rules()
     if not table.heads.begin(name) or name in table.program:
@@ -307,10 +290,7 @@ def canonical_parts(name: str) -> tuple[str, str]:
 
 
 def under_init(rest: str) -> str:
-    """Return what follows a package's path, with package variables' closures in `init`.
-
-    Before Go 1.21 these were in ``glob.``.
-    """
+    """Return what follows a package's path; its variables' closures are in `init`."""
     if not rest.startswith(("glob.", "init")):
         return rest
     return re.sub(_PACKAGE_INIT, "init", rest)
@@ -327,18 +307,14 @@ def canonical_path(path: str) -> str:
 def canonical_user(name: str, packages: Mapping[str, str] = _STAY) -> str:
     """Return the part of a symbol that is stable across builds; see `canonical_parts`.
 
-    `packages` maps packages that moved to their new import path. Closures of one
-    function may share a key, so pair exact names first.
+    Closures of one function may share a key, so pair exact names first.
     """
     path, rest = canonical_parts(name)
     return f"{packages.get(path, path)}.{rest}" if path else rest
 
 
 def moved_key(name: str, packages: Mapping[str, str]) -> str | None:
-    """Return `name` with the path that its package moved to, None if it did not move.
-
-    Closures keep their numbers and type arguments.
-    """
+    """Return `name` with the path that its package moved to, None if it stayed."""
     path, _ = canonical_parts(name)
     if path not in packages or is_runtime_like(name):
         return None

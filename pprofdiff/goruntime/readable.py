@@ -1,8 +1,7 @@
 """Readable names of Go functions: short, and still distinct.
 
-A symbol such as ``github.com/x/lru/v2.(*Cache[go.shape.int,go.shape.*uint8]).Add`` is
-shown as ``lru.(*Cache[int,*…]).Add``. Tables for programs (JSON, CSV, data frames) keep
-the symbol.
+``github.com/x/lru/v2.(*Cache[go.shape.int,go.shape.*uint8]).Add`` is shown as
+``lru.(*Cache[int,*…]).Add``. JSON, CSV and data frames keep the symbol.
 """
 
 from __future__ import annotations
@@ -59,9 +58,8 @@ def short(name: str) -> str:
 
     The import path is shortened to its last element that is not a major version:
     ``lru`` for ``x/lru/v2``, ``yaml`` for ``gopkg.in/yaml.v3``; escapes are undone.
-    Type arguments lose what the compiler adds: ``int`` for ``go.shape.int``; ``*…`` is
-    any pointer, as all pointers share one shape. The runtime's ``[...]`` becomes
-    ``[…]``. Names that are not Go's are returned unchanged.
+    ``*…`` is any pointer, as all pointers share one shape. The runtime's ``[...]``
+    becomes ``[…]``. Names that are not Go's are returned unchanged.
     """
     return _spelled(name, _qualifier, _argument)
 
@@ -70,7 +68,7 @@ def distinct_names(names: Iterable[str]) -> list[str]:
     """Return readable names, distinct for distinct symbols.
 
     Each is `short`, unless several would be equal: these get as much of their path or
-    type arguments as needed. Equal symbols get equal names.
+    type arguments as needed.
     """
     whole = list(names)
     known = {name: short(name) for name in whole}
@@ -238,8 +236,7 @@ def _parts(name: str) -> tuple[str, str]:
 def _qualifier(path: str) -> str:
     """Return a path's last element that is not a major version.
 
-    An element that looks like a Go package keeps those before it: ``vm/runtime``,
-    ``x/net/html``.
+    An element that looks like a Go package keeps those before it: ``x/net/html``.
     """
     gopkg = _IN_GOPKG.match(path)
     head, _, last = (gopkg[1] if gopkg else path).rpartition("/")
@@ -255,10 +252,7 @@ def _qualifier(path: str) -> str:
 
 
 def _last(count: int) -> Callable[[str], str]:
-    """Return a function that keeps `count` elements of a path, not counting versions.
-
-    Paths of the standard library stay whole: a part of one may be another package's.
-    """
+    """Return a function that keeps `count` elements of a path, without versions."""
 
     def kept(path: str) -> str:
         if is_standard_library(path):
@@ -274,10 +268,7 @@ def _last(count: int) -> Callable[[str], str]:
 
 
 def _with_arguments(rest: str, argument: Callable[[str], str]) -> str:
-    """Return a name within a package with type arguments spelled by `argument`.
-
-    Unbalanced brackets are kept, with what follows them.
-    """
+    """Return a name within a package with type arguments spelled by `argument`."""
     done: list[str] = []
     begin = rest.find("[")
     at = 0

@@ -1,8 +1,4 @@
-"""The rules of `rule_table.py` as frozen values: groups, categories, leaf kinds, rules.
-
-They are made once, on the first call of `rules()`; `pprofdiff.goruntime.classify`
-applies them to profiles.
-"""
+"""The rules of `rule_table.py` as frozen values; `classify` applies them."""
 
 from __future__ import annotations
 
@@ -24,10 +20,7 @@ _NO_KIND = {"id": "", "label": "none"}
 
 
 class Group(Struct, frozen=True):
-    """A row of a report's first table: the sum of its categories.
-
-    `id` is stable; `label` and `detail` are shown.
-    """
+    """A row of a report's first table: the sum of its categories; `id` is stable."""
 
     id: str
     label: str
@@ -61,10 +54,9 @@ class Rule(Struct, frozen=True):
 class PatternTable(Struct, frozen=True, eq=False):
     """Maps symbol names to numbers: by exact name, else by longest prefix.
 
-    `exact` maps complete names to numbers. `prefixes` are sorted, and `numbers` are
-    theirs; ``parents[i]`` is the position of the longest other prefix that prefix i
-    begins with, -1 for none. The nearest prefix before a name in that order begins with
-    every prefix that the name begins with.
+    `prefixes` are sorted, and `numbers` are theirs; ``parents[i]`` is the position of
+    the longest other prefix that prefix i begins with, -1 for none. The nearest prefix
+    before a name in that order begins with every prefix that the name begins with.
     """
 
     exact: Mapping[str, int]
@@ -86,10 +78,9 @@ class PatternTable(Struct, frozen=True, eq=False):
 
 
 class Heads:
-    """Prefixes that names may begin with.
+    """Prefixes that names may begin with, at least `least` letters long.
 
-    Few of a program's hundred thousand names have one: most are rejected by their first
-    letters. All heads have at least `least` of them.
+    Few of a program's hundred thousand names have one.
     """
 
     def __init__(self, heads: tuple[str, ...]) -> None:

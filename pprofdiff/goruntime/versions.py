@@ -1,7 +1,6 @@
 """Infer which Go releases built a program, from the functions in its profile.
 
-pprof files have no Go version, but runtime functions come and go with releases, so each
-name in `go_versions` of `rule_table.py` narrows the interval.
+Runtime functions come and go with releases.
 """
 
 from __future__ import annotations
@@ -24,9 +23,8 @@ _NAMES_CACHED = 1 << 16
 def infer_go_version(names: Collection[str]) -> tuple[str | None, str | None]:
     """Return the first and last Go release, such as "1.22", with all of `names`.
 
-    None is an open end: the first release this package knows or older, the last or
-    newer. Both are None if the names contradict each other, as in a profile merged from
-    two builds.
+    None is an open end. Both are None if the names contradict each other, as in a
+    profile merged from two builds.
     """
     table = rules()
     bounds = {_bounds(name) for _, name in table.release_heads.matching(names)}

@@ -55,21 +55,10 @@ def identify(
 ) -> Identity:
     """Match the functions of two builds, given all captures of each side.
 
-    Parameters
-    ----------
-    base, new
-        The captures of each side whose stacks name functions.
-    given
-        (base, new) names of the same function, or patterns, given by the user.
-    pairing
-        Whether functions with different names may be matched otherwise.
-    trees
-        Reads the declarations in both sides' source trees, if available.
-
-    Raises
-    ------
-    UsageError
-        A given name does not name exactly one function.
+    `given` are (base, new) names of the same function, or patterns, by the user.
+    Without `pairing`, no others with different names are matched. `trees` reads the
+    declarations in both sides' source trees. Raises UsageError if a given name does not
+    name exactly one function.
     """
     sides = SideEvidence(base), SideEvidence(new)
     known = given_pairs(given, sides[0].names, sides[1].names)
@@ -84,18 +73,10 @@ def decide(
     pairing: bool = True,
     trees: Trees | None = None,
 ) -> Identity:
-    """Match the functions of two builds.
+    """Match the functions of two builds by what the stacks of each side show.
 
-    Parameters
-    ----------
-    base, new
-        What the stacks of each side show of its functions.
-    given
-        New's names of base's functions, given by the user.
-    pairing
-        Whether anything but equal names matches functions.
-    trees
-        Reads the declarations in both sides' source trees, if available.
+    `given` are new's names of base's functions. Without `pairing`, only equal names
+    match otherwise.
     """
     if not pairing:
         return _Decision(base, new, given).as_given()
@@ -188,8 +169,7 @@ class _Decision:
     def _drop_unnested(self) -> None:
         """Separate pairs by evidence that contradict the nesting of other pairs.
 
-        A closure that kept its name shows that its enclosing function did, sampled or
-        not.
+        A closure that kept its name shows that its enclosing function did.
         """
         doubted = sorted(row for row, by in self.by.items() if by == "evidence")
         if not doubted:
@@ -336,8 +316,7 @@ class _Decision:
     def _by_rest(self) -> None:
         """Pair functions whose names differ only in type arguments or spelling.
 
-        Among several instances of a function, those whose type arguments are built from
-        the same generic types are paired.
+        Among several instances, those of the same generic types are paired.
         """
         for outline in (type_outline, lambda _: ""):
             keys = [
@@ -373,8 +352,8 @@ class _Decision:
     def _by_case(self, lone: tuple[Bools, Bools]) -> list[tuple[int, int]]:
         """Return unpaired functions of a package whose names differ only in case.
 
-        `Csv` became `CSV`, `lookup` became `Lookup`. If either build has functions with
-        both names, such as an exported function and what it wraps, they are left out.
+        If either build has both names, such as an exported function and what it wraps,
+        they are left out.
         """
         keys = [
             [
@@ -410,19 +389,14 @@ class _Decision:
         return symbol.package, symbol.prefix.lower(), type_outline(name)
 
     def _inside(self, name: str) -> bool:
-        """Return whether a package is internal and no release moved it.
-
-        A release may have both a function and what it wraps (`strconv` and
-        `internal/strconv`).
-        """
+        """Return whether a package is internal and no release moved it."""
         return self.one_release and package_of(name).startswith("internal/")
 
     def _loosen_closures(self) -> None:
         """Separate closures with equal names whose numbers may have changed.
 
-        The compiler numbers closures in source order, so an inserted one renumbers
-        those that follow. Numbers are stable if all closures of a function moved by as
-        many lines as the surrounding source, and if the source is unchanged.
+        The compiler numbers closures in source order. Numbers are stable if all
+        closures of a function moved by as many lines as the surrounding source.
         """
 
         def closures(side: int) -> Iterator[tuple[int, Hashable]]:
@@ -483,11 +457,7 @@ class _Decision:
             )
 
     def _by_number(self, likely: Sequence[tuple[int, int]]) -> None:
-        """Pair closures with equal names again unless there is contrary evidence.
-
-        Numbers are stable unless other closures of the function are known to have
-        changed.
-        """
+        """Pair closures with equal names again unless there is contrary evidence."""
         renumbered = {
             (symbol.package, symbol.function)
             for row in self.by
@@ -585,9 +555,8 @@ def _versions(files: Iterable[str]) -> set[str]:
 class _Shifts:
     """By how many lines the source of files common to both builds moved.
 
-    `sides`: what the stacks of base and new show. `partner`: the new row of each of
-    base's functions, -1 if unpaired (int64). `symbols`: base's functions; only those
-    that are not closures are used.
+    `partner` is the new row of each of base's functions, -1 if unpaired (int64). Of
+    `symbols`, base's, only those that are not closures are used.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Declarations in both builds' source trees, as plain data; others read the trees.
 
-A folder has the same name on both sides, so the same place in both trees has equal
-keys. Folders whose files are identical in both trees need no declarations.
+The same place in both trees has equal keys. Folders whose files are identical in both
+trees need no declarations.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Literal(NamedTuple):
 class Declared(NamedTuple):
     """A function in the source of a tree.
 
-    `start` is its line in `file`, a path in the tree. `literals` are in source order;
-    empty if no profile has a closure of the function.
+    `start` is its line in `file`. `literals` are in source order; empty if no profile
+    has a closure of the function.
     """
 
     key: Key
@@ -64,11 +64,10 @@ _NONE: Mapping[Key, Sequence[Declared]] = MappingProxyType({})
 class Tree:
     """The declarations in one side's tree.
 
-    `places`: where each function of the side's profiles is declared. None if the tree
-    does not show it: it is in another module, generated, or built from other source.
-    `folders`: which package folders of both sides' profiles exist on this side.
-    `declared`: the functions in folders that differ. Files for several systems may
-    declare a function more than once.
+    `places`: where each function of the side's profiles is declared, None if the tree
+    does not show it. `folders`: which package folders of both sides' profiles exist on
+    this side. `declared`: the functions in folders that differ. Files for several
+    systems may declare a function more than once.
     """
 
     places: Sequence[Place | None]

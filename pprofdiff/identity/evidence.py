@@ -1,8 +1,4 @@
-"""What a side's stacks show of each function: place, calls, body and weight.
-
-A name identifies a function only until it is renamed. Other evidence remains: where its
-source begins, which of its lines are sampled, its callers and its callees.
-"""
+"""What a side's stacks show of each function: place, calls, body and weight."""
 
 from __future__ import annotations
 
@@ -128,10 +124,9 @@ class Entries(Struct, frozen=True, eq=False, dict=True):
 
 
 class Shown(NamedTuple):
-    """What the samples show of some functions.
+    """What the samples show of some functions: their calls and lines.
 
-    `entries`: their calls and lines. `samples`: number of samples that contain each
-    function (int64), 0 if it was not requested.
+    `samples`: number of samples that contain each (int64), 0 if it was not requested.
     """
 
     entries: Entries
@@ -239,10 +234,9 @@ def _in_samples(function: Column, sample: Column, weight: Column, size: int) -> 
 
 
 def _summed(key: Column, weight: Column) -> tuple[Column, Column]:
-    """Return the distinct keys, sorted, and the sum of weights of each.
+    """Return the distinct keys, sorted, and the sum of weights of each, not negative.
 
-    Neither may be negative. If a key and its weight fit into one word, words are
-    sorted, which takes a quarter of the time of an argsort; short words take less.
+    Sorting key and weight in one word takes a quarter of the time of an argsort.
     """
     if not len(key):
         return key, weight

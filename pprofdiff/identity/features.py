@@ -67,8 +67,7 @@ BothSymbols = tuple[Symbols, Symbols]
 def known_relations(entries: Entries, partner: Column, side: int) -> Entries:
     """Return one side's relations to paired functions, and its lines.
 
-    Functions become rows of new; `partner` has new's row for each of base's functions,
-    -1 if unpaired.
+    Functions become rows of new; `partner` has new's row for each of base's functions.
     """
     line = entries.kind == BODY
     rows = np.where(line, 0, entries.other)
@@ -106,16 +105,8 @@ def _slots(entries: Entries) -> Column:
 class Features:
     """Features of candidate pairs of functions.
 
-    Parameters
-    ----------
-    sides
-        What the stacks of base and new show.
-    symbols
-        The parsed symbols of each side's functions.
-    lone
-        Which functions of each side may be in a pair (bool).
-    samples
-        Number of samples that contain each function, int64, per side.
+    `lone` says which functions of each side may be in a pair (bool); `samples` are the
+    number of samples that contain each function (int64).
     """
 
     def __init__(
@@ -140,17 +131,10 @@ class Features:
     ) -> Matrix:
         """Return the features of pairs, float64 of shape (pairs, `FEATURES`).
 
-        Parameters
-        ----------
-        partner
-            The new row of each of base's functions, -1 if unpaired (int64).
-        relations
-            The relations of each side's unpaired functions, see `known_relations`.
-        pairs
-            The rows of base and of new.
-        numbers
-            Whether closures' numbers count. By then, other evidence has shown which
-            closures of a function were renumbered, if it can.
+        `partner` is the new row of each of base's functions, -1 if unpaired (int64).
+        `relations` are those of unpaired functions, see `known_relations`. `numbers`
+        says whether closures' numbers count: other evidence has then shown which were
+        renumbered.
         """
         sides, symbols = self._sides, self._symbols
         x = dict.fromkeys(FEATURES, np.zeros(len(pairs[0])))
@@ -366,10 +350,7 @@ class _Relations:
     def common(
         self, other: _Relations, kind: int, base: Column, new: Column
     ) -> tuple[Floats, Floats]:
-        """Return how many relations of a kind both functions of each pair have.
-
-        And what these are worth.
-        """
+        """Return how many relations of a kind both functions of each pair have."""
         slots = base * _KINDS + kind
         counts = (self.offsets[1:] - self.offsets[:-1])[slots]
         at = expand(self.offsets[:-1][slots], counts)

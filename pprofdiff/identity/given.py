@@ -12,15 +12,11 @@ from pprofdiff.goruntime.readable import short
 def given_pairs(
     rules: Iterable[tuple[str, str]], base: Sequence[str], new: Sequence[str]
 ) -> dict[str, str]:
-    """Return new's names of the functions of base that rules name.
+    """Return new's names of the functions of base that rules, (base, new), name.
 
     A name is a symbol, or its short form in reports if that is unambiguous. With a `*`
-    on both sides a rule covers all functions whose names differ accordingly.
-
-    `rules`: (base, new) names, with one `*` each or none. `base`, `new`: the symbols of
-    each side.
-
-    Raises UsageError: a rule names no function, or is ambiguous.
+    on both sides a rule covers all functions whose names differ accordingly. Raises
+    UsageError if a rule names no function, or is ambiguous.
     """
     pairs: dict[str, str] = {}
     for old, now in rules:

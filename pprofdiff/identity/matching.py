@@ -1,9 +1,8 @@
 """Match unpaired functions of base and new: candidates, features, a score.
 
-Each candidate pair gets the probability that it is one function, from what its samples
-show (`FEATURES`). The weights were fitted, see ``tests/identity/fit.py``. A pair is
-made if both functions are each other's best candidate by far. Pairs are evidence for
-their neighbours, so this is repeated.
+Each candidate pair gets the probability that it is one function (`FEATURES`, weights
+fitted by ``tests/identity/fit.py``). A pair is made if both functions are each other's
+best candidate by far. Pairs are evidence for their neighbours, so this is repeated.
 """
 
 from __future__ import annotations
@@ -115,11 +114,10 @@ class Candidates(Struct, frozen=True, eq=False, dict=True):
 
 
 class Matched(NamedTuple):
-    """The result of `match`.
+    """The result of `match`: (base row, new row, probability) of matched functions.
 
-    `pairs`: (base row, new row, probability) of matched functions. `choices`: for
-    unmatched rows of base, the several rows of new that they may be. `parted`: pairs of
-    functions with equal names without evidence against them.
+    `choices`: for unmatched rows of base, the several rows of new that they may be.
+    `parted`: functions with equal names without evidence against them.
     """
 
     pairs: list[tuple[int, int, float]]
@@ -130,16 +128,8 @@ class Matched(NamedTuple):
 class Matcher:
     """Pairs the functions that two sides have left.
 
-    Parameters
-    ----------
-    sides
-        What the stacks of base and new show.
-    symbols
-        The parsed symbols of each side's functions.
-    partner
-        The new row of each of base's functions, -1 if unpaired (int64).
-    lone
-        Which functions of each side may be paired (bool).
+    `partner` is the new row of each of base's functions, -1 if unpaired (int64). `lone`
+    says which functions of each side may be paired (bool).
     """
 
     def __init__(
@@ -233,7 +223,7 @@ class Matcher:
 
         That is its package. A closure belongs to its enclosing function or, if that is
         unpaired, to the closures of such functions in its package. Functions in a
-        package that the other side lacks may have moved with it, and kept their names.
+        package that the other side lacks may have moved with it.
         """
         homes, packages = self._homes, self._known_packages
         paired = self.partner >= 0
@@ -256,10 +246,7 @@ class Matcher:
 
     @cached_property
     def _homes(self) -> list[dict[tuple[str, str], int]]:
-        """The row of each side's functions that enclose unpaired closures.
-
-        It is -1 if only such closures show the function.
-        """
+        """The row of each side's functions that enclose unpaired closures, or -1."""
         asked = {
             (symbol.package, symbol.function)
             for side in (0, 1)
@@ -327,12 +314,11 @@ def match(
     parted: Sequence[tuple[int, int]],
     spelled: Sequence[tuple[int, int]] = (),
 ) -> Matched:
-    """Pair the functions that two sides have left.
+    """Pair the functions that two sides have left, as `Matcher`.
 
-    `sides`, `symbols`, `partner`, `lone`: as for `Matcher`. `parted`: (base row, new
-    row) of unpaired functions with equal names, to be judged too. `spelled`: (base row,
-    new row) of unpaired functions that share a name with no others, apart from case:
-    paired unless samples contradict it.
+    `parted` are (base row, new row) of unpaired functions with equal names, to be
+    judged too. `spelled` share a name with no others, apart from case: paired unless
+    samples contradict it.
     """
     matcher = Matcher(sides, symbols, partner, lone)
     pairs: list[tuple[int, int, float]] = []

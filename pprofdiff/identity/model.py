@@ -48,9 +48,8 @@ class SideKeys(NamedTuple):
 
     Functions of the two sides match if `function` returns the same key; keys of one
     side are distinct. `packages` maps packages that moved to their present path,
-    `probable` holds new's names of functions matched to another name with a probability
-    below 1, and `choices` maps unmatched functions of base to what they may have
-    become.
+    `probable` holds new's names of functions matched with a probability below 1, and
+    `choices` maps unmatched functions of base to what they may have become.
     """
 
     function: Callable[[str], Hashable]
@@ -62,19 +61,10 @@ class SideKeys(NamedTuple):
 class Identity(Struct, frozen=True, eq=False, dict=True):
     """Which symbol of base is which symbol of new; other equal names match.
 
-    Attributes
-    ----------
-    pairs
-        Functions with two names, by their name in new.
-    renumbered
-        Names of closures that stand for different functions on each side.
-    choices
-        For unmatched symbols of base, those of new that they may have become, if
-        samples do not decide between them.
-    moves
-        The packages that moved.
-    base_names
-        The functions of base; None if they are those of new.
+    `pairs` are functions with two names, by their name in new. `renumbered` are names
+    of closures that stand for different functions on each side. `choices` are, for
+    unmatched symbols of base, those of new that they may have become. `moves` are
+    packages. `base_names` are the functions of base; None if they are those of new.
     """
 
     pairs: Mapping[str, Paired] = field(default_factory=dict)

@@ -1,9 +1,7 @@
 """Find packages that moved to another import path.
 
-A package moves when its module path changes: a new major version, a fork, a vendored
-copy. No single function proves it; the names of its functions do. Profiles show only
-sampled functions, and two samplings of one package each miss some, so a surplus on one
-side means nothing: common names are compared with the smaller side.
+No single function proves it; the names of a package's functions do. Two samplings of
+one package each miss some, so common names are compared with the smaller side.
 """
 
 from __future__ import annotations
@@ -78,18 +76,16 @@ def package_moves(base: Mapping[str, str], new: Mapping[str, str]) -> Moves:
 
     - if the paths differ only in the major version, and a name is shared;
     - if at least three names and more than half of the smaller side's are shared, one
-      of them not exported, and at least half of them are in files with the same name: a
-      replacement has the same public functions on purpose, or the methods of an
-      interface (`(*digest).Write`), but other functions and files. With the same owner
-      (`github.com/acme`) the last element of the path stays too, since whoever writes
-      two alternatives (`arraystack` and `liststack`) writes them alike;
+    of them not exported, and at least half of them are in files with the same name: a
+    replacement has the same public functions on purpose, or the methods of an
+    interface, but other functions and files. With the same owner (`github.com/acme`)
+    the last element of the path stays too: whoever writes two alternatives writes them
+    alike;
     - if its path changed like that of a package that moved, and a name is shared.
 
-    The standard library's packages copy functions from each other (`strings` and
-    `bytes`), and the runtime is paired by aliases: nothing moves within it.
-
-    `base`, `new`: the source file of each symbol, spelled as Go's linker does; `""` if
-    unknown.
+    The standard library's packages copy functions from each other, and the runtime is
+    paired by aliases: nothing moves within it. `base` and `new` are the source file of
+    each symbol, `""` if unknown.
     """
     both = base.keys() & new.keys()
     if len(both) == len(base) or len(both) == len(new):
@@ -154,8 +150,7 @@ def _shared(base: _Packages, new: _Packages) -> Counter[tuple[str, str]]:
 class _Evidence:
     """Names of both sides by package, and how many each two packages share.
 
-    `base` and `new` have the functions on one side only, `both` the names on both
-    sides. `standard` are the packages of the standard library.
+    `base` and `new` have the functions on one side only, `both` the names on both.
     """
 
     def __init__(

@@ -1,7 +1,6 @@
-"""Merge two lists of rows, matching rows of base to rows of new.
+"""Merge two lists of rows, matching rows of base to rows of new, one to one.
 
-Matching is one to one: rows with equal keys match; the rest match by a looser key, but
-only if that is unambiguous. Rows of the same side are never merged.
+Rows with equal keys match; the rest match by a looser key, if that is unambiguous.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ class Pairing(Struct, frozen=True, eq=False):
     """Rows of the union of base and new names.
 
     `base_row` and `new_row` (int64) are positions in the two sides' lists, -1 if a side
-    lacks the name. New's rows come first, in its order, then names that are gone, in
-    base's order.
+    lacks the name. New's rows come first, then names that are gone.
     """
 
     base_row: Column
@@ -50,7 +48,6 @@ class Pairing(Struct, frozen=True, eq=False):
 
 
 def _placed(column: Column, rows: Column) -> Column:
-    """Return ``column[rows]`` with 0 for row -1."""
     none = np.zeros_like(column, shape=(1, *column.shape[1:]))
     return np.concatenate((column, none))[rows]
 
@@ -70,10 +67,9 @@ def pair_names(
 ) -> Pairing:
     """Pair two lists of distinct names: equal names first, then by looser keys.
 
-    `base`, `new`: the names of each side, without duplicates. `keys`: (base key, new
-    key) functions, tried in order. Each maps the position of a name to a key, or to
-    None. Unpaired names with the same key are paired in order if both sides have the
-    same number of them.
+    `keys` are (base key, new key) functions, tried in order, from the position of a
+    name to a key, or None. Names with the same key are paired in order if both sides
+    have as many of them.
     """
     partner = np.arange(len(new))
     if base != new:

@@ -30,19 +30,11 @@ _NAMES_CACHED = 1 << 16
 class Symbol(NamedTuple):
     """A function of the program, or one of its closures.
 
-    Attributes
-    ----------
-    package
-        The import path, as in new if the package moved.
-    function
-        The name in the package, without type arguments and closure numbers. For a
-        closure, the function whose source contains it, wherever that was inlined.
-    last
-        The last part of `function`; for a method, its name.
-    kinds, numbers
-        The links of a closure's name, outermost first; both empty for others.
-    prefix
-        The name before those links.
+    `package` is the import path, as in new if the package moved. `function` is the name
+    in the package, without type arguments and closure numbers; for a closure, the
+    function whose source contains it. `last` is its last part, a method's name.
+    `kinds` and `numbers` are the links of a closure's name, outermost first, `prefix`
+    the name before those.
     """
 
     package: str
@@ -54,10 +46,7 @@ class Symbol(NamedTuple):
 
 
 class Symbols:
-    """The symbols of a side's functions, parsed on demand.
-
-    `names`: the symbols. `packages`: the present path of packages that moved.
-    """
+    """The symbols of a side's functions, parsed on demand, with present paths."""
 
     def __init__(self, names: Sequence[str], packages: Mapping[str, str]) -> None:
         self._names = names
@@ -127,11 +116,7 @@ def words(name: str) -> frozenset[str]:
 
 
 def type_outline(name: str) -> str:
-    """Return a symbol's type arguments, without nested ones and shapes.
-
-    `go.shape.int` and `go.shape.string` are made by the compiler from some types;
-    `node[go.shape.int]` and `node[go.shape.string]` are instances of one.
-    """
+    """Return a symbol's type arguments, without nested ones and shapes."""
     parts: list[str] = []
     depth = 0
     for bracket in _BRACKET.finditer(name):

@@ -1,9 +1,8 @@
 """Match functions by two source trees, which take precedence over samples.
 
 What is in the same place in both trees is one function, however its text changed. A
-function in only one tree was renamed or moved if only the other tree has one with the
-same or nearly the same text; else it is gone, or new. Closures follow their enclosing
-function.
+function in only one tree was renamed or moved if only the other tree has one with
+nearly the same text; else it is gone, or new. Closures follow their function.
 """
 
 from __future__ import annotations
@@ -47,9 +46,9 @@ _TEXTS = 1 << 14
 class Labels:
     """Matches by trees of the functions in both sides' profiles.
 
-    `base` and `new` have a label for each function: functions with different labels are
-    different, those with equal labels are one, or instances of one. None: the trees do
-    not decide. `chance` has the probability of labels that rest on nearly equal texts.
+    `base` and `new` have a label for each function: those with equal labels are one, or
+    instances of one; None if the trees do not decide. `chance` has the probability of
+    labels that rest on nearly equal texts.
     """
 
     base: Sequence[Hashable | None]
@@ -112,8 +111,8 @@ def renamed(
 ) -> dict[Key, tuple[Key, float]]:
     """Return what functions of base's tree became in new's, and their similarity.
 
-    `gone`, `added`: the functions that only base's tree has, and only new's. `sampled`:
-    those in each side's profiles; others are not needed.
+    `gone` and `added` are those that only base's tree has, and only new's; `sampled`
+    are those in each side's profiles.
     """
     found = dict(_moved(gone, added))
     taken = {now for now, _ in found.values()}
@@ -257,7 +256,7 @@ def aligned(
 ) -> Iterator[tuple[Literal, Literal]]:
     """Yield matching literals of a function: equal texts first, in order.
 
-    Literals between two such matches are paired in order if their kinds agree on both
+    Between two such matches they are paired in order if their kinds agree on both
     sides, else by similarity.
     """
     texts = [[(one.kind, _words(one.text)) for one in side] for side in (base, new)]

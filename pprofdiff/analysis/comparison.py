@@ -314,7 +314,6 @@ def _without_logs(side: Side) -> Side:
 def _nothing(
     base: Side, new: Side, unpaired: Sequence[tuple[str, str]], both: list[KindId]
 ) -> str:
-    """Return why nothing is compared."""
     refused = [
         caveat.text
         for kind in both

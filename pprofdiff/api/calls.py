@@ -325,7 +325,6 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
 
 
 def _several(given: Side, word: str) -> list[Loaded]:
-    """Return one side's inputs, loaded."""
     alone = not isinstance(given, list | tuple)
     sources: list[Any] = [given] if alone else list(cast("Sequence[Any]", given))
     if not sources:
@@ -334,7 +333,6 @@ def _several(given: Side, word: str) -> list[Loaded]:
 
 
 def _loaded(source: Loadable | Loaded) -> Loaded:
-    """Load a source; return a loaded object as it is."""
     if isinstance(source, LoadedInput):
         return source
     return load(source)

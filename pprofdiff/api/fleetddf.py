@@ -74,7 +74,6 @@ def ddf(
 
 
 def _rows(task: TallyTask, max_skipped: float) -> pd.DataFrame:
-    """Return the rows of one partition."""
     import numpy as np
     import pandas as pd
 

@@ -348,7 +348,6 @@ def filters_of(patterns: Mapping[str, str]) -> Filters:
 def _filtered(
     capture: Capture[columns.Profile], filters: Filters
 ) -> Capture[columns.Profile]:
-    """Return one profile with filters applied."""
     return replace(capture, content=filtered(capture.content, filters).profile)
 
 

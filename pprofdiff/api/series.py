@@ -182,7 +182,6 @@ class FleetSeries(Shown):
 
 
 def _categorical(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with `sort` as categories."""
     import pandas as pd
 
     return frame.assign(sort=pd.Categorical(frame["sort"], _SORTS))

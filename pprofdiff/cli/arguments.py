@@ -336,7 +336,6 @@ def _rules_help() -> list[str]:
 
 
 def _steps_help() -> list[str]:
-    """Return the help on --over: what it compares and how steps are ordered."""
     return [
         "--over shows shares of many builds, or windows of time, as curves, and the",
         "  steps at which they changed. The build is a part of the path, as the host",
@@ -349,6 +348,5 @@ def _steps_help() -> list[str]:
 
 
 def _typed(flag: Flag) -> str:
-    """Return a flag as it is typed."""
     value = f"={flag.placeholder}" if flag.placeholder else ""
     return f"-{flag.name}{value}"

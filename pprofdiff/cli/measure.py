@@ -157,7 +157,6 @@ def _one_kind(asked: GoTest, chosen: dict[str, Any]) -> None:
 
 
 def _report(it: Measured, options: Options) -> Options:
-    """Return the options for the report on a measurement."""
     within = "" if it.kept else it.out
     return of_runs(it.out, options)._replace(within=within)
 

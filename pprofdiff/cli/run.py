@@ -100,7 +100,6 @@ def run(
 def _write(
     outputs: Sequence[tuple[str, Callable[[], bytes | Iterable[bytes]]]],
 ) -> list[Exception]:
-    """Write each output on its own; return the errors."""
     failed: list[Exception] = []
     for path, made in outputs:
         try:
@@ -395,7 +394,6 @@ def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
 
 
 def _fleets(options: Options, waiting: Waiting) -> Loaded:
-    """Read the profiles of two fleets."""
     from pprofdiff.cli.fleets import fleet_options
     from pprofdiff.fleets.sides import load_fleets
 

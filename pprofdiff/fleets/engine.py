@@ -216,7 +216,6 @@ def _read_and_report(read: Callable[[T], P], topic: str, number: int, task: T) -
 
 
 def _joined(join: Callable[[Sequence[P]], P], parts: Sequence[P]) -> P:
-    """Join parts on a worker."""
     part = join(parts)
     give_back()
     return part

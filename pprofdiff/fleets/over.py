@@ -99,7 +99,6 @@ def series_tasks(
 
 
 def _series(whole: Tally, listed: Listed, over: str, options: FleetOptions) -> Series:
-    """Return a tally as a series."""
     names = {step for step, _ in whole.profiles}
     width = whole.width_s
     order: list[str | int]
@@ -153,7 +152,6 @@ def _few_enough(count: int) -> None:
 def _measured(
     sums: CellSums, key: tuple[str, object], place: Mapping[str | int, int]
 ) -> Measured:
-    """Return the sums of one kind of profile."""
     own = [i for i, cell in enumerate(sums.cells) if (cell[0], cell[1]) == key]
     units = sorted({sums.cells[i].unit for i in own})
     unit_of = {unit: i for i, unit in enumerate(units)}

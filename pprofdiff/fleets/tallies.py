@@ -143,7 +143,6 @@ def _seconds(profiles: Counts) -> set[int]:
 
 
 def _wider(profiles: Counts, width: int) -> dict[tuple[str | int, str], int]:
-    """Return the counts for wider windows."""
     added: dict[tuple[str | int, str], int] = {}
     for (step, host), count in profiles.items():
         key = _window(step, width), host

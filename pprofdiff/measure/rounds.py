@@ -114,7 +114,6 @@ def one_round(
 
 @contextmanager
 def _naming(folder: str) -> Iterator[None]:
-    """Raise a FetchError that names the folder for an OSError."""
     try:
         yield
     except OSError as error:

@@ -66,7 +66,6 @@ def comparison_card(report: ReportModel) -> Card:
 
 
 def _first_table(section: Section, labels: _Labels) -> Card:
-    """Return a card with the first rows of a section's first table."""
     first = next(iter(section.tables), None)
     empty = Table("none", (name_column(""),), ())
     table = empty if first is None else first.first(ROWS)

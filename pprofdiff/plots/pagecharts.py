@@ -81,8 +81,6 @@ def charts(diff: GCDiff | TraceDiff, prefix: str) -> tuple[Chart, ...]:
 
 
 def _moment_chart(pair: MomentPair, prefix: str) -> Chart:
-    """Return the lanes of one moment, as high as the lanes need."""
-
     def draw(figure: Figure) -> None:
         moment(pair, figure.subplots())
 

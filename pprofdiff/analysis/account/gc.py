@@ -124,8 +124,6 @@ def _split_profile(
     cycle: Cycle | None,
     places: Mapping[str, Pair],
 ) -> GCPrice | None:
-    """Return the split of GC CPU in the CPU profile."""
-
     def of(dimension: str, *names: str) -> Pair:
         return cpu.normalization.scaled(*_raw(cpu, dimension, *names))
 

@@ -59,7 +59,6 @@ def _benchmarks(asked: Asked, judged: Judged) -> Measured:
 
 
 def _subject(asked: Asked) -> tuple[str, str, Matches]:
-    """Return the unit, the pattern, and its matcher."""
     unit, _, pattern = asked.subject.partition(":")
     return unit, pattern, matcher(pattern, asked.named)
 

@@ -112,7 +112,6 @@ def _ruling(asked: Asked, gate: Gate, judged: Judged) -> Ruling:
 
 
 def _outcome(checked: list[_Checked], worst: _Checked) -> Outcome:
-    """Return the outcome of a rule with data."""
     if any(one.trips for one in checked):
         return "fail"
     if worst.untested:

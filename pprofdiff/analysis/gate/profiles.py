@@ -45,7 +45,6 @@ _SHARES = "composition", "share"
 
 
 def _total(asked: Asked, judged: Judged) -> Measured:
-    """Measure the total of a profile."""
     diff = _profile(asked, judged)
     if isinstance(diff, Missing):
         return diff
@@ -257,7 +256,6 @@ def _chances(
 
 
 def _example(diff: ProfileDiff) -> str:
-    """Return example limits for a profile."""
     unit = {"nanoseconds": "+5% or +50ms", "bytes": "+5% or +2MiB"}
     return unit.get(diff.unit, "+5% or +100")
 

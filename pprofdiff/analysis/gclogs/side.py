@@ -63,7 +63,6 @@ def window_of(run: GCRun, span: Span | None = None, path: str = "log") -> _Windo
 
 
 def _asked_for(run: GCRun, span: Span, path: str) -> _Window:
-    """Return the cycles that started within the span."""
     seconds = run.cycles.start_ms / 1000
     low = -np.inf if span.start is None else span.start
     high = np.inf if span.end is None else span.end

@@ -293,7 +293,6 @@ def _why(places: Places) -> Why:
 
 
 def _text(side: Located) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a function with their numbers."""
     if side.text is not None and side.extent is not None:
         for number in range(side.extent.start, side.extent.end + 1):
             yield number, side.text.lines[number - 1]

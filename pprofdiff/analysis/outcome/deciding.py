@@ -394,7 +394,6 @@ def _together(
 
 
 def _allocations(diff: BenchmarkDiff | None, benchmarks: Timed) -> list[BenchmarkRow]:
-    """Return the allocation rows of benchmarks that both sides have."""
     rows = () if diff is None else diff.rows
     return [
         row

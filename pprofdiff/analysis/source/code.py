@@ -140,7 +140,6 @@ def _moved(
 
 
 def _numbered(text: SourceText, start: int, count: int) -> list[tuple[int, str]]:
-    """Return (number, code) of the lines that have code."""
     found = (
         (number, _code([line]))
         for number, line in enumerate(_lines(text, start, count), start)

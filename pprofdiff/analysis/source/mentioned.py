@@ -242,7 +242,6 @@ class Callees:
                 yield name, self._package(path, where, declared.text.origin)
 
     def _changed(self, function: _Named, through: str) -> Differing | None:
-        """Return a function if its code differs, else None."""
         base, new = (function.package.one(side, function.name) for side in (0, 1))
         if base is None or new is None or _code(base) == _code(new):
             return None

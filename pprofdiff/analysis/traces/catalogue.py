@@ -77,8 +77,6 @@ _time = partial(TraceFigure, unit="ns", spread=TRACED)
 
 
 def _state(state: str, short: str, label: str = "") -> TraceFigure:
-    """Return the program's goroutine time in a state."""
-
     def of(side: TraceSide) -> int:
         if state != "blocked":
             return side.of_program(STATE_TIMES[state])

@@ -208,7 +208,6 @@ def _total(groups: Groups, name: str) -> Column:
 
 
 def _at(column: Column, rows: Column, missing: int = 0) -> Column:
-    """Return the values at rows, `missing` at row -1."""
     values: Column = np.append(column, missing)[rows].astype(np.int64)
     return values
 

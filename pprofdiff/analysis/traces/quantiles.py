@@ -108,7 +108,6 @@ def grouped_quantiles(
 
 
 def _ranked(group: NDArray[np.integer], durations_ns: Column) -> Column:
-    """Return the durations group by group, sorted within each group."""
     span = int(durations_ns.max(initial=0)) + 1
     if span * (int(group.max(initial=0)) + 1) >= 1 << 62:
         return durations_ns[np.lexsort((durations_ns, group))]

@@ -183,7 +183,6 @@ class TraceSide:
         return caveats
 
     def _short(self, what: str) -> list[Caveat]:
-        """Return a caveat if the trace is short."""
         if self.wall_ns >= _SHORT_NS:
             return []
         return [

@@ -72,7 +72,6 @@ def _ranges(
     active: EventType | None,
     end: EventType,
 ) -> Ranges:
-    """Return the ranges of one kind."""
     types = (begin, end) if active is None else (begin, active, end)
     events = events.by_owner(*types)
     ends = events.type == end

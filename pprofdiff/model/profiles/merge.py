@@ -162,7 +162,6 @@ def is_diff(profile: Profile) -> bool:
 
 
 def _types_of(profile: Profile) -> str:
-    """Return the sample types and the period type as text."""
     types = " ".join(f"{t.type}/{t.unit}" for t in profile.sample_types)
     period = profile.period_type
     return f"{types} (period {period.type}/{period.unit})" if period else types

@@ -67,7 +67,6 @@ def _cut(profile: Profile, names: list[str]) -> Profile:
 
 
 def _common(types: Sequence[ValueType]) -> str:
-    """Return the finest unit of comparable types."""
     first = types[0]
     for other in types[1:]:
         if other.type != first.type or not comparable(other.unit, first.unit):

@@ -205,7 +205,6 @@ def _rows(side: TraceSide, groups: Groups) -> list[Row]:
 
 
 def _named(names: tuple[str, ...], values: list[int]) -> dict[str, int]:
-    """Return the nonzero values by name."""
     return {name: value for name, value in zip(names, values, strict=True) if value}
 
 

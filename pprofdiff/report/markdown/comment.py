@@ -448,7 +448,6 @@ def _name_of(parts: Iterable[SectionPart]) -> str:
 
 
 def _inputs(report: ReportModel) -> tuple[str, str]:
-    """Return the heading of the inputs, and their table with caveats."""
     table = inputs_table(report, copies=False, headed=True)
     parts: list[SectionPart] = [table, *cautions(report)]
     warned = len(report.warnings)

@@ -129,7 +129,6 @@ def _allocated(report: ReportModel, account: GCAccount, scale: Scale) -> Row:
 
 
 def _factor(factor: Factor, account: GCAccount, scale: Scale, *, level: int) -> Row:
-    """Return the row of a declared factor."""
     label, unit = FACTORS[factor.id]
     by = "forced cycles" if account.forced else "GOGC, limit"
     known = {

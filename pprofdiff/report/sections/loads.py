@@ -138,7 +138,6 @@ def _tested(row: BenchmarkRow) -> bool:
 
 
 def _texts(row: BenchmarkRow) -> tuple[Cell, Cell]:
-    """Return both sides' medians in one unit."""
     values = [None if side is None else side.median for side in (row.base, row.new)]
     known = [value for value in values if value is not None]
     if row.unit == "sec":

@@ -230,7 +230,6 @@ class _RowWriter:
 def _new_goroutines(
     generation: GenerationEvents, changes: StateChanges
 ) -> NewGoroutines:
-    """Return the goroutines that the generation mentions first."""
     events, effects = generation.events, changes.effects
     rows = np.flatnonzero(changes.is_first & (effects.owner >= generation.known))
     born = np.isin(changes.effect[rows], CREATES)

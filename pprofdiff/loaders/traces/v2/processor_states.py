@@ -316,7 +316,6 @@ def _states_after(
     calls: _Calls,
     states: ProcessorStates,
 ) -> ProcessorStates:
-    """Return the states of Ps after the last effect on each."""
     ends = np.ones(len(effect), np.bool_)
     ends[:-1] = effects.first_rows()[1:]
     last = np.flatnonzero(ends)

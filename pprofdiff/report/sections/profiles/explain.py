@@ -115,7 +115,6 @@ def _breakdown(
     matching: list[NDArray[np.int64]],
     title: str,
 ) -> Table:
-    """Return what matches, by category and rule."""
     table = rules()
     size = len(table.rules)
     rule_of = [np.full(len(values), -1, np.int64) for values in diff.values]
@@ -166,7 +165,6 @@ def _leaves(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Sentence:
 
 
 def _stacks(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Iterator[Part]:
-    """Yield one side's stacks, costliest first."""
     scale, total = scale_of(diff), diff.totals[side]
     what = (diff.base, diff.new)[side]
     values = diff.values[side][rows]

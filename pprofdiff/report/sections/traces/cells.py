@@ -77,7 +77,6 @@ def _times(row: Row) -> list[Cell]:
 
 
 def _rewritten(row: Row, scale: Scale) -> Row:
-    """Return a row with its times in another scale."""
     cells = _times(row)
     if not cells:
         return row

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.damage import MOST_PROCESSORS, Damage
 from pprofdiff.loaders.traces.forward_fill import forward_fill
 from pprofdiff.loaders.traces.id_index import IdIndex, Ids
-from pprofdiff.loaders.traces.limits import MOST_PROCESSORS
 from pprofdiff.loaders.traces.v1.events import V1Events
 from pprofdiff.loaders.traces.v1.schema import STARTS, STOPS, V1Type
 

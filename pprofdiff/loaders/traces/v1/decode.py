@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.errors import DamagedError
-from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.damage import LATEST_TIME, Damage
 from pprofdiff.loaders.traces.interning import Interner
-from pprofdiff.loaders.traces.limits import LATEST_TIME
 from pprofdiff.loaders.traces.timeline import ranges_of, regions_of, tasks_of
 from pprofdiff.loaders.traces.v1.context import v1_context
 from pprofdiff.loaders.traces.v1.events import FileTables, V1Events

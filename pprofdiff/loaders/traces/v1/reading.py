@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import membership
-from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.damage import LATEST_TIME, Damage
 from pprofdiff.loaders.traces.header import HEADER_BYTES
-from pprofdiff.loaders.traces.limits import LATEST_TIME
 from pprofdiff.loaders.traces.owner_rows import first_of_each
 from pprofdiff.loaders.traces.v1.event_finder import FoundEvents, find_events
 from pprofdiff.loaders.traces.v1.events import FileTables, V1Events

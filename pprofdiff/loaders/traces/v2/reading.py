@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import byte_table, membership, rows_in
-from pprofdiff.loaders.traces.damage import Damage
-from pprofdiff.loaders.traces.limits import LATEST_TIME
+from pprofdiff.loaders.traces.damage import LATEST_TIME, Damage
 from pprofdiff.loaders.traces.v2.batches import Batch
 from pprofdiff.loaders.traces.v2.event_finder import (
     BatchVarints,

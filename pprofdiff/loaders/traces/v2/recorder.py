@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from pprofdiff.loaders.traces.clock_order import HappensBefore
-from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.damage import LATEST_TIME, MOST_PROCESSORS, Damage
 from pprofdiff.loaders.traces.id_index import Ids
-from pprofdiff.loaders.traces.limits import LATEST_TIME, MOST_PROCESSORS
 from pprofdiff.loaders.traces.owner_rows import counts_of_each
 from pprofdiff.loaders.traces.timeline import TimelineEvents
 from pprofdiff.loaders.traces.v2.context import NOBODY, ThreadBindings, context_of

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.damage import MOST_PROCESSORS, Damage
 from pprofdiff.loaders.traces.id_index import Ids
-from pprofdiff.loaders.traces.limits import MOST_PROCESSORS
 from pprofdiff.loaders.traces.timeline import TimelineEvents
 from pprofdiff.loaders.traces.v2.context import Context
 from pprofdiff.loaders.traces.v2.effects import (

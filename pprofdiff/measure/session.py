@@ -154,11 +154,9 @@ def measured(
             notes.warn(warning)
         if stopped != "interrupted":
             if request.trace:
-                _traced(
-                    workload,
-                    {side: _trace_folder(out, side) for side in SIDES},
-                    listener,
-                )
+                # Not one of the side's runs.
+                folders = {side: os.path.join(out, "trace", side) for side in SIDES}
+                _traced(workload, folders, listener)
             _trace_what_waits(workload, judge(out, sources), out, notes)
         for warning in workload.doubts():
             notes.warn(warning)
@@ -288,11 +286,6 @@ def _commands(
         request.asked,
         UnderLoad(request.url, request.load, request.seconds),
     )
-
-
-def _trace_folder(out: str, side: SideName) -> str:
-    """Return a folder for a trace that is not one of the side's runs."""
-    return os.path.join(out, "trace", side)
 
 
 def _traced(

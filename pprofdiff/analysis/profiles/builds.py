@@ -100,7 +100,11 @@ def instrumented(base: Side, new: Side, cpu: ProfileDiff | None) -> bool:
             for flag in (*_DETECTORS, "-cover", "-gcflags")
         )
     sides = cpu.base, cpu.new
-    shown = _of_detectors(*sides), _of_coverage(*sides), _of_inlining(cpu)
+    shown = (
+        _of_detectors(*sides),
+        _if_one_has(*sides, _COVERAGE, "-cover"),
+        _of_inlining(cpu),
+    )
     return any(map(any, shown))
 
 

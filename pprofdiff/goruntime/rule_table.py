@@ -143,7 +143,7 @@ TABLE: dict[str, Any] = {
         "traceback": "walking stacks",
         "signal": "signals",
         "mem.move": "memmove called by user code",
-        "mem.clear": "clearing memory",
+        "mem.clear": "clearing memory (not mallocgc's)",
         "mem.cmp_index": "comparing and searching bytes",
         "mem.duff": "Duff's device (copy, zero)",
         "rt.lock": "runtime locks",

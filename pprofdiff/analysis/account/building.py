@@ -186,7 +186,7 @@ def _running(
             "different times, so running is not split"
         )
         return whole, [], [gap]
-    parts = list(in_part(inside, others, "workers"))
+    parts = list(in_part(inside, others, "without workers"))
     gaps = []
     if parts != inside:
         gaps = ["CPU of the runtime's own workers"]
@@ -308,7 +308,7 @@ def _of_benchmark(
     off = _groups(diff, scaled, (~masks[0], ~masks[1]))
     source = "bench.txt less the CPU profile"
     gaps = ["off-CPU time by reason, which a trace of each side shows"]
-    parts = in_part(on, off, "other goroutines")
+    parts = in_part(on, off, "benchmark's goroutine")
     if parts != on:
         gaps.insert(0, "CPU of other goroutines")
     medians = whole.base, whole.new

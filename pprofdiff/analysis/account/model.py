@@ -54,18 +54,16 @@ class Part(NamedTuple):
 
 
 def in_part(
-    parts: Sequence[Part], outside: Sequence[Part], what: str
+    parts: Sequence[Part], outside: Sequence[Part], which: str
 ) -> tuple[Part, ...]:
     """Return parts, labelled where `outside` has more under the same label.
 
-    Tables of the same groups show the whole under the plain label. `what` says what
-    `outside` is of: ``User code (without workers)``.
+    Tables of the same groups show the whole under the plain label. `which` says which
+    part of it this is: ``User code (without workers)``.
     """
     more = {part.label for part in outside if any(part.amount)}
     return tuple(
-        part._replace(label=f"{part.label} (without {what})")
-        if part.label in more
-        else part
+        part._replace(label=f"{part.label} ({which})") if part.label in more else part
         for part in parts
     )
 

@@ -58,6 +58,8 @@ def of_single_benchmarks(report: ReportModel) -> bool:
 
 def outside_notes(account: Account) -> Iterator[str]:
     """Yield what the account leaves out, and how its total relates to medians."""
+    if account.of.startswith("goroutines' time"):
+        yield "A wait for another goroutine counts as what that one did meanwhile."
     if account.gaps:
         yield f"Not included: {'; '.join(account.gaps)}."
     if account.medians is not None:

@@ -174,7 +174,7 @@ def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int)
     mark = "" if finding.mark == "unknown" else MARKS[finding.mark]
     text = f"{mark}{scale.text(amount, signed=True)}"
     if level:
-        return text
+        return f"{text} on top" if finding.shared else text
     if own is None:
         return "" if finding.mark == "noise" else f"{text} with consequences"
     family = scale.text(finding.explains, signed=True)

@@ -233,8 +233,8 @@ def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:
     if outcome.busy is not None:
         yield (
             f"The machine was busy: {percent(outcome.busy, 1)} of the samples are in "
-            "runtime.asyncPreempt, where a signal stops goroutines. Time/op then "
-            f"differs by {BUSY_SIGMA:.0%} between runs of one build, CPU/op does not."
+            "runtime.asyncPreempt, where a signal stops goroutines. On such machines, "
+            f"time/op of one build differs by up to {BUSY_SIGMA:.0%}; CPU/op does not."
         )
     if first is not None:
         yield from _both_ways(outcome, first)

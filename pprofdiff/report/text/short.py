@@ -155,6 +155,9 @@ def _averages(report: ReportModel, of_report: Sequence[Section], explained: Why)
     """Return what an op is in amounts of causes, if that is an average of several."""
     turns = report.comparison.turns
     found = [reason.finding for reason in explained.reasons]
+    first = report.profiles[0].normalization if report.profiles else None
+    if of_report and found and first is not None and first.mode in ("share", "about"):
+        return f"Amounts: {of_report[0].mode}."
     of_all = any(f.evidence for f in found) and not any(f.unit for f in found)
     shown = any("/op" in f"{f.title}{f.text}" for f in found)
     if not (of_report and of_all and shown and turns is not None and turns.several):

@@ -323,6 +323,11 @@ def _title(diff: ProfileDiff, total: _Total | None, sites: list[_Site]) -> str:
     if total is None:
         return _shares(diff, sites)
     amount = _amount(total) or "as much as before"
+    base, new = diff.normalization.scaled(*diff.totals)
+    known = sum(site.delta for site in sites) / (new - base) if new != base else 0.0
+    if total.bytes_ is not None and known < MOST:
+        # The sites whose change is significant are not where most of it is.
+        return f"Each op allocates {amount}"
     who = "; ".join(
         f"{word} in {_names(some)}"
         for some, word in (

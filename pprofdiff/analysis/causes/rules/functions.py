@@ -192,6 +192,9 @@ def _replaced(
     before, after = distinct_lists(
         *([cpu.names[r.row] for r in some[:NAMED]] for some in roots)
     )
+    more = [
+        f" and {len(some) - NAMED} more" if len(some) > NAMED else "" for some in roots
+    ]
     claim = _claim(cpu, changes[0], roots[0]).plus(_claim(cpu, changes[1], roots[1]))
     base, new = cpu.sums(claim)
     change = cpu.change_relative(claim)
@@ -209,7 +212,7 @@ def _replaced(
     under = f"Called by {listed_functions(callers[:NAMED])}. " if callers else ""
     return Finding(
         "work-moved",
-        f"{after} {verb} {before}: {cost}",
+        f"{after}{more[1]} {verb} {before}{more[0]}: {cost}",
         f"{under}With their callees.",
         (
             *cpu.facts([root.row for some in roots for root in some], "cum"),

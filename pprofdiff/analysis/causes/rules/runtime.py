@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 _KEPT = 64
 _LOCKS = frozenset(("mutex", "block"))
 _SWEEPER = "runtime.bgsweep"
-_KINDS = {"copy": "Copying", "clear": "Clearing memory", "hash": "Hashing"}
+_KINDS = {
+    "copy": "Copying",
+    "clear": "Clearing memory outside mallocgc",
+    "hash": "Hashing",
+}
 
 
 class _Subject(NamedTuple):
@@ -156,6 +160,11 @@ def stack_growth(case: Case) -> Iterator[Finding]:
         says = f"takes {points((base, totals[0]), (new, totals[1]))} of the {cpu.noun}"
     else:
         says = f"costs {cpu.words(base, new)}"
+    copied = np.array([name == "runtime.newstack" for name in cpu.names], np.bool_)
+    grown = cpu.delta(claim.within(cpu.under(copied)))
+    if grown * delta < MOST * delta**2:
+        # Stacks of new goroutines.
+        return
     what = "goroutines' stacks grow and are copied (runtime.newstack)"
     if delta < 0:
         what = "goroutines' stacks are grown and copied less (runtime.newstack)"

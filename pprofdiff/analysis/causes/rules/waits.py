@@ -159,10 +159,13 @@ def _words_of(change: Change) -> _Words:
     off = change.first
     if off is None:
         what = "a processor" if change.kind == "processor" else "GC"
+        # Its length has the waits for goroutines that waited for it.
+        waits = "waits for " if change.kind == "processor" else ""
+        verb = f"are held up by {waits}{what}" if change.behind else f"wait for {what}"
         return _Words(
             f"wait-{change.kind}",
             f"Goroutines of {short(change.root)}" if change.root else "Goroutines",
-            f"wait for {what} for",
+            f"{verb} for",
             "waits",
             f"held up by {what}: {change.root or 'without idle waits'}",
         )

@@ -75,9 +75,13 @@ def change(ratio: float) -> str:
 
 
 def total_change(base: float, new: float) -> str:
-    """Return a total's change: ``+39.8%``, ``44.4×`` from tenfold on, ``from 0``."""
-    if not base:
-        return "from 0" if new else ""
+    """Return a total's change: ``+39.8%``, ``44.4×`` from tenfold on, ``from 0``.
+
+    Empty if there is none, or if base is negative.
+    """
+    if base <= 0:
+        # What is less than nothing has no multiple.
+        return "from 0" if new and not base else ""
     if new >= TENFOLD * base > 0:
         return times(new / base)
     return percent(new - base, base, signed=True)

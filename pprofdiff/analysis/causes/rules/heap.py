@@ -210,7 +210,7 @@ def _by_profile(case: Case) -> Iterator[Finding]:
         _title(diff, sites, total=whole.significant),
         _text(case, diff, sites),
         _evidence(diff, sites),
-        _advice(case) if grew else "",
+        _advice(case, diff) if grew else "",
         severity=_severity(diff, sites),
         direction="worse" if grew else "better",
         names=frozenset(site.name for site in sites),
@@ -219,10 +219,10 @@ def _by_profile(case: Case) -> Iterator[Finding]:
 
 
 def _live_heap(case: Case) -> ProfileDiff | None:
-    """Return the comparison of memory in use at one instant, None without one.
+    """Return the comparison of memory in use at one instant, or of its growth.
 
-    An allocs profile has the columns of a heap profile. One captured over a time span
-    (``?seconds=30``) holds the growth in it, not a heap: None.
+    An allocs profile has the columns of a heap profile. None if it is unknown which of
+    both profiles hold, or if they grew over unlike spans.
     """
     diff = case.comparison.of_type("inuse_space")
     if diff is None:
@@ -232,10 +232,28 @@ def _live_heap(case: Case) -> ProfileDiff | None:
         diff = compare(
             allocs.base, allocs.new, sample_type="inuse_space", identity=allocs.identity
         )
-    if any(diff.spans_ns):
+    if any(diff.spans_ns) and not _in_windows(diff) and _grew_for(diff) is None:
         return None
     # Shares of each heap hide how large it is.
     return diff if diff.normalization.mode == "absolute" else None
+
+
+def _in_windows(diff: ProfileDiff) -> bool:
+    """Return whether profiles count since the one before, with what is in use now."""
+    return all(run.deltas for side in (diff.base, diff.new) for run in side.runs)
+
+
+def _grew_for(diff: ProfileDiff) -> tuple[float, float] | None:
+    """Return over how many seconds the heaps grew, None if they are no growth.
+
+    Captured over a time span (``?seconds=60``), a heap profile is the difference of
+    two (net/http/pprof), in which what was freed is negative.
+    """
+    base, new = diff.spans_ns
+    if not base or not new or max(base, new) > SIMILAR * min(base, new):
+        return None
+    freed = any(bool((side < 0).any()) for side in diff.values)
+    return (base / 1e9, new / 1e9) if freed else None
 
 
 def _moved(diff: ProfileDiff, model: CountModel, live: View) -> list[_Site]:
@@ -400,6 +418,10 @@ def _title(diff: ProfileDiff, sites: list[_Site], *, total: bool) -> str:
     names = listed_functions([site.name for site in sites[:NAMED]])
     rest = len(sites) - NAMED
     others = f" and {rest} other{'s' if rest > 1 else ''}" if rest > 0 else ""
+    if (seconds := _grew_for(diff)) is not None:
+        verb = "grow" if len(sites) > 1 else "grows"
+        how = f"{arrow(base, new, diff.unit)} in {fixed(*seconds, 1)} s"
+        return f"{names}{others} {verb} the live heap by {how}"
     verb = "hold" if len(sites) > 1 else "holds"
     whose = f"{names}{others} {verb} {size} {more}"
     if not total:
@@ -486,8 +508,12 @@ def _ages(case: Case) -> tuple[float, float] | None:
     return (base, new) if base > 0 and new > 0 else None
 
 
-def _advice(case: Case) -> str:
+def _advice(case: Case, diff: ProfileDiff) -> str:
     new = case.labels[1]
+    if _grew_for(diff) is not None:
+        return (
+            f"Capture {new}'s growth once more later: a leak goes on, a cache fills up."
+        )
     return (
         f"Capture {new} once more later: what keeps growing is a leak, what stays is a "
         "cache. /debug/pprof/heap?seconds=60 has the growth of a minute."
@@ -510,6 +536,8 @@ def _severity(diff: ProfileDiff, sites: list[_Site]) -> Severity:
 def _evidence(diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, ...]:
     source = f"{diff.name} profile"
     facts = [Fact("live heap", f"{source} inuse_space", *diff.totals, diff.unit)]
+    if (seconds := _grew_for(diff)) is not None:
+        facts.append(Fact("time it grew for", f"{source} duration", *seconds, "s"))
     for site in sites:
         what = f"in use, of {site.name}"
         facts.append(Fact(what, f"{source} inuse_space", *site.live, diff.unit))

@@ -168,6 +168,8 @@ def _figures(
 
 def _short(count: float) -> str:
     """Return a number of objects in two or three digits, such as 3.1M or 0.0034."""
+    if count < 0:
+        return f"−{_short(-count)}"
     for size, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if count >= size:
             return f"{count / size:.3g}{suffix}"

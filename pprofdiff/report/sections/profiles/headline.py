@@ -90,4 +90,5 @@ def _whole(diff: ProfileDiff) -> str:
         return f"{words}."
     if total_noise(diff):
         return f"{words}, within noise."
-    return f"{words} ({total_change(base, new)})."
+    change = total_change(base, new)
+    return f"{words} ({change})." if change else f"{words}."

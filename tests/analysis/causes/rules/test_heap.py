@@ -188,3 +188,17 @@ def test_a_table_that_was_made_larger_is_kept():
         for size in (100, 200)
     )
     assert findings(base, new)["heap-growth"].severity == "major"
+
+
+def test_a_site_that_grew_the_heap_meanwhile_is_a_cause(cli, data_folder):
+    """`main.keep` keeps each 40th page; ?seconds=5 gives the difference of two heaps."""
+    pair = [data_folder / f"growth/{side}.pb.gz" for side in ("base", "new")]
+    out = cli(*pair).out
+    assert "1. main.keep grows the live heap by 0.00 → 2.92 MiB in 5.0 s. major" in out
+    assert "0 → 728 objects, 100% of what it allocated while" in out
+    assert "−12 → 0" in out
+    # The total of base is negative: nothing is a multiple of it.
+    assert "Total −0.063 → 3.051 MiB." in cli(*pair, "--full").out
+    assert (
+        "grows the live heap by 2.92 → 0.00 MiB in 5.0 s. minor" in cli(*pair[::-1]).out
+    )

@@ -13,7 +13,7 @@ from pprofdiff.analysis.causes.parked import WAITS, waits_of
 from pprofdiff.analysis.causes.wording import times_the, words
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.ledger.views import merged
-from pprofdiff.analysis.policy import CLEARLY, MAJOR, MOST
+from pprofdiff.analysis.policy import CLEARLY, COVERS, MAJOR, MOST
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import first_in_row, last_in_row, sums
@@ -22,6 +22,8 @@ Column = NDArray[np.int64]
 
 # Reasons for which a goroutine waits to be given work, where its root function waits.
 _GIVEN = {"chan receive", "select", "IO wait", "sync.Cond.Wait", "sleep"}
+# Reasons to wait for what other goroutines of the program do.
+_FOR_OTHERS = {"chan receive", "chan send", "select", "sync.Cond.Wait"}
 _MOST = 2
 
 
@@ -29,7 +31,8 @@ def goroutine_time(case: Case) -> Iterator[Finding]:
     """Yield the functions whose goroutines' time per op changed most.
 
     Goroutines of a library alone, and those that wait for work, do not count: their
-    time per op follows from how many ops there are.
+    time per op follows from how many ops there are. Nor do those that wait for other
+    goroutines, if one of these takes as much longer: they may wait for that.
     """
     for diff in case.comparison.profiles:
         if diff.of_goroutines and diff.normalization.mode == "per_work":
@@ -49,6 +52,12 @@ def _changed(diff: ProfileDiff) -> Iterator[Finding]:
     share = np.abs(now - old) / by.larger(*diff.totals)
     few, many = np.minimum(old, now), np.maximum(old, now)
     loud = ~judged.noise & (share >= MAJOR) & (many >= CLEARLY * few)
+    delta = by.delta(base, new)
+    for row in np.flatnonzero(loud).tolist():
+        if WAITS[_wait_of(diff, row, owners, waits)[0]] in _FOR_OTHERS:
+            others = loud & (delta * delta[row] > 0)
+            others[row] = False
+            loud[row] = not (np.abs(delta[others]) >= COVERS * abs(delta[row])).any()
     order = np.argsort(-np.where(loud, share, 0), kind="stable")
     for row in order[: min(_MOST, int(loud.sum()))].tolist():
         sums_of = int(base[row]), int(new[row])
@@ -90,10 +99,13 @@ def _owners(diff: ProfileDiff, side: int) -> tuple[Column, Column]:
     return owners, waits
 
 
-def _most(
+def _wait_of(
     diff: ProfileDiff, row: int, owners: Sequence[Column], waits: Sequence[Column]
-) -> str:
-    """Return what most of a function's change is: a wait, or running."""
+) -> tuple[int, str]:
+    """Return what most of a function's change is, in `WAITS`, and its figures.
+
+    It is 0 for running. The figures are "" if no wait is most of it.
+    """
     base, new = (
         sums(wait[owner == row], values[owner == row], len(WAITS))
         for owner, wait, values in zip(owners, waits, diff.values, strict=True)
@@ -101,6 +113,14 @@ def _most(
     delta = diff.normalization.delta(base, new)
     at = int(np.argmax(np.abs(delta)))
     if abs(delta[at]) <= MOST * abs(delta.sum()):
-        return ""
+        return 0, ""
+    return at, words(diff, int(base[at]), int(new[at]))
+
+
+def _most(
+    diff: ProfileDiff, row: int, owners: Sequence[Column], waits: Sequence[Column]
+) -> str:
+    """Return what most of a function's change is: a wait, or running."""
+    at, figures = _wait_of(diff, row, owners, waits)
     what = f"waiting ({WAITS[at]})" if at else "running"
-    return f"Most of it is {what}: {words(diff, int(base[at]), int(new[at]))}."
+    return f"Most of it is {what}: {figures}." if figures else ""

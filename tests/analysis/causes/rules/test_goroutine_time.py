@@ -26,7 +26,8 @@ def test_the_lock_is_first_and_idle_workers_are_none():
     first, *others = found("base", "new")
     assert first.title == "main.audit takes time in new only: 0.0 → 17.0 ms/op"
     assert first.text == "Most of it is waiting (sync.Mutex.Lock): 0.0 → 12.5 ms/op."
-    assert not any("main.worker" in one.title for one in others)
+    # Workers are idle, and clients wait for what audit does.
+    assert not others
 
 
 def test_the_other_way_it_is_better():

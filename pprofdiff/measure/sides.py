@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from pprofdiff.errors import FetchError, MeasureError, UsageError
 from pprofdiff.inputs.sources.git import GitError, Repository
-from pprofdiff.units import printable
+from pprofdiff.units import many, printable
 
 SideName = Literal["base", "new"]
 SIDES: tuple[SideName, SideName] = ("base", "new")
@@ -68,8 +68,8 @@ def checkouts(
         last = Checkout("new", new, repository.commit(new))
         if changed:
             warnings.append(
-                f"{_files(changed)} of the working tree that are not committed are "
-                f"not measured: {printable(new)} is a commit"
+                f"{many(changed, 'file')} of the working tree that are not committed "
+                f"are not measured: {printable(new)} is a commit"
             )
     else:
         last = Checkout("new", "", "", changed)
@@ -92,10 +92,6 @@ def checkouts(
                 "which commit to compare with, such as pprofdiff measure HEAD~1"
             )
     return (first, last), tuple(warnings)
-
-
-def _files(count: int) -> str:
-    return f"{count:,} file{'s' if count > 1 else ''}"
 
 
 def _head(repository: Repository) -> str:

@@ -150,17 +150,15 @@ def _sizes_in_words(side: ProfileSide) -> list[str]:
             "peak": sizes.mean_peak,
             "goal": sizes.mean_goal,
         }
-        return [f"mean {name} {_mib_words(mb)}" for name, mb in means.items()]
+        return [
+            f"mean {name} {scaled(mb * _MIB, 'bytes')}" for name, mb in means.items()
+        ]
     one = _heap(side)
     return [
         f"{name} at most {scaled(float(line.size.max()), 'bytes')}"
         for name, line in (("heap", one.size), *one.named())
         if len(line.size)
     ]
-
-
-def _mib_words(mib: float) -> str:
-    return scaled(mib * _MIB, "bytes")
 
 
 def _heap(side: ProfileSide) -> _Heap:

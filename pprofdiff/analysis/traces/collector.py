@@ -194,6 +194,7 @@ def collections(trace: Trace) -> Collections:
     )
     free_ns = int((used[1] - used[0] - stopped.overlap(*used)).sum())
     cycles = _cycles(trace)
+    whole = union(np.array([trace.start_ns]), np.array([trace.end_ns]))
     marking, marked = ranges_of(trace, RangeKind.GC_MARK)
     return Collections(
         started=int(cycles.seen.sum()),
@@ -209,7 +210,7 @@ def collections(trace: Trace) -> Collections:
         stw_ns=int((stop_end - stopping.start_ns).sum()),
         gc_stw_ns=stopped.total_ns,
         gc_busy_ns=free_ns + _capacity(trace, stopped),
-        capacity_ns=_capacity(trace, union(*_whole(trace))),
+        capacity_ns=_capacity(trace, whole),
         allocated_bytes=_grown(trace.heap_live_bytes),
     )
 
@@ -304,10 +305,6 @@ def _capacity(trace: Trace, times: TimeSet) -> int:
     low, high = trace.start_ns, trace.end_ns
     start, end, value = stretches(trace.gomaxprocs, low_ns=low, high_ns=high)
     return int((times.overlap(start, end) * value).sum())
-
-
-def _whole(trace: Trace) -> tuple[Column, Column]:
-    return np.array([trace.start_ns]), np.array([trace.end_ns])
 
 
 def _grown(series: Series) -> int | None:

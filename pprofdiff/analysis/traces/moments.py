@@ -267,8 +267,9 @@ def _moment(event: _Event, low: int, high: int) -> Moment:
     shown = _shown(trace, *ends)
     lanes = [_collector_lane(trace, ends)]
     every = [
-        _lane("processor", f"P{trace.processors[p]}", "", shown.take(_on(shown, p)))
+        _lane("processor", f"P{trace.processors[p]}", "", shown.take(own))
         for p in range(len(trace.processors))
+        for own in [np.flatnonzero(shown.processor == p)]
     ]
     spent = _spent(every, event)
     stopped = int(_times(lanes, event)[Look.STOPPED])
@@ -364,10 +365,6 @@ def _sweeping(trace: Trace, low: int, high: int) -> _Shown:
 
 def _all(look: Look, size: int) -> Codes:
     return np.full(size, look, np.uint8)
-
-
-def _on(shown: _Shown, processor: int) -> Column:
-    return np.flatnonzero(shown.processor == processor)
 
 
 def _collector_lane(trace: Trace, ends: tuple[int, int]) -> Lane:

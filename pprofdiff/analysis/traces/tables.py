@@ -144,10 +144,6 @@ def _causes(side: TraceSide) -> dict[str, float]:
     return {**dict(times), **_held_up(side)}
 
 
-def _stops(side: TraceSide) -> dict[str, float]:
-    return {stop.kind: stop.total_ns for stop in side.collections.stops}
-
-
 def _durations(what: str) -> Callable[[TraceSide], dict[str, float]]:
     def of(side: TraceSide) -> dict[str, float]:
         times = getattr(side, what).durations
@@ -166,7 +162,7 @@ TABLES: dict[TableName, Table] = {
     "created.runnable": Table(_of_groups("by_creation", "sched_wait_ns")),
     "causes": Table(_causes),
     "gc": Table(_declared("gc")),
-    "stops": Table(_stops),
+    "stops": Table(lambda s: {x.kind: x.total_ns for x in s.collections.stops}),
     "processors": Table(_declared("processors"), "wall"),
     "tasks": Table(_durations("tasks"), "each"),
     "regions": Table(_durations("regions"), "each"),

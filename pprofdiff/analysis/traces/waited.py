@@ -518,7 +518,7 @@ class Naming:
             return _blocked("", function, "")
         if state != S.RUNNING:
             return End("syscall", function, system_call)
-        root = self._root(owner)
+        root = self._trace.strings[int(self._trace.goroutines.name[owner])]
         gc = is_runtime_like(root) and root.startswith("runtime.")
         return _COLLECTOR if gc else End("running", function, "")
 
@@ -531,9 +531,6 @@ class Naming:
         # The last row of a goroutine is followed by no row of it.
         timed &= (held.state[after] == S.RUNNABLE) & (held.by[after] < 0)
         return timed
-
-    def _root(self, owner: int) -> str:
-        return self._trace.strings[int(self._trace.goroutines.name[owner])]
 
     def _stacks_of(self, rows: Column, owner: Column, state: Column) -> Column:
         """Return the stack that says what a goroutine does in a row, 0 if unknown.

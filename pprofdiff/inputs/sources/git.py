@@ -187,15 +187,13 @@ class Repository:
 
     def submodules(self, commit: str) -> tuple[tuple[str, str], ...]:
         """Return (path, commit) of each submodule of a commit."""
-        entries = (entry.partition(b"\t") for entry in self._entries(commit))
+        listed = self.listing(commit).split(b"\0")
+        entries = (entry.partition(b"\t") for entry in listed)
         return tuple(
             (path.decode("utf-8", "surrogateescape"), head.split()[2].decode())
             for head, tab, path in entries
             if tab and head[:6].decode() == _SUBMODULE
         )
-
-    def _entries(self, commit: str) -> list[bytes]:
-        return self.listing(commit).split(b"\0")
 
     def export(self, commit: str, folder: str) -> None:
         """Write a commit's files, without submodules, to a new folder; raises GitError.

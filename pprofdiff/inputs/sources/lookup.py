@@ -138,7 +138,9 @@ class FoundSources:
             tree = self._places[file][0]
         else:
             return ()
-        paths = sorted(path for path in tree.siblings(file.path) if _is_source(path))
+        paths = sorted(
+            path for path in tree.siblings(file.path) if path.endswith(_SOURCES)
+        )
         return tuple(self._file(file.origin, tree, path) for path in paths)
 
     def _file(
@@ -263,10 +265,6 @@ def _pattern_of(base: SourceText, hunk: Hunk) -> str:
     if gone[0].startswith("func "):
         return gone[0]
     return max(gone, key=len)
-
-
-def _is_source(path: str) -> bool:
-    return path.endswith(_SOURCES)
 
 
 def _text(file: SourceFile, data: bytes | None) -> SourceText | None:

@@ -293,12 +293,11 @@ def _marks(diff: ProfileDiff, tree: CallTree, rows: list[int]) -> dict[str, Any]
     within = [needs[i][~beyond[i]] for i in (0, 2)]
     reach = float(np.concatenate(within).min(initial=np.inf))
     nodes, names = (_coarse(needs[i], beyond[i], reach) for i in (0, 2))
-    marks = {"marks": 2 * nodes + beyond[1], "functions": names}
-    return {**_encoded(marks), "reach": reach if reach < np.inf else None}
-
-
-def _encoded(columns: dict[str, Column]) -> dict[str, Any]:
-    return {name: base64(varints(column)) for name, column in columns.items()}
+    return {
+        "marks": base64(varints(2 * nodes + beyond[1])),
+        "functions": base64(varints(names)),
+        "reach": reach if reach < np.inf else None,
+    }
 
 
 def _coarse(

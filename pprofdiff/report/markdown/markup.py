@@ -134,7 +134,8 @@ def table(shown: Table, urls: Mapping[str, Urls] = MappingProxyType({})) -> str:
         if row.strong:
             cells[shown.names] = f"{emphasis(own.text)} {inline(own.detail)}".rstrip()
         elif row.level:
-            cells[shown.names] = _set_in(own, shown.indent * row.level)
+            indent = " " * shown.indent * row.level
+            cells[shown.names] = inline(f"{indent}{own.label}".rstrip())
         elif row.key in urls:
             cells[shown.names] = _named(own, urls[row.key])
         rows.append(cells)
@@ -148,10 +149,6 @@ def _named(cell: Cell, urls: Urls) -> str:
     name = linked(_fitting(cell.text, _LONGEST_NAME), urls.lines or urls.view)
     view = f" [stacks]({urls.view})" if urls.lines and urls.view else ""
     return f"{name}{remark}{view}"
-
-
-def _set_in(cell: Cell, indent: int) -> str:
-    return inline(f"{' ' * indent}{cell.label}".rstrip())
 
 
 def _fenced(lines: list[str]) -> str:

@@ -160,7 +160,8 @@ def gc_parts(gc: GCDiff) -> Iterator[SectionPart]:
     """Yield totals of the logs, rates under load, and the GOGC to match base."""
     yield Sentence(f"fields: {_LINE}", "legend")
     yield _table(gc, "sums", SUMS)
-    yield replace(_table(gc, "rates", RATES), title=f"Under load: {_windows(gc)}")
+    windows = "; ".join(f"{s.label} {_window(s)}" for s in (gc.base, gc.new))
+    yield replace(_table(gc, "rates", RATES), title=f"Under load: {windows}")
     yield Sentence(_spread_in_words(gc), "legend")
     yield from _factors(gc)
 
@@ -192,10 +193,6 @@ def _spread_in_words(gc: GCDiff) -> str:
         "A ratio is marked if it is further from 1 than single runs of one build were "
         "seen to differ. Several runs per side show how far theirs do."
     )
-
-
-def _windows(gc: GCDiff) -> str:
-    return "; ".join(f"{s.label} {_window(s)}" for s in (gc.base, gc.new))
 
 
 def _window(side: GCSide) -> str:

@@ -55,7 +55,7 @@ def load_sections(
 ) -> Iterator[Section]:
     """Yield the section on load generators; all rows unless the report is short."""
     labels = report.labels
-    several = any(_of_runs(row) for row in diff.rows)
+    several = any(s and s.n > 1 for row in diff.rows for s in (row.base, row.new))
     yield Section(
         kind="load",
         id="load",
@@ -75,10 +75,6 @@ def load_tiles(section: Section) -> Iterator[Tile]:
         if row.name == RATE and row.base is not None and row.new is not None:
             base, new = _texts(row)
             yield Tile("load", f"{base.text} → {new.text} req/s", _delta(row))
-
-
-def _of_runs(row: BenchmarkRow) -> bool:
-    return any(side is not None and side.n > 1 for side in (row.base, row.new))
 
 
 def _few(diff: BenchmarkDiff) -> list[BenchmarkRow]:

@@ -1,7 +1,4 @@
-"""The figures of execution traces: each is declared here once.
-
-Tables, JSON, DataFrames, plots, intervals and gate rules read these declarations.
-"""
+"""Figures of execution traces, declared once for tables, JSON, plots and gate rules."""
 
 from __future__ import annotations
 

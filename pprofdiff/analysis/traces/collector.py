@@ -87,9 +87,9 @@ class _WorkerIntervals(Table):
 class _Stop:
     """Stop-the-world pauses of one `kind`, such as "GC mark termination".
 
-    `duration` runs from the request to the end. `stopping` is the part until the last P
-    goes idle, 0 if none was running. Both are quantiles in ns over the pauses that lie
-    wholly in the trace; `count` and `total_ns` cover all of them.
+    `duration` runs from the request to the end, `stopping` until the last P goes idle
+    (0 if none was running): quantiles in ns of the pauses wholly in the trace. `count`
+    and `total_ns` cover all pauses.
     """
 
     kind: str
@@ -135,13 +135,12 @@ class Cycles:
 class Collections:
     """What the garbage collector did in a trace; times in nanoseconds.
 
-    `started` counts the mark phases that began in the trace; `mark_wall_ns` is the time
-    marking was on. `worker_ns` is mark worker time by mode (dedicated, fractional,
-    idle). Mark assists are split by goroutine state: `assist_cpu_ns` running,
-    `assist_wait_ns` blocked or runnable. `sweep_ns` is the time Ps spent sweeping.
+    `started` counts the mark phases that began in the trace. `worker_ns` is mark worker
+    time by mode (dedicated, fractional, idle). Mark assists are split into running
+    (`assist_cpu_ns`) and blocked or runnable (`assist_wait_ns`); `sweep_ns` is P time.
     `gc_busy_ns` is the P time the program lost: dedicated and fractional workers,
-    assists, and GOMAXPROCS Ps while the GC stopped the world; overlaps count once.
-    `allocated_bytes` is the sum of all rises of the live heap, None if unknown.
+    assists, and GOMAXPROCS Ps in GC pauses; overlaps count once. `allocated_bytes` is
+    the sum of all rises of the live heap, None if unknown.
     """
 
     started: int
@@ -218,8 +217,8 @@ def collections(trace: Trace) -> Collections:
 def worker_intervals(trace: Trace) -> _WorkerIntervals:
     """Return the intervals in which mark workers ran, and in which mode.
 
-    Occasionally the runtime labels an application goroutine that got the worker's P:
-    goroutines with another root function are skipped.
+    Sometimes the runtime labels an application goroutine that got the worker's P; those
+    are skipped by root function.
     """
     labels, rows = trace.labels, trace.intervals
     texts = [_MODES.get(trace.strings[n], "") for n in labels.label.tolist()]

@@ -83,10 +83,9 @@ class TracedRow(NamedTuple):
 class TraceDiff:
     """Base and new traces; `rates` are ops per second (base, new) if known.
 
-    `identity` matches functions of base to functions of new. `runs` maps `Capture.run`
-    to the trace of that run, for (base, new); `base` and `new` are their sums
-    (`several.SeveralTraces`), or the trace itself if there is only one. `in_turns` is
-    true if the runs of base and new alternated, first with first.
+    `identity` matches functions. `runs` has each side's traces by `Capture.run`; with
+    several, `base` and `new` are their sums (`several.SeveralTraces`). `in_turns` is
+    true if runs of base and new alternated, first with first.
     """
 
     base: TraceSide
@@ -264,8 +263,8 @@ class TraceDiff:
     def latency_changes(self) -> dict[str, Change]:
         """Change in latency quantiles (new − base, ns) with 95% CI, keyed by `RANKS`.
 
-        Quantiles are over all waits of a side. Unknown if a side has too few
-        generations or GC cycles to resample; with several traces, runs are resampled.
+        Unknown if a side has too few generations or GC cycles to resample. With several
+        traces, runs are resampled.
         """
         base, new = (_in_blocks(side) for side in self.sides)
         changes = changes_of_quantiles(base, new, RANKS.values())

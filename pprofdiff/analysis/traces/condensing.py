@@ -1,7 +1,8 @@
 """A trace without its rows: compute what reports need, then free the rows.
 
-The rows of two 40 MB traces take half a gigabyte; what reports show of them takes a
-tenth. Other rows are in temporary files, read in a fiftieth of the time to decode.
+The rows of two 40 MB traces take half a gigabyte, ten times what reports show of them.
+Rows that are needed again come from temporary files, in a fiftieth of the time to
+decode.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ _TOLD: tuple[Callable[[TraceSide], object], ...] = (
     at_end,
     running_if_named,
 )
-# What the full tables and the JSON need in addition. Moments, Perfetto slices and short
-# reports that show what waits waited for read the rows again: most reports do not.
+# What the full tables and the JSON need in addition. The few reports with moments,
+# Perfetto slices or chains of waits read the rows again.
 _SHOWN: tuple[Callable[[TraceSide], object], ...] = (
     spent_waiting,
     spent_in_calls,
@@ -52,8 +53,8 @@ _SHOWN: tuple[Callable[[TraceSide], object], ...] = (
 def condense(trace: Trace, *, full: bool = True) -> None:
     """Compute what reports need of a trace, then free its rows.
 
-    Unless `full`, that is only what the short report shows. Where no temporary file can
-    be written, the rows stay.
+    Unless `full`, compute only what the short report shows. The rows stay if no
+    temporary file can be written.
     """
     side = TraceSide("", "", trace)
     # Following waits takes the most memory: first, while little else is kept.

@@ -41,9 +41,8 @@ Column = NDArray[np.int64]
 class GoroutineChunk:
     """Some goroutines that have rows in `Trace.intervals`, and all of their rows.
 
-    `goroutines` (int64, sorted) are indices; `rows` is the slice of `Trace.intervals`.
-    A *row* of a chunk is relative to that slice: ``offsets[i]:offsets[i+1]`` are the
-    rows of goroutine ``goroutines[i]``.
+    `goroutines` (int64, sorted) are indices. A *row* of a chunk is relative to the
+    slice `rows`: ``offsets[i]:offsets[i+1]`` are the rows of ``goroutines[i]``.
     """
 
     trace: Trace
@@ -175,10 +174,10 @@ class Times:
     """Times of goroutines, or of groups of them; int64 columns in ns.
 
     `total_ns` is the sum of `exec_ns` (running), `sched_wait_ns` (runnable),
-    `syscall_ns` (in system calls with a P), `syscall_block_ns` (in system calls without
-    one), all of `block_ns` and `unknown_ns`. `block_ns` has shape (rows, reasons).
-    `range_ns` has shape (rows, range_names): time within mark assists, sweeps and STW
-    pauses, which overlaps all the others.
+    `syscall_ns` (in system calls with a P), `syscall_block_ns` (without a P),
+    `block_ns`, of shape (rows, reasons), and `unknown_ns`. `range_ns`, of shape (rows,
+    range_names), is time in mark assists, sweeps and STW pauses; it overlaps the
+    others.
     """
 
     total_ns: Column
@@ -198,9 +197,9 @@ class GoroutineStats(Times):
     """Times of goroutines, in the order of `Trace.goroutines`; int64 ns.
 
     `created_ns` is the creation time, or the start of the first generation that
-    mentions the goroutine; `started_ns` is when it first ran, -1 if never; `ended_ns`
-    is when it ended or blocked forever, -1 if it is alive at the end of the trace.
-    `total_ns` leaves out when a C thread's goroutine was gone between calls into Go.
+    mentions the goroutine. `started_ns` is when it first ran, `ended_ns` when it ended
+    or blocked forever; -1 if it did not. `total_ns` excludes when a C thread's
+    goroutine is gone between calls into Go.
     """
 
     created_ns: Column

@@ -140,8 +140,8 @@ def rows_within(
 ) -> tuple[Column, Column, Column, Column]:
     """Return what goroutines do during periods, such as their mark assists.
 
-    There is one entry per overlapping period and row of `Trace.intervals`: the period's
-    index, the row, and the start and end of the overlap; all are int64.
+    There is one entry per overlap of a period and a row of `Trace.intervals`: the
+    period's index, the row, the overlap's start and end; all int64.
     """
     rows = trace.intervals
     first = row_at(rows.offsets, rows.start_ns, goroutine, start_ns)

@@ -433,7 +433,7 @@ def _spent(lanes: Sequence[Lane], event: _Event) -> tuple[int, int, int]:
 def _concerned(trace: Trace, event: _Event, shown: _Shown) -> list[int]:
     """Return the moment's own goroutine, the one that made it runnable, and others.
 
-    Those are application goroutines that wait or assist the GC longest.
+    The others are application goroutines that wait or assist the GC longest.
     """
     first = [event.goroutine] if event.goroutine >= 0 else []
     if first:

@@ -358,7 +358,7 @@ def _called(owner: Column, offsets: Offsets, runtime: Mask) -> Column:
 def _system_call(offsets: Offsets, system: Mask, runtime: Mask) -> Column:
     """Return the system call's frame: the outermost of those at the leaf.
 
-    Without one, as in a cgo call, it is the first frame outside the runtime.
+    Without one, as in a cgo call, return the first frame outside the runtime.
     """
     caller = first_in_row(~(system | runtime), offsets)
     last = np.where(caller >= 0, caller, offsets[1:]) - 1

@@ -42,9 +42,9 @@ ALONE = tuple(figure for figure in FIGURES if figure.alone)
 def run_ratios(
     runs: TraceRuns, *, in_turns: bool = False
 ) -> Mapping[str, Estimate[float]]:
-    """Return those of `ALONE` that are known and above 0 in every trace, by key.
+    """Return ratios of the `ALONE` figures known and above 0 in every trace, by key.
 
-    They are geometric means over runs, judged as one table; empty unless a side has
+    They are of geometric means over runs, judged as one table; empty unless a side has
     several runs.
     """
     if min(map(len, runs)) < 1 or max(map(len, runs)) == 1:

@@ -16,8 +16,8 @@ def shared_frames(
 ) -> tuple[Offsets, NDArray[np.int32]]:
     """Return the frames, from the root, of each stack in `stop` that `start` shares.
 
-    Lines are those of `stop`. All of `stop` is shared where `start` is 0, which is no
-    stack. The result is (offsets, frames), as `profile_of` takes them.
+    The result is (offsets, frames) as `profile_of` takes them, with the lines of
+    `stop`; all of `stop` where `start` is 0 (no stack).
     """
     stacks = trace.stacks
     function = stacks.function[stacks.frame]

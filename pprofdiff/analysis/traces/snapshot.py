@@ -45,9 +45,9 @@ def _compared(diff: TraceDiff) -> ProfileDiff:
 
 
 def at_end(side: TraceSide) -> Profile:
-    """Return the program's goroutines at the end of one trace, by stack; once.
+    """Return the program's goroutines at the end of one trace, by stack; cached.
 
-    Those that do not wait have no stack.
+    Goroutines that do not wait have no stack.
     """
     return side.trace.once("goroutines at end", lambda trace: _of(trace, side.groups))
 

@@ -49,19 +49,18 @@ def state_profile(
 
     Sample types are contentions (count) and delay (nanoseconds); for "running",
     intervals (count) and time (nanoseconds). All time in the state counts, even if cut
-    off by the start or end of the trace: the sums equal those of `GoroutineStats`
-    (plus, for "blocked", the time of goroutines blocked forever).
+    off by the start or end of the trace: sums equal those of `GoroutineStats` (for
+    "blocked", plus goroutines blocked forever).
 
-    A sample's stack is the goroutine's own: where it blocks ("blocked"), enters the
-    system call ("syscall", with and without a P), will resume ("runnable"), or stops
-    running ("running": a trace does not record where it ran before). The root function
-    replaces stacks missing from the trace. Go's ``-pprof=sched`` instead has the stack
-    of whoever made a goroutine runnable; see `profiles`.
+    The stack is the goroutine's own, unlike in Go's ``-pprof=sched`` (see `profiles`):
+    where it blocks, enters the system call, will resume ("runnable") or stops running
+    (a trace does not record where it ran before). The root function replaces missing
+    stacks.
 
     Labels are ``goroutine``, the root function, and ``reason``, why it blocks or stops;
-    for runnable time, why it blocked before. `goroutines` (bool) selects goroutines. If
-    `alone` is true, system calls have a third sample type, alone (nanoseconds): the
-    time after they lost their P. Raises UsageError for an unknown state.
+    for runnable time, why it blocked before. `goroutines` (bool) selects goroutines.
+    `alone` adds the sample type alone (nanoseconds): system calls' time without a P.
+    Raises UsageError for an unknown state.
     """
     if state not in STATES:
         raise UsageError(
@@ -198,9 +197,9 @@ def _before(chunk: GoroutineChunk, marked: NDArray[np.bool_]) -> NDArray[np.bool
 
 
 def _call_lengths(chunk: GoroutineChunk, rows: Column, *, alone: bool) -> Column:
-    """Return the durations of the system calls that begin at `rows`, which must be all.
+    """Return durations of the system calls that begin at `rows`, of shape (1, rows).
 
-    The shape is (1, rows); `alone` adds a second row with the time without a P.
+    `rows` must be all of them. `alone` adds a second row: the time without a P.
     """
     inside = np.flatnonzero(_calls(chunk))
     begins = np.zeros(len(chunk.state), np.bool_)

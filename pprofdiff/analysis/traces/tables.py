@@ -1,7 +1,7 @@
 """Rows of the trace tables run by run, and the intervals of their ratios.
 
-How much a row varies between runs of one build shows in each trace's own rate: time per
-second of trace, or per op. Those are judged, one table together, by `judged_ratios`.
+Each trace's own rate, time per second of trace or per op, is one observation. The rows
+of a table are judged together by `judged_ratios`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def changes_of(
     *,
     in_turns: bool = False,
 ) -> dict[K, Estimate[float]]:
-    """Return each row: geometric means over runs, and their ratio.
+    """Return each row's geometric means over runs, and their ratio.
 
     A run's values are above 0, or NaN if unknown; rows that are unknown in all runs of
     a side are left out. Runs taken `in_turns` are compared in pairs.

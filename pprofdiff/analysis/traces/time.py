@@ -34,7 +34,7 @@ class GoroutineTime:
     states: tuple[str, ...]
 
     def by_state(self, roots: Sequence[int] | None = None) -> dict[str, View]:
-        """Return the time of the program's goroutines in each state, one row each.
+        """Return the time of the program's goroutines in each state, one view each.
 
         `roots` selects root functions. States without time are omitted.
         """

@@ -28,9 +28,9 @@ _SEVERAL = 2
 
 
 def unit_kind(diff: TraceDiff) -> UnitKind | None:
-    """Return whether tasks, or else regions, separate the traces' work, None if none.
+    """Return which of tasks or regions split the traces' work, None if neither.
 
-    That takes two names: where all work has one, it says nothing of a change.
+    A split takes at least two names.
     """
     return _kind(diff.sides)
 
@@ -54,9 +54,9 @@ def running_if_named(side: TraceSide) -> None:
 class Spans(Table):
     """When a goroutine is within a task or region, sorted by goroutine, then by start.
 
-    `name` (int32) is a string of the trace. `whole` (bool) is False where the start or
-    the end is not in the trace; the span then reaches to the trace's. Spans of other
-    names on one goroutine may overlap, those of one name do not.
+    `name` (int32) is a string of the trace. `whole` (bool) is False if the trace begins
+    or ends within the span. On one goroutine, spans of different names may overlap,
+    spans of one name do not.
     """
 
     goroutine: NDArray[np.int32]
@@ -69,8 +69,8 @@ class Spans(Table):
 def spans(trace: Trace, kind: UnitKind) -> Spans:
     """Return the spans of a trace's tasks, or of its regions.
 
-    A task is where the goroutine is that began it. Tasks of a name that end on other
-    goroutines are only in the regions that name the task.
+    A task's span is on the goroutine that began it. If tasks of a name end on other
+    goroutines, only the regions that name the task count.
     """
     regions = _of_regions(trace)
     if kind == "region":
@@ -154,9 +154,10 @@ def _running(trace: Trace, rows: Spans) -> dict[str, Column]:
 
 
 class Within(NamedTuple):
-    """Where goroutines wait within tasks or regions of a name, in whole spans or not.
+    """Where goroutines wait within tasks or regions of a name.
 
-    System calls have the reason `SYSTEM_CALL`; other places have no call.
+    `whole` is False for spans that the trace cuts off. System calls have the reason
+    `SYSTEM_CALL`; other places have no call.
     """
 
     name: str
@@ -206,10 +207,10 @@ def _add(
 
 
 def _rows(trace: Trace, rows: Spans) -> Iterator[tuple[int, Column, Column, Column]]:
-    """Yield rows of `Trace.intervals` within spans, some spans at a time.
+    """Yield the overlaps of spans and rows of `Trace.intervals`, some spans at a time.
 
-    That is the first of these spans; and of each row its span from that on, the row,
-    and how long (ns) they overlap.
+    Yields the first of these spans, then by overlap: the span, counted from the first,
+    the row, and the overlap in ns.
     """
     for here in slices(len(rows)):
         period, row, start, end = rows_within(

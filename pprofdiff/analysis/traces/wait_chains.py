@@ -1,11 +1,11 @@
 """Whose work waiting goroutines wait for.
 
-A trace names the goroutine that ends a wait: the waker. At any instant of a wait, the
-waiting goroutine is held up by what its waker does at that instant; if that waits too,
-by its own waker, and so on: a chain. A waker runs when it wakes, so each wait of a
-chain ends before the one above it. It ends at work: a goroutine that runs, that is in a
-system call or wants a processor, or a wait that no goroutine ends (timer, network, GC).
-The parts add up to the wait in integers.
+A trace names the goroutine that ends a wait: the waker. At any instant of a wait, what
+its waker does then holds it up; if the waker waits too, its own waker does, and so on:
+a chain. A waker runs when it wakes, so each wait of a chain ends before the one above
+it. A chain ends at work (a goroutine that runs, is in a system call or is runnable) or
+at a wait that no goroutine ends (timer, network, GC). The parts add up to the wait in
+integers.
 """
 
 from __future__ import annotations
@@ -72,12 +72,12 @@ _STRETCHES = 1 << 12
 class WaitPaths:
     """What waits waited for, as a tree of places: each waits for what is below it.
 
-    A node has a `parent`, which comes before it, -1 for a node in which chains begin,
-    and a `place` (int64). Chains begin in the first nodes, in the order given. Waits at
-    one place behind each other, as in a queue, are one node, and so are all that are
-    deeper than the tree: their place is `SEVERAL`. `ns` (int64, nodes × ends) is how
-    long chains of a node ended at each end. In `unborn_ns` of a node (int64), a
-    goroutine that ended its waits had not been created.
+    A node has a `parent`, which comes before it (-1 at the top), and a `place` (int64).
+    Chains begin in the first nodes, in the order given. Consecutive waits at one place,
+    as in a queue, are one node; so are all waits deeper than the tree, at the place
+    `SEVERAL`. `ns` (int64, nodes × ends) is how long a node's chains ended at each end.
+    `unborn_ns` (int64) is a node's time before the goroutine that ended its waits was
+    created.
     """
 
     parent: Column
@@ -90,15 +90,15 @@ class WaitPaths:
 class WaitChains:
     """The waits of a trace that a goroutine ended, and what held them up.
 
-    Waits are about in the order of time. `wait_of` has the wait of each row of
-    `Trace.intervals`, -1 for none, `row` the row of each wait, `waker` the goroutine
-    that ended it, and `last` what that did in the nanosecond before.
+    Waits are roughly in time order. `wait_of` maps rows of `Trace.intervals` to waits,
+    -1 for none; `row` maps back. `waker` is the goroutine that ended a wait, `last` its
+    row one nanosecond before.
 
-    A piece is a time in which one goroutine of a chain holds up a wait; the pieces of
-    wait i are ``offsets[i]:offsets[i+1]`` (int64). A piece ends the wait `ends`: the
-    first is by the waker of the wait itself, all others are behind a wait of the
-    goroutine before. It begins when the wait begins, `at` a row of its goroutine, -1 if
-    that had not been created. All but offsets are int32, or int64 if rows need it.
+    A piece is a time in which one goroutine of a chain holds up a wait: wait i has the
+    pieces ``offsets[i]:offsets[i+1]`` (int64). `ends` is the wait that a piece ends:
+    for the first piece wait i itself, for others a wait of the goroutine before. A
+    piece begins when that wait begins, in the row `at` of its goroutine, -1 if that had
+    not been created. All but offsets are int32, or int64 if rows need it.
     """
 
     trace: Trace
@@ -115,9 +115,9 @@ class WaitChains:
     ) -> WaitPaths:
         """Return what waits waited for, by the places of the waits on the way.
 
-        `root_of` is the root of the chain of each row of `Trace.intervals`, an index of
-        `places`, -1 for rows not to follow. `places` are those of roots, `SEVERAL` for
-        many places. A chain has at most `deepest` nodes below its first.
+        `root_of` maps rows of `Trace.intervals` to the roots of their chains, indices
+        of `places` (`SEVERAL` for many places); rows of -1 are not followed. A chain
+        has at most `deepest` nodes below its first.
         """
         follow = _Following(self, _Nodes(places, row, deepest), row)
         for here in slices(len(root_of)):
@@ -147,9 +147,8 @@ class WaitChains:
 class Rows:
     """What rows of `Trace.intervals` are, as waits and as ends of chains.
 
-    `place` is the place of each row that is a wait, `end` the end that each row is, of
-    so many `ends`. `ended` is, for each wait of `WaitChains`, the end that the row is
-    in which a goroutine ended it, up to then.
+    `place` is the place of each row that is a wait, `end` each row's end, below `ends`.
+    `ended` is, by wait of `WaitChains`, the end of the waker's row up to the wake-up.
     """
 
     place: Index
@@ -179,9 +178,9 @@ class _Following:
     def one_further(
         self, node: Column, wait: Column, many: Column
     ) -> tuple[Column, Column, Column]:
-        """Count what waits of nodes, each of them so many times, waited for.
+        """Count what waits of nodes waited for, each `many` times.
 
-        Returns the waits that they are behind, likewise.
+        Returns the next waits of their chains in the same form.
         """
         chains, start_ns = self._chains, self._intervals.start_ns
         begin = chains.offsets[wait]
@@ -334,7 +333,7 @@ class _Nodes:
 def _covered(
     first: Column, last: Column, many: Column
 ) -> tuple[Column, Column, Column]:
-    """Return ranges that do not meet of the rows in ranges that count many times each.
+    """Split ranges of rows, each counted `many` times, into ranges that do not overlap.
 
     Returns their first rows, their sizes and how often they count in all.
     """
@@ -399,9 +398,9 @@ def _steps(
 ) -> Iterator[tuple[Column, Index, Column]]:
     """Yield the pieces of waits `here`: the first of each, then those behind them.
 
-    They are indices of waits `here`, the waits that pieces end, and the rows that they
-    begin at. `waits` are the waits of all rows and the wakers of all waits; those here
-    last from `since` to `until` (ns).
+    A piece is an index of waits `here`, the wait it ends, and the row it begins at.
+    `waits` are (wait of each row, waker of each wait); waits here last from `since` to
+    `until` (ns).
     """
     wait_of, waker = waits
     start_ns = trace.intervals.start_ns
@@ -421,9 +420,9 @@ def _steps(
 def _last(
     trace: Trace, find: RowFinder, waker: Index, at: Column, time_ns: Column
 ) -> Column:
-    """Return what goroutines do at times, as `RowFinder.at`, if they are `at` before.
+    """Return goroutines' rows at some times, given their rows `at` earlier ones.
 
-    Most wakers do little before they end a wait: few have to be searched for.
+    Most wakers do little before they end a wait, so few need `RowFinder.at`.
     """
     rows = trace.intervals
     last, until = at.copy(), rows.offsets[1:][waker] - 1

@@ -56,7 +56,7 @@ class Wait(NamedTuple):
     """Where goroutines wait: the reason, the program's function, and what it called.
 
     `call` is such as ``sync.(*Mutex).Lock``, "" for the language's own operations. All
-    three are "" for the waits of many places together.
+    three are "" for many places together.
     """
 
     reason: str
@@ -65,7 +65,7 @@ class Wait(NamedTuple):
 
 
 class End(NamedTuple):
-    """What a chain of waits ends at, in which function of the program.
+    """What a chain of waits ends at, and in which function of the program.
 
     `call` is the system call, what waited for a timer, or the reason of a wait that no
     goroutine ended, such as ``select``.
@@ -87,8 +87,7 @@ _UNBORN = End("created", "", "")
 class Chain(NamedTuple):
     """Who waits for whom: goroutines of a root function, at a place, for an end.
 
-    `waits` are the place at which they wait, that at which the goroutine waits which
-    they wait for, and so on. From the ninth on they are one, without a name.
+    Each of `waits` waits for the next. From the ninth on they are one, without a name.
     """
 
     root: str
@@ -123,10 +122,10 @@ _Key = tuple[object, ...]
 
 
 def chained(diff: TraceDiff) -> tuple[Chained, ...]:
-    """Return what the goroutines that do the work waited for, largest change first.
+    """Return what the goroutines of `worker_rows` waited for, largest change first.
 
-    The goroutines are those of `worker_rows`. The times of a side add up to the time
-    that they are blocked, exactly; functions have new's names.
+    A side's times add up exactly to these goroutines' blocked time. Functions have
+    new's names.
     """
     return diff.once("chained", lambda diff: _added_up(diff, spent_waiting))
 
@@ -137,10 +136,10 @@ def waited(diff: TraceDiff) -> tuple[Waited, ...]:
 
 
 def off_cpu_chains(diff: TraceDiff) -> tuple[Chained, ...]:
-    """Return `chained` and their own system calls and waits for a processor.
+    """Return `chained` plus the goroutines' own system calls and runnable time.
 
-    These have the reasons `SYSTEM_CALL` and `RUNNABLE`. The times of a side add up to
-    the time that the goroutines are off the CPU, exactly.
+    These have the reasons `SYSTEM_CALL` and `RUNNABLE`. A side's times add up exactly
+    to the goroutines' time off the CPU.
     """
     return diff.once("off cpu chains", lambda diff: _added_up(diff, _spent_off))
 
@@ -259,9 +258,9 @@ def _key(keys: SideKeys, chain: Chain) -> _Key:
 
 
 def spent_waiting(side: TraceSide) -> _Spent:
-    """Return the chains of one trace's waits, in ns; computed once.
+    """Return the chains of one trace's waits, in ns; cached.
 
-    Waits of the runtime's goroutines, and of those that write the trace, do not count.
+    Waits of the runtime's goroutines and of those that write the trace do not count.
     """
     return side.trace.once("waited", lambda trace: _off(trace, side))[0]
 
@@ -330,7 +329,7 @@ def _off(trace: Trace, side: TraceSide) -> tuple[_Spent, _Spent]:
 def _ended(chains: WaitChains, naming: Naming, ends: _Coded[End]) -> Index:
     """Return the end of each wait of chains: what its waker did up to the wake-up.
 
-    That is the end of the waker's row, one of `ends`, unless it runs.
+    Unless the waker runs, that is the end of its row, one of `ends`.
     """
     rows = chains.trace.intervals
     ended = _Coded(len(chains.row), ends.things)
@@ -350,8 +349,8 @@ def _begins(
 ) -> tuple[list[tuple[int, int | None]], Index]:
     """Return where chains begin: root functions with a place, or with many.
 
-    `waited` is the time by root function and place, `pair` that of each row, -1 for
-    none. Returns the beginning of each row likewise, as an index.
+    `waited` is the time by (root function, place), `pair` each row's, -1 for none. Also
+    returns the index of each row's beginning.
     """
     lasts = np.array([*waited.values()], np.int64)
     few = {*np.argsort(lasts, kind="stable")[: -_PLACES or None].tolist()}
@@ -423,9 +422,9 @@ def wait_in_words(wait: Wait, spell: Spelling = short) -> str:
 
 
 def is_wait_itself(wait: Wait, end: End) -> bool:
-    """Return whether a chain that begins with a wait ends with the same wait.
+    """Return whether a chain is one wait that is also its end.
 
-    So do system calls, and times in which a goroutine is runnable.
+    System calls and runnable time are such chains too.
     """
     if wait.reason in ENDS or wait.reason in (SYSTEM_CALL, RUNNABLE):
         return True
@@ -464,9 +463,9 @@ class Naming:
     def waits(
         self, rows: Column, owner: Column
     ) -> tuple[list[tuple[Wait, End]], Column]:
-        """Return distinct waits, as places and as ends of chains, and that of each row.
+        """Return the distinct waits, as places and as ends, and each row's index.
 
-        `owner` are the goroutines.
+        `owner` are the rows' goroutines.
         """
         trace = self._trace
         reason = trace.intervals.reason[rows].astype(np.int64)
@@ -482,9 +481,9 @@ class Naming:
         return waits, code
 
     def others(self, rows: Column, owner: Column) -> tuple[list[End], Column]:
-        """Return the distinct ends that rows are, and each row's.
+        """Return the distinct ends that rows are, and each row's index.
 
-        `owner` are the goroutines, which neither wait nor want a processor.
+        The rows' goroutines, `owner`, neither wait nor are runnable.
         """
         state = self._trace.intervals.state[rows].astype(np.int64)
         stack, start = self._stacks_of(rows, owner, state), np.zeros_like(rows)
@@ -495,7 +494,7 @@ class Naming:
     def wakers(
         self, rows: Column, owner: Index, woken: Index
     ) -> tuple[list[End], Column]:
-        """Return as `others` what goroutines run in rows up to a wake-up.
+        """Like `others`, for what goroutines run in rows up to a wake-up.
 
         `woken` are their stacks at the wake-up.
         """
@@ -533,10 +532,10 @@ class Naming:
         return timed
 
     def _stacks_of(self, rows: Column, owner: Column, state: Column) -> Column:
-        """Return the stack that says what a goroutine does in a row, 0 if unknown.
+        """Return the stack that shows what a goroutine does in a row, 0 if unknown.
 
-        That of a running goroutine is where it stops: a trace does not say where it was
-        before. A call that lost its processor is named in the row before.
+        A running goroutine has the stack where it stops: a trace does not record where
+        it was before. A call that lost its P is named in the row before.
         """
         held = self._trace.intervals
         after = np.minimum(rows + 1, held.offsets[owner + 1] - 1)
@@ -550,9 +549,9 @@ class Naming:
         return np.where((state == S.RUNNING) & ~stops, 0, stack)
 
     def _stacks_before(self, rows: Column, owner: Index) -> Column:
-        """Return the stack with which goroutines begin to run in rows, 0 if unknown.
+        """Return the stacks at which goroutines resume in rows, 0 if unknown.
 
-        It is that of the wait or call before, or where a goroutine was stopped.
+        They are where the goroutines waited, made a call or were stopped before.
         """
         held, found = self._trace.intervals, np.zeros_like(rows)
         first = held.offsets[owner]
@@ -572,8 +571,8 @@ class Naming:
     ) -> tuple[Column, Column, list[tuple[str, str, str]]]:
         """Return the first row of each combination, each row's, and their names.
 
-        Names are of the program's function, what it called, and the system call: with
-        `start`, of what it shares with `stack`, if that is of the program. A goroutine
+        Names are the program's function, what it called, and the system call; with
+        `start`, of the frames it shares with `stack`, if the program's. A goroutine
         without a stack is in its root function.
         """
         root = self._trace.goroutines.name[owner].astype(np.int64)
@@ -645,9 +644,9 @@ def _numbered(key: Column, size: int) -> tuple[Column, Column]:
 
 
 class _Coded(Generic[T]):
-    """A code of each of so many rows, -1 for none: what it is, by first appearance.
+    """Codes of rows by first appearance of what they stand for, -1 for none.
 
-    `things` are those that have codes already, which are shared.
+    `things` have codes already, and are shared.
     """
 
     def __init__(self, size: int, things: dict[T, int] | None = None) -> None:

@@ -157,11 +157,10 @@ def inclusive(tree: CallTree) -> Runs[Column]:
 def noise_limit(diff: ProfileDiff) -> float | None:
     """Return the |z| from which a node's inclusive change is significant.
 
-    None if no function's change is, or without a noise model. The limit comes from cum
-    in the functions table: a node that holds all samples of a function is judged like
-    the function's row, however many nodes are drawn. It is a billionth below the
-    smallest significant |z|, so that a z computed in a different order falls on the
-    same side.
+    None if no function's change is, or without a noise model. The limit is the
+    functions table's, by cum, so a node with all samples of a function is judged like
+    its row, however many nodes are drawn. It is a billionth below the smallest
+    significant |z|: a z computed in another order stays on its side.
     """
     judged = diff.table("functions").judge("cum")
     least = None if judged is None else judged.least

@@ -1,8 +1,7 @@
 """Who waits for whom as one tree of both sides: the chains of `traces.waited`.
 
-The topmost nodes are the goroutines that wait, by root function. Below are the places
-at which they wait, then those at which the goroutines wait that they wait for, and so
-on; last is what a chain ends at.
+The top nodes are root functions of waiting goroutines. Below are the places where they
+wait, then where their wakers wait, and so on; last is what a chain ends at.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ _QUALIFIER = re.compile(r"(?<![\w.)])[\w-]+\.(?=[\w(])")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ChainTree:
-    """The chains of a comparison: the nodes, and what they are called.
+    """The chains of a comparison: the nodes, and their names.
 
-    `names` are sorted and distinct: a root function, or the place of a wait or an end
-    in words. `texts` are the same for people. ``tree.name`` is a row of both, and
-    ``tree.category`` a row of `KINDS`.
+    `names` are sorted and distinct: a root function, or a wait or an end in words.
+    `texts` are the same for people. ``tree.name`` is a row of both, ``tree.category`` a
+    row of `KINDS`.
     """
 
     tree: CallTree

@@ -61,17 +61,16 @@ _NAMED = 3
 class Comparison(Struct, frozen=True, eq=False, dict=True):
     """Every comparison that two sides allow.
 
-    `results` has what each kind's comparison returned, by the kind's id. `unpaired` is
-    what only one side measured: (measure, label of the side that has it). `work` is
-    what per-op values rest on; `identity` maps base's functions to new's. Builds are
-    the same if the outcome's figure differs by at most `same_within`.
+    `results` has each kind's comparison by the kind's id. `unpaired` is what only one
+    side measured: (measure, its label). `work` is what per-op values rest on. Builds
+    are the same if the outcome's figure differs by at most `same_within`.
 
-    `pairs` is how many pairs both sides' runs make that were taken in turns: run *i* of
-    base is adjacent in time to run *i* of new. `same_hosts` is how many hosts are
-    compared with themselves. `turns` are those of benchmarks that ``pprofdiff measure``
-    ran. `split` has both sides by unit of work, if one profile holds several; `alone`
-    has them by benchmark, if ``pprofdiff measure`` ran several, each with profiles of
-    its own. `by` is the key of the label that identifies units of work, "" to find one.
+    `pairs` is how many pairs runs taken in turns make: run *i* of base is adjacent in
+    time to run *i* of new. `same_hosts` is how many hosts are compared with themselves.
+    `turns` are those of ``pprofdiff measure``'s benchmarks. `split` has both sides by
+    unit of work, if one profile holds several; `alone` by benchmark, if each has
+    profiles of its own. `by` is the key of the label that identifies units of work, ""
+    to find one.
     """
 
     base: Side
@@ -121,7 +120,7 @@ class Comparison(Struct, frozen=True, eq=False, dict=True):
         """Return the comparison with rows of profiles judged cautiously.
 
         If benchmarks measured in turns give no verdict, no row is known to have
-        changed: samples say less than turns, and there are many rows.
+        changed: samples show less than turns, and there are many rows.
         """
         cautious = tuple(replace(diff, cautious=True) for diff in self.profiles)
         return replace(self, results={**self.results, "profile": cautious})

@@ -41,9 +41,9 @@ _RAN = 0.5, 1.1
 def inferred_work(base: Side, new: Side) -> Work | None:
     """Return the operations per second that the evidence itself gives, or None.
 
-    A load generator's summary on both sides gives them, if profiles were taken
-    meanwhile; so does a benchmark, if the CPU profiles are of it. Profiles of several
-    benchmarks are split (`ledger.units`) or have no work.
+    They come from load generators' summaries on both sides, if profiles were taken
+    during the load, or from a benchmark, if the CPU profiles are its own. Profiles of
+    several benchmarks are split (`ledger.units`) or have no work.
     """
     if base.of("load") and new.of("load"):
         return _of_load(base, new)
@@ -170,7 +170,7 @@ def _mixed(
 
 
 def _mix_in_words(names: Sequence[str], weights: Sequence[float]) -> str:
-    """Return what one op is: that of a benchmark, or a mix of several."""
+    """Return what one op is: a benchmark's, or a mix of several."""
     if len(names) == 1:
         return f"Benchmark{names[0]}"
     parts = sorted(zip(weights, names, strict=True), reverse=True)

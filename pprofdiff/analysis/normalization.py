@@ -83,11 +83,10 @@ def counted(
 ) -> Normalization:
     """Return the scaling to the operations that profiles say they cover.
 
-    If `work` knows the cost per op, totals per op are that cost. Values that are
-    `exact` are not scaled: they add up to more if a benchmark's timer was stopped, and
-    to fewer objects if tiny ones share a block (runtime/malloc.go). Where most of a
-    side's total is not of the operations, such as set-up with the timer stopped, totals
-    are compared as composition.
+    If `work` knows the cost per op, totals per op are that cost. `exact` values are not
+    scaled: their sum is larger if a benchmark's timer was stopped, and has fewer
+    objects if tiny ones share a block (runtime/malloc.go). Totals mostly outside the
+    operations, such as set-up with the timer stopped, are compared as composition.
     """
     done = float(operations[0]), float(operations[1])
     if work is not None and work.holds is not None and not exact:
@@ -151,11 +150,11 @@ def _of_set_up(
 ) -> bool:
     """Return whether set-up alone may make ops look more, or less, expensive.
 
-    A process counted from its start allocates a fixed amount plus some per op. If GC
-    logs show that operations did not take that much more later, the fixed amount
-    differs. Without logs, if ops seem to take more, there are fewer of them, and the
-    total is no larger, the same two amounts on both sides explain both totals. What two
-    captures of one build differ by counts as none.
+    A process counted from its start allocates a fixed amount plus some per op. The
+    fixed amount differs if GC logs show that operations did not take that much more
+    later. Without logs, the same two amounts on both sides explain both totals if ops
+    seem to take more, there are fewer of them, and the total is no larger. Differences
+    between two captures of one build count as none.
     """
     if work is None or done is None or any(durations_ns):
         return False

@@ -71,9 +71,9 @@ def numbered(side: Side) -> Side:
 def _of_one_process(one: Capture[Any], other: Capture[Any]) -> bool:
     """Return whether two captures are traces of one process, as far as they show it.
 
-    Most threads are the same, by the kernel's ids, and so are the generations or the
-    later ones have larger numbers: containers number threads alike, but generations of
-    each process begin at 1. Traces have a wall clock, which orders them, from Go 1.25.
+    Most thread ids are equal, and generations are equal or larger in the later trace:
+    containers number threads the same way, but each process's generations begin at 1.
+    Traces have a wall clock, which orders them, from Go 1.25.
     """
     if one.kind != "trace" or other.kind != "trace":
         return False
@@ -98,8 +98,8 @@ def number_in(name: str) -> int | None:
 def _numbered_by_name(side: Side) -> Side | None:
     """Return the side with runs by the last number in names, None if those fail.
 
-    Numbers must differ, and no measure may have two files of one number. Those of one
-    process's profiles are no runs.
+    Numbers must differ, and no measure may have two files of one number. Several
+    profiles of one process are not runs.
     """
     numbers = []
     for capture in side.captures:
@@ -184,8 +184,8 @@ def is_whole(side: Side) -> bool:
 def allocating(side: Side) -> tuple[bool, float | None]:
     """Return how a process allocates in the second half of its life, by its GC log.
 
-    That is whether it allocated beyond start-up, as far as known, and how many MiB per
-    second then; None without three cycles.
+    The result is whether it allocated beyond start-up, as far as known, and MiB per
+    second in that half; None with fewer than three cycles.
     """
     cycles, age = _only_log(side), age_seconds(side)
     if cycles is None or age is None:

@@ -1,9 +1,9 @@
 """Profiles that one process wrote, one after the other: one run, not several.
 
-Agents that profile continuously upload a profile every few seconds. Windows are added
-up; of profiles that count since the process began, the latest has it all. Heap profiles
-of some agents (dd-trace-go, Pyroscope's godeltaprof) count since the last one: their
-counts are added up, and what is in use is the latest's.
+Continuous profilers upload a profile every few seconds. Windows are added up; of
+profiles that count since process start, the latest has everything. Heap profiles of
+some agents (dd-trace-go, Pyroscope's godeltaprof) count since the last one: counts are
+added up, in-use values are the latest's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pprofdiff.model.side import Capture, Side
 # Without address space randomization, as under a debugger, Linux maps the vDSO at the
 # end of the mmap area or next to the stack: at the same address in each process.
 _NOT_RANDOM = 0x7FFFF7F00000
-# A window's begin and its length are read one after the other: those of libdatadog
+# A window's start and its length are read one after the other: libdatadog's windows
 # overlap by 0.1 ms.
 _READ_NS = 1_000_000
 
@@ -34,11 +34,11 @@ _Windows = defaultdict[tuple[int, str], list[Capture[Profile]]]
 def joined(side: Side) -> Side:
     """Return the side with the profiles of one process and kind as one capture.
 
-    The kernel maps the vDSO at an address of its own in each process, and Go lists it
-    (runtime/pprof, readMapping); libdatadog has threads' ids as labels. Without either,
-    windows that adjoin to the nanosecond show it, as those of Pyroscope's agents in
-    Rust do. Profiles stay apart where nothing does, or their windows overlap, as those
-    of forked processes do.
+    The kernel maps the vDSO at a different address in each process, and Go lists it
+    (runtime/pprof, readMapping); libdatadog labels samples with thread ids. Without
+    either, windows that adjoin to the nanosecond are of one process, as from
+    Pyroscope's Rust agents. Otherwise profiles stay apart, and so do overlapping
+    windows, as from forked processes.
     """
     groups: defaultdict[object, list[Capture[Profile]]] = defaultdict(list)
     given = () if side.fleet else side.of("profile")
@@ -71,10 +71,10 @@ def _process(profile: Profile) -> tuple[int, str] | None:
 
 
 def _by_thread(profile: Profile) -> tuple[int, str] | None:
-    """Return both ids of the first thread, None without: the address and the number.
+    """Return the (address, number) of a profile's first thread, None without ids.
 
-    The address, which pthread_self returns, is random. Of the threads of a process the
-    first has the lowest number.
+    The address, which pthread_self returns, is random. The first thread of a process
+    has the lowest number.
     """
     labels, ids = profile.labels, {}
     for key in ("thread id", "thread native id"):
@@ -93,7 +93,7 @@ def _by_thread(profile: Profile) -> tuple[int, str] | None:
 def _adjoining(captures: Sequence[Capture[Profile]]) -> dict[int, tuple[int, str]]:
     """Return what identifies the process of profiles with a window, by their `id`.
 
-    That is the time at which the first window of a chain of them began.
+    It is the start of the first window of a chain of adjoining ones.
     """
     begins: _Windows = defaultdict(list)
     ends: _Windows = defaultdict(list)
@@ -134,10 +134,10 @@ def _as_one(captures: Sequence[Capture[Profile]]) -> Capture[Profile] | None:
 
 
 def _deltas(profiles: Sequence[Profile]) -> Profile | None:
-    """Return the sum of profiles that count since the one before; None for others.
+    """Return the sum of profiles that count since the previous one; None for others.
 
-    A count since the process began never falls, so one that does is a delta. The time
-    of such a profile is the end of its window.
+    A count since process start never falls, so one that does is a delta. A profile's
+    time is the end of its window.
     """
     types = profiles[0].sample_types
     counted = np.array([not is_snapshot(one) for one in types], bool)

@@ -53,7 +53,7 @@ class Work(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is all that the processes did since they started.
+        """Whether it is everything the processes did since they started.
 
         If not, what is counted since then includes set-up and other loads.
         """

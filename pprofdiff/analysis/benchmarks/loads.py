@@ -18,8 +18,8 @@ from pprofdiff.units import rounded
 RATE, FAILED, MEAN, LONGEST = "rate", "failed", "mean", "max"
 """Names of rows; latencies at a percentile are named ``p50``, ``p99.9`` …."""
 
-# A profile is within its load if it lasts no longer: both are started by hand, or by a
-# script, so that one may end a little after the other.
+# A profile is within its load if it lasts no longer: started by hand or by a script,
+# one may end a little after the other.
 _COVERS = 0.9
 # The load generator may run on another machine, whose clock is another.
 _CLOCKS_S = 2.0
@@ -28,8 +28,8 @@ _CLOCKS_S = 2.0
 def compare_sides(base: Side, new: Side, _settings: Settings) -> BenchmarkDiff:
     """Compare the figures of two sides' summaries, each a run, as benchmarks.
 
-    Rows are ``rate`` (req/s), ``failed`` (%), ``mean`` and percentiles (sec). A rate
-    that an open loop, or a slowed one, sets is neither better nor worse.
+    Rows are ``rate`` (req/s), ``failed`` (%), ``mean`` and percentiles (sec). The rate
+    of an open or throttled loop is neither better nor worse.
     """
     sides = base.of("load"), new.of("load")
     diff = compare_benchmarks(
@@ -64,9 +64,9 @@ def name_of(rank: float) -> str:
 
 
 def outside(side: Side) -> str:
-    """Return why a load is not that of a profile of its side, "" if it fits.
+    """Return why a load is not of the same time as its side's profile, "" if it is.
 
-    It does if it lasted as long, and covers the profile where it says when it began.
+    It is if it lasted as long, and covers the profile where it says when it began.
     """
     for load in side.of("load"):
         for profile in side.of("profile"):

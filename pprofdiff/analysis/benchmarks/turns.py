@@ -84,7 +84,7 @@ class Turns(Struct, frozen=True, eq=False):
     def outside_timer(self) -> Iterator[Caveat]:
         """Yield a caveat if CPU per op is more than fits in time per op.
 
-        GOMAXPROCS processors cannot use more, so a part of it is outside the timer.
+        GOMAXPROCS limits CPU use, so a part of it is outside the timer.
         """
         if self.cpu_seconds is None:
             return
@@ -119,8 +119,8 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
     """Return the turns of benchmarks that both sides have, None for other captures.
 
     ``pprofdiff measure`` writes a line ``measured: in turns`` before such results. A
-    benchmark with another number of values than most, or with an implausible time, is
-    left out: what a busy machine lost of one is no reason to judge all less strictly.
+    benchmark with another number of values than most, or an implausible time, is left
+    out, so that a few lost values do not weaken the test of all others.
     """
     sides = [_values(side) for side in (base, new)]
     if None in sides:

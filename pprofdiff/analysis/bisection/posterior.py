@@ -25,7 +25,7 @@ MOST_STEPS = 3
 """The largest number of steps that is considered: more of them look like a drift."""
 
 # Prior of 0, 1, 2 … steps, of a random walk over commits, and of a straight line. The
-# ends were compared before, which leaves little for no step at all.
+# ends differed when compared, so no step at all is unlikely.
 _OF_STEPS = (0.05, 0.73, 0.12, 0.04)
 _OF_DRIFTS = (0.03, 0.03)
 # The deviation between builds of one source is known up to a factor: its grid, prior.
@@ -37,7 +37,7 @@ _LEAST = 0.002
 
 
 class Reading(NamedTuple):
-    """How far a commit's figure is from that of the good end, over `rounds` rounds.
+    """A commit's figure relative to the good end, over `rounds` rounds.
 
     `sigma` is the deviation of `value` due to its runs, known with `freedom` degrees of
     freedom; both have the figure's unit, such as the logarithm of a ratio.
@@ -51,14 +51,14 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What the readings of some commits say of steps.
+    """What the readings of some commits show about steps.
 
     Commits that no reading separates are a part. `part` has the part of each commit
     (int64), -1 for the good end. `steps` has the steps of each hypothesis (bool of
     shape (hypotheses, parts)), `chance` its probability; the last two hypotheses are
     drifts: a random walk, a straight line. `rows` are the commits that were read, and
     `signs` (bool, rows × parts) says which contain a part. `between` is the deviation
-    between builds, `span` that of a step.
+    between builds, `span` a step's.
     """
 
     contains: Bools
@@ -185,11 +185,11 @@ def posterior(
 
 
 def _moderated(readings: Sequence[Reading]) -> Floats:
-    """Return each reading's deviation, from its own spread and that of all.
+    """Return each reading's deviation, moderated by the spread of all readings.
 
-    Rounds of all commits differ about alike, and a deviation known from few turns may
-    be far too small (Smyth 2004, Statistical Applications in Genetics and Molecular
-    Biology 3(1)). It is widened as the variance of Student's t is.
+    All commits' rounds vary similarly, and a deviation from few turns may be far too
+    small (Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3(1)).
+    It is widened as the variance of Student's t is.
     """
     known = [one for one in readings if isfinite(one.freedom)]
     if not known:

@@ -155,9 +155,9 @@ def changed(
 ) -> list[bool] | None:
     """Return which figures changed between the ends; None if more rounds should show.
 
-    Of figures that did not change, one in a hundred is taken for changed by the `last`
-    look, all figures together; earlier looks are ten times as strict, as each could
-    raise an alarm. A change by `least` or less, as a fraction, is none.
+    The `last` look has a false alarm in one of a hundred searches, over all figures;
+    earlier looks are ten times as strict, as each could raise one. A change by `least`
+    or less, as a fraction, is none.
     """
     level = (_LAST if last else _EARLY) / len(ratios)
     found = [

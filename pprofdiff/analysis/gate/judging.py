@@ -53,8 +53,8 @@ class _Checked(NamedTuple):
     """A figure against its limit.
 
     `allowed` is how much worse than base new may be, in the figure's unit. `over` is
-    true if it is worse; `trips` if it is, with the certainty that the gate requires;
-    `between` if the limit lies inside its interval.
+    set if it is worse, `trips` if that is as certain as the gate requires, `between` if
+    the limit lies inside its interval.
     """
 
     figure: Figure

@@ -130,15 +130,15 @@ class Figure(NamedTuple):
     """One quantity measured on both sides.
 
     `what` was measured, such as a function or a benchmark; "" if `words` say it. `base`
-    and `new` are held against the limit, in `unit`; `scale` formats them. `noise` says
+    and `new` are compared with the limit, in `unit`; `scale` formats them. `noise` says
     whether the difference is within noise, None if unknown, and `unsure` why it is.
     `more` says whether more is worse. `words` are the whole `text`, "" if it is built
-    from the numbers. `file` and `line` say where a function is.
+    from the numbers. `file` and `line` locate a function.
 
-    `bounds` are the interval of new − base, in `unit`, None if no model has one: then
+    `bounds` are the interval of new − base, in `unit`, None without a model: then
     `noise` decides. They come `by_ratio` of whole runs, whose variation one run a side
-    does not show, or is `assumed` to be that of other programs. `runs` is how many runs
-    a side they rest on, 0 if more would not narrow them.
+    does not show, or is `assumed` to be other programs'. `runs` is how many runs a side
+    they rest on, 0 if more would not narrow them.
     """
 
     what: str

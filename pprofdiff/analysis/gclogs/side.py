@@ -193,9 +193,9 @@ def _amiss(one: LoggedRun) -> Iterator[Caveat]:
 def _mean_over_runs(runs: Sequence[T]) -> T:
     """Return figures averaged by `mean_of_runs`, integers rounded.
 
-    Ratios of sides are ratios of this mean: a run alongside other processes, with
-    pauses ten times as long, does not decide it. Numbers and times of cycles are those
-    of the first run.
+    Ratios of sides are ratios of this mean, so that one run next to other processes,
+    with pauses ten times as long, does not decide. Numbers and times of cycles are the
+    first run's.
     """
     first = runs[0]
     if len(runs) == 1:

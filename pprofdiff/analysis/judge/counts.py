@@ -174,7 +174,7 @@ class CountModel(NamedTuple):
     def _beyond_counting(self, base: Column, new: Column) -> Floats:
         """Return each row's variance beyond counting, as assumed for one run per side.
 
-        A row can take no more of a run than the others leave.
+        It shrinks with the rest of the run: a row that is all of a run does not vary.
         """
         sides = zip(
             self._samples(Runs.single(base, new)),
@@ -378,10 +378,10 @@ def _left(percent: Floats) -> Floats:
 def _no_less(expected: Floats, variances: Floats, steps: tuple[float, float]) -> Floats:
     """Return variances of both sides whose sum is at least the expected one.
 
-    A side that measured less, such as 3 hosts against 40, has few samples of a row, and
-    by chance hardly any: those few vary far less than they would if nothing changed
-    (Przyborowski and Wilenski 1940, Biometrika 31(3-4)). The side whose samples are
-    worth more gets the difference. If both sides measured equally much, there is none.
+    A side that measured less, such as 3 hosts against 40, may by chance have hardly any
+    samples of a row; those vary far less than if nothing changed (Przyborowski and
+    Wilenski 1940, Biometrika 31(3-4)). The side whose samples are worth more gets the
+    difference; there is none if both measured equally much.
     """
     more = variances.copy()
     more[0 if steps[0] > steps[1] else 1] += np.maximum(
@@ -459,7 +459,7 @@ def objects_moved(
     seen = expected = 0.0
     for i, (rate, factor) in enumerate(zip(known, by.factors, strict=True)):
         seen += factor**2 * _variance(*sides[i], rate)
-        # This side's part of both sides' objects if nothing changed: one with few
+        # The expectation from both sides' objects if nothing changed: a side with few
         # samples does not show how many it could have had.
         both = sum(_variance(*side, rate) for side in sides)
         expected += factor**2 * both * by.factors[1 - i] / sum(by.factors)

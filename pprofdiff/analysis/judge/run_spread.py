@@ -80,9 +80,9 @@ class RunSpread(Struct, frozen=True, eq=False, dict=True):
     the samples of each run (base, new), float64, infinite if unknown. `factor` is how
     far noise may scale all rows of new, as far as most changed by it; 1 if several runs
     show `common`. `pairs` says which runs are of one host, None if hosts are not
-    compared in pairs; if they are, `dispersion` and `shared` are those of differences.
-    With `certain`, a row's counting variance is taken as known; else all of its
-    variance is as uncertain as what several runs show of it.
+    compared in pairs; with it, `dispersion` and `shared` are of differences. With
+    `certain`, a row's counting variance is taken as known, else all of its variance is
+    as uncertain as several runs show.
     """
 
     dispersion: float = DISPERSION
@@ -106,7 +106,7 @@ class RunSpread(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def assumed(self) -> bool:
-        """Whether run-to-run variation is assumed to be that of other programs."""
+        """Whether run-to-run variation is taken from other programs."""
         return not self.several and (self.shared > 0 or self.factor != 1)
 
     def of_rows(self, base: Floats, new: Floats) -> tuple[Floats, Floats]:

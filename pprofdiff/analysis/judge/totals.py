@@ -59,13 +59,12 @@ class InTurns(NamedTuple):
     def ratio(self) -> Ratio:
         """Return the geometric mean over turns of new ÷ base.
 
-        Turns follow each other closely and other load lasts longer than one, so ratios
-        of neighbors are alike, as are those of one function layout. Means of the
-        `together` turns of one layout, in which each side starts equally often (ABBA
-        BAAB), are nearly independent; with fewer than five, each turn counts. For
-        longer layouts three are enough: their turns are too alike to count. If
-        `layouts` were varied and each turn counts, the deviation between layouts is
-        taken from other programs.
+        Other load lasts longer than one turn, so ratios of neighboring turns are
+        correlated, as are turns of one function layout. Means of the `together` turns
+        of one layout, in which each side starts equally often (ABBA BAAB), are nearly
+        independent; with fewer than five, each turn counts. Of longer layouts, three
+        suffice: their turns are too correlated to count. If `layouts` were varied and
+        each turn counts, the deviation between layouts is taken from other programs.
         """
         base, new = (np.asarray(side, np.float64) for side in (self.base, self.new))
         if len(base) == 1:
@@ -276,8 +275,8 @@ def _exp(logarithm: float) -> float:
     return exp(max(-_LARGEST_LOG, min(_LARGEST_LOG, logarithm)))
 
 
-# Degrees of freedom of the median deviation: those of benchmarks run together differ by
-# a factor of two or so (turns: 6 to 15% in 43 benchmarks on one machine).
+# Degrees of freedom of the median deviation. Deviations of benchmarks run together
+# differ by a factor of about two (turns: 6 to 15% in 43 benchmarks on one machine).
 _SHARED_FREEDOM = 4
 # The fewest units whose median says something.
 _SEVERAL = 5

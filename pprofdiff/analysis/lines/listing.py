@@ -185,8 +185,8 @@ def _elsewhere(
 ) -> tuple[Located | None, bool]:
     """Return a function on a side without its samples, and whether it is absent there.
 
-    It is where its first line still is, or else where its file, or another one of its
-    package, declares it. Nothing is known if the whole package is not found.
+    It is where its first line still is, or where its file or another one of its package
+    declares it. Nothing is known if the whole package is not found.
     """
     lines, text, extent = known
     if text is None or extent is None or not known.named:

@@ -76,8 +76,8 @@ class _UserTime(NamedTuple):
 def user_times(comparison: Comparison, kind: _Named) -> list[_UserTime]:
     """Return the tasks or regions that both sides have often, most frequent first.
 
-    Empty for one run a side of which goroutines took nearly all processors: how long
-    a task then waits for one depends on the load more than on its code.
+    Empty with one run a side if goroutines of a side used nearly all Ps: scheduling
+    latency then depends on the load more than on the code.
     """
     trace = comparison.trace
     if trace is None:

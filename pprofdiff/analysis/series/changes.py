@@ -30,12 +30,12 @@ class Shares:
     """Some rows' shares of the total at each step.
 
     `own` and `totals` are sums of rows and of all samples: float64 of shapes (rows,
-    units, steps) and (units, steps); every step has a nonzero total. `shares` are those
-    over all units: float64 of shape (rows, steps). `variance`, of the same shape, is
-    that of each share, from how units vary when measured again at another step (NaN if
-    no step has two units), `freedom` its degrees of freedom. `shaken` (float64, at
-    least 1) is the factor to multiply deviations by, because all units move together
-    from step to step more than their variance explains.
+    units, steps) and (units, steps); no step's total is 0. `shares` are over all units,
+    of shape (rows, steps). `variance`, of the same shape, comes from how units vary
+    when measured again at another step, with `freedom` degrees of freedom; NaN if no
+    step has two units. `shaken` (at least 1) is the factor to multiply deviations by,
+    because all units change together from step to step more than their variance
+    explains.
     """
 
     own: Floats
@@ -49,8 +49,8 @@ class Shares:
 def shares_of(own: NDArray[np.int64], totals: NDArray[np.int64]) -> Shares:
     """Return the shares of rows.
 
-    `own` are sums of each row: int64 of shape (rows, units, steps); `totals` those of
-    all samples, of shape (units, steps), whose sum is above 0 at each step.
+    `own` are rows' sums, int64 of shape (rows, units, steps); `totals` are all
+    samples', of shape (units, steps), with a sum above 0 at each step.
     """
     values, weights = own.astype(np.float64), totals.astype(np.float64)
     whole = weights.sum(axis=0)
@@ -99,10 +99,10 @@ def _variance(values: Floats, weights: Floats, shares: Floats) -> Floats:
 
 
 def _shaken(shares: Floats, variance: Floats) -> Floats:
-    """Return how much more shares vary from step to step than their variance says.
+    """Return how much more shares vary from step to step than their variance explains.
 
-    The load of an hour moves all hosts together. The median tolerates changes, and that
-    over rows tells of rows with few steps.
+    Load changes by the hour on all hosts together. The median over steps tolerates
+    changes; the median over rows serves rows with few steps.
     """
     rows, steps = shares.shape
     if not rows:
@@ -123,8 +123,8 @@ def _shaken(shares: Floats, variance: Floats) -> Floats:
 class Between:
     """One row's shares in two groups of steps.
 
-    `deviation` is that of their difference over units, each counted once; `freedom` is
-    its degrees of freedom, 0 without two units on each side. `expected` is the
+    `deviation` is the deviation of their difference, each unit counted once; `freedom`
+    is its degrees of freedom, 0 without two units on each side. `expected` is the
     deviation that `Shares.variance` predicts, with `expected_freedom`.
     """
 

@@ -212,7 +212,7 @@ def _kind(
 def _undiluted(functions: list[Curve]) -> list[Curve]:
     """Return functions without changes that follow from larger ones of others.
 
-    When one function takes more of the total, all others shrink by the same factor.
+    If one function takes more of the total, all others shrink by the same factor.
     """
     chance = ALARMS / max(len(functions), 1)
     wider = NormalDist().inv_cdf(1 - chance / 2) / NormalDist().inv_cdf(0.975)

@@ -15,7 +15,7 @@ _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|`[^`]*`|\'(?:\\.|[^\'\\])+\'|\S')
 _WORD = re.compile(r"\w")
 # A call of a function or method, perhaps with type arguments.
 _CALL = re.compile(r"(\w+)(?:\[[^]\n]*\])?\(")
-# Texts to cache: those of one report.
+# Texts to cache: one report's.
 _FILES = 64
 # A line of an import declaration, without space.
 _IMPORT = re.compile(r'(?:import)?([\w.]*)"([^"]+)"|import\(|\)')
@@ -38,9 +38,9 @@ def says_more(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
 def only_imports(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
     """Return whether a hunk changes nothing but which packages a file names.
 
-    Code that uses a name differs elsewhere. That is not known of an import for side
-    effects or without a name of its own, nor if a package may replace another one under
-    its name.
+    Code that uses a name differs elsewhere. Imports for side effects or without a name
+    of their own may change behavior unseen, as may one package that replaces another
+    under its name.
     """
     sides = []
     for lines in (

@@ -1,6 +1,6 @@
 """Whether a text declares a function where its profile says, and where it ends.
 
-A listing of another text than the built one is worse than none.
+A listing of a text that was not built is worse than none.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _VARIABLE = re.compile(r"\.map\.init\.\d+\Z")
 _LINKNAME = "//go:linkname "
 # The least part of a function's lines inside it if the text is that of the profile.
 _MOST = 0.8
-# Files to cache, parsed or compared: those of one report.
+# Files to cache, parsed or compared: one report's.
 _FILES = 64
 
 
@@ -201,7 +201,7 @@ def hunks_within(
     """Return the hunks within a function, in order and clipped to it.
 
     They are the repository's, as in a pull request. If those pair lines of the function
-    with lines outside, or with none since it moved, its two texts are compared alone.
+    with lines outside, or if it was moved as a whole, its two texts are compared alone.
     """
     (old, before), (now, after) = base, new
     if old.key == now.key and before == after:

@@ -228,7 +228,7 @@ def busy_times(trace: Trace) -> TimeSet:
 
 
 def runnable(trace: Trace) -> Waits:
-    """Return all intervals in which goroutines were runnable."""
+    """Return all runnable intervals of a trace."""
     intervals = trace.intervals
     offsets, start_ns, state = intervals.offsets, intervals.start_ns, intervals.state
     size = int(np.count_nonzero(state == State.RUNNABLE))

@@ -101,7 +101,7 @@ class SeveralTraces(TraceSide):
 
     @cached_property
     def waits(self) -> Waits:
-        """All intervals in which goroutines were runnable."""
+        """All runnable intervals of all traces."""
         return together([run.waits for run in self.runs])
 
     @cached_property

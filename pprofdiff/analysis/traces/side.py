@@ -77,7 +77,7 @@ class TraceSide:
 
     @property
     def waits(self) -> Waits:
-        """All intervals in which goroutines were runnable."""
+        """All runnable intervals."""
         return self.trace.once("waits", runnable)
 
     @cached_property

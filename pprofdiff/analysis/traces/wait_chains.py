@@ -437,7 +437,7 @@ def _last(
 
 
 def _in_time(trace: Trace, row: Index, waker: Index) -> tuple[Index, Index]:
-    """Return waits about in the order in which they begin."""
+    """Return waits roughly in the order of their start."""
     lasts = trace.end_ns - trace.start_ns + 1
     since = trace.intervals.start_ns[row] - trace.start_ns
     since //= lasts // _STRETCHES + 1

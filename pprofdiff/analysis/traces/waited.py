@@ -131,7 +131,7 @@ def chained(diff: TraceDiff) -> tuple[Chained, ...]:
 
 
 def waited(diff: TraceDiff) -> tuple[Waited, ...]:
-    """Return `chained` by the place at which goroutines wait, and the end."""
+    """Return `chained` by where goroutines wait, and the end."""
     return diff.once("waited", lambda diff: _by_place(diff, chained(diff)))
 
 
@@ -145,14 +145,14 @@ def off_cpu_chains(diff: TraceDiff) -> tuple[Chained, ...]:
 
 
 def off_cpu_of_all(diff: TraceDiff) -> tuple[Chained, ...]:
-    """Return `off_cpu_chains` of all goroutines, those of the runtime included."""
+    """Return `off_cpu_chains` of all goroutines, including the runtime's."""
     return _added_up(
         diff, _spent_off, ({*diff.base.groups.names}, {*diff.new.groups.names})
     )
 
 
 def off_cpu(diff: TraceDiff) -> tuple[Waited, ...]:
-    """Return `off_cpu_chains` by the place at which goroutines wait, and the end."""
+    """Return `off_cpu_chains` by where goroutines wait, and the end."""
     return diff.once("off cpu", lambda diff: _by_place(diff, off_cpu_chains(diff)))
 
 
@@ -181,7 +181,7 @@ def _end_changes(diff: TraceDiff) -> dict[End, Estimate[float]]:
 
 
 def _by_place(diff: TraceDiff, rows: Iterable[Chained]) -> tuple[Waited, ...]:
-    """Return the sums of chains by their first wait and their end, likewise sorted."""
+    """Return the sums of chains by first wait and end, in the same order."""
     times: dict[tuple[Wait, End], tuple[int, int]] = {}
     for (_, waits, end), base_ns, new_ns in rows:
         base, new = times.get((waits[0], end), (0, 0))
@@ -522,7 +522,7 @@ class Naming:
         return _COLLECTOR if gc else End("running", function, "")
 
     def _timed(self, rows: Column, owner: Column) -> NDArray[np.bool_]:
-        """Return in which of some waits goroutines wait for what a timer sends."""
+        """Return which waits are for what a timer sends."""
         held = self._trace.intervals
         reasons = np.array([one in TIMED for one in self._trace.reasons], np.bool_)
         after = np.minimum(rows + 1, held.offsets[owner + 1] - 1)

@@ -30,9 +30,9 @@ _PATIENCE = 30
 # Seconds between checks for workers.
 _LOOK = 2
 _ANY = "127.0.0.1:0"
-# Dask's defaults for workers that do not fit here. They profile themselves and keep an
-# hour of results, 0.2 MB per task. They make malloc return each large array at once,
-# which costs a third of the time: we trim after each task instead.
+# Dask's defaults for workers that do not fit here. They profile themselves, keep an
+# hour of results (0.2 MB per task) and make malloc return each large array at once,
+# which costs a third of the time: memory is trimmed after each task instead.
 _FOR_WORKERS = {
     "distributed.worker.profile.enabled": False,
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
@@ -69,11 +69,10 @@ def parts_of(
 ) -> list[Part]:
     """Return the sum of each side's tasks, at least one.
 
-    `scheduler` is the address of a Dask scheduler, "" for none. `workers` is how many
-    local processes to start without one: 0 reads in this process, None starts one per
-    processor for more than `HERE` objects. `progress` is called with what is being
-    done. Raises ClusterError if workers are unavailable, die or are lost, UsageError if
-    Dask is not installed.
+    `scheduler` is the address of a Dask scheduler, "" for none. Without one, `workers`
+    local processes read: 0 reads in this process, None starts one per CPU for more than
+    `HERE` objects. `progress` is called with what is being done. Raises ClusterError if
+    workers are unavailable, die or are lost, UsageError if Dask is not installed.
     """
     where = Where(scheduler, workers, progress)
     return reduced(sides, read_part, combine, where)
@@ -322,8 +321,8 @@ def _must_answer(scheduler: str) -> None:
 def _interrupts_for_us_alone() -> Iterator[None]:
     """Shield threads and processes started in the block from Ctrl-C.
 
-    A terminal sends it to all processes, and workers would each print a traceback.
-    Threads, and their processes, inherit the signal mask of who starts them.
+    Terminals send it to all processes, and each worker would print a traceback. Threads
+    and processes inherit the signal mask.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

@@ -43,8 +43,8 @@ a side."""
 # Objects requested at a time, which pays a store's latency once.
 _AT_ONCE = 10
 _PART = 1 << 20
-# Frames of profiles waiting to be summed, about 8 profiles of 100 KB: each takes some
-# 50 bytes meanwhile.
+# Frames of profiles waiting to be summed, about 50 bytes each: some 8 profiles of 100
+# KB.
 _MOST_FRAMES = 1 << 19
 _HEAD = 1 << 16
 _TOO_LARGE = float(1 << 63)  # overflows int64

@@ -108,7 +108,7 @@ def _must_have_groups(parts: Sequence[Part], options: FleetOptions) -> None:
 
 
 def tasks_of(source: Source, rule: HostRule, options: FleetOptions) -> list[Task]:
-    """Split a side's objects into tasks, keeping those of a host together."""
+    """Split a side's objects into tasks, each host's objects in one."""
     by = options.group_by
     group = host_rule(by, flag="--group-by") if by else None
     tasks = []

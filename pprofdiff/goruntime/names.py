@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pprofdiff.goruntime.rules import rules
 
 # Symbols made up by the linker. Up to Go 1.19 these names begin like module hosts, but
-# those of go.uber.org or go.etcd.io are packages.
+# go.uber.org and go.etcd.io are hosts of packages.
 _NO_PACKAGE = ("type.", "type:", "go.", "go:")
 _HOST = r"go\.(?!(?:shape|itab|string|func|info|map|link|type)\.)[\w-]+(?:\.[\w-]+)*/"
 _NAMES_CACHED = 1 << 16
@@ -53,8 +53,7 @@ _MODULE_VERSION = r"@v\d[^/@]*(?=/)|@v\d+\.\d+\.\d+(?:[-+][\w+-]*)?"
 def strip_type_arguments(name: str) -> str:
     """Return `name` without type arguments `[...]`, however deeply nested.
 
-    Unbalanced brackets are kept, as are those of array types in type symbols
-    (`type:.eq.[4]string`).
+    Unbalanced brackets and array types in type symbols (`type:.eq.[4]string`) are kept.
     """
     if "[" not in name or name.startswith("[") or is_made_up(name):
         return name

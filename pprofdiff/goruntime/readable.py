@@ -86,7 +86,7 @@ def short_before(before: str, now: str) -> str:
 
     That is part of the path (``simplelru``; ``v0/v1`` if new has a major version), else
     of the function (``findrunnable``, ``*Cache``, ``[int]``, ``func2``); if both
-    differ, the short name. It is ``""`` if both look alike, such as ``F[…]`` and
+    differ, the short name. It is ``""`` if both look the same, such as ``F[…]`` and
     ``F[int]``.
     """
     (old_path, old), (path, new) = _parts(before), _parts(now)
@@ -114,9 +114,9 @@ def short_before(before: str, now: str) -> str:
 def path_before(before: str, now: str) -> str:
     """Return the part of a path in base that differs from new, never ``""``.
 
-    For ``a/lru/simple`` and ``a/lru/v2`` that is ``simple``. If both end alike, the
-    last differing element comes before the end: ``old/zstd``, ``old/…/zstd``. Paths of
-    the standard library are returned whole.
+    For ``a/lru/simple`` and ``a/lru/v2`` that is ``simple``. If the ends are equal, the
+    last differing element precedes the end: ``old/zstd``, ``old/…/zstd``. Paths of the
+    standard library are returned whole.
     """
     if is_standard_library(before):
         return before
@@ -190,7 +190,7 @@ def _disambiguate(known: dict[str, str]) -> None:
 def _groups(
     known: dict[str, str], names: Iterable[str] | None = None
 ) -> Iterable[list[str]]:
-    """Return the names that are spelled alike."""
+    """Return the names with equal spelling."""
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for name in known if names is None else names:
         groups[known[name]].append(name)

@@ -54,8 +54,8 @@ class Rule(Struct, frozen=True):
 class PatternTable(Struct, frozen=True, eq=False):
     """Maps symbol names to numbers: by exact name, else by longest prefix.
 
-    `prefixes` are sorted, and `numbers` are theirs; ``parents[i]`` is the position of
-    the longest other prefix that prefix i begins with, -1 for none. The nearest prefix
+    `prefixes` are sorted, with their `numbers`; ``parents[i]`` is the position of the
+    longest other prefix that prefix i begins with, -1 for none. The nearest prefix
     before a name in that order begins with every prefix that the name begins with.
     """
 

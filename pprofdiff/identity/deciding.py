@@ -526,7 +526,7 @@ def _files(side: SideEvidence) -> dict[str, str]:
 def _between_folders(
     moves: Moves, names: tuple[list[str], list[str]], trees: tuple[Tree, Tree]
 ) -> Moves:
-    """Return the moves without those of packages that both trees have."""
+    """Return the moves without packages that both trees have."""
     folders: list[dict[str, str]] = [
         {
             package_of(name): place.key.folder

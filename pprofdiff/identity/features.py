@@ -293,10 +293,10 @@ def _names(symbols: BothSymbols, pairs: tuple[Column, Column]) -> dict[str, Floa
 def _numbers(
     symbols: BothSymbols, partner: Column, pairs: tuple[Column, Column]
 ) -> Floats:
-    """Return which closures have the number that their neighbours' numbers suggest.
+    """Return which closures have the number that their neighbors' numbers suggest.
 
-    Between two paired closures of a function, numbers grew by as much as one of the two
-    did; before the first one they are unchanged.
+    Between two paired closures of a function, numbers grow by as much as one of those
+    two did; before the first pair they are unchanged.
     """
     grown: dict[object, list[tuple[int, int]]] = defaultdict(lambda: [(0, 0)])
     for row, old in symbols[0].closures:

@@ -62,9 +62,9 @@ class Identity(Struct, frozen=True, eq=False, dict=True):
     """Which symbol of base is which symbol of new; other equal names match.
 
     `pairs` are functions with two names, by their name in new. `renumbered` are names
-    of closures that stand for different functions on each side. `choices` are, for
-    unmatched symbols of base, those of new that they may have become. `moves` are
-    packages. `base_names` are the functions of base; None if they are those of new.
+    of closures that are different functions on each side. `choices` maps unmatched
+    symbols of base to symbols of new that they may have become. `moves` are packages.
+    `base_names` are the functions of base, None if equal to new's.
     """
 
     pairs: Mapping[str, Paired] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """The server: its tools are commands of pprofdiff, its resources their pages and JSON.
 
-Each call runs the command line in a process of its own. An argument of a tool is the
-value of one flag, or a path or ref that begins with no dash: none is another flag.
+Each call runs the command line in its own process. A tool's argument is the value of
+one flag, or a path or ref without a leading dash, so it cannot become another flag.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
 """The flame graph in a notebook: the page's own in an iframe, over its picture.
 
-Viewers choose one MIME type of an output, and all of them choose ``text/html`` if there
-is one. GitHub and, for untrusted notebooks, JupyterLab then remove the iframe, and
-GitHub removes ``style`` too. So the picture is in the HTML itself and the iframe covers
-it. Between ``<iframe>`` and ``</iframe>`` it would become text in some parsers.
-``image/png`` would only be read by nbconvert's LaTeX: it is included on request.
+Viewers show ``text/html`` if an output has it. GitHub and, for untrusted notebooks,
+JupyterLab then remove the iframe, and GitHub removes ``style`` too. So the HTML has the
+picture, and the iframe covers it; inside ``<iframe>`` some parsers would make text of
+it. ``image/png`` serves only nbconvert's LaTeX: it is included on request.
 
-A sandboxed iframe does not see the notebook's style sheet. But a browser passes it the
-colour scheme of the ``iframe`` element as the preferred one, and a rule on the theme
-attribute of JupyterLab, or VS Code's class, sets it: the graph follows theme changes.
+A sandboxed iframe does not see the notebook's style sheet, but gets the color scheme of
+the ``iframe`` element as its preferred one. A rule on JupyterLab's theme attribute, or
+VS Code's class, sets it: the graph follows theme changes.
 """
 
 from __future__ import annotations

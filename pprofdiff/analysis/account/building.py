@@ -105,7 +105,7 @@ def _of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
 
 
 def _off_cpu(trace: TraceDiff, scaled: _Scaled) -> Iterator[Part]:
-    """Yield the time off the CPU by what held goroutines up in the end."""
+    """Yield the time off the CPU by what held goroutines up."""
     from pprofdiff.analysis.traces.waited import (
         Wait,
         Waited,

@@ -21,7 +21,7 @@ RATE, FAILED, MEAN, LONGEST = "rate", "failed", "mean", "max"
 # A profile is within its load if it lasts no longer: started by hand or by a script,
 # one may end a little after the other.
 _COVERS = 0.9
-# The load generator may run on another machine, whose clock is another.
+# The load generator may run on another machine, with another clock.
 _CLOCKS_S = 2.0
 
 
@@ -106,7 +106,7 @@ def failed(side: Side) -> float:
 
 
 def caveats(base: Side, new: Side, _result: BenchmarkDiff | None) -> Iterator[Caveat]:
-    """Yield failed requests, loads of another time than the profiles, unlike loads."""
+    """Yield caveats: failed requests, loads not of the profiles' time, unlike loads."""
     for side in (base, new):
         known = [c for c in side.of("load") if c.content.failed and c.content.requests]
         failures = sum(c.content.failed or 0 for c in known)
@@ -130,7 +130,7 @@ def caveats(base: Side, new: Side, _result: BenchmarkDiff | None) -> Iterator[Ca
 
 
 def _unlike(base: Side, new: Side) -> str | None:
-    """Return in what two sides' loads differ other than by the program, None if not."""
+    """Return how two sides' loads differ apart from the program, None if not."""
     sides = [[c.content for c in side.of("load")] for side in (base, new)]
     if not all(sides):
         return None

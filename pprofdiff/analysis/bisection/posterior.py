@@ -28,11 +28,12 @@ MOST_STEPS = 3
 # ends differed when compared, so no step at all is unlikely.
 _OF_STEPS = (0.05, 0.73, 0.12, 0.04)
 _OF_DRIFTS = (0.03, 0.03)
-# The deviation between builds of one source is known up to a factor: its grid, prior.
+# Factors of the deviation between builds of one source, which is known only roughly,
+# and their prior.
 _BETWEEN = ((0.3, 0.3), (1.0, 0.45), (2.5, 0.25))
-# Degrees of freedom that the spread of all readings adds to that of each.
+# Degrees of freedom that the spread of all readings adds to each one's.
 _SHARED = 10.0
-# An error of none would make matrices singular: the least one, of the largest change.
+# The least error, relative to the largest change: 0 would make matrices singular.
 _LEAST = 0.002
 
 
@@ -154,7 +155,7 @@ def posterior(
         steps[h, list(own)] = True
         chance = _OF_STEPS[len(own)] * factorial(len(own)) * weights[list(own)].prod()
         prior[h] = log(chance)
-    # A drift over so few commits is steps.
+    # A drift over so few commits counts as steps.
     prior[-2:] = np.log(_OF_DRIFTS) if seen.shape[1] > MOST_STEPS else -np.inf
     marks = signs.astype(np.float64)
     explained = np.einsum("rp,hp,qp->hrq", marks, steps.astype(np.float64), marks)

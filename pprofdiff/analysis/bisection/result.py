@@ -9,7 +9,7 @@ from pprofdiff.model.source import Revision
 
 
 class Point(NamedTuple):
-    """A measured commit's figure ÷ that of the good end, with its 95% interval."""
+    """A measured commit's figure ÷ the good end's, with its 95% interval."""
 
     commit: int
     ratio: float
@@ -58,7 +58,7 @@ class Bisection(NamedTuple):
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The steps that were found: those of most curves first, then the largest."""
+        """The steps that were found, by most curves first, then by size."""
         found: dict[tuple[int, ...], list[Step]] = {}
         for curve in self.curves:
             if curve.conclusion.ending == "found":

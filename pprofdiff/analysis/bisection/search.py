@@ -84,7 +84,7 @@ class Search:
 
     def posterior(self) -> Posterior:
         """Return what the readings so far say."""
-        # What runs do not vary, such as a count of allocations, builds do not either.
+        # If runs do not vary, as in allocation counts, builds do not either.
         exact = not any(one.sigma for one in self.readings.values())
         return posterior(self.contains, self.readings, 0.0 if exact else self.between)
 

@@ -146,7 +146,7 @@ def _matcher(asked: Asked) -> Callable[[End], bool]:
 
 
 def _unknown(subject: str, times: Iterable[End]) -> str:
-    """Return that no wait ends there, with the nearest names and the kinds."""
+    """Return the error that no wait ends there, with similar names and the kinds."""
     kinds = f"kinds are {', '.join(_kinds())}"
     names = dict.fromkeys(
         name for end in times for name in (end.call, end.function) if name

@@ -278,7 +278,7 @@ def _exp(logarithm: float) -> float:
 # Degrees of freedom of the median deviation. Deviations of benchmarks run together
 # differ by a factor of about two (turns: 6 to 15% in 43 benchmarks on one machine).
 _SHARED_FREEDOM = 4
-# The fewest units whose median says something.
+# The fewest units with a meaningful median.
 _SEVERAL = 5
 
 

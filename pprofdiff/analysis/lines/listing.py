@@ -73,7 +73,7 @@ class Located(NamedTuple):
 
     @property
     def astray(self) -> bool:
-        """Whether the text lacks the declaration that it should have by the profile."""
+        """Whether the text lacks the declaration that the profile says it has."""
         return (
             self.text is not None
             and self.extent is None

@@ -23,7 +23,7 @@ class Known(NamedTuple):
 
 
 def declared(source: str = "") -> Mapping[str, Figure[Any]]:
-    """Return the figures of one of `SOURCES` by key, or those of all."""
+    """Return the figures of one of `SOURCES` by key, or of all."""
     from pprofdiff.analysis.gclogs.catalogue import BY_KEY as OF_LOGS
     from pprofdiff.analysis.traces.catalogue import BY_KEY as OF_TRACES
 

@@ -126,7 +126,7 @@ class GoFile:
             yield _Closure(word[0], at, min(self.balanced(word.end()), end), line)
 
     def keywords(self, start: int, end: int) -> Iterator[re.Match[str]]:
-        """Yield the keywords with which closures begin in a part of the text."""
+        """Yield the keywords that begin closures in a part of the text."""
         for word in _CLOSURE.finditer(self.plain, start, end):
             if word[0] != "func" or self._is_literal(word.end()):
                 yield word

@@ -26,7 +26,7 @@ _LINE = "//line "
 # Initializes a map variable, and starts where the variable is declared.
 _VARIABLE = re.compile(r"\.map\.init\.\d+\Z")
 _LINKNAME = "//go:linkname "
-# The least part of a function's lines inside it if the text is that of the profile.
+# The least share of a function's lines inside it if the text is the profile's.
 _MOST = 0.8
 # Files to cache, parsed or compared: one report's.
 _FILES = 64

@@ -134,7 +134,6 @@ class _Grouping:
             self._sums[field] = total
 
     def groups(self) -> Groups:
-        """Return the groups."""
         trace, size = self._trace, len(self._key)
         order = np.argsort(-self._sums["total_ns"], kind="stable")
         place = np.empty(size, np.int32)

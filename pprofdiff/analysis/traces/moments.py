@@ -144,7 +144,6 @@ class _Event(NamedTuple):
 
     @property
     def duration_ns(self) -> int:
-        """The duration of the moment."""
         return self.end_ns - self.start_ns
 
 

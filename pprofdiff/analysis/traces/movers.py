@@ -166,7 +166,6 @@ def _changes(
 
 
 def _added(runs: Sequence[_Cells]) -> _Cells:
-    """Return the sums over all traces of a side."""
     cells: _Cells = {}
     for run in runs:
         for key, one in run.items():

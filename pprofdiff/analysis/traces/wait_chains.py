@@ -60,11 +60,11 @@ TIMED = ("select", "chan receive")
 SEVERAL = -1
 """The place of nodes that stand for several."""
 
-# Waits followed at a time: what is made of them fits into the CPU cache.
+# Waits followed at a time: their pieces fit into the CPU cache.
 _WAITS = 1 << 15
-# So many rows after another one are looked at before a search.
+# Rows to look at after a given one before searching.
 _NEAR = 3
-# Stretches of the trace by which waits are ordered, which fit into 16 bits.
+# Stretches of the trace to order waits by; they fit into 16 bits.
 _STRETCHES = 1 << 12
 
 
@@ -168,11 +168,11 @@ class _Following:
         self._bits = len(self._intervals).bit_length()
 
     def charge(self, node: Column, rows: Index, ns: Column) -> None:
-        """Count so many ns of nodes at the ends that rows are."""
+        """Add ns of nodes at the ends that rows are."""
         self.nodes.charge(node, self._row.end[rows], ns)
 
     def charge_ended(self, node: Column, wait: Index, ns: Column) -> None:
-        """Count so many ns of nodes at what goroutines did when they ended waits."""
+        """Add ns of nodes at what goroutines did when they ended waits."""
         self.nodes.charge(node, self._row.ended[wait], ns)
 
     def one_further(
@@ -250,7 +250,7 @@ class _Following:
 
 
 class _Nodes:
-    """The nodes of a tree while it grows, those in which chains begin first."""
+    """The nodes of a growing tree, first those in which chains begin."""
 
     def __init__(self, places: Sequence[int], row: Rows, deepest: int) -> None:
         self._deepest = deepest
@@ -259,9 +259,9 @@ class _Nodes:
         self._depth = [0] * len(places)
         self._place = list(places)
         self._known: dict[tuple[int, int], int] = {}
-        # One more than the node below each node at each place, 0 if not known yet.
+        # The node below each node at each place, plus one; 0 if not known yet.
         self._below = np.zeros((0, int(row.place.max(initial=0)) + 1), np.int64)
-        # The last column is of goroutines that had not been created.
+        # The last column is for goroutines that had not been created.
         self._ns = np.zeros((0, row.ends + 1), np.int64)
         self._grow()
 
@@ -276,7 +276,7 @@ class _Nodes:
                 setattr(self, name, grown)
 
     def charge(self, node: Column, end: Index, ns: Column) -> None:
-        """Count so many ns of nodes at ends."""
+        """Add ns of nodes at ends."""
         np.add.at(self._ns.reshape(-1), node * self._ns.shape[1] + end, ns)
 
     def charge_unborn(self, node: Column, ns: Column) -> None:
@@ -284,7 +284,7 @@ class _Nodes:
         np.add.at(self._ns[:, -1], node, ns)
 
     def below(self, node: Column, place: Index) -> Column:
-        """Return the nodes of places below others, which are made where missing."""
+        """Return the nodes of places below others; missing ones are made."""
         size = self._below.shape[1]
         key = node * size + place
         found: Column = self._below.reshape(-1)[key]
@@ -446,7 +446,7 @@ def _in_time(trace: Trace, row: Index, waker: Index) -> tuple[Index, Index]:
 
 
 def wakers(trace: Trace) -> tuple[Index, Index]:
-    """Return the rows with a wait that a goroutine ended, in order, and which did."""
+    """Return the rows with a wait that a goroutine ended, in order, and the wakers."""
     rows, kind = trace.intervals, _kind(trace)
     ends = np.array([reason in ENDS for reason in trace.reasons], np.bool_)
     found: list[tuple[Index, Index]] = [(np.zeros(0, kind), rows.by[:0])]

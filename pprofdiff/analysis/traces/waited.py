@@ -44,11 +44,11 @@ Column = NDArray[np.int64]
 Index = NDArray[np.integer]
 S = State
 
-# So many places of waiting are shown by themselves, those with most time.
+# Places of waiting shown by themselves: those with the most time.
 _PLACES = 24
 # A goroutine runs after at most a system call, the loss of its P, and runnable time.
 _BEFORE = 3
-# So many places of a chain are shown below its first.
+# Places of a chain shown below its first.
 _DEEPEST = 8
 
 
@@ -170,7 +170,7 @@ def off_cpu_by_run(diff: TraceDiff) -> Runs[Mapping[End, int]]:
 
 
 def end_changes(diff: TraceDiff) -> Mapping[End, Estimate[float]]:
-    """Return the change of each end's time over runs; ends that take little lack."""
+    """Return the change of each end's time over runs, without ends that take little."""
     return diff.once("end changes", _end_changes)
 
 
@@ -251,7 +251,7 @@ def by_end(rows: Iterable[Waited]) -> dict[End, tuple[int, int]]:
 
 
 def _key(keys: SideKeys, chain: Chain) -> _Key:
-    """Return what is equal for chains of base and new that are the same."""
+    """Return a key that is equal for the same chain of base and new."""
     of, end = keys.function, chain.end
     waits = [(wait.reason, of(wait.function), of(wait.call)) for wait in chain.waits]
     return of(chain.root), *waits, end.kind, of(end.function), of(end.call)
@@ -527,7 +527,7 @@ class Naming:
         reasons = np.array([one in TIMED for one in self._trace.reasons], np.bool_)
         after = np.minimum(rows + 1, held.offsets[owner + 1] - 1)
         timed: NDArray[np.bool_] = reasons[held.reason[rows]]
-        # The last row of a goroutine is followed by no row of it.
+        # A goroutine's last row is followed by another goroutine's.
         timed &= (held.state[after] == S.RUNNABLE) & (held.by[after] < 0)
         return timed
 
@@ -611,7 +611,7 @@ class Naming:
         return dict(zip(keys, names, strict=True))
 
 
-# So many combinations can be counted in a column.
+# The most combinations that are counted in a column.
 _FEW = 1 << 20
 
 
@@ -624,7 +624,7 @@ def _combinations(columns: list[Index]) -> tuple[Column, Column]:
     for column in columns:
         here = int(column.max(initial=0)) + 1
         if size * here > _FEW:
-            # Many that are possible do not occur.
+            # Many possible combinations do not occur.
             first, key = _numbered(key, size)
             size = len(first)
         if size * here > _FEW:
@@ -659,7 +659,7 @@ class _Coded(Generic[T]):
             self.column = self.column.astype(np.int32)
 
     def put(self, rows: Column, things: list[T], code: Column | np.int64) -> None:
-        """Say what rows are, each by its code among `things`."""
+        """Set the codes of rows, given their codes among `things`."""
         place = self.things
         of = np.array([place.setdefault(one, len(place)) for one in things], np.int64)
         self._widen()
@@ -675,7 +675,7 @@ class _Sums:
     def add(
         self, root: Index, other: Index, ns: Column
     ) -> tuple[list[tuple[int, int]], Column]:
-        """Add to the sums; return the pairs of codes that there are, and each row's."""
+        """Add to the sums; return the distinct pairs of codes, and each row's."""
         first, code = _combinations([root, other])
         pairs = [*zip(root[first].tolist(), other[first].tolist(), strict=True)]
         for pair, lasts in zip(pairs, sums(code, ns, len(first)).tolist(), strict=True):

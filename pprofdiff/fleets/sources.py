@@ -17,7 +17,7 @@ from pprofdiff.units import printable
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::?//|[A-Za-z][A-Za-z0-9+.-]*::")
 _MAGIC = re.compile(r"[*?\[]")
 _STDIN = "@-"
-# Enough for two million object names.
+# The longest list of object names to read: enough for two million.
 _LONGEST_LIST = 1 << 28
 
 

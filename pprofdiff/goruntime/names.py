@@ -73,7 +73,7 @@ def is_made_up(name: str) -> bool:
 
 
 def is_closure(name: str) -> bool:
-    """Return whether a function is a closure: a literal, or one inside of it."""
+    """Return whether a function is a closure."""
     return re.search(_FUNCTION_LITERAL, name) is not None
 
 

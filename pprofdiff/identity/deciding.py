@@ -136,7 +136,6 @@ class _Decision:
         return self._result()
 
     def identity(self) -> Identity:
-        """Return the identity."""
         self.spans = infer_go_version(self.names[0]), infer_go_version(self.names[1])
         self.runtime = runtime_like(self.names[0]), runtime_like(self.names[1])
         self.one_release = not disjoint(*self.spans)

@@ -29,7 +29,7 @@ class Nesting:
         )
 
     def knows(self, side: int, symbol: Symbol) -> bool:
-        """Return whether a pair implies something of one side's function."""
+        """Return whether a pair implies anything about one side's function."""
         known = self._base_of if side else self._new_of
         return any(node in known for node in _chain(symbol))
 

@@ -80,7 +80,7 @@ Listed = Annotated[CallToolResult, Text]
 
 def serve(folders: Folders) -> None:
     """Serve on standard input and output until the client closes them."""
-    # A folder that is in no repository must not be taken for a part of one above.
+    # A folder in no repository must not count as part of a repository above it.
     above = os.pathsep.join(os.path.dirname(folder) for folder in folders.local)
     os.environ["GIT_CEILING_DIRECTORIES"] = above
     with TemporaryDirectory(prefix="pprofdiff-mcp-") as scratch:

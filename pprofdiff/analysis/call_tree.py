@@ -140,10 +140,7 @@ def with_values(
 
 
 def inclusive(tree: CallTree) -> Runs[Column]:
-    """Return the exact sums of each node's subtree per run, raw int64.
-
-    The first row is the sum of all nodes; the others are the tree's rows.
-    """
+    """Return the exact sums of subtrees per run, raw int64: of all, then by node."""
     at = np.arange(len(tree))
 
     def whole(own: Column) -> Column:

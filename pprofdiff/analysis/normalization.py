@@ -111,10 +111,7 @@ def _operations(
     work: Work | None,
     counts: Counts,
 ) -> tuple[tuple[float, float] | None, str]:
-    """Return the operations behind values, None if unknown, and why they do not fit.
-
-    The reason is "" if they fit, as far as known.
-    """
+    """Return the operations behind values, or None, and why they do not fit, or ""."""
     if work is None or counts == "moment":
         return None, ""
     done = work.done(durations_ns, allocations=counts == "cost")

@@ -49,10 +49,7 @@ def taken_in_turns(base: Side, new: Side) -> int:
 
 
 def started_first(base: Side, new: Side) -> Side | None:
-    """Return the side whose runs all started before those of the other.
-
-    None if there is none, or fewer than two runs of a side say when they started.
-    """
+    """Return the side whose runs all started first; None if unknown or neither."""
     starts = [sorted(starts_of(side).values()) for side in (base, new)]
     if min(map(len, starts)) < _SEVERAL:
         return None

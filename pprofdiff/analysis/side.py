@@ -225,10 +225,7 @@ def runs_benchmarks(profile: Profile) -> bool:
 
 
 def stacks_of(side: Side) -> list[Profile | Stacks]:
-    """Return all stacks of a side, which identify its functions; profiles first.
-
-    Profiles that share their stacks are one.
-    """
+    """Return a side's stacks, profiles first; profiles with the same stacks are one."""
     profiles = with_shared_added([capture.content for capture in side.of("profile")])
     return [*profiles, *(_TraceStacks(capture.content) for capture in side.of("trace"))]
 

@@ -72,10 +72,7 @@ def gc_account(comparison: Comparison) -> GCAccount | None:
 
 
 def _too_little_gc(comparison: Comparison) -> bool:
-    """Return whether interleaved benchmarks have too little GC to split.
-
-    If ops allocate nothing, only the harness does.
-    """
+    """Return whether interleaved benchmarks have too little GC to split."""
     cpu, work = comparison.cpu, comparison.work
     if cpu is None or work is None or not comparison.measured:
         return False

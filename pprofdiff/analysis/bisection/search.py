@@ -121,10 +121,7 @@ class Search:
         return sum(len(step.commits) for step in steps)
 
     def gains(self, known: Posterior) -> dict[int, float]:
-        """Return the expected information, in nats, of one more round of each commit.
-
-        Only of commits measured before, and the ones that split a part best.
-        """
+        """Return the expected information (nats) of one more round, by commit."""
         rounds = [reading.rounds for reading in self.readings.values()]
         round_sigma = float(np.sqrt(np.mean(known.sigma**2 * rounds)))
         wanted = {

@@ -177,10 +177,7 @@ class Figure(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Base, new, their difference and its interval.
-
-        For example ``0.41 → 0.83 cores, +102% (+80% to +124%)``.
-        """
+        """As ``0.41 → 0.83 cores, +102% (+80% to +124%)``, with the interval."""
         if self.words:
             return self.words
         base, new = (self.scale.with_two_digits(side) for side in (self.base, self.new))

@@ -267,10 +267,7 @@ class GCDiff:
 
     @cached_property
     def cadence_beyond_runs(self) -> bool:
-        """Whether cycle frequency changed by more than runs of one build differ.
-
-        Frequency is counted per second, per op or per byte allocated.
-        """
+        """Whether cycles per second, op or byte changed beyond run-to-run noise."""
         names = "cycles_per_second", "per_cycle"
         if any(self.estimates[name].significant for name in names):
             return True

@@ -215,10 +215,7 @@ def _mean_over_runs(runs: Sequence[T]) -> T:
 
 
 def mean_of_runs(values: Sequence[float | None]) -> float | None:
-    """Return the geometric mean over runs, None if no run has a value.
-
-    If a run has 0 it is the arithmetic mean; a single value is returned as is.
-    """
+    """Return the geometric mean over runs, arithmetic with a 0; None without values."""
     column = [value for value in values if value is not None]
     if len(column) < 2:
         return column[0] if column else None

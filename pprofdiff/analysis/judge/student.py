@@ -46,10 +46,7 @@ NORMAL = _Reach(_Z995, _Z975, _Z95)
 
 
 def reach(freedom: float) -> _Reach:
-    """Return how many deviations intervals extend on either side.
-
-    `freedom` is an integer from 1 on, or infinite if the deviation is known.
-    """
+    """Return how far intervals extend, in deviations; `freedom` is 1 to infinity."""
     if isinf(freedom):
         return NORMAL
     whole = int(freedom)

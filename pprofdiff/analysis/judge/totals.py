@@ -162,10 +162,7 @@ class Ratio(NamedTuple):
         return self.high / self.low if self.low > 0 else inf
 
     def widened_to(self, ratio: float) -> Ratio:
-        """Return another estimate with these intervals, widened to include it.
-
-        Coverage is at least what it was.
-        """
+        """Return another estimate with these intervals, widened to include it."""
         narrow, usual, wide = (
             (min(low, ratio), max(high, ratio))
             for low, high in (self.narrow, self.bounds, self.wide)
@@ -216,10 +213,7 @@ def ratio_of_runs(
 
 
 def mean_of_runs(runs: Sequence[Sequence[float]]) -> float:
-    """Return the geometric mean of a side's runs, each the median of positive values.
-
-    `ratio_of_runs` is the ratio of two such means.
-    """
+    """Return the geometric mean of runs' medians, as in `ratio_of_runs`."""
     return exp(float(np.mean([log(median(run)) for run in runs])))
 
 

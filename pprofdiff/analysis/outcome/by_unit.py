@@ -316,10 +316,7 @@ def units_by_label(comparison: Comparison) -> LabelUnits | None:
 
 
 def units_by_task(comparison: Comparison) -> LabelUnits | None:
-    """Return the time of user tasks by name, or else of user regions, judged together.
-
-    None with fewer than two names.
-    """
+    """Return the time of user tasks, or else regions, by name; None for one name."""
     return _units(comparison, "task") or _units(comparison, "region")
 
 

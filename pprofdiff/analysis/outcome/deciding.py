@@ -104,10 +104,7 @@ def outcome(comparison: Comparison) -> Outcome:
 
 
 def _failures(comparison: Comparison, verdict: Verdict) -> str | None:
-    """Return why failed requests alone may make a side faster, None if they do not.
-
-    A request that fails mostly does less.
-    """
+    """Return why failed requests, which do less, may make a side faster, or None."""
     if comparison.loads is None or verdict not in _CHANGED:
         return None
     from pprofdiff.analysis.benchmarks.loads import failed

@@ -144,10 +144,7 @@ def _tasks(comparison: Comparison) -> Measure | None:
 
 
 def _throughput(comparison: Comparison) -> Measure | None:
-    """Return ops/s if the operation count is known.
-
-    It measures speed only in a closed loop; an open loop sets it from outside.
-    """
+    """Return ops/s if known; only in a closed loop does it measure speed."""
     work = comparison.work
     if work is None:
         return None

@@ -210,10 +210,7 @@ class GoroutineStats(Times):
         return len(self.created_ns)
 
     def to_frame(self, trace: Trace) -> pd.DataFrame:
-        """Return one row per goroutine of `trace`, indexed by goroutine id.
-
-        Columns: name, then the fields, and those of `spread_columns`.
-        """
+        """Return a row per goroutine, by id: name, fields and `spread_columns`."""
         import pandas as pd
 
         names = trace.goroutines.name.tolist()
@@ -227,10 +224,7 @@ class GoroutineStats(Times):
 
 
 def spread_columns(times: Times) -> dict[str, object]:
-    """Return one column per block reason and per range, Go's own first.
-
-    They are named ``block_ns (reason)`` and ``range_ns (name)``.
-    """
+    """Return the columns ``block_ns (reason)`` and ``range_ns (name)``, Go's first."""
     tables = (
         ("block_ns", (*BLOCK_REASONS, ""), times.reasons, times.block_ns),
         ("range_ns", (ASSIST, SWEEP), times.range_names, times.range_ns),
@@ -323,10 +317,7 @@ def _stats_of(
 
 
 def _block_reasons(trace: Trace) -> tuple[tuple[str, ...], Column]:
-    """Return the block reasons that occur, and the column of each reason.
-
-    The columns (int64) are indexed like `Trace.reasons`; -1 for other reasons.
-    """
+    """Return the block reasons that occur, and each reason's column (int64) or -1."""
     occurs = np.zeros(len(trace.reasons), np.bool_)
     rows = trace.intervals
     for here in slices(len(rows)):
@@ -366,10 +357,7 @@ def _away(chunk: GoroutineChunk) -> Column:
 
 
 def _time_sums(chunk: GoroutineChunk, column_of: Column, columns: int) -> Column:
-    """Return the time in each of `_STATES`, then blocked time by reason.
-
-    The shape is (goroutines, columns); `column_of` maps reasons to columns.
-    """
+    """Return ns by goroutine and column: `_STATES`, then blocked, by `column_of`."""
     # The last column collects everything else.
     place = np.full(max(State) + 1, columns, np.int64)
     place[list(_STATES)] = np.arange(len(_STATES))

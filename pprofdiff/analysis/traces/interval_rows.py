@@ -62,10 +62,7 @@ def sums_by_owner(offsets: Offsets, values: Column) -> Column:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RowsInState(Table):
-    """The rows of `Trace.intervals` in one state, in order.
-
-    `row` (int64) lasts from `start_ns` to `end_ns` (int64); `goroutine` is int32.
-    """
+    """One state's rows of `Trace.intervals`, in order, from `start_ns` to `end_ns`."""
 
     row: Column
     goroutine: NDArray[np.int32]

@@ -141,10 +141,7 @@ def distribution(
 
 
 def worst_window(series: Utilisation, window_ns: int) -> int | None:
-    """Return when the first window with the lowest mean share begins, in ns, or None.
-
-    A window longer than the series is cut to it.
-    """
+    """Return the start (ns) of the first window with the lowest mean share, or None."""
     if not series.duration_ns:
         return None
     window = min(window_ns, series.duration_ns)

@@ -85,10 +85,7 @@ def _grouped(keys: Column) -> tuple[Column, Column]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleLabel:
-    """A label of a profile's samples; the empty text means no label.
-
-    Sample i has the text ``texts[text_of[i]]`` (`text_of` is int64).
-    """
+    """A label: sample i has ``texts[text_of[i]]`` (int64), "" for no label."""
 
     key: str
     texts: Sequence[str]

@@ -86,10 +86,7 @@ def quantiles(durations_ns: Column) -> Quantiles:
 def grouped_quantiles(
     group: NDArray[np.integer], durations_ns: Column, names: tuple[str, ...]
 ) -> GroupQuantiles:
-    """Return the quantiles of each group that has durations.
-
-    `group` has each duration's index in `names`; equal names are one group.
-    """
+    """Return quantiles by name: `group` indexes `names`, equal names are one group."""
     place: dict[str, int] = {}
     one = np.array([place.setdefault(n, len(place)) for n in names], np.int64)
     group = one[group]

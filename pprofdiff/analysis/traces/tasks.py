@@ -56,10 +56,7 @@ class Durations:
         return len(self.name)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per name: count, complete, and quantiles.
-
-        Times are nanoseconds (Int64), missing for names without complete ones.
-        """
+        """Return a row per name: count, complete, quantiles (Int64 ns, or missing)."""
         import pandas as pd
 
         durations = self.durations

@@ -100,10 +100,7 @@ def stretches(
 
 
 def value_at(series: Series, time_ns: Column) -> Column:
-    """Return the values at some times (int64), -1 if the series is empty.
-
-    The first value also holds for the time before it.
-    """
+    """Return values at times (int64), the first also before it; -1 if empty."""
     if not len(series.value):
         return np.full(len(time_ns), -1, np.int64)
     place = np.searchsorted(series.time_ns, time_ns, "right") - 1

@@ -28,10 +28,7 @@ _SEVERAL = 2
 
 
 def unit_kind(diff: TraceDiff) -> UnitKind | None:
-    """Return which of tasks or regions split the traces' work, None if neither.
-
-    A split takes at least two names.
-    """
+    """Return which of tasks or regions have several names, None if neither."""
     return _kind(diff.sides)
 
 

@@ -41,10 +41,7 @@ def workers(trace: TraceDiff) -> set[str]:
 
 
 def worker_rows(trace: TraceDiff) -> list[int] | None:
-    """Return the rows of `TraceDiff.groups` that are `workers` on either side.
-
-    None if a side has none of them.
-    """
+    """Return the rows of `TraceDiff.groups` of `workers`, None if a side has none."""
     names, rows = workers(trace), _rows(trace)
     for side in trace.sides:
         if names.isdisjoint(side.groups.names):

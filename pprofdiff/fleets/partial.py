@@ -61,10 +61,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Objects of one store to read, and how.
-
-    `labels` says whether samples keep their labels.
-    """
+    """Objects of one store to read, and how; `labels`: whether samples keep theirs."""
 
     store: Any
     paths: tuple[str, ...]
@@ -239,10 +236,7 @@ def _bytes_of(task: Task) -> Iterator[tuple[str, bytes | Exception]]:
 
 
 def _blocks(task: Task, paths: list[str]) -> list[bytes | Exception]:
-    """Return the first bytes of some objects, or the errors of reading them.
-
-    At most one byte more than the largest size is read.
-    """
+    """Return the first bytes (at most one over the limit) of objects, or errors."""
     most = task.max_size + 1
     if "http" in task.store.protocol:
         # HTTP servers need not support ranges.

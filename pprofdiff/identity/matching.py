@@ -361,10 +361,7 @@ def _from(
 def _accepted(
     matcher: Matcher, candidates: Candidates, scores: Floats, chosen: Bools
 ) -> list[tuple[int, int, float]]:
-    """Accept the chosen pairs, and return them with their probability.
-
-    Enclosing functions come before nested ones, then the likeliest pairs first.
-    """
+    """Accept the chosen pairs, enclosing functions first; return probabilities too."""
     depths = [len(matcher.symbols[0][row].kinds) for row in candidates.base.tolist()]
     order = np.lexsort((-scores, np.array(depths, np.int64)))
     chances = 1 / (1 + np.exp(-scores))

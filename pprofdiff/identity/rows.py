@@ -117,10 +117,7 @@ def _matched(
 def by_key(
     base: Iterable[tuple[int, Hashable]], new: Iterable[tuple[int, Hashable]]
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the (base, new) rows of each key that both sides have, in order.
-
-    `base` and `new` are (row, key) of each side.
-    """
+    """Yield the (base, new) rows of each key that both sides have, in order."""
     groups: dict[Hashable, tuple[list[int], list[int]]]
     groups = defaultdict(lambda: ([], []))
     for side, keyed in enumerate((base, new)):

@@ -60,10 +60,7 @@ class ChainTree:
 
 
 def chain_tree(diff: TraceDiff, budget: int) -> ChainTree:
-    """Return the `budget` heaviest nodes, and leaves for all others.
-
-    Each node's time is the sum of its children's and its own, in integers.
-    """
+    """Return the `budget` heaviest nodes, and leaves for all others, exact in ns."""
     rows = chained(diff)
     spell = _spelling(row.chain for row in rows)
     steps = [_steps(row.chain, spell) for row in rows]

@@ -53,10 +53,7 @@ class Work(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is everything the processes did since they started.
-
-        If not, what is counted since then includes set-up and other loads.
-        """
+        """Whether it is all the processes did: without set-up and other loads."""
         return self.whole or self.per_second(self.seconds) is None
 
     def of(self, sample_type: str) -> Work:

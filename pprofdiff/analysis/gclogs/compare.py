@@ -56,10 +56,7 @@ class Pace(NamedTuple):
 
     @property
     def limited(self) -> bool:
-        """Whether the goal is lower than GOGC alone would make it.
-
-        False if goals vary with the live heap: the program set GOGC itself.
-        """
+        """Whether the goal is below GOGC's own, and not set by the program."""
         lower = self.low is not None and self.effective * _NEAR < self.low
         return lower and (self.spread is None or self.spread < _FOLLOWS)
 

@@ -165,10 +165,7 @@ class Listing(NamedTuple):
 def places_of(
     sources: Sources, base: FunctionLines | None, new: FunctionLines | None
 ) -> Places:
-    """Return where a function is on both sides.
-
-    With samples on one side only, it is looked up by name on the other.
-    """
+    """Return where a function is on both sides, looked up by name where unsampled."""
     if base is not None and new is not None:
         return Places(_located(sources, 0, base), _located(sources, 1, new))
     known = base or new

@@ -85,10 +85,7 @@ def moved_in_any(groups: Iterable[GroupDiff]) -> list[str]:
 
 
 def group_diffs(comparison: Comparison) -> Iterator[GroupDiff]:
-    """Yield all CPU of two fleets, named "", then each group by name.
-
-    Yields nothing if there are no groups, or a side has no CPU profiles.
-    """
+    """Yield all CPU of two fleets, named "", then each group; nothing if none."""
     base, new = comparison.base.fleet, comparison.new.fleet
     if base is None or new is None or not (base.groups or new.groups):
         return

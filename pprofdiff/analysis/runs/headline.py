@@ -165,10 +165,7 @@ class _Outlier(NamedTuple):
 
 
 def outlying_runs(comparison: Comparison) -> Iterator[Caveat]:
-    """Yield the runs whose CPU/op is an outlier, or time/op if CPU is unknown.
-
-    Time depends on the machine at least as much as on the run.
-    """
+    """Yield the runs whose CPU/op is an outlier, or time/op if CPU is unknown."""
     figures = headline_runs(comparison)[-1:]
     sides = [numbered(side) for side in (comparison.base, comparison.new)]
     for figure in figures:

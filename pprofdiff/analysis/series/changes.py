@@ -202,10 +202,7 @@ class Moderation(NamedTuple):
     freedom: float
 
     def deviation(self, seen: Between) -> tuple[float, float]:
-        """Return the deviation of a difference, and its degrees of freedom.
-
-        It is never below the row's own, since units may respond differently.
-        """
+        """Return a difference's deviation, at least the row's own, and its freedom."""
         if not self.freedom:
             return seen.deviation, float(seen.freedom)
         expected = self.scale * seen.expected**2
@@ -398,10 +395,7 @@ def _cost() -> Any:  # noqa: ANN401 - ruptures has no types
 def _judged(
     shares: Shares, row: int, steps: Sequence[int], moderated: Moderation
 ) -> Proposed:
-    """Return the p-value of each change, from how much units vary in it.
-
-    Corrected for the number of ways to place that many changes (Bonferroni).
-    """
+    """Return p-values of changes from units' variation, Bonferroni over placements."""
     count = shares.shares.shape[1]
     ways = comb(count - 1, len(steps))
     chances = []

@@ -154,10 +154,7 @@ def rows_within(
 
 
 def row_ends(trace: Trace, row: Column, owner: NDArray[np.integer]) -> Column:
-    """Return the end times of some rows of `Trace.intervals` (int64 ns).
-
-    `owner` are their goroutines. A goroutine's last row ends with the trace.
-    """
+    """Return the ends of rows of `owner` (int64 ns): the trace's for its last row."""
     rows = trace.intervals
     after = row + 1
     last = after >= rows.offsets[1:][owner]

@@ -422,10 +422,7 @@ def wait_in_words(wait: Wait, spell: Spelling = short) -> str:
 
 
 def is_wait_itself(wait: Wait, end: End) -> bool:
-    """Return whether a chain is one wait that is also its end.
-
-    System calls and runnable time are such chains too.
-    """
+    """Return whether a chain is one wait or call that is also its end."""
     if wait.reason in ENDS or wait.reason in (SYSTEM_CALL, RUNNABLE):
         return True
     return wait[:2] == (end.call, end.function)

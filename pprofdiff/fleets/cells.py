@@ -55,10 +55,7 @@ class CellSums:
 
 
 def summed(several: Sequence[tuple[Cell, Profile]]) -> CellSums:
-    """Return the sums of profiles (at least one) with identical sample types.
-
-    Functions and categories are determined once per distinct stack.
-    """
+    """Return the sums of profiles (at least one) with identical sample types."""
     order = sorted(several, key=lambda one: repr(one[0]))
     cells = tuple(dict.fromkeys(cell for cell, _ in order))
     of_profile = [cells.index(cell) for cell, _ in order]

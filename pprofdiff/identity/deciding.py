@@ -73,11 +73,7 @@ def decide(
     pairing: bool = True,
     trees: Trees | None = None,
 ) -> Identity:
-    """Match the functions of two builds by what the stacks of each side show.
-
-    `given` are new's names of base's functions. Without `pairing`, only equal names
-    match otherwise.
-    """
+    """Match as `identify` does; `given` are new's names of base's functions."""
     if not pairing:
         return _Decision(base, new, given).as_given()
     if (
@@ -228,10 +224,7 @@ class _Decision:
         new: Mapping[int, Hashable],
         most: int = 1,
     ) -> None:
-        """Pair functions by their keys, in order.
-
-        Only if both sides have the same number of functions with a key, at most `most`.
-        """
+        """Pair functions by key, in order: as many on each side, at most `most`."""
         for old, now in by_key(base.items(), new.items()):
             if len(old) == len(now) <= most:
                 for pair in zip(old, now, strict=True):

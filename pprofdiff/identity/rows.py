@@ -32,10 +32,7 @@ class Pairing(Struct, frozen=True, eq=False):
         return len(self.new_row)
 
     def spread(self, base: Column, new: Column) -> tuple[Column, Column]:
-        """Return both sides' values (the first axis is the names) by union row.
-
-        Values are 0 if a side lacks the row.
-        """
+        """Return both sides' values (names first) by union row, 0 where absent."""
         return _placed(base, self.base_row), _placed(new, self.new_row)
 
     def union_of_base(self) -> Column:

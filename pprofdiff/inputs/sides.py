@@ -200,10 +200,11 @@ def _content(one: Input, options: ReadOptions) -> Any:  # noqa: ANN401 - see `ki
     if kind.is_text:
         return one.scanned
     options.progress(f"reading {one.path}")
-    data = one.decompressed(options.max_size)
+    decode, limit = resolve(kind.decode), options.max_size
+    # No name and no tuple here holds the bytes, so that a loader can free them.
     if kind.slow:
-        return resolve(kind.decode)(data, one.path, options.progress)
-    return resolve(kind.decode)(data, one.path)
+        return decode(one.decompressed(limit), one.path, options.progress)
+    return decode(one.decompressed(limit), one.path)
 
 
 def _unused(named: tuple[SideInputs, SideInputs], words: tuple[str, str]) -> list[str]:

@@ -7,6 +7,7 @@ write: packed and unpacked numbers, sparse ids, unknown fields.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,8 @@ from pprofdiff.model.profiles.profile import (
     ValueType,
 )
 
-# Samples decoded at a time: their bytes and tokens fit in the CPU cache.
-_SAMPLES_AT_ONCE = 1 << 14
+# Messages decoded at a time: their bytes and tokens fit in the CPU cache.
+_AT_ONCE = 1 << 14
 
 
 class _Shape(Struct, frozen=True):
@@ -62,26 +63,41 @@ def decode(data: bytes, name: str = "profile") -> Profile:
     Raises DamagedError: the bytes are not a profile, or inconsistent: one line that
     names the file, the problem and the remedy.
     """
+    return decoded(parsed(data, name), name)
+
+
+def parsed(data: bytes, name: str) -> Any:  # noqa: ANN401 - see schema
+    """Return the view of the bytes that `decoded` takes; raises as `decode`."""
     from google.protobuf.message import DecodeError
 
     try:
-        view = view_class().FromString(data)
+        return view_class().FromString(data)
+    except DecodeError as error:
+        raise _damaged(name) from error
+
+
+def decoded(view: Any, name: str) -> Profile:  # noqa: ANN401 - see schema
+    """Return the profile of a view of its bytes; raises as `decode`."""
+    from google.protobuf.message import DecodeError
+
+    try:
         return _Decoder(view, name).profile()
     except DecodeError as error:
-        raise DamagedError(
-            f"{name}: damaged, or not a pprof profile; fetch it again"
-        ) from error
+        raise _damaged(name) from error
+
+
+def _damaged(name: str) -> DamagedError:
+    return DamagedError(f"{name}: damaged, or not a pprof profile; fetch it again")
 
 
 class _Decoder:
-    """A file being decoded: its strings, and the ids that its parts refer to."""
+    """A file being decoded: its number of strings, and the ids its parts refer to."""
 
     def __init__(self, view: Any, name: str) -> None:  # noqa: ANN401 - see schema
         self.view = view
         self.name = name
-        table = view.string_table
-        self.strings = tuple([s.decode("utf-8", "replace") for s in table]) or ("",)
-        if self.strings[0] != "":
+        self.strings = max(len(view.string_table), 1)
+        if any(view.string_table[:1]):
             raise self.fault("its string table does not begin with the empty string")
 
     def fault(self, what: str) -> DamagedError:
@@ -90,14 +106,13 @@ class _Decoder:
 
     def text(self, index: int) -> str:
         """Return a string by its index in the file."""
-        if not 0 <= index < len(self.strings):
-            raise self.fault(f"it refers to string {index} of {len(self.strings)}")
-        text: str = self.strings[index]
-        return text
+        if not 0 <= index < self.strings:
+            raise self.fault(f"it refers to string {index} of {self.strings}")
+        return _text(self.view.string_table[index]) if index else ""
 
     def texts(self, numbers: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
         """Return string positions as int32, all within the table."""
-        if len(numbers) and int(numbers.max()) >= len(self.strings):
+        if len(numbers) and int(numbers.max()) >= self.strings:
             self.text(int(numbers.max()))
         return numbers.astype(np.int32)
 
@@ -113,7 +128,8 @@ class _Decoder:
         if view.HasField("period_type"):
             period_type = self.value_type(view.period_type)
         return Profile(
-            strings=self.strings,
+            # Last, when the arrays that decoding takes are freed.
+            strings=tuple(map(_text, view.string_table)) or ("",),
             sample_types=sample_types,
             functions=functions,
             locations=locations,
@@ -153,8 +169,9 @@ class _Decoder:
 
     def functions(self) -> tuple[Functions, Ids]:
         """Decode the function table."""
-        table = self.table(list(self.view.function), "Function", _FUNCTION)
-        ids, *texts = (table.scalar(number) for number in range(1, 6))
+        tables = self.tables("Function", _FUNCTION)
+        columns = ([t.scalar(number) for number in range(1, 6)] for t in tables)
+        ids, *texts = map(np.concatenate, zip(*columns, strict=True))
         name, system_name, filename = (self.texts(t) for t in texts[:3])
         start_line = texts[3].view(np.int64)
         functions = Functions(name, system_name, filename, start_line)
@@ -162,15 +179,21 @@ class _Decoder:
 
     def locations(self, mapping_ids: Ids, function_ids: Ids) -> tuple[Locations, Ids]:
         """Decode the location table and its lines."""
-        table = self.table(list(self.view.location), "Location", _LOCATION)
-        ids, mapping, address = (table.scalar(number) for number in range(1, 4))
-        folded = table.scalar(5) != 0
-        owner = table.owner
-        function, number, column = table.columns
-        counts = np.bincount(owner, minlength=len(ids))
+        columns = (
+            (
+                *(table.scalar(number) for number in range(1, 4)),
+                table.scalar(5) != 0,
+                *table.columns,
+                np.bincount(table.owner, minlength=len(table.messages.first)),
+            )
+            for table in self.tables("Location", _LOCATION)
+        )
+        ids, mapping, address, folded, function, number, column, counts = map(
+            np.concatenate, zip(*columns, strict=True)
+        )
         # A location without lines is still a frame: give it a line without a function.
         bare = np.flatnonzero(counts == 0)
-        before = np.searchsorted(owner, bare)
+        before = offsets_of(counts)[bare]
         # Unlike a mapping, each line's function must exist: go tool pprof rejects
         # profiles that lack one (google/pprof profile/profile.go, CheckValid).
         functions = function_ids.strict(function, "a location")
@@ -185,6 +208,12 @@ class _Decoder:
             line_column=np.insert(column.view(np.int64), before, 0),
         )
         return locations, Ids(ids, "location", self.fault)
+
+    def tables(self, name: str, shape: _Shape) -> Iterator[_Table]:
+        """Yield messages in chunks that fit in the CPU cache, at least one chunk."""
+        messages = getattr(self.view, name.lower())
+        for start in range(0, max(len(messages), 1), _AT_ONCE):
+            yield self.table(messages[start : start + _AT_ONCE], name, shape)
 
     def table(self, messages: list[bytes], name: str, shape: _Shape) -> _Table:
         """Scan messages; let protobuf rewrite those that numpy cannot decode."""
@@ -219,19 +248,12 @@ class _Decoder:
         return values, np.bincount(places.owner, counts, size).astype(np.int64)
 
     def samples(self, location_ids: Ids, types: int) -> _Samples:
-        """Decode all samples in chunks that fit in the CPU cache."""
-        messages = list(self.view.sample)
-        parts = [
-            self.samples_of(messages[i : i + _SAMPLES_AT_ONCE], location_ids, types)
-            for i in range(0, len(messages), _SAMPLES_AT_ONCE)
-        ]
-        return _joined(parts, types)
+        """Decode all samples."""
+        tables = self.tables("Sample", _SAMPLE)
+        return _joined([self.samples_of(t, location_ids, types) for t in tables])
 
-    def samples_of(
-        self, messages: list[bytes], location_ids: Ids, types: int
-    ) -> _Samples:
+    def samples_of(self, table: _Table, location_ids: Ids, types: int) -> _Samples:
         """Decode one chunk of samples."""
-        table = self.table(messages, "Sample", _SAMPLE)
         ids, depths = self.numbers(table, 1)
         values, widths = self.numbers(table, 2)
         if (widths != types).any():
@@ -250,9 +272,13 @@ class _Decoder:
         return _Samples(
             depths=depths,
             locations=location_ids.strict(ids, "a sample"),
-            values=signed.reshape(len(messages), types),
+            values=signed.reshape(len(depths), types),
             labels=labels,
         )
+
+
+def _text(encoded: bytes) -> str:
+    return encoded.decode("utf-8", "replace")
 
 
 def _positive(number: int) -> int | None:
@@ -269,12 +295,8 @@ class _Samples(Struct, frozen=True, eq=False):
     labels: Labels
 
 
-def _joined(parts: list[_Samples], types: int) -> _Samples:
+def _joined(parts: list[_Samples]) -> _Samples:
     """Concatenate chunks of samples."""
-    if not parts:
-        none = np.zeros(0, np.int64)
-        values = np.zeros((0, types), np.int64)
-        return _Samples(none, none.astype(np.int32), values, Labels.none())
     starts = offsets_of(np.array([len(p.depths) for p in parts])).tolist()
     labels = [p.labels for p in parts]
     return _Samples(

@@ -57,7 +57,10 @@ def strip_type_arguments(name: str) -> str:
     """
     if "[" not in name or name.startswith("[") or is_made_up(name):
         return name
-    kept, depth = [name[: name.index("[")]], 0
+    begin, end = name.index("["), name.rfind("]")
+    if name.rfind("[") == begin < name.find("]") == end:
+        return name[:begin] + name[end + 1 :]
+    kept, depth = [name[:begin]], 0
     for bracket in re.finditer(_BRACKET, name):
         depth += 1 if bracket[1] == "[" else -1
         if depth < 0:

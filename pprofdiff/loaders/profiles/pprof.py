@@ -7,6 +7,7 @@ write: packed and unpacked numbers, sparse ids, unknown fields.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -278,7 +279,7 @@ class _Decoder:
 
 
 def _text(encoded: bytes) -> str:
-    return encoded.decode("utf-8", "replace")
+    return sys.intern(encoded.decode("utf-8", "replace"))
 
 
 def _positive(number: int) -> int | None:

@@ -354,13 +354,15 @@ class _Relations:
         slots = base * _KINDS + kind
         counts = (self.offsets[1:] - self.offsets[:-1])[slots]
         at = expand(self.offsets[:-1][slots], counts)
-        pair = np.repeat(np.arange(len(base)), counts)
-        wanted = (new[pair] * _KINDS + kind) * _SPAN + self.entries.other[at]
+        wanted = np.repeat((new * _KINDS + kind) * _SPAN, counts)
+        wanted += self.entries.other[at]
         theirs = np.append(other.slot * _SPAN + other.entries.other, -1)
         place = np.searchsorted(theirs[:-1], wanted)
-        both = theirs[place] == wanted
-        pair = pair[both]
+        both = np.flatnonzero(theirs[place] == wanted)
+        # These arrays are the largest of all, so that no more of them exist at once.
+        del wanted, theirs
         least = np.minimum(self.share[at[both]], other.share[place[both]])
+        pair = np.repeat(np.arange(len(base)), counts)[both]
         worth: Floats = np.bincount(pair, least, minlength=len(base)).astype(float)
         return np.bincount(pair, minlength=len(base)).astype(float), worth
 

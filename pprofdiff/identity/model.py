@@ -81,9 +81,11 @@ class Identity(Struct, frozen=True, eq=False, dict=True):
     @property
     def sides(self) -> tuple[SideKeys, SideKeys]:
         """The keys of base and of new."""
+        # `str` returns a symbol itself, without a call for each of a hundred thousand.
+        of_base = self._key_of_base if self.pairs or self.renumbered else str
         return (
-            SideKeys(self._key_of_base, self.moves.of_base, choices=self.choices),
-            SideKeys(_itself, self.moves.of_new, self._probable),
+            SideKeys(of_base, self.moves.of_base, choices=self.choices),
+            SideKeys(str, self.moves.of_new, self._probable),
         )
 
     def pair(self, base: str, new: str) -> Paired:
@@ -111,10 +113,6 @@ class Identity(Struct, frozen=True, eq=False, dict=True):
         if symbol in self._new_of:
             return self._new_of[symbol]
         return (symbol,) if symbol in self.renumbered else symbol
-
-
-def _itself(symbol: str) -> Hashable:
-    return symbol
 
 
 SAME_NAMES = Identity()

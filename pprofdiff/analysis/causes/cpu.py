@@ -263,11 +263,13 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
         """
         stacks = self.of((_STACKS,))
         sides = []
-        cut_at = np.array([name.startswith(_PREEMPTED) for name in self.names], bool)
         for side in (0, 1):
+            union = self.diff.paired_functions.union[side]
             anchor = self.sides[side].anchor
-            cut = cut_at[self.diff.paired_functions.union[side]]
-            sides.append(stacks.sides[side] | np.append(cut, False)[anchor])
+            cut = np.zeros(len(union) + 1, np.bool_)
+            for row in np.unique(anchor[anchor >= 0]).tolist():
+                cut[row] = self.names[union[row]].startswith(_PREEMPTED)
+            sides.append(stacks.sides[side] | cut[anchor])
         return Claim(sides[0], sides[1])
 
     @cached_property

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from operator import methodcaller
 from typing import NamedTuple
 
@@ -200,6 +201,7 @@ def _of_architecture(base: ProfileSide, new: ProfileSide) -> Iterator[str]:
         yield f"GOARCH {found[0]} → {found[1]}"
 
 
+@lru_cache(2)
 def _architecture(profile: Profile) -> str:
     """Return the architecture of the assembly files, "" unless there is one."""
     files = {profile.strings[i] for i in set(profile.functions.filename.tolist())}

@@ -7,8 +7,8 @@ write: packed and unpacked numbers, sparse ids, unknown fields.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
+from sys import intern
 from typing import Any
 
 import numpy as np
@@ -109,7 +109,7 @@ class _Decoder:
         """Return a string by its index in the file."""
         if not 0 <= index < self.strings:
             raise self.fault(f"it refers to string {index} of {self.strings}")
-        return _text(self.view.string_table[index]) if index else ""
+        return str(self.view.string_table[index], "utf-8", "replace") if index else ""
 
     def texts(self, numbers: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
         """Return string positions as int32, all within the table."""
@@ -119,7 +119,7 @@ class _Decoder:
 
     def profile(self) -> Profile:
         """Assemble the whole profile."""
-        view = self.view
+        view, table = self.view, self.view.string_table
         sample_types = tuple(self.value_type(t) for t in view.sample_type)
         mapping_ids = Ids([m.id for m in view.mapping], "mapping", self.fault)
         functions, function_ids = self.functions()
@@ -130,7 +130,7 @@ class _Decoder:
             period_type = self.value_type(view.period_type)
         return Profile(
             # Last, when the arrays that decoding takes are freed.
-            strings=tuple(map(_text, view.string_table)) or ("",),
+            strings=tuple([intern(str(s, "utf-8", "replace")) for s in table]) or ("",),
             sample_types=sample_types,
             functions=functions,
             locations=locations,
@@ -276,10 +276,6 @@ class _Decoder:
             values=signed.reshape(len(depths), types),
             labels=labels,
         )
-
-
-def _text(encoded: bytes) -> str:
-    return sys.intern(encoded.decode("utf-8", "replace"))
 
 
 def _positive(number: int) -> int | None:

@@ -176,10 +176,9 @@ def owned_most(
     delta = np.abs(diff.normalization.delta(base[some], new[some]))
     judged = diff.judge_runs(runs.map(lambda run: run[some]))
     still = delta == 0 if judged is None else judged.noise
-    places = {name: row for row, name in enumerate(table.names)}
     if measured:
         # A function that only one side has is noise here if it is in all tables.
-        named = [places[paired.names[row]] for row in some.tolist()]
+        named = np.searchsorted(paired.tabled, some)
         still = still | (
             ((base[some] == 0) | (new[some] == 0))
             & _still(diff, table, "cum")[named]
@@ -199,8 +198,7 @@ def owned_most(
     moved, cum = some[order], paired.raw("cum")
     chance = [None] * len(some) if judged is None else judged.chance
     shown = moved[:rows].tolist()
-    named = [places[paired.names[row]] for row in shown]
-    cells = row_cells(table, named)
+    cells = row_cells(table, np.searchsorted(paired.tabled, shown).tolist())
     rows_of = tuple(
         _figures(
             diff,

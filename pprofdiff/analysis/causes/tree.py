@@ -157,6 +157,8 @@ def tree(
         for node in filter(_by_chance, ordered):
             claimed = claimed.without(_claim(cpu, node))
         ordered = [node for node in ordered if not _by_chance(node)]
+    # What is left for a cause may matter less than all of it did.
+    ordered.sort(key=lambda node: _importance(cpu, node, None, way)[:3], reverse=True)
     return tuple(one for node in ordered for one in _listed(node, None)), claimed
 
 

@@ -118,7 +118,7 @@ def test_time_of_a_benchmark_is_cpu_on_its_path_and_the_rest(benchmarked):
         for id_, amount in by_id(whole.outside).items()
     }
     assert beside == {"beside.cpu.gc": pytest.approx([50e3, 300e3])}
-    assert any("why it was not on a CPU" in gap for gap in whole.gaps)
+    assert any("off-CPU time by reason" in gap for gap in whole.gaps)
     back = account(compared_sides(*benchmarked[::-1]))
     assert by_id(back.parts).keys() == by_id(whole.parts).keys()
     assert float(back.total.delta) == pytest.approx(-float(whole.total.delta))
@@ -133,7 +133,7 @@ def test_a_group_that_is_next_to_it_as_well_is_labelled_apart(benchmarked):
     compared = compared_sides(base, new)
     whole = account(compared)
     labels = {part.id: part.label for part in whole.parts}
-    assert labels["cpu.user"] == "User code (without other goroutines)"
+    assert labels["cpu.user"] == "User code (benchmark's goroutine)"
     assert labels["cpu.alloc"] == "Allocation"
     assert whole.gaps[0] == "CPU of other goroutines"
     diff = next(d for d in compared.profiles if d.is_cpu)

@@ -75,7 +75,7 @@ GROUPS = [
     ("scheduler", "schedule", "Scheduling", False),
     ("locks", "lock", "Locks and channels", True),
     ("leaf-copy", "copy", "Copying", False),
-    ("leaf-clear", "clear", "Clearing memory", False),
+    ("leaf-clear", "clear", "Clearing memory outside mallocgc", False),
     ("leaf-hash", "hash", "Hashing", False),
     ("gc-assist", "assist", None, False),
     ("gc-cpu", "mark", "GC, sweeping and write barriers", True),
@@ -412,7 +412,7 @@ def test_gc_runs_more_often_because_the_heap_is_smaller():
 def test_gc_runs_more_often_because_more_is_allocated():
     found = findings(None, None, logs=(gctrace(), gctrace(every=0.25)))
     assert found["gc-frequency"].title == (
-        "GC runs 2.00× as often: it allocates 2.00× as many bytes per second"
+        "GC runs 2.00× as often: it allocates 2.00× as many bytes per second, by the GC log"
     )
     assert found["gc-frequency"].advice == ""
 

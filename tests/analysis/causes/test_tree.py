@@ -23,7 +23,7 @@ from tests.examples import examples
 # Ids that the table speaks of, spelled out, and one that it does not.
 IDS = sorted(
     {
-        pattern.lstrip("@=%").replace("*", "x")
+        pattern.lstrip("@=%<").replace("*", "x")
         for cause, consequences in FOLLOWS.items()
         for pattern in (cause, *consequences)
     }

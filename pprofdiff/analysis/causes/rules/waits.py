@@ -161,7 +161,9 @@ def _words_of(change: Change) -> _Words:
         what = "a processor" if change.kind == "processor" else "GC"
         # Its length has the waits for goroutines that waited for it.
         waits = "waits for " if change.kind == "processor" else ""
-        verb = f"are held up by {waits}{what}" if change.behind else f"wait for {what}"
+        least = MUCH * change.lives.part(change.times_ns)
+        behind = any(change.lives.part(one) >= least for one in change.behind.values())
+        verb = f"are held up by {waits}{what}" if behind else f"wait for {what}"
         return _Words(
             f"wait-{change.kind}",
             f"Goroutines of {short(change.root)}" if change.root else "Goroutines",

@@ -119,7 +119,7 @@ def test_as_long_ones_matter_where_runs_of_one_build_never_differ_so(load, monke
 
 def test_node_pool_is_reported_by_traces_alone(findings_of):
     first, collect, probe = findings_of("node-pool").values()
-    assert first.title == "GC takes 6.1% → 0.1% of GOMAXPROCS × time"
+    assert first.title == "GC uses 6.1% → 0.1% of GOMAXPROCS"
     assert "3 → 3 cycles in 3.20 s, all triggered by runtime.GC in main.collect" in (
         first.text
     )

@@ -53,7 +53,7 @@ class Work(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is all the processes did: without set-up and other loads."""
+        """Whether it is all that the processes did; if not, counts include set-up."""
         return self.whole or self.per_second(self.seconds) is None
 
     def of(self, sample_type: str) -> Work:

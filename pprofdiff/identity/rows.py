@@ -32,7 +32,7 @@ class Pairing(Struct, frozen=True, eq=False):
         return len(self.new_row)
 
     def spread(self, base: Column, new: Column) -> tuple[Column, Column]:
-        """Return both sides' values (names first) by union row, 0 where absent."""
+        """Return both sides' values, names on axis 0, by union row; 0 where absent."""
         return _placed(base, self.base_row), _placed(new, self.new_row)
 
     def union_of_base(self) -> Column:

@@ -46,7 +46,7 @@ NORMAL = _Reach(_Z995, _Z975, _Z95)
 
 
 def reach(freedom: float) -> _Reach:
-    """Return how far intervals extend, in deviations; `freedom` is 1 to infinity."""
+    """Return how far intervals extend, in deviations; `freedom` may be infinite."""
     if isinf(freedom):
         return NORMAL
     whole = int(freedom)

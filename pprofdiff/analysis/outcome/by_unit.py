@@ -316,7 +316,7 @@ def units_by_label(comparison: Comparison) -> LabelUnits | None:
 
 
 def units_by_task(comparison: Comparison) -> LabelUnits | None:
-    """Return the time of user tasks, or else regions, by name; None for one name."""
+    """Return the time of user tasks, or else regions, by name; None below two."""
     return _units(comparison, "task") or _units(comparison, "region")
 
 

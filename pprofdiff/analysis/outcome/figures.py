@@ -144,7 +144,7 @@ def _tasks(comparison: Comparison) -> Measure | None:
 
 
 def _throughput(comparison: Comparison) -> Measure | None:
-    """Return ops/s if known; only in a closed loop does it measure speed."""
+    """Return ops/s if known; it measures speed only in a closed loop."""
     work = comparison.work
     if work is None:
         return None

@@ -85,7 +85,7 @@ def moved_in_any(groups: Iterable[GroupDiff]) -> list[str]:
 
 
 def group_diffs(comparison: Comparison) -> Iterator[GroupDiff]:
-    """Yield all CPU of two fleets, named "", then each group; nothing if none."""
+    """Yield the CPU of two fleets, all ("") and by group; nothing without groups."""
     base, new = comparison.base.fleet, comparison.new.fleet
     if base is None or new is None or not (base.groups or new.groups):
         return

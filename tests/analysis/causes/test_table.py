@@ -75,7 +75,7 @@ GROUPS = [
     ("scheduler", "schedule", "Scheduling", False),
     ("locks", "lock", "Locks and channels", True),
     ("leaf-copy", "copy", "Copying", False),
-    ("leaf-clear", "clear", "Clearing memory outside mallocgc", False),
+    ("leaf-clear", "clear", "Clearing memory", False),
     ("leaf-hash", "hash", "Hashing", False),
     ("gc-assist", "assist", None, False),
     ("gc-cpu", "mark", "GC, sweeping and write barriers", True),

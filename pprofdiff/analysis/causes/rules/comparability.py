@@ -73,12 +73,11 @@ def upgrade(case: Case) -> Iterator[Finding]:
     if not subjects:
         return
     subjects.sort(key=lambda s: -abs(cpu.scaled_delta(s.base, s.new)))
-    largest = cpu.scaled_delta(subjects[0].base, subjects[0].new)
     claim = cpu.of(())
     for subject in subjects:
-        # What changed in the other direction is named, not claimed with the largest.
-        if (cpu.scaled_delta(subject.base, subject.new) > 0) == (largest > 0):
-            claim = claim.plus(subject.claim)
+        # A package may have become another one: only both together show the change.
+        claim = claim.plus(subject.claim)
+    whole = cpu.delta(claim)
     words = [format_go_version(*span).removeprefix("go") for span in spans]
     named = [_words(cpu, s, _known(spans, s)) for s in subjects[:NAMED]]
     rest = len(subjects) - NAMED
@@ -93,8 +92,8 @@ def upgrade(case: Case) -> Iterator[Finding]:
         + f". {' '.join(sources)}".rstrip(),
         tuple(cpu.fact(s.name, s.base, s.new) for s in subjects),
         "Build both with one Go release to see what your own change does.",
-        direction=cpu.way(largest),
-        rises=largest > 0,
+        direction=cpu.way(whole),
+        rises=whole > 0,
         claim=claim,
         weight=float("inf"),
     )

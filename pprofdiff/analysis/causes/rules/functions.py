@@ -23,7 +23,7 @@ from pprofdiff.analysis.causes.wording import (
     times,
 )
 from pprofdiff.analysis.ledger.graph import walk_some
-from pprofdiff.analysis.policy import CLEARLY, COVERS, MAJOR, MOST, NAMED
+from pprofdiff.analysis.policy import CLEARLY, COVERS, MAJOR, MOST, NAMED, NEARLY_ALL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.goruntime.readable import short
@@ -77,7 +77,15 @@ def _gone_or_new(
 ) -> Finding:
     gone = change.side == 0
     here, there = case.labels if gone else case.labels[::-1]
-    share = percent(_under(cpu, change, roots), cpu.diff.totals[change.side])
+    under, total = _under(cpu, change, roots), cpu.diff.totals[change.side]
+    share = percent(under, total)
+    part = f"{share} of {here}'s {cpu.noun}"
+    cum = cpu.sums(cpu.under(cpu.only(roots[0].row)).without(cpu.lent))[change.side]
+    below_one = len(roots) == 1 and roots[0].row not in change.passing
+    if below_one and under < NEARLY_ALL * cum and _has_caller(cpu.names, roots[0]):
+        # Elsewhere it is below other functions that are gone or new.
+        caller = short(cpu.names[roots[0].parent])
+        part = f"{percent(cum, total)} of {here}'s {cpu.noun}, {share} under {caller}"
     named = listed_functions([cpu.names[r.row] for r in roots[:NAMED]])
     several = len(roots) > 1
     verb = "are" if several else "is"
@@ -85,11 +93,11 @@ def _gone_or_new(
     if gone:
         end = "all but gone" if left else "gone"
         were = "they were" if several else "it was"
-        title = f"{named} {verb} {end}: {were} {share} of {here}'s {cpu.noun}"
+        title = f"{named} {verb} {end}: {were} {part}"
     elif left:
-        title = f"{named} went from next to nothing to {share} of {here}'s {cpu.noun}"
+        title = f"{named} went from next to nothing to {part}"
     else:
-        title = f"{named} {verb} new: {share} of {here}'s {cpu.noun}"
+        title = f"{named} {verb} new: {part}"
     claim = _claim(cpu, change, roots)
     side = change.side
     most = mostly(cpu, side, np.where(claim.sides[side], change.root_of_sample, -1))

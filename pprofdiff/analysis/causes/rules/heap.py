@@ -401,7 +401,7 @@ def _without_a_site(diff: ProfileDiff, pace: float) -> Finding:
     return Finding(
         "heap-growth",
         f"inuse_space {word} {arrow(base, new, diff.unit)}"
-        + (": no call site stands out" if pace == 1.0 else ", at all call sites alike"),
+        ": no call site's share changed significantly",
         ("" if pace == 1.0 else f"Sites that changed did so by about {times(pace)}. ")
         + "Another load, or another age of the process, does that too: a heap profile "
         "is of one instant.",

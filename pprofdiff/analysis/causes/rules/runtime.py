@@ -28,7 +28,7 @@ _LOCKS = frozenset(("mutex", "block"))
 _SWEEPER = "runtime.bgsweep"
 _KINDS = {
     "copy": "Copying",
-    "clear": "Clearing memory outside mallocgc",
+    "clear": "Clearing memory",
     "hash": "Hashing",
 }
 

@@ -26,7 +26,7 @@ from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.analysis.profiles.tables import Table, ValueColumn
 from pprofdiff.goruntime.names import runtime_like
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model.csr import once_per_row, sums
+from pprofdiff.model.csr import distinct, once_per_row, sums
 
 Column = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -267,7 +267,7 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
             union = self.diff.paired_functions.union[side]
             anchor = self.sides[side].anchor
             cut = np.zeros(len(union) + 1, np.bool_)
-            for row in np.unique(anchor[anchor >= 0]).tolist():
+            for row in distinct(anchor[anchor >= 0]).tolist():
                 cut[row] = self.names[union[row]].startswith(_PREEMPTED)
             sides.append(stacks.sides[side] | cut[anchor])
         return Claim(sides[0], sides[1])

@@ -394,6 +394,14 @@ def _shared_pace(
     return done.ratio if follow and near else None
 
 
+def _alike(diff: ProfileDiff) -> bool:
+    """Return whether no function holds a good part of one side alone."""
+    flat = diff.paired_functions.raw("flat")
+    base, new = (side / max(int(side.sum()), 1) for side in flat)
+    large = np.maximum(base, new) >= MUCH
+    return bool((2 * np.minimum(base, new) >= np.maximum(base, new))[large].all())
+
+
 def _without_a_site(diff: ProfileDiff, pace: float) -> Finding:
     """Return the finding that the heap changed as a whole."""
     base, new = diff.totals
@@ -401,7 +409,7 @@ def _without_a_site(diff: ProfileDiff, pace: float) -> Finding:
     return Finding(
         "heap-growth",
         f"inuse_space {word} {arrow(base, new, diff.unit)}"
-        ": no call site's share changed significantly",
+        + (", at all call sites alike" if pace != 1.0 and _alike(diff) else ""),
         ("" if pace == 1.0 else f"Sites that changed did so by about {times(pace)}. ")
         + "Another load, or another age of the process, does that too: a heap profile "
         "is of one instant.",

@@ -282,11 +282,17 @@ def _inlining_caller(cpu: CPUComparison, program: Program, place: Place) -> int 
 
 
 def gives_to_caller(cpu: CPUComparison, program: Program, place: Place) -> bool:
-    """Return whether the caller a place is inlined into takes back most of a change."""
-    caller = _inlining_caller(cpu, program, place)
-    if caller is None:
+    """Return whether a place's callers take back most of a change.
+
+    That is the caller it is inlined into, or those that call what only one side has.
+    """
+    callers = [*_calling(cpu, place)]
+    if place.base and place.new:
+        caller = _inlining_caller(cpu, program, place)
+        callers = [] if caller is None else [caller]
+    if not callers or place.others:
         return False
-    back = cpu.delta(owned_by(cpu, [caller]).without(place.claim))
+    back = cpu.delta(owned_by(cpu, callers).without(place.claim))
     return back * _delta(cpu, place) <= -MOST * _delta(cpu, place) ** 2
 
 

@@ -103,7 +103,9 @@ def with_source(
             new = (one for one in source.related if one.lines.place not in said)
             source = source._replace(related=tuple(new))
             said |= {one.place for one in source.lines}
-        if source is not None and any(source[:3]):
+        # Measured work that follows from a cause has no lines but those of the cause.
+        own = not (comparison.measured and finding.parent)
+        if own and source is not None and any(source[:3]):
             carried.append(finding._replace(source=source))
         else:
             carried.append(finding)

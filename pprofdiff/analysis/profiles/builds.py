@@ -215,6 +215,9 @@ def _of_assembly(base: ProfileSide, new: ProfileSide) -> Iterator[str]:
     Compilers leave assembly as it is: GOAMD64 chooses parts of it (hasAVX2 in
     internal/bytealg), and other releases have other texts.
     """
+    if max(len(side.runs) for side in (base, new)) > 1:
+        # Each program has its own addresses.
+        return
     levels = {_LEVELS.get(_architecture(side.profile), "") for side in (base, new)}
     level = levels.pop()
     if levels or not level or releases_apart(base, new) is not None:

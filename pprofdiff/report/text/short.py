@@ -313,7 +313,8 @@ def _first_section(
     matters = any(f.severity != "info" for f in report.findings.found)
     if section.lead and not matters:
         head.append(Sentence(section.lead))
-    elif not parts and report.comparison.measured:
+    elif report.comparison.measured and not tables_of(parts):
+        # The headline says that nothing changed.
         return
     yield from _close([*head, *parts[:1]])
     for part in parts[1:]:

@@ -73,11 +73,14 @@ def upgrade(case: Case) -> Iterator[Finding]:
     if not subjects:
         return
     subjects.sort(key=lambda s: -abs(cpu.scaled_delta(s.base, s.new)))
+    largest = cpu.scaled_delta(subjects[0].base, subjects[0].new)
     claim = cpu.of(())
     for subject in subjects:
-        # A package may have become another one: only both together show the change.
-        claim = claim.plus(subject.claim)
-    whole = cpu.delta(claim)
+        # What changed in the other direction is named, not claimed with the largest.
+        # But a package may have become another one: both together are the change.
+        same = (cpu.scaled_delta(subject.base, subject.new) > 0) == (largest > 0)
+        if same or not (subject.base and subject.new):
+            claim = claim.plus(subject.claim)
     words = [format_go_version(*span).removeprefix("go") for span in spans]
     named = [_words(cpu, s, _known(spans, s)) for s in subjects[:NAMED]]
     rest = len(subjects) - NAMED
@@ -92,8 +95,8 @@ def upgrade(case: Case) -> Iterator[Finding]:
         + f". {' '.join(sources)}".rstrip(),
         tuple(cpu.fact(s.name, s.base, s.new) for s in subjects),
         "Build both with one Go release to see what your own change does.",
-        direction=cpu.way(whole),
-        rises=whole > 0,
+        direction=cpu.way(largest),
+        rises=largest > 0,
         claim=claim,
         weight=float("inf"),
     )

@@ -280,6 +280,8 @@ class SourceNote(NamedTuple):
         commits = [self._named(commit) for commit in self.commits]
         where = f"{self.lead}{self.place}{self.after}"
         text = "; ".join((where, *commits) if self.located else commits)
+        if commits and not self.located:
+            text = f"Commit: {text}"
         return text if text.endswith(('."', '!"', '?"')) else f"{text}."
 
     @property

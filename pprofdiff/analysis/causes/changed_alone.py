@@ -64,7 +64,9 @@ def changed_alone(carriers: Carriers) -> Finding | None:
     places = [at for at in _changed_places(carriers) if _silent(carriers, at)]
     others = [at.name for at in places if at.built]
     changed = [row for row in rows if all(_sides(carriers, row))]
-    title = _who(names, changed)
+    title = _who(
+        names, changed, "CPU profile" if diff.is_cpu else f"{diff.name} profile"
+    )
     facts: tuple[Fact, ...] = ()
     if len(changed) == 1 and diff.is_cpu:
         base, new = (int(side[changed[0]]) for side in cum)
@@ -92,23 +94,19 @@ def changed_alone(carriers: Carriers) -> Finding | None:
     return with_spans(finding)
 
 
-def _who(names: Sequence[str], changed: Sequence[int]) -> str:
+def _who(names: Sequence[str], changed: Sequence[int], profile: str) -> str:
     """Return which functions with samples changed, the first ones by name."""
     if not changed:
-        return "The code of all sampled functions is the same"
+        return f"The code of all functions in the {profile} is the same"
     if len(changed) > SEVERAL:
         first = distinct_names([names[row] for row in changed[:SEVERAL]])
         return (
-            f"The code of {len(changed)} sampled functions changed: "
+            f"The code of {len(changed)} functions in the {profile} changed: "
             f"{listed([*first, f'{len(changed) - SEVERAL} more'])}"
         )
     who = listed_functions([names[row] for row in changed])
-    verb = (
-        "is the only sampled function"
-        if len(changed) == 1
-        else "are the only sampled functions"
-    )
-    return f"{who} {verb} whose code changed"
+    verb = "is the only function" if len(changed) == 1 else "are the only functions"
+    return f"{who} {verb} in the {profile} whose code changed"
 
 
 def _sides(carriers: Carriers, row: int) -> tuple[bool, bool]:

@@ -231,7 +231,7 @@ def _add_places(
             or gives_to_caller(cpu, program, place)
         ):
             continue
-        elif not (place.base and place.new) and not _leads(
+        elif not (place.base and place.new) and not _stands_out(
             cpu, cpu.scaled_delta(place.base, place.new)
         ):
             # What only one side runs is there, however small: that is not noise.
@@ -271,6 +271,12 @@ def _is_most(view: _View, cpu: CPUComparison, delta: float) -> bool:
     """Return whether a delta is most of a significant change."""
     whole = cpu.scaled_delta(*cpu.diff.totals)
     return view.moved and delta * whole > 0 and abs(delta) >= MOST * abs(whole)
+
+
+def _stands_out(cpu: CPUComparison, delta: float) -> bool:
+    """Return whether what only one side runs is a change that no others take back."""
+    whole = cpu.scaled_delta(*cpu.diff.totals)
+    return _leads(cpu, delta) and whole * delta >= MOST * delta**2
 
 
 def _leads(cpu: CPUComparison, delta: float) -> bool:

@@ -171,8 +171,8 @@ def _only(only: Sequence[ChangedLines]) -> Iterator[SourceNote]:
         which = "Only function" if many == 1 else f"One of {many} functions"
         where = f"package {package.rpartition('/')[2]}, tests aside"
         for lines, more in _by_function(own):
-            verb = f"{lines.verb} {'from' if lines.gone else 'in'}"
-            lead = f"{which} {verb} {where}: "
+            verb = lines.verb if lines.added else "changed"
+            lead = f"{which} {verb} in {where}: {'removed ' if lines.gone else ''}"
             yield SourceNote("", lead, lines, more)
 
 

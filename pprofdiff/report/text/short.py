@@ -314,7 +314,8 @@ def _first_section(
     if section.lead and not matters:
         head.append(Sentence(section.lead))
     elif report.comparison.measured and not tables_of(parts):
-        # The headline says that nothing changed.
+        # There is nothing that the heading would be the unit of.
+        yield from _close(parts)
         return
     yield from _close([*head, *parts[:1]])
     for part in parts[1:]:

@@ -109,39 +109,48 @@ def elsewhere(file):
 @pytest.mark.parametrize(
     ("changes", "which"),
     [
-        (CHANGED, "m.(*T).Outer is the only sampled function whose code changed"),
-        (CHANGED_FAR, "m.Far is the only sampled function whose code changed"),
+        (
+            CHANGED,
+            "m.(*T).Outer is the only function in the CPU profile whose code changed",
+        ),
+        (
+            CHANGED_FAR,
+            "m.Far is the only function in the CPU profile whose code changed",
+        ),
         (
             CHANGED | CHANGED_FAR,
-            "m.(*T).Outer and m.Far are the only sampled functions whose code changed",
+            "m.(*T).Outer and m.Far are the only functions in the CPU profile whose code changed",
         ),
-        ({"README": "what it does"}, "The code of all sampled functions is the same"),
+        (
+            {"README": "what it does"},
+            "The code of all functions in the CPU profile is the same",
+        ),
         # A constant has no samples, and may be what costs.
         (
             {"x.go": "package m\n\nvar x int\n"},
-            "The code of all sampled functions is the same; the package differs at x.go",
+            "The code of all functions in the CPU profile is the same; the package differs at x.go",
         ),
         (
             CHANGED | {"x.go": "package m\n"},
-            "m.(*T).Outer is the only sampled function whose code changed; its package also differs at x.go",
+            "m.(*T).Outer is the only function in the CPU profile whose code changed; its package also differs at x.go",
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
-            "The code of all sampled functions is the same; the package differs at f.go:3",
+            "The code of all functions in the CPU profile is the same; the package differs at f.go:3",
         ),
         (
             CHANGED | TESTS,
-            "m.(*T).Outer is the only sampled function whose code changed",
+            "m.(*T).Outer is the only function in the CPU profile whose code changed",
         ),
         # Go ignores such files.
         (
             CHANGED | {"_x.go": "package m\n"},
-            "m.(*T).Outer is the only sampled function whose code changed",
+            "m.(*T).Outer is the only function in the CPU profile whose code changed",
         ),
         # Lines right below a function are not in it.
         (
             {"outer.go": OUTER.replace("second()\n}", "third()\n}\nvar x int")},
-            "m.(*T).Outer is the only sampled function whose code changed; its package also differs at outer.go:9",
+            "m.(*T).Outer is the only function in the CPU profile whose code changed; its package also differs at outer.go:9",
         ),
     ],
 )
@@ -210,7 +219,10 @@ def test_of_many_functions_those_with_most_samples_are_named(tmp_path):
     said = of_declared(
         tmp_path, base, base.replace("x()", "y()"), A=1, B=5, C=4, D=3, E=2
     )
-    assert said == "The code of 5 sampled functions changed: m.B, m.C, m.D and 2 more"
+    assert (
+        said
+        == "The code of 5 functions in the CPU profile changed: m.B, m.C, m.D and 2 more"
+    )
 
 
 @pytest.mark.parametrize(
@@ -220,7 +232,9 @@ def test_a_function_with_code_of_another_is_new(tmp_path, body, origin):
     base, new = declared(F="a b c d e"), declared(F="a g e", g=body)
     said = of_declared(tmp_path, base, new, F=9, g=9)
     assert said.partition("; ")[2] == f"m.g is new{origin}"
-    assert said.startswith("m.F is the only sampled function whose code changed")
+    assert said.startswith(
+        "m.F is the only function in the CPU profile whose code changed"
+    )
     back = of_declared(tmp_path / "back", new, base, F=9, g=9)
     assert back.partition("; ")[2] == "m.g is gone"
 
@@ -289,7 +303,7 @@ def test_changed_lines_that_hardly_run_explain_nothing(tmp_path):
         ({"far.go": "package m\n", "g.go": FAR, "h.go": "package m\n\nfunc H() {\n}\n"},
          ["Only function changed in package m, tests aside: h.go:3-4 in m.H"]),
         ({"far.go": "package m\n", "h.go": "package m\n\nfunc H() {\n}\n"},
-         ["One of 2 functions removed from package m, tests aside: far.go:3-5 in m.Far",
+         ["One of 2 functions changed in package m, tests aside: removed far.go:3-5 in m.Far",
           "One of 2 functions changed in package m, tests aside: h.go:3-4 in m.H"]),
         ({"h.go": "package m\n" + "".join(f"\nfunc H{i}() {{\n}}\n" for i in range(4))}, []),
         ({"x.go": "package m\n\nvar x int\n"}, []),

@@ -49,7 +49,7 @@ def test_the_first_finding_names_its_lines_and_commit(cli, words, planted_repo):
     done = cli(*words)
     assert (done.status, done.err) == (0, "")
     text = " ".join(done.out.split())
-    first = text[text.index(" 1. ") : text.index("The rest of the ")]
+    first = text[text.index(" 1. ") : text.index("The rest, ")]
     commit = planted_repo.culprit[:9]
     assert first.startswith(f" 1. store.Price ({PLACE}, {commit}) uses ")
     assert '; "store: price twice, to be sure".' in first

@@ -101,10 +101,11 @@ _DEFECTS = ("goroutine-leak",)
 
 
 class _Node(Struct, eq=False, dict=True):
-    """A finding with its consequences."""
+    """A finding with its consequences; `said` are the samples of its own amount."""
 
     finding: Finding
     below: list[_Node] = field(default_factory=list)
+    said: Claim | None = None
 
     @property
     def family(self) -> list[Finding]:
@@ -386,6 +387,7 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
         finding = finding._replace(shared=shared)
         if own and not _contrary(finding, own):
             finding = finding._replace(own=own, mark=cpu.mark(said))
+            node.said = said
             if shared and not finding.sure:
                 # The other causes have the rest of what made it matter.
                 least = severity_of(abs(own) / cpu.whole)
@@ -403,12 +405,12 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
 
 def _on_top(cpu: CPUComparison, node: _Node, above: Claim) -> None:
     """Give each consequence the amount that it adds to the causes `above` it."""
-    if node.finding.claim is not None:
-        above = above.plus(node.finding.claim)
+    if node.said is not None:
+        above = above.plus(node.said)
     for below in node.below:
         finding = below.finding
-        if finding.claim is not None and any(cpu.sums(finding.claim.within(above))):
-            left = finding.claim.without(above)
+        if below.said is not None and any(cpu.sums(below.said.within(above))):
+            left = below.said.without(above)
             added = cpu.delta(left)
             if added and not _contrary(finding, added):
                 below.finding = finding._replace(

@@ -97,22 +97,20 @@ def _outside(load: Capture[LoadSummary], profile: Capture[Profile]) -> str:
     return f"{profile.path} ended {rounded(after)} s after {load.path} did"
 
 
-def failed(side: Side) -> float:
-    """Return which part of a side's requests failed, 0 if unknown."""
+def failed(side: Side) -> tuple[int, int]:
+    """Return how many of a side's requests failed, of those whose end is known."""
     known = [c.content for c in side.of("load") if c.content.failed is not None]
-    return sum(one.failed or 0 for one in known) / max(
-        sum(one.requests or 0 for one in known), 1
-    )
+    counted = [(one.failed or 0, one.requests) for one in known if one.requests]
+    return sum(n for n, _ in counted), sum(n for _, n in counted)
 
 
 def caveats(base: Side, new: Side, _result: BenchmarkDiff | None) -> Iterator[Caveat]:
     """Yield caveats: failed requests, loads not of the profiles' time, unlike loads."""
     for side in (base, new):
-        known = [c for c in side.of("load") if c.content.failed and c.content.requests]
-        failures = sum(c.content.failed or 0 for c in known)
-        requests = sum(c.content.requests or 0 for c in known)
+        failures, requests = failed(side)
         if failures:
-            where = known[0].path if len(known) == 1 else f"{len(known)} runs"
+            loads = side.of("load")
+            where = loads[0].path if len(loads) == 1 else f"{len(loads)} runs"
             yield Caveat(
                 "load-failed",
                 f"{side.label}, {where}: {failures:,} of {requests:,} requests failed; "

@@ -319,6 +319,12 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
             return self.of(())
         return Claim(*self.diff.having(rows))
 
+    def under_names(self, names: Iterable[str]) -> Claim:
+        """Claim the samples with a function of one of these names in their stack."""
+        rows = np.zeros(len(self.names), np.bool_)
+        rows[self.rows_of(names)] = True
+        return self.under(rows)
+
     def stacks(self, side: int) -> Iterator[tuple[slice, Column, Column]]:
         """Yield (samples, functions, offsets) of stacks, one function per frame."""
         return self.diff.walked(side)

@@ -84,19 +84,19 @@ class Finding(NamedTuple):
     claims, None without one: no sample counts for two causes. `own` is the part that
     the finding's own sentence covers, without its consequences, None if there is none.
     `mark` is the tables' mark of `own`, or of `explains` without it, None for fewer
-    samples than a row needs. `shared` says that earlier causes claim a part of what its
-    own numbers show. `weight` is what a finding without a claim explains of its own
-    measure, from 0 to 1; with a claim it breaks ties. `sure` says that its severity
-    rests on other evidence than its claim's CPU, which may be within noise. `rises` is
-    the direction of its numbers where `direction` does not give it, else None. `names`
-    are the functions it is about, from which others may follow; `functions` are those
-    it names that cause no others. `source` are the changed lines behind it, None if the
-    source is unknown. `unit` names the unit of work that its numbers are for, "" for
-    the whole program. `label` is the label key and value, such as ``endpoint`` and
-    ``/search``, that the code it is about runs under; "" for none or several. `line` is
-    where a function that its title begins with costs most, as ``main.go:57``, "" if
-    unknown. `amount` is base and new as its title ends with them, "" for none. `spans`
-    are the numbers that its sentences print.
+    samples than a row needs. `shared` says that earlier causes, or the one it follows
+    from, claim a part of what its own numbers show. `weight` is what a finding without
+    a claim explains of its own measure, from 0 to 1; with a claim it breaks ties.
+    `sure` says that its severity rests on other evidence than its claim's CPU, which
+    may be within noise. `rises` is the direction of its numbers where `direction` does
+    not give it, else None. `names` are the functions it is about, from which others may
+    follow; `functions` are those it names that cause no others. `source` are the
+    changed lines behind it, None if the source is unknown. `unit` names the unit of
+    work that its numbers are for, "" for the whole program. `label` is the label key
+    and value, such as ``endpoint`` and ``/search``, that the code it is about runs
+    under; "" for none or several. `line` is where a function that its title begins with
+    costs most, as ``main.go:57``, "" if unknown. `amount` is base and new as its title
+    ends with them, "" for none. `spans` are the numbers that its sentences print.
     """
 
     id: str

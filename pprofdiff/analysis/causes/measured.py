@@ -52,6 +52,7 @@ from pprofdiff.analysis.causes.sites import (
     without_moved,
 )
 from pprofdiff.analysis.causes.wording import (
+    GC_LABEL,
     arrow,
     factor,
     listed,
@@ -88,7 +89,7 @@ class _Runtime(NamedTuple):
 
 _GC_WORK = "gc-work"
 _RUNTIME = (
-    _Runtime(_GC_WORK, "GC, sweeping and write barriers", ("gc", "gc_tax")),
+    _Runtime(_GC_WORK, GC_LABEL, ("gc", "gc_tax")),
     _Runtime("scheduler", "The scheduler", ("sched",)),
 )
 # Groups that mix work per op with the process's own work.

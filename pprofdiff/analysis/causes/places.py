@@ -282,17 +282,11 @@ def _inlining_caller(cpu: CPUComparison, program: Program, place: Place) -> int 
 
 
 def gives_to_caller(cpu: CPUComparison, program: Program, place: Place) -> bool:
-    """Return whether a place's callers take back most of a change.
-
-    That is the caller it is inlined into, or those that call what only one side has.
-    """
-    callers = [*_calling(cpu, place)]
-    if place.base and place.new:
-        caller = _inlining_caller(cpu, program, place)
-        callers = [] if caller is None else [caller]
-    if not callers or place.others:
+    """Return whether the caller that a place is inlined into takes back most of it."""
+    caller = _inlining_caller(cpu, program, place)
+    if caller is None:
         return False
-    back = cpu.delta(owned_by(cpu, callers).without(place.claim))
+    back = cpu.delta(owned_by(cpu, [caller]).without(place.claim))
     return back * _delta(cpu, place) <= -MOST * _delta(cpu, place) ** 2
 
 
@@ -548,18 +542,19 @@ def _whole(cpu: CPUComparison, row: int) -> Place:
 def _with_callees(cpu: CPUComparison, named: NDArray[np.bool_], place: Place) -> Place:
     """Return the place with its outermost `named` callees that only one side has."""
     gone, added, left = list[int](), list[int](), place.claim
-    absent = [_below(cpu, place, side) == 0 for side in (0, 1)]
+    own = cpu.only(place.row)
+    absent = [_below(cpu, own, place.claim, side) == 0 for side in (0, 1)]
     named = named & ~_run_closures_of(cpu, place)
     for _ in range(_CALLEES):
         claimed = left
         for side, found in enumerate((gone, added)):
-            below = _below(cpu, place._replace(claim=left), side)
+            below = _below(cpu, own, left, side)
             alone = np.where(named & absent[1 - side], below, 0)
             alone[place.row] = 0
             best = int(np.argmax(alone))
             if not alone[best]:
                 continue
-            within = _below(cpu, place._replace(row=best, claim=left), side)
+            within = _below(cpu, cpu.only(best), left, side)
             shared = np.where(named & ~absent[1 - side], within, 0)
             if shared.max() >= NEARLY_ALL * alone[best]:
                 # The other side calls nearly all of it too: only its name is new.
@@ -581,39 +576,34 @@ def _run_closures_of(cpu: CPUComparison, place: Place) -> NDArray[np.bool_]:
 
     An iterator that calls back has the cost of its callback, which is the place's code.
     """
-    found = np.zeros(len(cpu.names), np.bool_)
     start = f"{cpu.names[place.row]}.func"
-    rows = [row for row, name in enumerate(cpu.names) if name.startswith(start)]
-    if not rows:
+    closures = np.array([name.startswith(start) for name in cpu.names], np.bool_)
+    found = closures
+    if not closures.any():
         return found
-    found[rows] = True
-    inside = place.claim.within(cpu.under(found))
-    below = [_below(cpu, place, side) for side in (0, 1)]
+    inside = place.claim.within(cpu.under(closures))
     for side in (0, 1):
-        through = cpu.cum_of(side, inside)
-        beneath = np.zeros(len(found), np.int64)
-        for row in rows:
-            beneath += _below(cpu, place._replace(row=row, claim=inside), side)
-        found |= (
-            (through >= NEARLY_ALL * below[side])
-            & (below[side] > 0)
-            & (beneath < (1 - MOST) * below[side])
-        )
+        all_ = _below(cpu, cpu.only(place.row), place.claim, side)
+        through = cpu.cum_of(side, inside) >= NEARLY_ALL * all_
+        called = _below(cpu, closures, inside, side) >= (1 - MOST) * all_
+        found = found | ((all_ > 0) & through & ~called)
     return found
 
 
-def _below(cpu: CPUComparison, place: Place, side: int) -> Column:
-    """Return the raw value of each function below a place on one side.
+def _below(
+    cpu: CPUComparison, functions: NDArray[np.bool_], claim: Claim, side: int
+) -> Column:
+    """Return the raw value of each function below others (bool, by row) on one side.
 
-    A function counts once per sample, as in cum.
+    Of claimed samples; a function counts once per sample, as in cum.
     """
     size = len(cpu.names)
     total = np.zeros(size, np.int64)
-    values, claimed = cpu.diff.values[side], place.claim.sides[side]
-    for samples, ids, offsets in cpu.stacks_with(side, cpu.only(place.row), claimed):
+    values, claimed = cpu.diff.values[side], claim.sides[side]
+    for samples, ids, offsets in cpu.stacks_with(side, functions, claimed):
         rows = row_of_item(offsets)
-        # Stacks begin at the leaf: callees precede the place.
-        at = last_in_row(ids == place.row, offsets)
+        # Stacks begin at the leaf: callees precede the outermost of the functions.
+        at = last_in_row(functions[ids], offsets)
         below = np.arange(len(ids)) < at[rows]
         keys = distinct(rows[below] * size + ids[below])
         total += sums(keys % size, values[samples[keys // size]], size)

@@ -14,7 +14,6 @@ import operator
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
 from msgspec import Struct, field
 
 from pprofdiff.analysis.causes.cpu import CPUComparison
@@ -257,10 +256,8 @@ def _allocates(cpu: CPUComparison | None, cause: Finding, finding: Finding) -> b
     """
     if cpu is None or not (cause.names or cause.functions):
         return False
-    rows = np.zeros(len(cpu.names), np.bool_)
-    rows[cpu.rows_of((*cause.names, *cause.functions))] = True
     allocated = cpu.of_groups("alloc")
-    below = allocated.within(cpu.under(rows))
+    below = allocated.within(cpu.under_names((*cause.names, *cause.functions)))
     part = cpu.delta(below)
     return (
         part * _way(finding) > 0

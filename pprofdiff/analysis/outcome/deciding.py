@@ -109,7 +109,8 @@ def _failures(comparison: Comparison, verdict: Verdict) -> str | None:
         return None
     from pprofdiff.analysis.benchmarks.loads import failed
 
-    parts = failed(comparison.base), failed(comparison.new)
+    counts = failed(comparison.base), failed(comparison.new)
+    parts = [failures / max(requests, 1) for failures, requests in counts]
     more = parts[1] - parts[0] if verdict == "faster" else parts[0] - parts[1]
     if more < NOTICED:
         return None

@@ -68,9 +68,7 @@ def build_differences(base: Side, new: Side, cpu: ProfileDiff | None) -> list[st
         found = list(_of_settings(base, new))
     else:
         found = [
-            *_of_detectors(*sides),
-            *_if_one_has(*sides, _COVERAGE, "-cover"),
-            *_of_inlining(cpu),
+            *_of_flags(cpu),
             *_of_architecture(*sides),
             *_of_assembly(*sides),
         ]
@@ -100,13 +98,14 @@ def instrumented(base: Side, new: Side, cpu: ProfileDiff | None) -> bool:
             base.settings.get(flag) != new.settings.get(flag)
             for flag in (*_DETECTORS, "-cover", "-gcflags")
         )
-    sides = cpu.base, cpu.new
-    shown = (
-        _of_detectors(*sides),
-        _if_one_has(*sides, _COVERAGE, "-cover"),
-        _of_inlining(cpu),
-    )
-    return any(map(any, shown))
+    return any(_of_flags(cpu))
+
+
+def _of_flags(cpu: ProfileDiff) -> Iterator[str]:
+    """Yield what functions and frames show of flags that make all code cost more."""
+    yield from _of_detectors(cpu.base, cpu.new)
+    yield from _if_one_has(cpu.base, cpu.new, _COVERAGE, "-cover")
+    yield from _of_inlining(cpu)
 
 
 def _of_settings(base: Side, new: Side) -> Iterator[str]:

@@ -58,7 +58,7 @@ def of_single_benchmarks(report: ReportModel) -> bool:
 
 def outside_notes(account: Account) -> Iterator[str]:
     """Yield what the account leaves out, and how its total relates to medians."""
-    if account.of.startswith("goroutines' time"):
+    if any(part.paths for part in account.parts):
         yield "A wait for another goroutine counts as what that one did meanwhile."
     if account.gaps:
         yield f"Not included: {'; '.join(account.gaps)}."

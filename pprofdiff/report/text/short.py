@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from pprofdiff.analysis.causes.finding import CHANGED_ALONE
 from pprofdiff.analysis.gate.model import Outcome
 from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import (
@@ -152,15 +153,15 @@ def _parts(
 
 
 def _averages(report: ReportModel, of_report: Sequence[Section], explained: Why) -> str:
-    """Return what an op is in amounts of causes, if that is an average of several."""
+    """Return what amounts of causes are, if they are scaled or averages of several."""
     turns = report.comparison.turns
     found = [reason.finding for reason in explained.reasons]
     first = report.profiles[0].normalization if report.profiles else None
     if of_report and found and first is not None and first.mode in ("share", "about"):
         return f"Amounts: {of_report[0].mode}."
-    of_all = any(f.evidence for f in found) and not any(f.unit for f in found)
-    shown = any("/op" in f"{f.title}{f.text}" for f in found)
-    if not (of_report and of_all and shown and turns is not None and turns.several):
+    amounts = any(f.evidence and f.id != CHANGED_ALONE for f in found)
+    of_all = amounts and not any(f.unit for f in found)
+    if not (of_report and of_all and turns is not None and turns.several):
         return ""
     return f"Amounts per op are {of_report[0].mode}."
 

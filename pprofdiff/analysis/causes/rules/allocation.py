@@ -359,7 +359,7 @@ def _shares(diff: ProfileDiff, sites: list[_Site]) -> str:
     if not (base and new):
         side = 1 if new else 0
         verb = "started" if new else "stopped"
-        below = sum(_cum(diff, 1 - side, sites[:NAMED]))
+        below = _cum(diff, 1 - side, [site.owner for site in sites[:NAMED]])
         # Other modules that it calls on the other side allocate there.
         how = " itself" if below >= MUCH * (base or new) else ""
         share = percent(base or new, totals[side])
@@ -369,13 +369,11 @@ def _shares(diff: ProfileDiff, sites: list[_Site]) -> str:
     return f"{names} {verb} {shares} of all bytes"
 
 
-def _cum(diff: ProfileDiff, side: int, sites: list[_Site]) -> Iterator[int]:
-    """Yield what the sites' functions allocate on a side with all that they call."""
+def _cum(diff: ProfileDiff, side: int, owners: list[str]) -> int:
+    """Return what functions allocate on a side with all that they call."""
     paired = diff.paired_functions
-    cum = paired.raw("cum")[side]
-    for site in sites:
-        if site.owner in paired.names:
-            yield int(cum[paired.names.index(site.owner)])
+    rows = np.array([name in owners for name in paired.names], np.bool_)
+    return int(paired.raw("cum")[side][rows].sum())
 
 
 def _of_one_side(diff: ProfileDiff, sites: list[_Site]) -> bool:
@@ -490,11 +488,9 @@ def _claim(
     cpu = case.cpu
     if cpu is None:
         return None
-    rows = np.zeros(len(cpu.names), np.bool_)
-    rows[cpu.rows_of(_known_as(diff, sites))] = True
     if more is not None and _decides_gc(case, falls=not more):
         return cpu.bookkeeping
-    return cpu.under(rows).within(cpu.bookkeeping)
+    return cpu.under_names(_known_as(diff, sites)).within(cpu.bookkeeping)
 
 
 def _decides_gc(case: Case, *, falls: bool) -> bool:

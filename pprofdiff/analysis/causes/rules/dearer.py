@@ -340,14 +340,14 @@ def _finding(
         without = [*without, "what is gone or new"]
     # Stacks may not show who calls library code.
     library = "" if cpu.loses_callers else " + library calls"
-    left_out = f"ithout {listed(without)}" if without else ""
+    left_out = f"without {listed(without)}" if without else ""
     which = f"flat{library}"
     if len(names) == 1 and first.counted:
         title = (
             f"{names[0]} uses {times_the(first.ratio, cpu.noun)}: "
             f"{cpu.words(first.base, first.new)} {which}"
         )
-        text = f"W{left_out}." if left_out else ""
+        text = f"{left_out[0].upper()}{left_out[1:]}." if left_out else ""
     else:
         verb = "uses" if len(names) == 1 else "use"
         title = f"{listed(names)} {verb} {'more' if dearer else 'less'} {cpu.noun}"
@@ -358,7 +358,7 @@ def _finding(
         ]
         if len(movers) > NAMED:
             amounts.append(f"and {len(movers) - NAMED} more")
-        text = f"{'; '.join(amounts)}: {which}{f', w{left_out}' if left_out else ''}."
+        text = f"{'; '.join(amounts)}: {', '.join(filter(None, (which, left_out)))}."
     chosen = np.zeros(len(cpu.names) + 1, np.bool_)
     chosen[[m.row for m in movers]] = True
     claim = Claim(chosen[owners[0]], chosen[owners[1]])

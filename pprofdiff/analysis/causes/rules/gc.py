@@ -13,6 +13,7 @@ from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
 from pprofdiff.analysis.causes.rules.comparability import collectors
 from pprofdiff.analysis.causes.rules.marking import cycle_cpu_us, marked
 from pprofdiff.analysis.causes.wording import (
+    GC_LABEL,
     amount,
     arrow,
     counts,
@@ -428,7 +429,7 @@ def cpu_only(case: Case) -> Iterator[Finding]:
     )
     yield Finding(
         "gc-cpu",
-        f"GC, sweeping and write barriers {cpu.moves(group.delta, several=True)}",
+        f"{GC_LABEL} {cpu.moves(group.delta, several=True)}",
         f"Marking, assists and phases {cpu.words(group.base, group.new)}; sweeping and "
         f"write barriers {cpu.words(tax.base, tax.new)}.{unknown}",
         (cpu.fact("GC", group.base, group.new),),

@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 _KEPT = 64
 _LOCKS = frozenset(("mutex", "block"))
 _SWEEPER = "runtime.bgsweep"
-_KINDS = {
-    "copy": "Copying",
-    "clear": "Clearing memory",
-    "hash": "Hashing",
-}
+_KINDS = {"copy": "Copying", "clear": "Clearing memory", "hash": "Hashing"}
 
 
 class _Subject(NamedTuple):
@@ -81,8 +77,8 @@ def _as_yields(case: Case, finding: Finding) -> Finding:
     cpu = case.cpu
     if cpu is None or finding.claim is None:
         return finding
-    rows = np.array([name == "runtime.gosched_m" for name in cpu.names], np.bool_)
-    yields, delta = cpu.under(rows).within(finding.claim), cpu.delta(finding.claim)
+    yields = cpu.under_names(["runtime.gosched_m"]).within(finding.claim)
+    delta = cpu.delta(finding.claim)
     if cpu.delta(yields) * delta < MOST * delta**2:
         return finding
     text = "Most of it is goroutines that yield (runtime.gosched_m), as sweeping does."
@@ -160,8 +156,7 @@ def stack_growth(case: Case) -> Iterator[Finding]:
         says = f"takes {points((base, totals[0]), (new, totals[1]))} of the {cpu.noun}"
     else:
         says = f"costs {cpu.words(base, new)}"
-    copied = np.array([name == "runtime.newstack" for name in cpu.names], np.bool_)
-    grown = cpu.delta(claim.within(cpu.under(copied)))
+    grown = cpu.delta(claim.within(cpu.under_names(["runtime.newstack"])))
     if grown * delta < MOST * delta**2:
         # Stacks of new goroutines.
         return

@@ -6,14 +6,14 @@ where, and every allocated object.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import inf, log
 from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
+from pprofdiff.analysis.causes import place_words
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison, explained
 from pprofdiff.analysis.causes.finding import (
@@ -24,7 +24,6 @@ from pprofdiff.analysis.causes.finding import (
     Severity,
     severity_of,
 )
-from pprofdiff.analysis.causes.inlined import inlined_now
 from pprofdiff.analysis.causes.places import (
     Place,
     Program,
@@ -33,7 +32,7 @@ from pprofdiff.analysis.causes.places import (
     moved_to_instances,
     owned_by,
     places,
-    taken_back,
+    takes_another_path,
     with_callers,
 )
 from pprofdiff.analysis.causes.sites import (
@@ -55,26 +54,15 @@ from pprofdiff.analysis.causes.wording import (
     GC_LABEL,
     arrow,
     factor,
-    listed,
-    numeral,
-    percent,
 )
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.views import merged
-from pprofdiff.analysis.policy import LITTLE, MAJOR, MINOR, MOST, MUCH, SIMILAR
-from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.goruntime.readable import distinct_names, short
-from pprofdiff.goruntime.rules import rules
-from pprofdiff.units import Scale
+from pprofdiff.analysis.policy import MAJOR, MINOR, MOST, MUCH, SIMILAR
 
-# The part of a place's change that gets a clause, and the number of clauses.
-_CLAUSE = 0.15
-_CLAUSES = 4
 # Allocation sites to report outside places.
 _SITES = 2
-_INLINED_CLOSURE = re.compile(r"(Benchmark\w*(?:\.func\d+)*)\.((?!func\d)[^\W\d].*)")
 # A place has nearly all of a change if no more than this part remains.
 _REST = 0.1
 
@@ -228,7 +216,7 @@ def _add_places(
             claimed = claimed.plus(place.claim)
         elif (
             word is not None
-            or _takes_another_path(cpu, place)
+            or takes_another_path(cpu, place)
             or gives_to_caller(cpu, program, place)
         ):
             continue
@@ -324,33 +312,27 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     facts = cpu.facts([place.row], "cum")
     if place.others:
         functions = tuple(cpu.names[row] for row in place.others)
-        first = _in_caller(cpu, place)
+        first = place_words.in_caller(cpu, place)
         functions = (name, *functions) if first else (*functions, name)
-        facts = (cpu.fact(_who(cpu, place), place.base, place.new), *facts)
-    elif which := _which(cpu, place):
+        facts = (cpu.fact(place_words.who(cpu, place), place.base, place.new), *facts)
+    elif which := place_words.which(cpu, place):
         facts = (cpu.fact(f"{name} ({which})", place.base, place.new), *facts)
     site = _sites_of(view, cpu, place)[0]
     known = site is not None and is_large(view.totals, site)
     counted = ""
     if known and site and not exceeds(view.totals, site):
         counted = amounts(view.totals, site)
-    resources = _by_resource(cpu, place)
-    # What is inside a part is not what pprof shows of a function.
-    callees = "" if place.partial else _callees(cpu, place)
-    sentences = [
-        view.allocates(f"{counted}{_all(place)}") if counted else "",
-        _absorbed(cpu, place),
-        _inlined(cpu, place),
-        _with_its_callees(cpu, place),
-        _inside(callees, _mechanism(cpu, place, dict(resources))),
-        _in_clauses(resources, scale_of(cpu.diff).unit),
-    ]
+    sentences = place_words.sentences(cpu, place)
+    if counted:
+        all_ = " cum" if place.whole else ""
+        sentences = [view.allocates(f"{counted}{all_}"), *sentences]
     share = abs(delta) / cpu.whole
     change = cpu.change(place.claim)
     significant = view.moved and (change.significant or _is_all(cpu, place))
-    significant &= not _takes_another_path(cpu, place)
+    significant &= not takes_another_path(cpu, place)
     significant &= not _by_chance(view, cpu, place, known=known)
     if not significant:
+        callees = place_words.callees(cpu, place)
         return Finding(
             "place" if number == 1 else f"place-{number}",
             _largest(view, cpu, place),
@@ -362,10 +344,10 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         )
     return Finding(
         "place" if number == 1 else f"place-{number}",
-        _title(cpu, place),
-        " ".join(f"{sentence}." for sentence in sentences if sentence),
+        place_words.title(cpu, place),
+        " ".join(f"{sentence}." for sentence in sentences),
         facts,
-        amount=_amount(cpu, place),
+        amount=place_words.amount(cpu, place),
         severity=severity_of(share),
         direction=cpu.way(delta),
         claim=place.claim,
@@ -391,25 +373,13 @@ def _is_all(cpu: CPUComparison, place: Place) -> bool:
     return abs(cpu.scaled_delta(place.base, place.new) - whole) <= _REST * abs(whole)
 
 
-def _takes_another_path(cpu: CPUComparison, place: Place) -> bool:
-    """Return whether a path that changed is no change of its function.
-
-    Other stacks may have what this one lost: a function is called by another one, or
-    its caller is missing, as of assembly without frame pointers.
-    """
-    delta = cpu.scaled_delta(place.base, place.new)
-    cum = cpu.scaled_delta(*_cum(cpu, place.row))
-    least = 0.0 if place.partial else MOST * delta * delta
-    return place.whole and cum * delta <= least
-
-
 def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
     """Return the title for a place that is not significant."""
     amount = cpu.words(place.base, place.new)
-    if not place.whole and (which := _which(cpu, place)):
+    if not place.whole and (which := place_words.which(cpu, place)):
         amount = f"{amount} {which}"
     callees = " and what it calls" if place.whole else ""
-    who = f"{_who(cpu, place)}{callees}"
+    who = f"{place_words.who(cpu, place)}{callees}"
     delta = cpu.scaled_delta(place.base, place.new)
     if _is_most(view, cpu, delta):
         sure = cpu.change(place.claim).significant
@@ -420,10 +390,6 @@ def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
     if cpu.change(place.claim).significant:
         return f"The largest difference is in {who}: {amount}"
     return f"Within noise, the largest difference is in {who}: {amount}"
-
-
-def _all(place: Place) -> str:
-    return " cum" if place.whole else ""
 
 
 def _by_chance(view: _View, cpu: CPUComparison, place: Place, *, known: bool) -> bool:
@@ -468,210 +434,6 @@ def _sites_of(
     return view.sites.together(names), frozenset(names)
 
 
-def _title(cpu: CPUComparison, place: Place) -> str:
-    """Return a place's change as a title."""
-    amount, who = _amount(cpu, place), _who(cpu, place)
-    ratio = cpu.diff.normalization.ratio(place.base, place.new)
-    takes, uses = ("take", "use") if len(place.callers) > 1 else ("takes", "uses")
-    if not place.new:
-        return f"{who} no longer {takes} CPU: {amount}"
-    if not place.base or ratio is None:
-        share = percent(place.new, cpu.diff.totals[1])
-        return f"{who} now {takes} {share} of the CPU: {amount}"
-    if cpu.in_shares:
-        return f"{who} {cpu.moves(ratio - 1, several=takes == 'take')}: {amount}"
-    return f"{who} {uses} {factor(ratio, 'CPU')}: {amount}"
-
-
-def _amount(cpu: CPUComparison, place: Place) -> str:
-    """Return a place's CPU time, with which part of its function's it is."""
-    which = _which(cpu, place) or ("cum" if place.whole else "")
-    return f"{cpu.words(place.base, place.new)} {which}".rstrip()
-
-
-def _which(cpu: CPUComparison, place: Place) -> str:
-    """Return which part of a function's cum a place is, "" for all of it."""
-    if place.partial:
-        return "outside the causes above"
-    if place.others or (place.base, place.new) == _cum(cpu, place.row):
-        return ""
-    return "on the path that changed" if place.whole else "flat + library calls"
-
-
-def _who(cpu: CPUComparison, place: Place) -> str:
-    """Return a place's name; with the callee whose work it does on one side."""
-    who = _called(cpu.names[place.row])
-    if _in_caller(cpu, place):
-        return f"{who} with its caller {listed(_callers(cpu, place))}"
-    if place.callers:
-        return f"{listed(_callers(cpu, place))} with {who}"
-    if place.absorbed < 0:
-        return who
-    return f"{who} with {_called(cpu.names[place.absorbed])}"
-
-
-def _in_caller(cpu: CPUComparison, place: Place) -> bool:
-    """Return whether a place counts together with the caller it is inlined into."""
-    return bool(place.callers) and all(_cum(cpu, place.row))
-
-
-def _with_its_callees(cpu: CPUComparison, place: Place) -> str:
-    """Return a function's cum, as a sentence, if callees take back its change."""
-    if not taken_back(cpu, place):
-        return ""
-    return f"With its callees: {cpu.words(*_cum(cpu, place.row))} cum"
-
-
-def _callers(cpu: CPUComparison, place: Place) -> list[str]:
-    return [_called(cpu.names[row]) for row in place.callers]
-
-
-def _absorbed(cpu: CPUComparison, place: Place) -> str:
-    """Return which function has samples on one side only, as a sentence."""
-    row = place.row if place.callers else place.absorbed
-    if row < 0:
-        return ""
-    if _in_caller(cpu, place):
-        return "It is inlined there"
-    name = _called(cpu.names[row])
-    with_it = cpu.diff.new if _cum(cpu, row)[1] else cpu.diff.base
-    return f"{name} has samples in {with_it.label} only"
-
-
-def _inlined(cpu: CPUComparison, place: Place) -> str:
-    """Return whether the compiler inlines a place on one side only, as a sentence."""
-    now = inlined_now(cpu, place.row)
-    if now is None:
-        return ""
-    return f"The compiler {'inlines it now' if now else 'no longer inlines it'}"
-
-
-def _called(name: str) -> str:
-    """Return a function's display name: for a closure, with its enclosing function.
-
-    A closure of a function inlined into a benchmark has the benchmark's name first:
-    ``store.BenchmarkGet.Get.func1``.
-    """
-    package, _, rest = short(name).partition(".")
-    found = _INLINED_CLOSURE.fullmatch(rest)
-    return f"{package}.{found[2]} (inlined in {found[1]})" if found else short(name)
-
-
-def _cum(cpu: CPUComparison, row: int) -> tuple[int, int]:
-    """Return a function's raw cum, as (base, new)."""
-    return int(cpu.cum[0][row]), int(cpu.cum[1][row])
-
-
-def _callees(cpu: CPUComparison, place: Place) -> str:
-    """Return the callees that only one side has, as a sentence without its period."""
-    chosen = [*place.gone, *place.added]
-    if not chosen:
-        return ""
-    names = dict(
-        zip(chosen, distinct_names([cpu.names[row] for row in chosen]), strict=True)
-    )
-    base, new = (cpu.cum_of(side, place.claim) for side in (0, 1))
-    amounts = (cpu.words(int(base[row]), int(new[row])) for row in chosen)
-    return (
-        f"In it: {', '.join(map(' '.join, zip(names.values(), amounts, strict=True)))}"
-    )
-
-
-def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
-    """Return a place's change as (label, amount) parts; empty if there is only one."""
-    scale = scale_of(cpu.diff)
-    whole = cpu.scaled_delta(place.base, place.new)
-    deltas = [
-        (cpu.delta(place.claim.within(cpu.of(categories))), label)
-        for label, categories in _resources()
-    ]
-    large = [(d, label) for d, label in deltas if abs(d) >= _CLAUSE * abs(whole)]
-    large.sort(key=lambda one: -abs(one[0]))
-    shown = [(label, _signed(scale, delta)) for delta, label in large[:_CLAUSES]]
-    # From the numbers as printed, so that they add up for the reader.
-    rest = scale.rounded(whole) - sum(
-        scale.rounded(delta) for delta, _ in large[:_CLAUSES]
-    )
-    if shown and scale.rounded(rest):
-        shown.append(("other", _signed(scale, rest)))
-    return shown if len(shown) > 1 else []
-
-
-def _signed(scale: Scale, delta: float) -> str:
-    return numeral(scale.number(delta, signed=True), "amount", delta)
-
-
-def _in_clauses(resources: list[tuple[str, str]], unit: str) -> str:
-    """Return amounts by resource as a sentence, with the unit after the first."""
-    if not resources:
-        return ""
-    first, *others = (f"{label} {amount}" for label, amount in resources)
-    return f"By resource: {'; '.join([f'{first} {unit}', *others])}"
-
-
-def _resources() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield (label, categories) of what a function's time is spent on.
-
-    Allocation and its GC work are one. Runtime work for the code itself is listed by
-    category, since maps, strings or copying show how the code works.
-    """
-    memory: list[str] = []
-    for group in rules().groups:
-        if group.id in ("gc", *_COSTS_OF_ALLOCATION):
-            memory += group.categories
-        elif group.id == "user":
-            yield "user code", group.categories
-        elif group.id == "runtime":
-            for category in group.categories:
-                yield rules().category_labels[category], (category,)
-        else:
-            label = group.label
-            yield label[0].lower() + label[1:], group.categories
-    yield "allocation and GC", tuple(memory)
-
-
-def _inside(callees: str, mechanism: str) -> str:
-    """Return what only one side has in a place, as a sentence without its period."""
-    if not mechanism:
-        return callees
-    return f"{callees}, {mechanism}" if callees else f"In it: {mechanism}"
-
-
-def _mechanism(cpu: CPUComparison, place: Place, said: Mapping[str, str]) -> str:
-    """Return the largest kind of runtime work that only one side does, "" for none.
-
-    Kinds that changed against the place, or whose label or amount was `said`, are
-    skipped, as is what lies under the callees that are named.
-    """
-    if not place.base or not place.new:
-        return ""
-    rows = np.isin(np.arange(len(cpu.names)), [*place.gone, *place.added])
-    own = place.claim.without(cpu.under(rows))
-    table, found = rules(), []
-    moved = cpu.scaled_delta(place.base, place.new)
-    whole = max(cpu.diff.normalization.scaled(abs(place.base), abs(place.new)))
-    for category in table.categories:
-        if category.split(".")[0] in ("user", "gc", "alloc", "sched", "profiling"):
-            continue
-        claim = own.within(cpu.of((category,)))
-        base, new = cpu.sums(claim)
-        if min(cpu.sums(place.claim.within(cpu.of((category,))))):
-            # A callee that is gone did the same.
-            continue
-        delta = cpu.delta(claim)
-        if min(base, new) or abs(delta) < LITTLE * whole:
-            continue
-        label = table.category_labels.get(category, category)
-        if delta * moved < 0 or label in said:
-            continue
-        if _signed(scale_of(cpu.diff), delta) in said.values():
-            continue
-        if cpu.change(claim).significant:
-            amount = cpu.words(base, new)
-            found.append((abs(delta), f"{label} {amount}"))
-    return max(found)[1] if found else ""
-
-
 def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     """Return the changed sites that no place covers."""
     if view.sites is None:
@@ -697,7 +459,7 @@ def _of_site(
     """Return a change in allocations as a finding."""
     counted = within(view.totals, site)
     space, objects = counted.space, counted.objects
-    name = _called(site.name)
+    name = place_words.called(site.name)
     fewer = _falls(space, objects if site.exact else space)
     verb = "allocates less:" if fewer else "allocates more:"
     text = share_of_change(view.totals, counted, alone=alone, mix=view.mix)
@@ -709,7 +471,7 @@ def _of_site(
     elif not space[0]:
         verb = "allocates now:"
     elif site.instead_of:
-        verb = f"allocates in place of {_called(site.instead_of)}:"
+        verb = f"allocates in place of {place_words.called(site.instead_of)}:"
     amount = amounts(view.totals, site)
     if view.sites is not None and not site.helpers and not site.instead_of:
         below = view.sites.under(site.name)[0].space
@@ -772,7 +534,7 @@ def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
     first, more = site.helpers[0], "less" if fewer else "more"
     side = "new" if first.space[1] else "base"
     amount = f"{arrow(*first.space, 'B')}/op"
-    called = _called(first.name)
+    called = place_words.called(first.name)
     if len(site.helpers) == 1:
         return (
             f"with {called} allocates {more}:",

@@ -308,6 +308,18 @@ def is_taken_back(
     return found
 
 
+def takes_another_path(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether a path that changed is no change of its function.
+
+    Other stacks may have what this one lost: a function is called by another one, or
+    its caller is missing, as of assembly without frame pointers.
+    """
+    delta = _delta(cpu, place)
+    cum = cpu.scaled_delta(*(int(side[place.row]) for side in cpu.cum))
+    least = 0.0 if place.partial else MOST * delta * delta
+    return place.whole and cum * delta <= least
+
+
 def _with_own_callers(
     cpu: CPUComparison, place: Place, claim: Claim, callers: tuple[int, ...]
 ) -> Place:

@@ -1,0 +1,243 @@
+"""The change of a place in words: its title, its amount, and what is in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.inlined import inlined_now
+from pprofdiff.analysis.causes.places import Place, taken_back
+from pprofdiff.analysis.causes.wording import factor, listed, numeral, percent
+from pprofdiff.analysis.policy import LITTLE
+from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.goruntime.readable import distinct_names, short
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.units import Scale
+
+# The part of a place's change that gets a clause, and the number of clauses.
+_CLAUSE = 0.15
+_CLAUSES = 4
+_INLINED_CLOSURE = re.compile(r"(Benchmark\w*(?:\.func\d+)*)\.((?!func\d)[^\W\d].*)")
+_COSTS_OF_ALLOCATION = ("alloc", "gc_tax")
+
+
+def sentences(cpu: CPUComparison, place: Place) -> list[str]:
+    """Return what is in a place, as sentences without their periods."""
+    resources = _by_resource(cpu, place)
+    mechanism = _mechanism(cpu, place, dict(resources))
+    found = [
+        _absorbed(cpu, place),
+        _inlined(cpu, place),
+        _with_its_callees(cpu, place),
+        _inside(callees(cpu, place), mechanism),
+        _in_clauses(resources, scale_of(cpu.diff).unit),
+    ]
+    return [sentence for sentence in found if sentence]
+
+
+def title(cpu: CPUComparison, place: Place) -> str:
+    """Return a place's change as a title."""
+    size, whose = amount(cpu, place), who(cpu, place)
+    ratio = cpu.diff.normalization.ratio(place.base, place.new)
+    takes, uses = ("take", "use") if len(place.callers) > 1 else ("takes", "uses")
+    if not place.new:
+        return f"{whose} no longer {takes} CPU: {size}"
+    if not place.base or ratio is None:
+        share = percent(place.new, cpu.diff.totals[1])
+        return f"{whose} now {takes} {share} of the CPU: {size}"
+    if cpu.in_shares:
+        return f"{whose} {cpu.moves(ratio - 1, several=takes == 'take')}: {size}"
+    return f"{whose} {uses} {factor(ratio, 'CPU')}: {size}"
+
+
+def amount(cpu: CPUComparison, place: Place) -> str:
+    """Return a place's CPU time, with which part of its function's it is."""
+    part = which(cpu, place) or ("cum" if place.whole else "")
+    return f"{cpu.words(place.base, place.new)} {part}".rstrip()
+
+
+def which(cpu: CPUComparison, place: Place) -> str:
+    """Return which part of a function's cum a place is, "" for all of it."""
+    if place.partial:
+        return "outside the causes above"
+    if place.others or (place.base, place.new) == _cum(cpu, place.row):
+        return ""
+    return "on the path that changed" if place.whole else "flat + library calls"
+
+
+def who(cpu: CPUComparison, place: Place) -> str:
+    """Return a place's name; with the callee whose work it does on one side."""
+    name = called(cpu.names[place.row])
+    if in_caller(cpu, place):
+        return f"{name} with its caller {listed(_callers(cpu, place))}"
+    if place.callers:
+        return f"{listed(_callers(cpu, place))} with {name}"
+    if place.absorbed < 0:
+        return name
+    return f"{name} with {called(cpu.names[place.absorbed])}"
+
+
+def in_caller(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether a place counts together with the caller it is inlined into."""
+    return bool(place.callers) and all(_cum(cpu, place.row))
+
+
+def _with_its_callees(cpu: CPUComparison, place: Place) -> str:
+    """Return a function's cum, as a sentence, if callees take back its change."""
+    if not taken_back(cpu, place):
+        return ""
+    return f"With its callees: {cpu.words(*_cum(cpu, place.row))} cum"
+
+
+def _callers(cpu: CPUComparison, place: Place) -> list[str]:
+    return [called(cpu.names[row]) for row in place.callers]
+
+
+def _absorbed(cpu: CPUComparison, place: Place) -> str:
+    """Return which function has samples on one side only, as a sentence."""
+    row = place.row if place.callers else place.absorbed
+    if row < 0:
+        return ""
+    if in_caller(cpu, place):
+        return "It is inlined there"
+    name = called(cpu.names[row])
+    with_it = cpu.diff.new if _cum(cpu, row)[1] else cpu.diff.base
+    return f"{name} has samples in {with_it.label} only"
+
+
+def _inlined(cpu: CPUComparison, place: Place) -> str:
+    """Return whether the compiler inlines a place on one side only, as a sentence."""
+    now = inlined_now(cpu, place.row)
+    if now is None:
+        return ""
+    return f"The compiler {'inlines it now' if now else 'no longer inlines it'}"
+
+
+def called(name: str) -> str:
+    """Return a function's display name: for a closure, with its enclosing function.
+
+    A closure of a function inlined into a benchmark has the benchmark's name first:
+    ``store.BenchmarkGet.Get.func1``.
+    """
+    package, _, rest = short(name).partition(".")
+    found = _INLINED_CLOSURE.fullmatch(rest)
+    return f"{package}.{found[2]} (inlined in {found[1]})" if found else short(name)
+
+
+def _cum(cpu: CPUComparison, row: int) -> tuple[int, int]:
+    """Return a function's raw cum, as (base, new)."""
+    return int(cpu.cum[0][row]), int(cpu.cum[1][row])
+
+
+def callees(cpu: CPUComparison, place: Place) -> str:
+    """Return the callees that only one side has, as a sentence without its period."""
+    chosen = [*place.gone, *place.added]
+    # What is inside a part is not what pprof shows of a function.
+    if place.partial or not chosen:
+        return ""
+    names = dict(
+        zip(chosen, distinct_names([cpu.names[row] for row in chosen]), strict=True)
+    )
+    base, new = (cpu.cum_of(side, place.claim) for side in (0, 1))
+    amounts = (cpu.words(int(base[row]), int(new[row])) for row in chosen)
+    return (
+        f"In it: {', '.join(map(' '.join, zip(names.values(), amounts, strict=True)))}"
+    )
+
+
+def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
+    """Return a place's change as (label, amount) parts; empty if there is only one."""
+    scale = scale_of(cpu.diff)
+    whole = cpu.scaled_delta(place.base, place.new)
+    deltas = [
+        (cpu.delta(place.claim.within(cpu.of(categories))), label)
+        for label, categories in _resources()
+    ]
+    large = [(d, label) for d, label in deltas if abs(d) >= _CLAUSE * abs(whole)]
+    large.sort(key=lambda one: -abs(one[0]))
+    shown = [(label, _signed(scale, delta)) for delta, label in large[:_CLAUSES]]
+    # From the numbers as printed, so that they add up for the reader.
+    rest = scale.rounded(whole) - sum(
+        scale.rounded(delta) for delta, _ in large[:_CLAUSES]
+    )
+    if shown and scale.rounded(rest):
+        shown.append(("other", _signed(scale, rest)))
+    return shown if len(shown) > 1 else []
+
+
+def _signed(scale: Scale, delta: float) -> str:
+    return numeral(scale.number(delta, signed=True), "amount", delta)
+
+
+def _in_clauses(resources: list[tuple[str, str]], unit: str) -> str:
+    """Return amounts by resource as a sentence, with the unit after the first."""
+    if not resources:
+        return ""
+    first, *others = (f"{label} {amount}" for label, amount in resources)
+    return f"By resource: {'; '.join([f'{first} {unit}', *others])}"
+
+
+def _resources() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield (label, categories) of what a function's time is spent on.
+
+    Allocation and its GC work are one. Runtime work for the code itself is listed by
+    category, since maps, strings or copying show how the code works.
+    """
+    memory: list[str] = []
+    for group in rules().groups:
+        if group.id in ("gc", *_COSTS_OF_ALLOCATION):
+            memory += group.categories
+        elif group.id == "user":
+            yield "user code", group.categories
+        elif group.id == "runtime":
+            for category in group.categories:
+                yield rules().category_labels[category], (category,)
+        else:
+            label = group.label
+            yield label[0].lower() + label[1:], group.categories
+    yield "allocation and GC", tuple(memory)
+
+
+def _inside(callees: str, mechanism: str) -> str:
+    """Return what only one side has in a place, as a sentence without its period."""
+    if not mechanism:
+        return callees
+    return f"{callees}, {mechanism}" if callees else f"In it: {mechanism}"
+
+
+def _mechanism(cpu: CPUComparison, place: Place, said: Mapping[str, str]) -> str:
+    """Return the largest kind of runtime work that only one side does, "" for none.
+
+    Kinds that changed against the place, or whose label or amount was `said`, are
+    skipped, as is what lies under the callees that are named.
+    """
+    if not place.base or not place.new:
+        return ""
+    rows = np.isin(np.arange(len(cpu.names)), [*place.gone, *place.added])
+    own = place.claim.without(cpu.under(rows))
+    table, found = rules(), []
+    moved = cpu.scaled_delta(place.base, place.new)
+    whole = max(cpu.diff.normalization.scaled(abs(place.base), abs(place.new)))
+    for category in table.categories:
+        if category.split(".")[0] in ("user", "gc", "alloc", "sched", "profiling"):
+            continue
+        claim = own.within(cpu.of((category,)))
+        base, new = cpu.sums(claim)
+        if min(cpu.sums(place.claim.within(cpu.of((category,))))):
+            # A callee that is gone did the same.
+            continue
+        delta = cpu.delta(claim)
+        if min(base, new) or abs(delta) < LITTLE * whole:
+            continue
+        label = table.category_labels.get(category, category)
+        if delta * moved < 0 or label in said:
+            continue
+        if _signed(scale_of(cpu.diff), delta) in said.values():
+            continue
+        if cpu.change(claim).significant:
+            amount = cpu.words(base, new)
+            found.append((abs(delta), f"{label} {amount}"))
+    return max(found)[1] if found else ""

@@ -161,6 +161,11 @@ class Ratio(NamedTuple):
         """The ratio of the upper to the lower bound."""
         return self.high / self.low if self.low > 0 else inf
 
+    def bounds_at(self, deviate: float) -> tuple[float, float]:
+        """Return the interval that reaches as far as a normal deviate on each side."""
+        far = float(student(deviate, np.array([self.freedom]))[0]) * self.sigma
+        return _exp(log(self.ratio) - far), _exp(log(self.ratio) + far)
+
     def widened_to(self, ratio: float) -> Ratio:
         """Return another estimate with these intervals, widened to include it."""
         narrow, usual, wide = (

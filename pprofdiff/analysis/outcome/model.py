@@ -40,9 +40,10 @@ def beyond_turns(low: float, high: float) -> tuple[float, float]:
     return low * (1 - _TURNS_BEYOND), high * (1 + _TURNS_BEYOND)
 
 
-# Haybittle (1971) and Peto et al. (1976): an early look needs three standard errors or
-# more, so that the last one keeps its level. Two-sided 0.1%.
-_THREE = 3.29
+BEYOND_CHANCE = 3.29
+"""The normal deviate of two-sided 0.1%. Haybittle (1971), Peto et al. (1976): an early
+look needs three standard errors or more, so that the last one keeps its level."""
+
 # Normal quantiles of two-sided intervals, by confidence in percent.
 _REACH = {95: 1.96, TURNS_CONFIDENCE: 2.576}
 _REACH_90 = 1.645
@@ -114,7 +115,7 @@ class Measure(NamedTuple):
     def _three_of(self, reach: float) -> float:
         """Return the reach of a 99.9% interval as a multiple of `reach`."""
         freedom = np.array([self.judged.freedom])
-        far, near = (float(student(z, freedom)[0]) for z in (_THREE, reach))
+        far, near = (float(student(z, freedom)[0]) for z in (BEYOND_CHANCE, reach))
         return far / near
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.outcome.by_unit import units_in_turns
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.report.json.document import render
 from pprofdiff.report.model import report_of
@@ -203,3 +206,38 @@ def with_speed(side):
         else:
             captures.append(capture)
     return replace(side, captures=tuple(captures))
+
+
+# Ten layouts whose mean log ratio is this differ from 0 at 99.7%: t is 4.0.
+SHIFT, SPREAD = 0.067, 0.05
+
+
+@pytest.mark.parametrize(
+    ("time", "cpu", "objects", "moved"),
+    [
+        (SHIFT, 0, 3, False),
+        (SHIFT, -SHIFT, 3, False),
+        (SHIFT, SHIFT, 3, True),
+        (SHIFT, 0, 4, True),
+        (2 * SHIFT, 0, 3, True),
+    ],
+)
+def test_one_of_several_benchmarks_needs_a_second_figure_or_99_9(
+    time, cpu, objects, moved
+):
+    """Unchanged benchmarks of a busy machine differ by one figure now and then."""
+    layouts = np.repeat(SPREAD * np.array([1, -1] * 5), 4)[:, None]
+
+    def new(shift):
+        return np.exp(layouts + np.array([0, shift]))
+
+    base, counts = np.ones((40, 2)), np.array([3.0, 3.0])
+    turns = Turns(
+        (("A", 2, None), ("B", 2, None)),
+        (base, new(time)),
+        (base, new(cpu)),
+        {"alloc_objects": (counts, np.array([3.0, objects]))},
+        {"alloc_objects": np.array([True, objects == counts[1]])},
+        layouts=True,
+    )
+    assert [one.moved for one in units_in_turns(turns, "time", 0.02)] == [False, moved]

@@ -209,7 +209,7 @@ def _looked_up(
     from pprofdiff.analysis.causes.sources import with_source
 
     whole = comparison.measured or not decided.decided
-    behind = with_source(comparison, findings, sources, whole=whole)
+    behind = with_source(comparison, findings, sources, decided.moved, whole=whole)
     if not behind.same:
         return comparison, decided, behind
     if decided.decided and not decided.builds:

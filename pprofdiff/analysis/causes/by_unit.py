@@ -20,6 +20,17 @@ _SITES = 3
 _ABOUT = "CPU per op is by about the iterations that ran."
 
 
+def change_apart(comparison: Comparison, moved: Sequence[Unit]) -> bool:
+    """Return whether benchmarks changed differently: not all, or not in one direction.
+
+    Then the cost of their mix describes none of them. If all changed one way, it is the
+    sum of their costs.
+    """
+    benchmarks = () if comparison.turns is None else comparison.turns.names
+    ways = {unit.cost.ratio > 1 for unit in moved}
+    return len(ways) > 1 or 0 < len(moved) < len(benchmarks)
+
+
 def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[Finding]:
     """Yield the causes of each changed unit, followed by their consequences.
 

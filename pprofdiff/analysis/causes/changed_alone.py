@@ -44,12 +44,20 @@ def nothing_changed(carriers: Carriers) -> bool:
     return next(_changed_places(carriers), None) is None
 
 
-def changed_alone(carriers: Carriers) -> Finding | None:
+class Ran(NamedTuple):
+    """The names of functions with CPU samples in benchmarks, and what these are."""
+
+    functions: frozenset[str]
+    benchmarks: tuple[str, ...]
+
+
+def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     """Return which functions with samples changed; None if unsure.
 
     Modules may differ in version: nothing is reported unless the text of every function
     outside Go itself is known in both builds. Where else code changed in the packages
-    is added, as a constant has no samples.
+    is added, as a constant has no samples. Only functions that `ran` are named, if
+    given: others are no reason for what changed in those benchmarks.
     """
     if not _all_read(carriers):
         return None
@@ -58,15 +66,18 @@ def changed_alone(carriers: Carriers) -> Finding | None:
     size = {
         row: sum(diff.normalization.scaled(*(int(side[row]) for side in cum)))
         for row in carriers.by_row
+        if ran is None or names[row] in ran.functions
     }
     # Code of tests is not the program's: it comes last.
     rows = sorted(size, key=lambda row: (_of_tests(carriers, row), -size[row]))
-    places = [at for at in _changed_places(carriers) if _silent(carriers, at)]
+    places = [at for at in _changed_places(carriers) if _silent(carriers, rows, at)]
     others = [at.name for at in places if at.built]
     changed = [row for row in rows if all(_sides(carriers, row))]
-    title = _who(
-        names, changed, "CPU profile" if diff.is_cpu else f"{diff.name} profile"
-    )
+    profile = "CPU profile" if diff.is_cpu else f"{diff.name} profile"
+    if ran is not None:
+        several = "s" if len(ran.benchmarks) > 1 else ""
+        profile = f"CPU profile{several} of {listed(ran.benchmarks)}"
+    title = _who(names, changed, profile)
     facts: tuple[Fact, ...] = ()
     if len(changed) == 1 and diff.is_cpu:
         base, new = (int(side[changed[0]]) for side in cum)
@@ -74,14 +85,9 @@ def changed_alone(carriers: Carriers) -> Finding | None:
         facts = (Fact(what, "cpu profile", base, new, diff.unit),)
     clauses = [title, *_one_sided(carriers, rows)]
     if others:
-        where = f"at {listed(others)}"
-        if len(others) > SEVERAL:
-            where = f"in {count(len(others))} places"
-        several = len({dirname(at.path) for at in places}) > 1
-        whose = "its" if not several and len(changed) == 1 else "their"
-        what = f"{whose if changed else 'the'} package{'s' if several else ''}"
-        also = " also" if changed else ""
-        clauses.append(f"{what}{also} differ{'' if several else 's'} {where}")
+        many = len(others) > SEVERAL
+        where = f"{count(len(others))} places" if many else listed(others)
+        clauses.append(f"changed elsewhere: {where}")
     named = _first_of_each(carriers, rows)
     finding = Finding(
         CHANGED_ALONE,
@@ -97,16 +103,16 @@ def changed_alone(carriers: Carriers) -> Finding | None:
 def _who(names: Sequence[str], changed: Sequence[int], profile: str) -> str:
     """Return which functions with samples changed, the first ones by name."""
     if not changed:
-        return f"The code of all functions in the {profile} is the same"
+        return f"No function in the {profile} changed"
     if len(changed) > SEVERAL:
         first = distinct_names([names[row] for row in changed[:SEVERAL]])
         return (
-            f"The code of {len(changed)} functions in the {profile} changed: "
+            f"{len(changed)} functions in the {profile} changed: "
             f"{listed([*first, f'{len(changed) - SEVERAL} more'])}"
         )
     who = listed_functions([names[row] for row in changed])
-    verb = "is the only function" if len(changed) == 1 else "are the only functions"
-    return f"{who} {verb} in the {profile} whose code changed"
+    what = "is the only change" if len(changed) == 1 else "are the only changes"
+    return f"{who} {what} in the {profile}"
 
 
 def _sides(carriers: Carriers, row: int) -> tuple[bool, bool]:
@@ -202,17 +208,18 @@ class _Place(NamedTuple):
         return (base, base + count_ - 1), (new, new + added - 1)
 
 
-def _silent(carriers: Carriers, place: _Place) -> bool:
-    """Return whether a place is outside of the functions that have samples and changed.
+def _silent(carriers: Carriers, rows: Sequence[int], place: _Place) -> bool:
+    """Return whether a place is outside of the changed functions in `rows`.
 
     Tests have no code of the program.
     """
     if place.path.endswith("_test.go"):
         return False
+    changed = [one for one in carriers.changed if one.row in rows]
     if place.hunk is None:
         return not any(
             at.text is not None and at.text.path == place.path
-            for one in carriers.changed
+            for one in changed
             for at in one.places.sides
         )
     return not any(
@@ -222,7 +229,7 @@ def _silent(carriers: Carriers, place: _Place) -> bool:
         and at.extent is not None
         and start <= min(end, at.extent.end)
         and end >= at.extent.start
-        for one in carriers.changed
+        for one in changed
         for at, path, (start, end) in zip(
             (one.places.base, one.places.new), place.paths, place.lines, strict=True
         )

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.causes.carriers import Carriers, with_others
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.changed_alone import changed_alone, nothing_changed
+from pprofdiff.analysis.causes.changed_alone import Ran, changed_alone, nothing_changed
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Finding, Findings
 from pprofdiff.analysis.causes.places import owned_by
@@ -28,6 +28,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.views import merged
+from pprofdiff.analysis.outcome.model import Unit
 from pprofdiff.analysis.policy import NAMED
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
@@ -70,12 +71,18 @@ class Behind(NamedTuple):
 
 
 def with_source(
-    comparison: Comparison, findings: Findings, sources: Sources, *, whole: bool
+    comparison: Comparison,
+    findings: Findings,
+    sources: Sources,
+    moved: Sequence[Unit] = (),
+    *,
+    whole: bool,
 ) -> Behind:
     """Return the findings with the changed lines behind them, and the other lines.
 
     Without a known cause or changed line, the only functions that ran and changed
-    become a finding. Whether all code is the same is only looked up for `whole`.
+    become a finding: of some benchmarks that `moved`, those that they ran. Whether all
+    code is the same is only looked up for `whole`.
     """
     if not comparison.profiles:
         text = (
@@ -113,7 +120,7 @@ def with_source(
     every = replace((of_cpu or carriers)[0], least=0.0)
     same = whole and nothing_changed(every)
     if (not whole or comparison.measured) and not known and not same:
-        changed = changed_alone(every)
+        changed = changed_alone(every, _ran(comparison, moved))
         if changed is not None:
             carried.insert(0, changed)
     first = carriers[0]
@@ -130,6 +137,25 @@ def with_source(
         tuple(_caveats(first)),
         same=same,
     )
+
+
+def _ran(comparison: Comparison, moved: Sequence[Unit]) -> Ran | None:
+    """Return what ran in the benchmarks that changed, None if all did or it is unknown.
+
+    Samples show it where each has profiles of its own.
+    """
+    if comparison.alone is None:
+        return None
+    from pprofdiff.analysis.causes.by_unit import change_apart, changed_units
+
+    if not change_apart(comparison, moved):
+        return None
+    functions, benchmarks = set[str](), list[str]()
+    for units, of_unit in changed_units(comparison, moved):
+        if of_unit.cpu is not None:
+            functions.update(of_unit.cpu.paired_functions.names)
+            benchmarks += (unit.name for unit in units)
+    return Ran(frozenset(functions), tuple(benchmarks)) if benchmarks else None
 
 
 def _names_lines(finding: Finding) -> bool:

@@ -159,17 +159,6 @@ def _waits(case: Case) -> list[Finding]:
     return list(waits.waits(case))
 
 
-def _some(comparison: Comparison, moved: Sequence[Unit]) -> bool:
-    """Return whether benchmarks changed differently: not all, or not in one direction.
-
-    Then the cost of their mix describes none of them. If all changed one way, it is the
-    sum of their costs.
-    """
-    benchmarks = () if comparison.turns is None else comparison.turns.names
-    ways = {unit.cost.ratio > 1 for unit in moved}
-    return len(ways) > 1 or 0 < len(moved) < len(benchmarks)
-
-
 def find(
     comparison: Comparison,
     verdict: OutcomeVerdict = "unknown",
@@ -201,12 +190,12 @@ def _found(
     """Return the findings with numbers still marked in their sentences."""
     case = Case(comparison)
     if comparison.measured:
-        from pprofdiff.analysis.causes.by_unit import causes_of_units
+        from pprofdiff.analysis.causes.by_unit import causes_of_units, change_apart
         from pprofdiff.analysis.causes.measured import causes_of_measured
 
         waited, _ = tree(None, _waits(case), _WAYS.get(verdict))
         measured = Findings((), None)
-        if comparison.alone is not None and _some(comparison, moved):
+        if comparison.alone is not None and change_apart(comparison, moved):
             found = tuple(causes_of_units(comparison, moved))
         else:
             measured = causes_of_measured(case, moved=verdict in _WAYS)

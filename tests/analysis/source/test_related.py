@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from pprofdiff.analysis.causes.carriers import Carriers
+from pprofdiff.analysis.causes.changed_alone import Ran, changed_alone
 from pprofdiff.analysis.causes.finding import Findings
 from pprofdiff.analysis.causes.sources import with_source
 from pprofdiff.analysis.comparison import compare_sides
@@ -84,8 +86,11 @@ def own(stack, samples, called):
     return {("m.F",): samples, stack: called}
 
 
-def of_functions(tmp_path, changes, *, file=""):
-    """Return what is said of functions with samples where no cause is known."""
+def of_functions(tmp_path, changes, *, file="", ran=None):
+    """Return what is said of functions with samples where no cause is known.
+
+    With `ran`, those are the names of functions that the benchmark that changed ran.
+    """
     repo = repository(tmp_path / "repo")
     base = repo.commit("begin", FILES)
     new = repo.commit("change", changes)
@@ -96,6 +101,9 @@ def of_functions(tmp_path, changes, *, file=""):
     ]
     comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
     sources = sources_of(f"{base}..{new}", str(repo.folder), "")
+    if ran is not None:
+        carriers = Carriers(comparison.cpu, sources, least=0.0)
+        return changed_alone(carriers, Ran(frozenset(ran), ("Get", "Put")))
     return with_source(comparison, Findings((), None), sources, whole=False).findings
 
 
@@ -111,46 +119,46 @@ def elsewhere(file):
     [
         (
             CHANGED,
-            "m.(*T).Outer is the only function in the CPU profile whose code changed",
+            "m.(*T).Outer is the only change in the CPU profile",
         ),
         (
             CHANGED_FAR,
-            "m.Far is the only function in the CPU profile whose code changed",
+            "m.Far is the only change in the CPU profile",
         ),
         (
             CHANGED | CHANGED_FAR,
-            "m.(*T).Outer and m.Far are the only functions in the CPU profile whose code changed",
+            "m.(*T).Outer and m.Far are the only changes in the CPU profile",
         ),
         (
             {"README": "what it does"},
-            "The code of all functions in the CPU profile is the same",
+            "No function in the CPU profile changed",
         ),
         # A constant has no samples, and may be what costs.
         (
             {"x.go": "package m\n\nvar x int\n"},
-            "The code of all functions in the CPU profile is the same; the package differs at x.go",
+            "No function in the CPU profile changed; changed elsewhere: x.go",
         ),
         (
             CHANGED | {"x.go": "package m\n"},
-            "m.(*T).Outer is the only function in the CPU profile whose code changed; its package also differs at x.go",
+            "m.(*T).Outer is the only change in the CPU profile; changed elsewhere: x.go",
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
-            "The code of all functions in the CPU profile is the same; the package differs at f.go:3",
+            "No function in the CPU profile changed; changed elsewhere: f.go:3",
         ),
         (
             CHANGED | TESTS,
-            "m.(*T).Outer is the only function in the CPU profile whose code changed",
+            "m.(*T).Outer is the only change in the CPU profile",
         ),
         # Go ignores such files.
         (
             CHANGED | {"_x.go": "package m\n"},
-            "m.(*T).Outer is the only function in the CPU profile whose code changed",
+            "m.(*T).Outer is the only change in the CPU profile",
         ),
         # Lines right below a function are not in it.
         (
             {"outer.go": OUTER.replace("second()\n}", "third()\n}\nvar x int")},
-            "m.(*T).Outer is the only function in the CPU profile whose code changed; its package also differs at outer.go:9",
+            "m.(*T).Outer is the only change in the CPU profile; changed elsewhere: outer.go:9",
         ),
     ],
 )
@@ -162,6 +170,27 @@ def test_without_a_cause_the_functions_that_ran_and_changed_are_named(
     assert found.severity == "info"
     near = () if found.source is None else found.source.near
     assert {one.path for one in near} == set(changes) & {"outer.go", "far.go"}
+
+
+@pytest.mark.parametrize(
+    ("ran", "which"),
+    [
+        (
+            {"m.F", "m.Far"},
+            "m.Far is the only change in the CPU profiles of Get and Put; changed elsewhere: outer.go:8",
+        ),
+        (
+            {"m.F"},
+            "No function in the CPU profiles of Get and Put changed; changed elsewhere: far.go:4 and outer.go:8",
+        ),
+    ],
+)
+def test_functions_that_a_benchmark_did_not_run_are_no_reason_for_its_change(
+    tmp_path, ran, which
+):
+    found = of_functions(tmp_path, CHANGED | CHANGED_FAR, ran=ran)
+    assert found.title == which
+    assert set(found.functions) == ran - {"m.F"}
 
 
 def of_declared(tmp_path, base, new, **samples):
@@ -219,10 +248,7 @@ def test_of_many_functions_those_with_most_samples_are_named(tmp_path):
     said = of_declared(
         tmp_path, base, base.replace("x()", "y()"), A=1, B=5, C=4, D=3, E=2
     )
-    assert (
-        said
-        == "The code of 5 functions in the CPU profile changed: m.B, m.C, m.D and 2 more"
-    )
+    assert said == "5 functions in the CPU profile changed: m.B, m.C, m.D and 2 more"
 
 
 @pytest.mark.parametrize(
@@ -232,9 +258,7 @@ def test_a_function_with_code_of_another_is_new(tmp_path, body, origin):
     base, new = declared(F="a b c d e"), declared(F="a g e", g=body)
     said = of_declared(tmp_path, base, new, F=9, g=9)
     assert said.partition("; ")[2] == f"m.g is new{origin}"
-    assert said.startswith(
-        "m.F is the only function in the CPU profile whose code changed"
-    )
+    assert said.startswith("m.F is the only change in the CPU profile")
     back = of_declared(tmp_path / "back", new, base, F=9, g=9)
     assert back.partition("; ")[2] == "m.g is gone"
 

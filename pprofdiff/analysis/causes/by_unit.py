@@ -40,11 +40,24 @@ def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[F
     about = _ABOUT if comparison.alone is None else ""
     found: list[Finding] = []
     first = dict[tuple[tuple[str, ...], str], int]()
-    for number, (units, of_unit) in enumerate(changed_units(comparison, moved), 1):
+    explained = [
+        (units, of_unit, causes_of_measured(Case(of_unit), moved=True))
+        for units, of_unit in changed_units(comparison, moved)
+    ]
+    known = {
+        name
+        for *_, of_unit in explained
+        for cause in of_unit.causes
+        if cause.severity != "info"
+        for name in cause.functions
+    }
+    for number, (units, of_unit, why) in enumerate(explained, 1):
         names = ", ".join(unit.name for unit in units)
-        explained = causes_of_measured(Case(of_unit), moved=True)
-        matter = [one for one in explained.causes if one.severity != "info"]
-        for cause in (matter or explained.causes)[:_CAUSES]:
+        causes = [one for one in why.causes if one.severity != "info"]
+        if not causes and known.isdisjoint(_sampled(of_unit)):
+            # Otherwise a cause of other units runs here too: nothing else is likelier.
+            causes = list(why.causes)
+        for cause in causes[:_CAUSES]:
             at = first.setdefault((cause.functions, cause.direction), len(found))
             if at < len(found) and cause.functions:
                 text = f"{found[at].text} In {names}: {cause.amount}.".strip()
@@ -52,9 +65,14 @@ def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[F
                 continue
             found += (
                 _named(finding, names, number, about)
-                for finding in (cause, *explained.consequences(cause.id))
+                for finding in (cause, *why.consequences(cause.id))
             )
     yield from found
+
+
+def _sampled(comparison: Comparison) -> Sequence[str]:
+    """Return the functions in the CPU profiles of either side."""
+    return () if comparison.cpu is None else comparison.cpu.paired_functions.names
 
 
 def allocations_of_units(

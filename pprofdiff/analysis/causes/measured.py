@@ -176,12 +176,8 @@ def _ranked(view: _View) -> Iterator[Finding]:
         whole = sum(amounts_below, cause.explains or 0.0)
         yield cause._replace(explains=whole) if amounts_below else cause
         yield from (one._replace(parent=cause.id) for one in below)
-    # A cause by counted allocations may say nothing about the CPU of its function.
-    known = {
-        name for _, cause, _ in drafts if cause.explains for name in cause.functions
-    }
-    wanted = word is not None and (word.weight or not drafts)
-    if word is not None and wanted and known.isdisjoint(word.functions):
+    # Next to a cause, a place that is not significant mostly has the cause in it.
+    if word is not None and not drafts:
         yield word
 
 

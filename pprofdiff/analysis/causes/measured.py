@@ -436,8 +436,15 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
         return []
     if not any(is_large(view.totals, site) for site in view.sites.all):
         return []
-    # The other half of what moved may itself be too small to report.
-    left = netted([s for s in without_moved(view.sites.all) if s.name not in named])
+    # The other half of what moved may itself be too small to report. Fewer objects are
+    # maps and slices that grow now and then: how often depends on b.N and other code.
+    left = netted(
+        [
+            site
+            for site in without_moved(view.sites.all)
+            if site.name not in named and max(site.objects) >= OBJECT
+        ]
+    )
     large = [
         site
         for site in left
@@ -476,23 +483,16 @@ def _of_site(
     claim = explains = mark = None
     cpu = view.cpu
     if cpu is not None and claimed is not None:
-        own = owned_by(cpu, cpu.rows_of(owners).tolist()).without(claimed)
-        of_site, said = own.within(cpu.of_groups(*_COSTS_OF_ALLOCATION)), ""
-        if _row_changed(cpu, own):
-            whose = f"CPU of {name}" if site.helpers else "Its CPU"
-            # The reader sees that row: if it is mostly allocation, or only one side has
-            # it, all is the cause's.
-            mostly = cpu.delta(of_site) * cpu.delta(own) > MOST * cpu.delta(own) ** 2
-            if mostly or not all(cpu.sums(own)):
-                of_site, which = own, "flat + library calls"
-            else:
-                which = "in allocation and GC"
-            said = f"{whose}: {cpu.words(*cpu.sums(of_site))} {which}."
-        delta, marked = cpu.delta(of_site), cpu.mark(of_site)
-        # Allocations are counted, CPU is sampled: within noise, it is not claimed.
-        if (delta < 0) == fewer and delta and marked != "noise":
-            claim, explains, mark = of_site, delta, marked
-        text = f"{text} {said}".strip()
+        rows = cpu.rows_of([*owners, *(one.name for one in site.helpers)])
+        own = owned_by(cpu, rows.tolist()).without(claimed)
+        delta, marked = cpu.delta(own), cpu.mark(own)
+        if (delta < 0) == fewer and delta and _row_changed(cpu, own):
+            whose = "Their CPU" if site.helpers else "Its CPU"
+            said = f"{whose}: {cpu.words(*cpu.sums(own))} flat + library calls."
+            text = f"{text} {said}".strip()
+            # Allocations are counted, CPU is sampled: within noise, it is not claimed.
+            if marked != "noise":
+                claim, explains, mark = own, delta, marked
     part = part_of_all(view.totals, site)
     severity: Severity = "major" if part >= MUCH else "minor"
     facts = (

@@ -323,6 +323,34 @@ def test_most_of_a_small_change_that_is_counted_is_named():
     assert cause.title == "p.G allocates now: 0 → 8 B/op, 0 → 1 allocs/op"
 
 
+def test_what_grows_now_and_then_is_no_cause():
+    """A map that doubles once in 200 or 500 ops depends on how many ops there are."""
+    malloc = "runtime.mallocgc"
+    sides = [
+        {path(malloc, "F"): grown, path(malloc, "G"): (1, size)}
+        for grown, size in (((0.005, 70), 100), ((0.002, 24), 300))
+    ]
+    _, findings = causes(*(Unit(F_AND_G, side, counted=1000) for side in sides))
+    assert [cause.functions for cause in findings.causes] == [(f"{PACKAGE}.G",)]
+
+
+@pytest.mark.parametrize(("own", "explains"), [(240, False), (600, True)])
+def test_the_cpu_of_allocations_is_that_of_their_function(own, explains):
+    """What its other code takes back is no part of the change."""
+    base, new = (
+        Unit(
+            {path(*MALLOC, "F"): malloc, path("F"): cpu} | REST,
+            {path("runtime.mallocgc", "F"): (objects, 64 * objects)},
+            uneven=0.1,
+        )
+        for malloc, cpu, objects in ((20, 300, 1), (80, own, 4))
+    )
+    _, findings = causes(base, new)
+    (cause,) = findings.causes
+    assert cause.functions == (f"{PACKAGE}.F",)
+    assert (cause.explains is not None) == explains
+
+
 def test_a_function_that_allocates_in_place_of_another_is_one_cause():
     sides = [
         Unit(F_AND_G, {path("runtime.mallocgc", name): (count, 64 * count)})

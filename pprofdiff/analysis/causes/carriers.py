@@ -239,6 +239,19 @@ class Carriers:
             )
         return self.diff.runs_of((base, new), len(self.changed))
 
+    def in_closure(self, i: int) -> bool:
+        """Return whether a hunk of a function is that of a closure written in it.
+
+        What the closure costs, or allocates, is not the function's own.
+        """
+        names, one = self.diff.paired_functions.names, self.changed[i]
+        return any(
+            other.hunk == one.hunk
+            and other.places.path == one.places.path
+            and names[other.row].startswith(f"{names[one.row]}.func")
+            for other in self.changed
+        )
+
     def with_cost(self, i: int, base: int, new: int) -> ChangedLines:
         """Return a hunk with the cost it carries and the commits that made it."""
         one = self.changed[i]
@@ -464,11 +477,9 @@ def with_others(
     carrying = {one.function for one in lines}
     named = [*rows, *(row for row in of_row if names[row] in carrying)]
     named += carriers.new_callees(named)
-    near = (
-        carriers.with_cost(i, 0, 0)
-        for row in dict.fromkeys(named)
-        for i in of_row.get(row, ())
-    )
+    hunks = [i for row in dict.fromkeys(named) for i in of_row.get(row, ())]
+    own = [i for i in hunks if not carriers.in_closure(i)]
+    near = (carriers.with_cost(i, 0, 0) for i in own or hunks)
     return SourceOfFinding(
         lines,
         tuple(one for one in near if one.place not in shown),

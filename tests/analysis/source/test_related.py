@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pprofdiff.analysis.causes.carriers import Carriers
+from pprofdiff.analysis.causes.carriers import Carriers, with_others
 from pprofdiff.analysis.causes.changed_alone import Ran, changed_alone
 from pprofdiff.analysis.causes.finding import Findings
 from pprofdiff.analysis.causes.sources import with_source
@@ -191,6 +191,33 @@ def test_functions_that_a_benchmark_did_not_run_are_no_reason_for_its_change(
     found = of_functions(tmp_path, CHANGED | CHANGED_FAR, ran=ran)
     assert found.title == which
     assert set(found.functions) == ran - {"m.F"}
+
+
+@pytest.mark.parametrize(("own", "lines"), [("work", ["f.go:8"]), ("more", ["f.go:6"])])
+def test_lines_of_a_closure_are_not_those_of_the_function_it_is_in(
+    tmp_path, own, lines
+):
+    body = "	work()\n	second()\n	g(func() { x() })\n"
+    text = OWN.replace("	work()\n", body)
+    changes = {"f.go": text.replace("x()", "y()").replace("work", own)}
+    repo = repository(tmp_path / "repo")
+    refs = [repo.commit("c", files) for files in (FILES | {"f.go": text}, changes)]
+    frames = FRAMES["m.F"], Frame("m.F.func1", "/b/m/f.go", 8, 8)
+    built_ = built(
+        [Sample((Place((one,), 100 + i),), (9, 90)) for i, one in enumerate(frames)],
+        CPU,
+    )
+    sides = [
+        Side(label, (Capture(f"{label}.pb.gz", "profile", built_),))
+        for label in ("base", "new")
+    ]
+    comparison = compare_sides(*sides, Settings(work=counted((9, 9))))
+    carriers = Carriers(
+        comparison.cpu, sources_of("..".join(refs), str(repo.folder), "")
+    )
+    row = comparison.cpu.paired_functions.names.index("m.F")
+    # If nothing but the closure changed, its lines are all there is to name.
+    assert [one.place for one in with_others(carriers, [row], ()).near] == lines
 
 
 def of_declared(tmp_path, base, new, **samples):

@@ -212,7 +212,7 @@ def _of_units(report: ReportModel, diff: ProfileDiff) -> Iterator[Table]:
         if own is None or not own.grouped:
             continue
         names, unit = ", ".join(one.name for one in units), scale_of(own).unit
-        table = group_table(own, report.labels, _CATEGORIES_OF_UNIT)
+        table = group_table(own, report.labels, _CATEGORIES_OF_UNIT, undecided=None)
         yield replace(table, key="unit_groups", title=f"{names}, in {unit}")
         measured = report.comparison.measured
         show = partial(movers, own, report.labels, "cum", rows=_ROWS_OF_UNIT)
@@ -230,9 +230,11 @@ def _of_fleet(
         yield from groups_of_fleet(report, most)
 
 
-def _undecided(report: ReportModel) -> bool:
-    """Return whether turns do not decide on the change that a total shows."""
-    return report.comparison.measured and not report.outcome.decided
+def _undecided(report: ReportModel) -> bool | None:
+    """Return whether turns do not decide on a total, None if it is of several."""
+    if not report.comparison.measured:
+        return False
+    return None if report.outcome.units else not report.outcome.decided
 
 
 def _short_parts(

@@ -89,7 +89,10 @@ class Turns(Struct, frozen=True, eq=False):
         if self.cpu_seconds is None:
             return
         sides = zip(self.cpu_seconds, self.seconds, strict=True)
-        times = np.array([np.median(cpu / time, axis=0) for cpu, time in sides])
+        # Geometric means, as in the rows of both.
+        times = np.array(
+            [np.exp(np.log(cpu / time).mean(axis=0)) for cpu, time in sides]
+        )
         most = np.array([procs or 1 for _, procs, _ in self.names])
         found = np.flatnonzero((times > _OUTSIDE * most).any(axis=0)).tolist()
         if found:

@@ -413,15 +413,20 @@ def _place(turns: Turns, table: BenchmarkTable, row: BenchmarkRow) -> int | None
 def _timed(
     figures: _Figures, unit: str, row: BenchmarkRow, at: int, *, moved: bool
 ) -> BenchmarkRow:
-    """Return a row of time/op, CPU/op or B/s with the figures of the turns."""
+    """Return a row of time/op, CPU/op or a rate with the figures of the turns.
+
+    Whatever is counted, a rate has the noise of the time.
+    """
     if unit in figures:
         shown = figures[unit][at].cost
-    elif unit == THROUGHPUT:
+    elif unit.endswith("/s"):
         time = figures[_TIME][at].cost
         base, new = (geomean(chain.from_iterable(side)) for side in row.runs)
         if base is None or new is None:
             return row
-        shown = Estimate(base, new, 1 / time.ratio, 1 / time.high, 1 / time.low)
+        ratio = 1 / time.ratio if unit == THROUGHPUT else new / base
+        whole = ratio * time.ratio
+        shown = Estimate(base, new, ratio, whole / time.high, whole / time.low)
     else:
         return row
     sure = not shown.low <= 1 <= shown.high

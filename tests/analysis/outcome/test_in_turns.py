@@ -190,14 +190,30 @@ def test_few_turns_have_tables_of_every_unit():
     assert json.loads(render(report))["outcome"]["verdict"] == "unknown"
 
 
-def with_speed(side):
+def test_a_rate_that_a_benchmark_reports_has_the_noise_of_its_time():
+    units = [Unit({path("F", bench=name): 600}, name=name, noise=0.5) for name in "AB"]
+    # Ranks alone would call rates of 5 and 6 different.
+    sides = [
+        with_speed(made(label, *units), "read/s", rate)
+        for label, rate in (("base", 5.0), ("new", 6.0))
+    ]
+    rows = report_of(compare_sides(*sides)).comparison.benchmarks.rows
+    (first, _) = (row for row in rows if row.unit == "read/s")
+    (time, _) = (row for row in rows if row.unit == "ns/op")
+    assert not first.significant
+    assert first.of_turns.ratio == pytest.approx(1.2)
+    old, now = (row.bounds[1] / row.bounds[0] for row in (time, first))
+    assert now == pytest.approx(old)
+
+
+def with_speed(side, unit="MB/s", speed=5.0):
     """Return a side whose benchmarks print how much they read, too."""
     captures = []
     for capture in side.captures:
         if capture.kind == "benchmark":
             results = capture.content.results
             speeds = tuple(
-                r._replace(unit="MB/s", values=(5.0,))
+                r._replace(unit=unit, values=(speed,))
                 for r in results
                 if r.unit == "ns/op"
             )

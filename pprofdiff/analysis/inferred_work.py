@@ -176,7 +176,9 @@ def _mix_in_words(names: Sequence[str], weights: Sequence[float]) -> str:
     parts = sorted(zip(weights, names, strict=True), reverse=True)
     shown = [f"{name} {percent(weight, 1)}" for weight, name in parts[:3]]
     more = [f"{len(parts) - 3} more"] if len(parts) > 3 else []
-    return f"averaged over benchmarks by iterations: {', '.join([*shown, *more])}"
+    return (
+        f"means over benchmarks, weighted by iterations: {', '.join([*shown, *more])}"
+    )
 
 
 def _weights(turns: Turns, mix: Mapping[str, int]) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ _UNKNOWN = "the work is not known: --work BASE:NEW gives the operations of each 
 _SINCE_START = "counts since the process began, whose operations are not known"
 _SET_UP = "counts since the process began: what it allocated to start may differ alone"
 
-_NOT_OF_THEM = "most of it is not of the operations that benchmarks count"
+_NOT_OF_THEM = "per op, the profiles have far more than benchmarks count, or far less"
 # Benchmarks count what operations allocate, profiles what the process does. If set-up,
 # or what does not allocate, is less than half of the operations' part, no function's
 # value per op is off by more than a third.

@@ -478,7 +478,7 @@ def _of_site(
     amount = amounts(view.totals, site)
     if view.sites is not None and not site.helpers and not site.instead_of:
         below = view.sites.under(site.name)[0].space
-        amount += "" if below == site.space else " flat + library calls"
+        amount += "" if below == site.space else " flat + stdlib"
     owners = [site.name, site.instead_of] if site.instead_of else [site.name]
     claim = explains = mark = None
     cpu = view.cpu
@@ -488,7 +488,7 @@ def _of_site(
         delta, marked = cpu.delta(own), cpu.mark(own)
         if (delta < 0) == fewer and delta and _row_changed(cpu, own):
             whose = "Their CPU" if site.helpers else "Its CPU"
-            said = f"{whose}: {cpu.words(*cpu.sums(own))} flat + library calls."
+            said = f"{whose}: {cpu.words(*cpu.sums(own))} flat + stdlib."
             text = f"{text} {said}".strip()
             # Allocations are counted, CPU is sampled: within noise, it is not claimed.
             if marked != "noise":

@@ -65,7 +65,7 @@ def which(cpu: CPUComparison, place: Place) -> str:
         return "outside the causes above"
     if place.others or (place.base, place.new) == _cum(cpu, place.row):
         return ""
-    return "on the path that changed" if place.whole else "flat + library calls"
+    return "on the path that changed" if place.whole else "flat + stdlib"
 
 
 def who(cpu: CPUComparison, place: Place) -> str:

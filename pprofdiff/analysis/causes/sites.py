@@ -430,11 +430,16 @@ def within(totals: Allocated | None, site: Site) -> Site:
     """Return a site with no more than benchmarks count, or within 1% just that.
 
     Profiles count what the process allocates at start-up too: no part is more than the
-    whole.
+    whole, and less than `BYTE` and `OBJECT` on a side is none.
     """
+    both = zip(site.space, site.objects, strict=True)
+    none = [size < BYTE and count < OBJECT for size, count in both]
+    space, objects = (
+        (0.0 if none[0] else base, 0.0 if none[1] else new)
+        for base, new in (site.space, site.objects)
+    )
     if totals is None:
-        return site
-    space, objects = site.space, site.objects
+        return site._replace(space=space, objects=objects)
     if totals.space is not None:
         bytes_ = list(zip(totals.space, space, strict=True))
         space = (min(bytes_[0]), min(bytes_[1]))
@@ -487,7 +492,7 @@ def share_of_change(
         )
         if alone:
             return f"That is the whole change in {counts}{averaged}."
-        return "Averaged over the benchmarks." if mix else ""
+        return "A mean over the benchmarks." if mix else ""
     part, change = changes[0]
     whole = f"{amount(change, 'B', signed=True)}/op"
     clauses = [f"{amount(part, 'B', signed=True)} of {whole}"]

@@ -15,7 +15,11 @@ from pprofdiff.analysis.busy import busy, scheduling_alone
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.control.alike import ScaledAlike, scaled_alike
 from pprofdiff.analysis.figures.costs import COSTS
-from pprofdiff.analysis.judge.calibration import TOTAL_FREEDOM, TOTAL_SIGMA
+from pprofdiff.analysis.judge.calibration import (
+    TOTAL_FREEDOM,
+    TOTAL_SIGMA,
+    TURNS_TOGETHER,
+)
 from pprofdiff.analysis.judge.student import MOST_RUNS, times_as_many, wanted_runs
 from pprofdiff.analysis.outcome.by_unit import (
     units_by_label,
@@ -350,6 +354,9 @@ def _rounds(measure: Measure) -> str:
     goal = max(moved, same)
     reach = max(log(by.high / by.ratio), log(by.ratio / by.low))
     times = times_as_many(reach, goal)
+    if times > _LONGEST and min(measure.runs) < SEVERAL * TURNS_TOGETHER:
+        # Turns of fewer layouts do not show how much they vary.
+        return _TOO_FEW
     if times > _LONGEST:
         size = abs(by.ratio - 1) if moved > same else measure.same_within
         change = f"{100 * size:.0f}%"

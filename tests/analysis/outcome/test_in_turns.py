@@ -123,6 +123,8 @@ def test_what_is_open_says_how_much_longer_it_takes():
     got, _ = of(Unit(F, noise=0.5), Unit(F, noise=0.5))
     assert got.verdict == "unknown"
     assert re.fullmatch(r"runs vary too much to show a change of \d+%", got.needs)
+    few = outcome(compared(Unit(F, noise=0.5), Unit(F, noise=0.5), runs=1))
+    assert few.needs == "too few rounds to decide: measure longer (--time)"
 
 
 def test_a_verdict_needs_nothing_more():

@@ -339,7 +339,7 @@ def _finding(
     if _one_sided(cpu, owners, movers):
         without = [*without, "what is gone or new"]
     # Stacks may not show who calls library code.
-    library = "" if cpu.loses_callers else " + library calls"
+    library = "" if cpu.loses_callers else " + stdlib"
     left_out = f"without {listed(without)}" if without else ""
     which = f"flat{library}"
     if len(names) == 1 and first.counted:

@@ -43,15 +43,14 @@ def group_table(
     most: int | None = None,
     *,
     brief: bool = False,
-    undecided: bool | None = False,
+    undecided: bool = False,
 ) -> Table:
     """Return the groups of runtime costs with their larger categories, and the total.
 
-    The total's change is not significant if the outcome is `undecided`, and not marked
-    with None: turns judge benchmarks, one by one. With `most`, there are at most that
-    many categories, those with the largest significant changes, and small groups within
-    noise share one row, ``rest``; with 0, or in a `brief` table, all groups within
-    noise do. A brief one leaves that row out if it is small.
+    The total's change is not significant if the outcome is `undecided`. With `most`,
+    there are at most that many categories, those with the largest significant changes,
+    and small groups within noise share one row, ``rest``; with 0, or in a `brief`
+    table, all groups within noise do. A brief one leaves that row out if it is small.
     Other keys are written like rules of the gate: ``category:gc.mark.assist``.
     """
     details = {group.id: group.detail for group in rules().groups}
@@ -92,8 +91,7 @@ def group_table(
             name = Cell(f"{len(rest)} {_REST[noise]}")
             rows.append(_row(diff, one, "group", name))
     (whole,) = judged_sums(diff, [("total", "total")], diff.whole)
-    known = undecided is not None
-    whole = whole._replace(noise=undecided or total_noise(diff) if known else None)
+    whole = whole._replace(noise=undecided or total_noise(diff))
     rows.append(_row(diff, whole, "total", Cell(whole.label)))
     columns: tuple[Column, ...] = (name_column(""), *compared_columns(diff, labels))
     if not _in_shares(diff):

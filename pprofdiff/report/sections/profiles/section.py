@@ -10,7 +10,9 @@ from msgspec.structs import replace
 from pprofdiff.analysis.causes.finding import CHANGED_ALONE
 from pprofdiff.analysis.causes.sites import Sites
 from pprofdiff.analysis.control.totals import total_noise
+from pprofdiff.analysis.figures.costs import CPU
 from pprofdiff.analysis.outcome.by_unit import counts_alike
+from pprofdiff.analysis.outcome.model import Unit
 from pprofdiff.analysis.profiles.caveats import go_version
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import groups_moved
@@ -212,9 +214,12 @@ def _of_units(report: ReportModel, diff: ProfileDiff) -> Iterator[Table]:
         if own is None or not own.grouped:
             continue
         names, unit = ", ".join(one.name for one in units), scale_of(own).unit
-        table = group_table(own, report.labels, _CATEGORIES_OF_UNIT, undecided=None)
-        yield replace(table, key="unit_groups", title=f"{names}, in {unit}")
         measured = report.comparison.measured
+        undecided = measured and not _of_turns(report, units)
+        table = group_table(
+            own, report.labels, _CATEGORIES_OF_UNIT, undecided=undecided
+        )
+        yield replace(table, key="unit_groups", title=f"{names}, in {unit}")
         show = partial(movers, own, report.labels, "cum", rows=_ROWS_OF_UNIT)
         for table in tables_of(show(measured=measured)):
             yield replace(table, key="unit_cum", title=f"{names}: {table.title}")
@@ -230,11 +235,26 @@ def _of_fleet(
         yield from groups_of_fleet(report, most)
 
 
-def _undecided(report: ReportModel) -> bool | None:
-    """Return whether turns do not decide on a total, None if it is of several."""
-    if not report.comparison.measured:
-        return False
-    return None if report.outcome.units else not report.outcome.decided
+def _undecided(report: ReportModel) -> bool:
+    """Return whether turns do not decide on the change that a total shows.
+
+    That of several benchmarks is no change if their CPU/op is none.
+    """
+    decided = report.outcome
+    cpu = (one for one in decided.measures if one.id == CPU.id and decided.units)
+    return report.comparison.measured and not (
+        decided.decided and all(one.moved for one in cpu)
+    )
+
+
+def _of_turns(report: ReportModel, units: Sequence[Unit]) -> bool:
+    """Return whether turns show that the CPU/op of benchmarks changed."""
+    benchmarks = report.comparison.benchmarks
+    keys = {unit.key[:2] for unit in units if unit.key is not None}
+    return benchmarks is not None and any(
+        row.significant and row.unit == CPU.printed and (row.name, row.procs) in keys
+        for row in benchmarks.rows
+    )
 
 
 def _short_parts(

@@ -19,7 +19,7 @@ MANY = 2.0
 TENFOLD = 10.0
 """From this ratio on, a percentage is hard to read."""
 LITTLE = 0.1
-"""Below this ratio, percentages all look alike."""
+"""Below this ratio, whole percentages all look alike."""
 _ROUNDING = 1e-9
 _MORE_DIGITS = 2
 
@@ -68,8 +68,8 @@ def _exactly(counted: Counted, more: int) -> tuple[list[str], str]:
 
 
 def change(ratio: float) -> str:
-    """Return a ratio as a percentage, or as a factor if the change is large."""
-    if ratio >= MANY or ratio <= LITTLE:
+    """Return a ratio as a percentage, from twofold or below 1/100 as a factor."""
+    if ratio >= MANY or ratio < SMALL:
         return times(ratio)
     return percent_change(ratio)
 
@@ -100,7 +100,9 @@ def number(counted: Counted, value: float, digits: int = 3) -> str:
 def percent_change(ratio: float) -> str:
     """Return a ratio as a percent change, with decimals only where they matter."""
     percent = 100 * (ratio - 1)
-    decimals = 1 if abs(percent) < 10 else 0
+    decimals = 1 if abs(percent) < 10 or ratio <= LITTLE else 0
+    if ratio < SMALL:
+        decimals = 2
     digits = f"{abs(percent):.{decimals}f}"
     sign = "" if float(digits) == 0 else "−" if percent < 0 else "+"
     return f"{sign}{digits}%"
@@ -118,6 +120,6 @@ def bounds(ratio: float, low: float, high: float) -> str:
     """Return two bounds of a ratio in the form that `change` gives it."""
     if not is_bounded(low, high):
         return "interval too wide"
-    if ratio >= MANY or ratio <= LITTLE:
+    if ratio >= MANY or ratio < SMALL:
         return span(ratio, low, high)
     return f"{percent_change(low)} to {percent_change(high)}"

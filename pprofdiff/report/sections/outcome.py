@@ -18,7 +18,6 @@ from pprofdiff.analysis.outcome.model import (
 )
 from pprofdiff.report.rows import Sentence
 from pprofdiff.report.sections.changes import (
-    LITTLE,
     MANY,
     bounds,
     change,
@@ -30,7 +29,7 @@ from pprofdiff.report.sections.changes import (
     span,
 )
 from pprofdiff.report.sections.units import ROWS, label_sentence, unit_headline
-from pprofdiff.units import percent, times, times_the
+from pprofdiff.units import SMALL, percent, times, times_the
 
 _VERDICTS = {
     "slower": "Slower",
@@ -344,7 +343,7 @@ def _flipped(measure: Measure) -> bool:
 
 def _fewer(measure: Measure, ratio: float) -> bool:
     """Return whether a decrease reads better as a factor: percent end at -100."""
-    return ratio <= (1 / MANY if measure.more_is == "faster" else LITTLE)
+    return ratio <= (1 / MANY if measure.more_is == "faster" else SMALL)
 
 
 def _basis(measure: Measure, *, busy: bool) -> str:

@@ -114,7 +114,9 @@ def work_in_turns(turns: Turns, mix: Mapping[str, int]) -> Work | None:
         old, now = ((1e9 * (side @ weights)).tolist() for side in turns.cpu_seconds)
         costs["cpu"] = turns.of(old, now)
         means = [float(np.exp(np.log(side).mean())) for side in (old, now)]
-        allocated["cpu"] = means[0], means[1]
+        # Outside the timer, CPU per op depends on how many ops a process does.
+        if not any(turns.outside_timer()):
+            allocated["cpu"] = means[0], means[1]
     reason = _mix_in_words(unit_names(turns.names), weights.tolist())
     return Work(None, rates, reason, closed=True, allocated=allocated, turns=costs)
 

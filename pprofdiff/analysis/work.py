@@ -56,6 +56,11 @@ class Work(NamedTuple):
         """Whether it is all that the processes did; if not, counts include set-up."""
         return self.whole or self.per_second(self.seconds) is None
 
+    @property
+    def with_set_up(self) -> bool:
+        """Whether turns show that CPU is used outside the timer as well as in it."""
+        return "cpu" in self.turns and "cpu" not in self.allocated
+
     def of(self, sample_type: str) -> Work:
         """Return the same work for values of a sample type."""
         return self._replace(holds=self.allocated.get(sample_type))

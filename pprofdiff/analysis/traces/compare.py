@@ -400,12 +400,14 @@ def _in_blocks(side: TraceSide) -> Durations:
 def compare_sides(base: Side, new: Side, settings: Settings) -> TraceDiff:
     """Compare the traces of two sides, each with at least one.
 
-    A work count in `settings` covers the duration of each side's CPU profiles.
+    A work count in `settings` covers the duration of each side's CPU profiles. If that
+    has set-up in it, as a trace then has, times are per second.
     """
+    work = settings.work
     diff = compare_traces(
         (base.label, base.of("trace")),
         (new.label, new.of("trace")),
-        settings.work,
+        None if work is not None and work.with_set_up else work,
         (cpu_seconds(base), cpu_seconds(new)),
         settings.identity,
     )

@@ -59,6 +59,8 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
     adds_up = cpu is not None and cpu.normalization.mode != "composition"
     # A total within noise has no parts.
     adds_up &= not report.comparison.measured or report.outcome.verdict != "unknown"
+    # Nor has one that set-up outside the timer is part of.
+    adds_up &= all(caveat.id != "outside-timer" for caveat in report.warnings)
     if findings.explained is not None and cpu is not None and adds_up and claimed:
         whole = len(shown) == len(_shown(findings, found, len(found)))
         ids = _ids(shown)

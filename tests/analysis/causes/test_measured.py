@@ -517,3 +517,15 @@ def test_two_callees_that_are_gone_are_both_named():
     _, findings = causes(Unit(base), Unit(REST | {path("F"): 300}))
     (cause,) = findings.causes
     assert re.search(r"In it: p\.Old\S* [^,]* → 0\S* .s/op, p\.Old\S* ", cause.text)
+
+
+@pytest.mark.parametrize("wall", [1.0, 0.2])
+def test_set_up_outside_the_timer_is_in_no_sum(wall):
+    """The profile is per op that it counts, not scaled to the CPU/op of other runs."""
+    sides = [Unit({path("F"): cpu} | REST, wall=wall) for cpu in (600, 1200)]
+    comparison = compared(*sides)
+    report = report_of(comparison)
+    (cause,) = report.findings.causes
+    assert cause.title.startswith("p.F uses 2.00× the CPU")
+    assert comparison.work.with_set_up == (wall < 1)
+    assert bool(why(report).rest) == (wall == 1)

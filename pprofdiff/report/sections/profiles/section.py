@@ -238,9 +238,12 @@ def _of_fleet(
 def _undecided(report: ReportModel) -> bool:
     """Return whether turns do not decide on the change that a total shows.
 
-    That of several benchmarks is no change if their CPU/op is none.
+    That of several benchmarks is no change if their CPU/op is none, nor one that has
+    set-up in it.
     """
-    decided = report.outcome
+    decided, work = report.outcome, report.comparison.work
+    if work is not None and work.with_set_up:
+        return True
     cpu = (one for one in decided.measures if one.id == CPU.id and decided.units)
     return report.comparison.measured and not (
         decided.decided and all(one.moved for one in cpu)

@@ -210,9 +210,7 @@ def owned_most(
         for i, at, cell in zip(shown, order[:rows].tolist(), cells, strict=True)
     )
     made = _table(diff, labels, "owned", table.noun, rows_of, len(moved))
-    title = (
-        "What changed most (flat + stdlib: with the library code it calls)"
-    )
+    title = "What changed most (flat + stdlib: with the library code it calls)"
     yield replace(made, title=title)
 
 

@@ -107,8 +107,8 @@ def _who(names: Sequence[str], changed: Sequence[int], profile: str) -> str:
     if len(changed) > SEVERAL:
         first = distinct_names([names[row] for row in changed[:SEVERAL]])
         return (
-            f"{len(changed)} functions in the {profile} changed: "
-            f"{listed([*first, f'{len(changed) - SEVERAL} more'])}"
+            f"{count(len(changed))} functions in the {profile} changed: "
+            f"{listed([*first, f'{count(len(changed) - SEVERAL)} more'])}"
         )
     who = listed_functions([names[row] for row in changed])
     what = "is the only change" if len(changed) == 1 else "are the only changes"
@@ -151,7 +151,7 @@ def _one_sided(carriers: Carriers, rows: Sequence[int]) -> Iterator[str]:
                 name, origin = distinct_names([names[row], names[source]])
                 yield f"{name} is new, with code of {origin}"
         if len(some) > SEVERAL:
-            yield f"{len(some) - SEVERAL} more are {verb}"
+            yield f"{count(len(some) - SEVERAL)} more are {verb}"
 
 
 def _moved_from(carriers: Carriers, row: int) -> int | None:

@@ -53,6 +53,7 @@ from pprofdiff.analysis.causes.sites import (
 from pprofdiff.analysis.causes.wording import (
     GC_LABEL,
     arrow,
+    count,
     factor,
 )
 from pprofdiff.analysis.judge.counts import CountModel
@@ -536,7 +537,7 @@ def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
             f"with {called} allocates {more}:",
             f"Only {side} calls {called}: {amount}.",
         )
-    who = f"{len(site.helpers)} functions below it that only {side} calls"
+    who = f"{count(len(site.helpers))} functions below it that only {side} calls"
     return (
         f"with {who} allocates {more}:",
         f"The largest of them is {called}: {amount}.",

@@ -136,7 +136,8 @@ def _typed(finding: Finding) -> str:
     """Return the first number of the sentences that has no values, "" without one."""
     text = f"{finding.title} {finding.text}"
     for span in sorted(finding.spans, key=lambda span: -len(span.text)):
-        text = text.replace(span.text, " ")
+        # Not a digit of a line's number, as in "4 functions changed: f.go:104".
+        text = re.sub(rf"(?<![\w.:-]){re.escape(span.text)}(?!\w)", " ", text)
     for name in sorted((*finding.names, *finding.functions), key=len, reverse=True):
         text = text.replace(name, " ")
     words = ["", *text.split(), ""]

@@ -123,8 +123,13 @@ def test_what_is_open_says_how_much_longer_it_takes():
     got, _ = of(Unit(F, noise=0.5), Unit(F, noise=0.5))
     assert got.verdict == "unknown"
     assert re.fullmatch(r"runs vary too much to show a change of \d+%", got.needs)
-    few = outcome(compared(Unit(F, noise=0.5), Unit(F, noise=0.5), runs=1))
-    assert few.needs == "too few rounds to decide: measure longer (--time)"
+
+
+def test_turns_of_one_or_two_layouts_do_not_show_how_much_they_vary():
+    unit = Unit(F, noise=0.5)
+    needs = {outcome(compared(unit, unit, runs=1, turns=n)).needs for n in range(4, 12)}
+    assert "too few rounds to decide: measure longer (--time)" in needs
+    assert not any("vary" in one for one in needs)
 
 
 def test_a_verdict_needs_nothing_more():

@@ -23,17 +23,16 @@ _SITES = "call sites of both builds allocate {} as often"
 def at_about_equal_work(
     profiles: Sequence[ProfileDiff], base: Side, new: Side
 ) -> tuple[ProfileDiff, ...]:
-    """Return profiles with new at about base's work, instead of as shares.
+    """Return profiles with new scaled to about base's work, instead of as shares.
 
-    Profiles whose unchanged code shows too little stay as they are. Waits counted since
-    process start are scaled like the allocations of the same processes.
+    Profiles whose unchanged code shows too little stay as they are.
     """
     scaled: dict[int, Normalization] = {}
     compared = []
     for diff in profiles:
         if diff.name in ("block", "mutex") and diff.normalization.mode == "absolute":
-            # Allocation and wait profiles cover the same time: since process start (the
-            # documentation of runtime/pprof).
+            # Allocation and wait profiles both count since process start
+            # (runtime/pprof).
             sites = _shared_sites(of_type(profiles, "alloc_space"))
             if sites is not None:
                 diff = diff.scaled_by(_about(sites.work, _SITES, diff))  # noqa: PLW2901
@@ -89,9 +88,8 @@ def by_call_sites(
 ) -> InferredWork | None:
     """Return the work during CPU profiles, as call sites of both builds show it.
 
-    They allocate as often as operations are done, counted since process start, whose
-    age comes from GC logs. None if either is missing, or if another Go release may
-    allocate differently.
+    They allocate as often as operations are done, counted since process start; GC logs
+    show how long that is. None without either.
     """
     shared = _shared_sites(of_type(profiles, "alloc_space"))
     ages = counted_seconds(base), counted_seconds(new)

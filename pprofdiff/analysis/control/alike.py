@@ -23,8 +23,8 @@ _EXPECTED = 10
 _ENOUGH, _SEVERAL = 30, 3
 # From this share of a side on, readers notice a group that scales differently.
 _SEEN = 0.05
-# Findings name functions from _NEAR on: they, and groups, did not scale as all did.
-# Counts must rule out _FAR: a group that did not scale at all where the others doubled.
+# Findings name functions whose ratio differs from the common one by _NEAR. Counts must
+# rule out _FAR: a group that did not change where the others doubled.
 _NEAR, _FAR = 1.25, 2.0
 _MOST = 0.5
 # Run-to-run deviation (log) of a group of one build, beyond what counts explain.
@@ -34,12 +34,11 @@ _SPREAD = 0.10
 class ScaledAlike(NamedTuple):
     """Whether all groups of a comparison changed by the ratio of its totals.
 
-    `ratio` is new ÷ base of *raw* totals, with the 95% interval `low` to `high`. `p` is
-    the chance of groups differing this much if all changed by one factor; `alike` means
-    that it is at least 5%. `several` means that more than one group has enough samples
-    to show its own factor; otherwise one group decides for all code. `shown` means that
-    the samples show the common factor in each group worth a look, not just that they do
-    not contradict it.
+    `ratio` is new ÷ base of *raw* totals, with its 95% interval. `p` is the chance of
+    groups differing this much if all changed by one factor; `alike` means at least 5%.
+    `several` means that more than one group has enough samples to show its own factor.
+    `shown` means that samples show the common factor in each group worth a look, not
+    just that they do not contradict it.
     """
 
     ratio: float
@@ -57,8 +56,8 @@ def scaled_alike(
     """Test whether all groups changed by one factor, by chi-square over groups.
 
     Groups whose ids are in `without` are left out, also of the ratio. None if samples
-    have no groups, a sample's value is unknown, a side is empty, a group's sum is
-    negative, or all samples are in one group.
+    have no groups or no known value, a side is empty or has a negative sum, or all
+    samples are in one group.
     """
     model = diff.model
     if not diff.classified or model is None or not model.sound or min(diff.totals) <= 0:
@@ -88,10 +87,7 @@ def scaled_alike(
 
 
 def _shown(counts: Floats, totals: Floats) -> bool:
-    """Return whether each noticeable group changed by nearly the common factor.
-
-    Its counts must be close to the factor, and large enough to rule out `_FAR`.
-    """
+    """Return whether each noticeable group changed by nearly one factor, by counts."""
     counts = counts[(counts / totals).max(axis=1) >= _SEEN]
     if not counts.all():
         return False
@@ -103,9 +99,8 @@ def _shown(counts: Floats, totals: Floats) -> bool:
 def functions_alike(diff: ProfileDiff) -> bool:
     """Return whether the program's functions changed by one factor, as far as known.
 
-    Only functions outside the runtime with enough flat samples on both sides to show a
-    50% change count; there must be several, most of them near the factor of all
-    samples.
+    Several functions outside the runtime must have enough samples to show a 50% change,
+    most of them near the factor of all samples.
     """
     model = diff.model
     if model is None or not model.sound or min(diff.totals) <= 0:

@@ -1,26 +1,25 @@
 """The internal control: a program's cost relative to its unchanged code.
 
 On virtual machines CPU time per op varies by 12-14% between runs of one build, because
-the host slows all code alike; shares of the total hardly vary. So unchanged code shows
-how much work was done on how fast a machine, as reference genes do in sequencing, and
-no operation count is needed.
+the host slows all code; shares of the total hardly vary. So unchanged code shows how
+much work was done on how fast a machine, as reference genes do in sequencing, and no
+operation count is needed.
 
-Nobody says which code did not change. The estimate tries every *reading*: one function,
+Which code did not change is unknown. The estimate tries every *reading*: one function,
 with or without its callees, or one row, changed by a factor of its own, and all other
-rows share one ratio. All readings that fit the counts about as well as the best one
-count: the interval spans theirs. So no row is the reference just because it is large,
-and a chain of calls that changed together is one vote. A plain change is removed before
-the others are tried.
+rows share one ratio. The interval spans all readings that fit the counts about as well
+as the best one. So no row is the reference just because it is large, and a chain of
+calls that changed together is one vote. A plain change is removed before the others are
+tried.
 
-With several runs per side, runs show how much the cost varies: each run's cost relative
-to the rows, for each reading, to first order. That variance is shrunk toward the
-expected one, as for rows (`run_spread`), and is never below that of the counts alone.
+With several runs per side, runs show how much the cost relative to the rows varies, for
+each reading, to first order. That variance is shrunk toward the expected one
+(`run_spread`), and is never below the variance of counts.
 
 The remaining assumption: apart from plain changes, one function with its callees
-changed. If nearly all code is below one function, rows below it are taken not to change
-together, so the ratio is that of its calls. It is also that of operations only if code
-outside shares it, or if a goroutine calls the function over and over
-(`Control.of_work`).
+changed. If nearly all code is below one function, the ratio counts its calls. It counts
+operations too only if code outside shares it, or if a goroutine calls the function over
+and over (`Control.of_work`).
 """
 
 from __future__ import annotations
@@ -51,13 +50,13 @@ _REACH = reach(inf)
 _QUANTILE = _REACH.of_95
 # Readings count if their chi-square is this close to the best's (95%, one degree).
 _AS_GOOD = 3.84
-# A change is plain if chi-square falls by this: one in 2000 by chance, and about a
-# hundred readings are tried.
+# A change is plain if chi-square falls by this: one in 2000 by chance, for about a
+# hundred readings.
 _PLAIN = 12.0
 # Samples beyond which a row's weight no longer grows when the search starts.
 _CAPPED = 200
-# Variance of counts ÷ Poisson's, row by row between runs of one build; a larger one
-# that rows show is used, up to the limit beyond which they do not agree.
+# Variance of counts ÷ Poisson's, row by row between runs of one build. A larger one
+# that rows show is used up to the limit, beyond which they do not agree.
 _DISPERSION, _AGREED = 1.1, 2.0
 # Run-to-run deviation (log) of a row of unchanged code, beyond counting.
 _ROW_SPREAD = 0.02
@@ -75,18 +74,15 @@ _SEVERAL = 2
 class Control(NamedTuple):
     """The work that unchanged code shows, and the program's cost relative to it.
 
-    `work` is new ÷ base of *raw* values (in the unit of the sample type, not per second
-    or per op); its `rows` are those that voted.
-
-    `cost` is total_new / (work × total_base): 1 if nothing changed, 1.1 if an op costs
-    10% more at the machine's speed; its sigma is that of the work. Work and cost do not
-    depend on how the comparison is normalized.
+    `work` is new ÷ base of *raw* values; its `rows` are the number of rows that voted.
+    `cost` is total_new / (work × total_base): 1.1 if an op costs 10% more at the
+    machine's speed. Neither depends on how the comparison is normalized.
 
     `kept` is the fraction of rows on both sides that shares the ratio, `dispersion` the
-    variance of their ratios ÷ that of counts.
-    `holds` says whether the rows agree well enough to report the cost; if not, `reason`
-    says why, for people, else it is ``""``. `one` means that nearly all rows that share
-    the ratio are below one function: a cache in front of it scales them all alike.
+    variance of their ratios ÷ the variance of counts. `reason` says for people why the
+    rows do not agree well enough to report the cost, ``""`` if it `holds`. `one` means
+    that nearly all rows that share the ratio are below one function: a cache in front
+    of it scales them all.
     """
 
     work: InferredWork
@@ -126,11 +122,10 @@ _KNOWN: WeakKeyDictionary[ProfileDiff, Control | None] = WeakKeyDictionary()
 
 
 def control(diff: ProfileDiff) -> Control | None:
-    """Estimate new's cost relative to the code that did not change.
+    """Estimate new's cost relative to the code that did not change; cached.
 
     None if a sample's value is unknown, a side has no samples, or fewer than five rows
-    of code outside the runtime have 40 samples over both sides. The estimate is cached
-    while the comparison lives.
+    have 40 samples over both sides.
     """
     if diff not in _KNOWN:
         _KNOWN[diff] = _control(diff)
@@ -165,8 +160,8 @@ class _Whole(Struct, frozen=True, eq=False):
     """All samples of (base, new), and their run-to-run variation beyond counting.
 
     `unvoted` is the variance of the log ratio of totals due to code that has no vote.
-    `runs` is the sum over both sides of 1 / runs: times the variance of one run, it is
-    that of a ratio of means. `by_run` holds each side's samples by run.
+    The variance of one run times `runs`, the sum over both sides of 1 / runs, is the
+    variance of a ratio of means. `by_run` holds each side's samples by run.
     """
 
     samples: Floats
@@ -202,10 +197,9 @@ def _whole(diff: ProfileDiff, model: CountModel) -> _Whole:
 
 
 class _Agreement(Struct, frozen=True, eq=False):
-    """The readings without plain changes; `plain` marks the rows of those.
+    """The readings without plain changes; `plain` marks their rows.
 
-    `weights` and `variance` are per row; `variance` is that of the log ratio, including
-    `dispersion`.
+    `weights` and `variance` are per row, of the log ratio, including `dispersion`.
     """
 
     readings: _Readings
@@ -328,7 +322,7 @@ def _agreement(rows: ControlRows, whole: _Whole) -> _Agreement | None:
 def _kept(rows: ControlRows, plain: Bools) -> float:
     """Return the fraction of rows on both sides that did not plainly change.
 
-    Removed or added code says nothing about the rest, however much of it there is.
+    Removed or added code says nothing about the rest.
     """
     return float((~plain[np.minimum(rows.base, rows.new) >= 1]).mean())
 
@@ -336,8 +330,7 @@ def _kept(rows: ControlRows, plain: Bools) -> float:
 def _beneath_one(rows: ControlRows, agreement: _Agreement) -> bool:
     """Return whether calls of one function may be all that shares the ratio.
 
-    If so, the rows outside it are too few to show that they share it: they alone would
-    bound it no better than by a factor of _WIDEST either way.
+    If so, the rows outside it cannot bound the ratio better than by _WIDEST.
     """
     if rows.called is None:
         return False
@@ -350,8 +343,7 @@ def _beneath_one(rows: ControlRows, agreement: _Agreement) -> bool:
 def _readings(rows: ControlRows, logs: Floats, weights: Floats) -> _Readings | None:
     """Fit each change: one log ratio for the rows it affects, one for all others.
 
-    Readings that leave too few rows, or too few samples, have an infinite chi-square.
-    None if all do.
+    Readings that leave too little have an infinite chi-square; None if all do.
     """
     changes, voting = rows.changes, weights > 0
     moving = changes.sums(voting)

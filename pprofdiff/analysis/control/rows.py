@@ -53,8 +53,7 @@ _CODE = frozenset(
 class Changes(Struct, frozen=True, eq=False):
     """Non-empty sets of rows: ``items[i]`` (ascending) is a row of set ``of_item[i]``.
 
-    Sparse, because most sets have a few of hundreds of rows, and the search reads every
-    set at every step.
+    Sparse: most sets have a few of hundreds of rows.
     """
 
     of_item: Column
@@ -94,12 +93,11 @@ class ControlRows(Struct, frozen=True, eq=False):
     """Rows of code with at least 40 samples over both sides, and how they relate.
 
     A row is a function in one calling context, including callees too small to be rows.
-    `base` and `new` are sample counts (float64). Each set of `changes` holds the rows
-    that one change of the program scales by one factor: a function in all its contexts,
-    with or without its callees, or a single row. Each set of `called` holds the rows in
-    and below one function that is called from deeper than a goroutine's main loop; None
-    if there is none. `by_run` holds samples of (base, new) by row and run; None with
-    one run per side.
+    `base` and `new` are sample counts. Each set of `changes` holds the rows that one
+    change of the program scales by one factor: a function in all its contexts, with or
+    without its callees, or a single row. Each set of `called` holds the rows in and
+    below one function that is called from deeper than a goroutine's main loop. `by_run`
+    holds samples of (base, new) by row and run; None with one run per side.
     """
 
     base: Floats
@@ -207,10 +205,7 @@ def _kept(paths: Paths, own: Floats, levels: list[Column], names: list[str]) -> 
 def _changes(
     paths: Paths, context: Column, rows: Column, deep: Bools
 ) -> tuple[Changes, Changes | None]:
-    """Return `changes` and `called` of `ControlRows`.
-
-    `deep` marks the paths below an op.
-    """
+    """Return `ControlRows.changes` and `called`; `deep` marks paths below an op."""
     functions, own = grouped(paths.function[rows])
     _, number = grouped(paths.function)
     at = np.arange(len(rows))

@@ -1,7 +1,7 @@
-"""The ratio of two sides' totals per op, computed in one place.
+"""The ratio of two sides' totals per op.
 
-The outcome's headline, the mark on the total and the gate's rule for it all use it, so
-that they cannot contradict each other.
+The outcome, the mark on the total and the gate's rule for it all use it, so that they
+cannot contradict each other.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 
 
 def costs_by_run(diff: ProfileDiff, number: int) -> dict[int, float]:
-    """Return a side's raw value per op, by run number.
+    """Return the raw value per op of a side (0: base, 1: new), by run number.
 
-    `number` is 0 for base and 1 for new. Empty if the operations of a run are unknown,
-    or a run has no value above 0.
+    Empty if the operations of a run are unknown, or a run has no value above 0.
     """
     side, done = (diff.base, diff.new)[number], diff.exposures[number]
     column = (diff.base_column, diff.new_column)[number]
@@ -45,9 +44,8 @@ _Costs = list[list[float]]
 class TotalRatio(NamedTuple):
     """The ratio of totals per op, and how many runs each side has.
 
-    `by_run` says whether the cost per op of each run is known. `means` are each side's
-    cost per op, the geometric mean if known per run. For interleaved runs, `low` and
-    `high` of `ratio` are its 99% interval, as in the outcome.
+    `by_run` says whether the cost per op of each run is known: then `means` are
+    geometric. For interleaved runs, `ratio` has its 99% interval, as in the outcome.
     """
 
     ratio: Ratio
@@ -57,10 +55,10 @@ class TotalRatio(NamedTuple):
 
 
 def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
-    """Return the ratio of new's time per op to base's.
+    """Return the ratio of CPU or wall time per op, new to base.
 
-    The time is CPU or wall time. None if the work is unknown, a side is empty, or other
-    values are compared, whose uncertainty follows from sample counts.
+    None if the work is unknown, a side is empty, or other values are compared, whose
+    uncertainty follows from sample counts.
     """
     timed = diff.is_cpu or diff.is_wall
     if diff.normalization.mode != "per_work" or not timed or min(diff.totals) <= 0:
@@ -78,10 +76,7 @@ def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
 
 
 def ratio_about(diff: ProfileDiff) -> TotalRatio | None:
-    """Return the ratio of new's time to base's for about the same work.
-
-    None unless the sides are compared that way.
-    """
+    """Return the ratio of times for about the same work, if compared that way."""
     by = diff.normalization
     if by.mode != "about" or not (diff.is_cpu or diff.is_wall):
         return None
@@ -97,7 +92,7 @@ def ratio_about(diff: ProfileDiff) -> TotalRatio | None:
 def total_of_turns(turns: InTurns) -> TotalRatio:
     """Return the ratio of the cost per op of sides measured in interleaved rounds.
 
-    Its intervals are at 99%; fewer turns than one observation give none.
+    Its interval is at 99%; there is none with too few rounds.
     """
     base, new = turns.base, turns.new
     ratio = turns.ratio().without_bounds() if turns.few else turns.ratio()

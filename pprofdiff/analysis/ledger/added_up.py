@@ -49,10 +49,9 @@ def added_up(side: Side, units: Sequence[UnitOfWork] = ()) -> Side:
     """Return the side with its units' profiles merged by kind and run.
 
     An allocs profile that covers other operations than its unit's CPU profiles is
-    scaled to theirs, so that all kinds describe one mix of operations. With `units`,
-    all profiles are scaled to the common mix of both sides. The merged profile covers
-    the operations of its parts, and each sample is labelled with its benchmark. Raises
-    IncompatibleProfilesError.
+    scaled to theirs. With `units`, all profiles are scaled to the common mix of both
+    sides. The merged profile covers the operations of its parts, and each sample is
+    labelled with its benchmark. Raises IncompatibleProfilesError.
     """
     if not any(capture.unit for capture in side.captures):
         return side
@@ -73,9 +72,9 @@ def added_up(side: Side, units: Sequence[UnitOfWork] = ()) -> Side:
 def _in_one_mix(side: Side, units: Sequence[UnitOfWork]) -> Side:
     """Return the side with each unit's profiles scaled to its operations in the mix.
 
-    The mix has the smaller count of both sides, so samples count for less than their
-    noise model assumes, and hardly ever for more. Samples outside the units scale with
-    what the units allocate, or else with what they cost.
+    The mix has the smaller count of both sides, so samples hardly ever count for more
+    than the noise model assumes. Samples outside the units scale with what the units
+    allocate, or else with what they cost.
     """
     mix = {unit.name: unit.operations for unit in units}
     parts = [c for c in side.of("profile") if c.unit]

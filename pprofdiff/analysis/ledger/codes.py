@@ -54,8 +54,8 @@ class Attribution(Ends, frozen=True, eq=False):
 class Marker:
     """Finds the `Ends` of a side's stacks, as a `watch` of `graph.flat_and_cum`.
 
-    `own` marks the program's own code (bool) among all functions of the side, and
-    `skipped` those that are no leaf unless a stack has no others.
+    `own` marks the program's own code among all functions of the side, `skipped` those
+    that are no leaf unless a stack has no others.
     """
 
     def __init__(
@@ -92,10 +92,7 @@ class Marker:
 
 
 class Classifier(Marker):
-    """A `Marker` that also classifies the stacks: its result is an `Attribution`.
-
-    `names` are those of all functions of the side.
-    """
+    """A `Marker` that also classifies the stacks: its result is an `Attribution`."""
 
     def __init__(self, own: NDArray[np.bool_], names: list[str]) -> None:
         super().__init__(own)

@@ -97,10 +97,9 @@ def gc_price(
 ) -> GCPrice | None:
     """Split the change of GC CPU; None if a side has no GC or no allocations.
 
-    `cpu` is GC CPU in ns/op, `allocated` is bytes/op. Parts of `cpu` that are not costs
-    of cycles (`other`, ns/op by id) are a factor each; `cycle` splits the price of the
-    rest, marking, which is one factor without it. `places` are bytes/op by function,
-    which sum to `allocated`.
+    `cpu` is in ns/op, `allocated` in bytes/op. Parts of `cpu` that are not costs of
+    cycles (`other`, ns/op by id) are a factor each; `cycle` splits the price of the
+    rest, marking. `places` are bytes/op by function, which sum to `allocated`.
     """
     if not _positive(cpu, allocated):
         return None

@@ -33,7 +33,7 @@ _Calls = tuple[Values, Values, Mask]
 # Frames per batch, which keeps temporaries within a few megabytes.
 _FRAMES_AT_ONCE = 1 << 18
 # Integer sums in float64 are exact below this bound (IEEE 754 binary64); larger values
-# are summed in two parts, the lower one with this many bits.
+# are summed in two parts.
 _EXACT = float(1 << 52)
 _HALF = 26
 
@@ -75,10 +75,9 @@ def calls_between(
 ) -> Iterator[tuple[Values, Values, Values]]:
     """Yield the calls from one location of a stack to the next, in batches.
 
-    Only those of a callee in `callees` by a caller in `callers` (bool, one per
-    location), or by none if the callee is the root of its stack. Yields (callee,
-    caller, item): locations, -1 for no caller, and the callee's index in
-    `Profile.stack_locations`; int64, one element per call.
+    Only calls of a location in `callees` by one in `callers`, or by none if the callee
+    is the root. Yields int64 columns (callee, caller, item): locations, -1 for no
+    caller, and the callee's index in `Profile.stack_locations`.
     """
     items = profile.stack_locations
     roots = np.zeros(len(items) + 1, np.bool_)
@@ -93,10 +92,7 @@ def calls_between(
 
 
 def by_location(profile: Profile, values: Values) -> Values:
-    """Return the sum of the samples' values (int64) at each location.
-
-    A sample counts once for each occurrence of the location on its stack.
-    """
+    """Return the sum of the samples' values at each location, once per occurrence."""
     size = len(profile.locations.line_offsets) - 1
     total = np.zeros(size, np.int64)
     for start, stop in row_chunks(profile.stack_offsets, _FRAMES_AT_ONCE):
@@ -115,11 +111,11 @@ def flat_and_cum(
 ) -> tuple[Values, Values]:
     """Return the exact flat and cum of each node, for each column of `values`.
 
-    A sample counts towards the flat of its leaf, and once towards the cum of each node
-    on its stack, even if the node recurs. `line_ids` has the node, in [0, size), of
-    each row of `Locations.line_function`; `values` are int64 of shape (samples, K),
-    results int64 of shape (size, K). `watch` is called with (offsets, node of each
-    frame) for all stacks, in batches and in order.
+    A sample counts once towards the cum of each node on its stack, even if the node
+    recurs. `line_ids` has the node, in [0, size), of each row of
+    `Locations.line_function`; `values` are int64 of shape (samples, K), results int64
+    of shape (size, K). `watch` is called with (offsets, node of each frame) for all
+    stacks, in batches and in order.
     """
     if float(np.abs(values.astype(np.float64)).sum()) < _EXACT:
         return _flat_and_cum(profile, line_ids, size, values, watch)
@@ -157,11 +153,10 @@ def _flat_and_cum(
 
 
 class Edges(Struct, frozen=True, eq=False):
-    """Calls between nodes, one row per (caller, callee) pair.
+    """Calls between nodes (int64), one row per (caller, callee) pair.
 
-    `caller` and `callee` are int64 nodes. `weight` (int64) is the sum of the samples in
-    which the caller calls the callee. `inline` (bool) is true if the callee is inlined
-    into the caller in all of these samples.
+    `weight` (int64) is the sum of the samples in which the caller calls the callee,
+    which is `inline` if it is inlined into the caller in all of them.
     """
 
     caller: Values
@@ -194,9 +189,8 @@ def edges(
     A sample counts once per edge, however often the edge recurs on its stack; the call
     nearest the root decides whether it is inlined. Self-calls are not edges. `line_ids`
     has the node of each row of `Locations.line_function`; -1 skips a frame, so that its
-    caller calls its callee. `values` (int64) has one value per sample. Edges from a
-    node marked in `callers` or to a node marked in `callees` (bool, one per node) are
-    returned.
+    caller calls its callee. Only edges from a node in `callers` or to one in `callees`
+    (bool, one per node) are returned.
     """
     size = len(callees)
     inner = np.ones(len(profile.locations.line_function), np.bool_)
@@ -226,8 +220,7 @@ def _calls(
 ) -> _Calls:
     """Return (caller * size + callee, stack, inlined) of each stack's distinct calls.
 
-    `ids` are the nodes of stacks, leaf first; `inlined` says which of these frames are
-    inlined into the next.
+    Stacks are leaf first; `inlined` frames are inlined into the next.
     """
     size, stacks = len(callees), len(offsets) - 1
     rows = np.repeat(np.arange(stacks), np.diff(offsets))

@@ -53,8 +53,8 @@ _COSTS = ("cpu", "allocs")
 _GROWTH = 100
 # The least part of samples below benchmark loops that must have a known benchmark.
 _KNOWN = 0.9
-# A run that was too short had at least this part of the next one's iterations: the next
-# has 1.2 times as many as would have lasted, and times differ less than twofold.
+# A run that was too short had at least this part of the next one's iterations, which
+# are 1.2 times as many as would have lasted; times differ less than twofold.
 _ONCE_MORE = 0.5
 _SEVERAL = 2
 
@@ -64,9 +64,9 @@ Column = NDArray[np.int64]
 class UnitOfWork(NamedTuple):
     """A function ``BenchmarkX`` of a package, with its sub-benchmarks.
 
-    Sub-benchmarks share the function, so samples do not distinguish them: an op of the
-    unit is one of their mix in base, given by `shares`. `operations` is the unit's
-    count in the mix of all units that both sides are compared on.
+    Samples do not distinguish sub-benchmarks: an op of the unit is one of their mix in
+    base, given by `shares`. `operations` is the unit's count in the mix of all units
+    that both sides are compared on.
     """
 
     name: str
@@ -112,9 +112,9 @@ def _share_of_rest(side: Side) -> float | None:
 
 
 def executed(iterations: int) -> int:
-    """Return how often a benchmark ran, given the printed b.N.
+    """Return how often a benchmark ran: the printed b.N and the smaller runs before it.
 
-    That is b.N plus the smaller runs before it, if each is too short: 1, 100, 10,000 …
+    Each of these is taken to be too short: 1, 100, 10,000 …
     """
     total, pilot = iterations, 1
     while pilot < iterations:
@@ -129,7 +129,7 @@ def with_own_profiles(
     """Return both sides split by benchmark, if each has profiles of its own.
 
     Those state their benchmark and operation count, as ``pprofdiff measure`` writes
-    them. None with fewer than two of `keys`, or if one has no such profile.
+    them. None with fewer than two of `keys`.
     """
     folders = [_folders(side) for side in (base, new)]
     units = []
@@ -166,8 +166,7 @@ def _folders(side: Side) -> dict[str, str]:
 def by_unit(base: Side, new: Side) -> SplitByUnit | None:
     """Return both sides split by benchmark, or None if that is pointless or unreliable.
 
-    It is pointless with a single benchmark, and unreliable if a profile covers other
-    benchmarks than the output of its run.
+    It is unreliable if a profile covers other benchmarks than the output of its run.
     """
     sides = base, new
     if any(capture.unit for side in sides for capture in side.captures):
@@ -203,8 +202,7 @@ def unnamed(side: Side) -> str:
     """Return a function that runs as a benchmark without a benchmark's name, or "".
 
     ``b.Run(name, benchmarkOf(size))`` runs a closure of `benchmarkOf`, whose samples
-    belong to several benchmarks. Of such functions it is the one with the most CPU
-    time, if all together have more than a little.
+    belong to several benchmarks. Only if such functions have more than a little CPU.
     """
     benchmarks, costs, whole = _functions(side), dict[str, int](), 0
     if sum(map(len, benchmarks.values())) < _SEVERAL:
@@ -260,7 +258,7 @@ class _Run(NamedTuple):
 
     `parts` are its profiles of costs with the unit of each sample. `nanoseconds` is the
     CPU time below each unit's loop by its caller (int64, (units, 2): the first run, or
-    later ones with a larger b.N); all 0 without a CPU profile.
+    later ones with a larger b.N).
     """
 
     number: int
@@ -338,10 +336,7 @@ def _below(profile: Profile, names: Sequence[str]) -> Column:
 
 
 def _nearest_root(profile: Profile, of_function: Column) -> Column:
-    """Return the code of the function nearest the root that has one, -1 for none.
-
-    `of_function` has a code for each function, -1 for those without.
-    """
+    """Return the code of the function nearest the root with a code; -1 is none."""
     found = [np.zeros(0, np.int64)]
     for _, _, frames in walk(profile):
         codes = of_function[profile.locations.line_function[frames.line]]
@@ -379,10 +374,9 @@ def _unit(
 
 
 def _prices(unit: UnitOfWork, base: Sequence[_Run]) -> dict[BenchmarkKey, float]:
-    """Return how many ops of the unit one op of each benchmark is worth, by its time.
+    """Return how many ops of the unit an op of each benchmark is worth, by base's time.
 
-    Both sides use base's values: without a change, a unit then costs the same however
-    often each of its benchmarks ran.
+    Without a change, a unit then costs the same however often each benchmark ran.
     """
     times = {}
     for key in unit.benchmarks:

@@ -24,8 +24,8 @@ Ids = NDArray[np.integer]
 def sums_by_run(values: Pair, rows: tuple[Ids, Ids], size: int) -> Runs[Column]:
     """Return the raw sum of each row by run, exact in int64.
 
-    `values` are those of (base, new) samples: int64 of shape (samples, runs). `rows` is
-    the row of each sample, in [0, size), or -1 for none.
+    `values` are int64 of shape (samples, runs) for (base, new); `rows` is the row of
+    each sample, in [0, size), or -1 for none.
     """
     base, new = (
         _of_side(side, of_sample, size)
@@ -85,11 +85,7 @@ class Dimension(NamedTuple):
 
 
 class View(Struct, frozen=True, eq=False):
-    """Raw sums by some dimensions: a row per combination of codes, ascending.
-
-    `codes` are int64 columns by dimension. `base` and `new` (int64) are sums of raw
-    values, `runs` the same by run.
-    """
+    """Raw sums (int64) by dimension: a row per combination of codes, ascending."""
 
     codes: Mapping[str, Column]
     base: Column
@@ -120,10 +116,7 @@ class View(Struct, frozen=True, eq=False):
         return _view(dimensions, sizes, keys, runs)
 
     def at(self, dimension: str, codes: Column) -> Pair:
-        """Return the (base, new) sums at these codes, 0 without a row.
-
-        The view must be by this dimension alone.
-        """
+        """Return (base, new) sums at codes of the only dimension, 0 without a row."""
         own = self.codes[dimension]
         if not len(own):
             return np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
@@ -135,7 +128,7 @@ class View(Struct, frozen=True, eq=False):
 class Ledger:
     """The samples of both sides: their values, and their code in each dimension.
 
-    `values` are the (base, new) values: int64 of shape (samples, runs).
+    `values` are int64 of shape (samples, runs) for (base, new).
     """
 
     def __init__(self, values: Pair, dimensions: Mapping[str, Dimension]) -> None:
@@ -161,10 +154,7 @@ class Ledger:
         return self._views[dimensions]
 
     def every(self, dimension: str) -> View:
-        """Return a row for each code of a dimension, 0 if neither side has it.
-
-        Samples without a code are omitted.
-        """
+        """Return a row for each code of a dimension, 0 if neither side has it."""
         if dimension not in self._every:
             size, sides = self._dimensions[dimension]
             runs = sums_by_run(self._values, sides, size)
@@ -187,10 +177,7 @@ class Ledger:
 
 
 def _keys(columns: Sequence[Ids], sizes: Sequence[int]) -> Column:
-    """Return one integer per row that orders like its codes.
-
-    The sizes must multiply to less than 2**63.
-    """
+    """Return a key per row that orders like its codes; it must be below 2**63."""
     keys = np.zeros(len(columns[0]), np.int64)
     for column, size in zip(columns, sizes, strict=True):
         # Plus one: 0 stands for no code.

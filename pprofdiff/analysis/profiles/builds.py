@@ -1,10 +1,9 @@
 """How the builds of two sides differ, apart from their sources.
 
-Build settings show it where the programs are at hand (`Side.settings`), else functions
-do: a race build calls its detector at each access to memory, a build without
-optimizations has no inlined frames. Coverage shows only where its counters are written
-in the profile: they are added to without a call. GOAMD64 shows in settings, and where
-samples are in assembly that it chooses parts of.
+Build settings show it if known (`Side.settings`), else functions do: a race build calls
+its detector at each memory access, a build without optimizations has no inlined frames.
+Coverage counters are added to without a call, so only their lines show. GOAMD64 shows
+where samples are in assembly that depends on it.
 """
 
 from __future__ import annotations
@@ -87,10 +86,7 @@ def flags_unknown(base: Side, new: Side, cpu: ProfileDiff | None) -> bool:
 
 
 def instrumented(base: Side, new: Side, cpu: ProfileDiff | None) -> bool:
-    """Return whether one side alone has what makes all code cost more.
-
-    That is a detector, counters of coverage, or no optimizations.
-    """
+    """Return whether one side alone has a detector, coverage, or no optimizations."""
     if cpu is None or not cpu.grouped:
         return False
     if base.settings and new.settings:
@@ -211,8 +207,8 @@ def _architecture(profile: Profile) -> str:
 def _of_assembly(base: ProfileSide, new: ProfileSide) -> Iterator[str]:
     """Yield a function of Go's assembly whose instructions lie elsewhere in it.
 
-    Compilers leave assembly as it is: GOAMD64 chooses parts of it (hasAVX2 in
-    internal/bytealg), and other releases have other texts.
+    The same release has the same assembly; GOAMD64 chooses parts of it (hasAVX2 in
+    internal/bytealg).
     """
     if max(len(side.runs) for side in (base, new)) > 1:
         # Each program has its own addresses.
@@ -287,8 +283,8 @@ def _release(version: str) -> list[str]:
 def _one_sided(cpu: ProfileDiff) -> tuple[Sequence[str], Sequence[str], bool]:
     """Return Go's functions of base alone and of new alone, the costliest first.
 
-    And whether no function of the program is on one side alone. A function with few
-    samples, or a small share, may have none on the other side by chance.
+    And whether the program has none on one side alone. A function with few samples may
+    be missing on the other side by chance.
     """
     names = cpu.paired_functions.names
     base, new = cpu.paired_functions.raw("cum")

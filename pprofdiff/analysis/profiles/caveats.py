@@ -52,10 +52,7 @@ def comparability(
     work: Work | None,
     normalization: Normalization,
 ) -> tuple[Caveat, ...]:
-    """Return what to know about two sides before trusting their difference.
-
-    `work` is the operation count of each side; `normalization` is how they are scaled.
-    """
+    """Return what to know about two sides before trusting their difference."""
     return (
         *_inputs(base, new),
         *_nameless(base, new),
@@ -113,7 +110,7 @@ def _nameless(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
 def share_without_names(profile: Profile) -> float:
     """Return the share of values whose stacks have a frame without a function name.
 
-    0 for Go, whose runtime names all frames of its own.
+    0 for Go, whose frames all have names.
     """
     if is_of_go(profile):
         return 0.0
@@ -131,10 +128,7 @@ def share_without_names(profile: Profile) -> float:
 
 
 def releases_apart(base: ProfileSide, new: ProfileSide) -> tuple[Span, Span] | None:
-    """Return the ranges of Go releases that could have built base and new.
-
-    None if the ranges overlap, or if the functions do not identify a release.
-    """
+    """Return the Go releases that could have built base and new, if disjoint."""
     base_span, new_span = base.releases, new.releases
     known = format_go_version(*base_span) and format_go_version(*new_span)
     return (base_span, new_span) if known and disjoint(base_span, new_span) else None

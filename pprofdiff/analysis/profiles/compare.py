@@ -80,9 +80,9 @@ def _as_bytes_are(
 ) -> ProfileDiff:
     """Return a diff of objects, normalized like the diff of their bytes.
 
-    If benchmarks report allocs/op, the objects are scaled to add up to that. A profile
-    may have fewer: the tiny allocator (runtime/malloc.go) packs small objects into one
-    block.
+    If benchmarks report allocs/op, the objects are scaled to add up to that: profiles
+    may have fewer, as the tiny allocator (runtime/malloc.go) packs small objects into
+    one block.
     """
     by, totals = space.normalization, objects.totals
     if by.mode == objects.normalization.mode or min(totals) <= 0:

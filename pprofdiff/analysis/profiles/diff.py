@@ -80,15 +80,13 @@ _TIMES = ("nanoseconds", "microseconds", "milliseconds", "seconds")
 class ProfileDiff(Struct, frozen=True, eq=False, dict=True, weakref=True):
     """The difference between two sides in one sample type.
 
-    `base_column` and `new_column` are the compared columns of each side's values. Sums
-    are computed on first use. Raw numbers are integers in `unit`;
-    scaled numbers are raw numbers times the factors of `normalization`. `warnings` are
-    caveats on the comparison; `identity` maps base's functions to new's. `exposures`
-    are the operations in each run of a side, None if unknown. `in_turns` says whether
-    base and new runs alternated, first with first; `pairs` pairs runs on the same host,
-    None if hosts are not compared in pairs. `turns` is the cost per op in each round
-    for (base, new), measured other than by sampling. `cautious` judges rows as strictly
-    as sentences, for when no verdict says that something changed.
+    `base_column` and `new_column` are the compared columns of each side's values. Raw
+    numbers are integers in `unit`; scaled numbers are raw numbers times the factors of
+    `normalization`. `identity` maps base's functions to new's. `exposures` are the
+    operations in each run of a side, None if unknown. `in_turns` says whether base and
+    new runs alternated, first with first; `pairs` pairs runs on the same host. `turns`
+    is the cost per op in each round, measured other than by sampling. `cautious` judges
+    rows as strictly as sentences, for when no verdict says that something changed.
     """
 
     base: ProfileSide
@@ -167,7 +165,7 @@ class ProfileDiff(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def runs_of(
         self, rows: tuple[NDArray[np.integer], NDArray[np.integer]], size: int
     ) -> Runs[NDArray[np.int64]]:
-        """Return raw sums per run for any grouping of samples, as input to judging.
+        """Return raw sums per run of any grouping of samples, for `judge_runs`.
 
         `rows` is the row of each sample of (base, new), in [0, size), or -1 for none.
         """
@@ -177,8 +175,8 @@ class ProfileDiff(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def whole(self) -> Runs[NDArray[np.int64]]:
         """The totals as one row to judge, in a single run.
 
-        Rows by run show how a row's share varies between runs, but a total has no
-        share. How far the totals of runs vary is `RunSpread.common`.
+        Rows by run show how a row's share varies, and a total has no share. How far
+        totals vary between runs is `RunSpread.common`.
         """
         base, new = (np.array([total], np.int64) for total in self.totals)
         return Runs.single(base, new)
@@ -204,7 +202,7 @@ class ProfileDiff(Struct, frozen=True, eq=False, dict=True, weakref=True):
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return which samples of (base, new) have a chosen function on their stack.
 
-        `rows` marks functions (bool, one per row of `paired_functions`).
+        `rows` marks rows of `paired_functions`.
         """
         return self.having_on(0, rows), self.having_on(1, rows)
 
@@ -326,10 +324,7 @@ class ProfileDiff(Struct, frozen=True, eq=False, dict=True, weakref=True):
         )
 
     def judge_runs(self, runs: Runs[NDArray[np.int64]]) -> Judgement | None:
-        """Judge raw sums (int64, one column per run) from `runs_of` or a table.
-
-        The rows are judged together. None without a noise model.
-        """
+        """Judge raw sums of `runs_of` together; None without a noise model."""
         return None if self.model is None else self.model.rows(runs)
 
     @property
@@ -356,10 +351,7 @@ class ProfileDiff(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def table(
         self, granularity: Granularity | Literal["stacks"] = "functions"
     ) -> Table:
-        """Return the table of functions, lines, files, packages or stacks.
-
-        Rows are summed on first use.
-        """
+        """Return the table of functions, lines, files, packages or stacks."""
         if granularity == "stacks":
             return self._stacks
         return self._paired(granularity).table
@@ -406,10 +398,9 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     """Subtract base from new in one sample type.
 
     `sample_type` is as `Profile.sample_index` reads it in new, by default the one of
-    `primary_column`. `normalize` scales new
-    to the total of base, like ``go tool pprof -normalize``; `work` compares per op.
-    Without `identity`, it is inferred from these two profiles. `of_fleets` means that
-    runs are hosts; `in_turns` and `pairs` are as in `ProfileDiff`. Raises UsageError if
+    `primary_column`. `normalize` scales new to the total of base, like pprof's
+    ``-normalize``; `work` compares per op. Without `identity`, it is inferred from
+    these two profiles. `of_fleets` means that runs are hosts. Raises UsageError if
     new has no such sample type, or both `normalize` and `work` are given;
     IncompatibleProfilesError if base lacks the sample type in the same unit.
     """

@@ -74,9 +74,8 @@ def by_leaf(ledger: Ledger) -> View:
 def paid_by_site(ledger: Ledger) -> View:
     """Return runtime costs by ``category``, call ``site`` and ``owner``.
 
-    Samples in category ``user`` and those with only runtime functions on the stack are
-    left out. The owner is usually the site itself, or -1 if the stack has no function
-    of the program.
+    Samples in category ``user`` and those with only runtime functions are left out. The
+    owner is usually the site, or -1 if the stack has no function of the program.
     """
     sums = ledger.by("category", "site", "owner").known("site")
     return sums.where(sums["category"] != rules().categories.index("user"))

@@ -2,8 +2,7 @@
 
 Filters apply in pprof's order: focus, ignore, hide and show on the original profile,
 then show_from on the result, then tagfocus and tagignore. A location matches if the
-pattern is found in a function's name, its file, or the mapped file. Each distinct
-function is matched once.
+pattern is found in a function's name, its file, or the mapped file.
 """
 
 from __future__ import annotations
@@ -45,8 +44,7 @@ _BYTES = ("alignment", "request")
 def number_units(profile: Profile) -> dict[str, str]:
     """Return the unit of each numeric label key: the first that a sample gives.
 
-    A key without a unit counts bytes if it is ``alignment`` or ``request``; otherwise
-    its own name is its unit.
+    Else it is bytes for ``alignment`` and ``request``, and the key for others.
     """
     labels, strings = profile.labels, profile.strings
     rows = np.flatnonzero(_numeric(labels))
@@ -66,12 +64,12 @@ def _tag_test(option: str, value: str, units: dict[str, str], notes: list[str]) 
     """Return the test for a ``-tagfocus`` or ``-tagignore`` option.
 
     The test takes a profile and returns which of its samples pass (bool). `value` is
-    what to look for, after ``KEY=`` to restrict it to labels of one key. A range of
-    numbers such as ``32kb``, ``:64kb``, ``4mb:`` or ``12kb:64mb`` applies to numeric
-    labels, in the `units` of `number_units`, and adds a line to `notes`. Anything else
-    is comma-separated regular expressions for text labels: all of them must match
-    ``KEY:VALUE`` or, with a key, any of them the value. Raises UsageError, which names
-    the `option`, if a pattern is invalid or a number does not fit in 64 bits.
+    what to look for, after ``KEY=`` to restrict it to one key. A range of numbers such
+    as ``32kb``, ``:64kb``, ``4mb:`` or ``12kb:64mb`` applies to numeric labels, in
+    `units`, and adds a line to `notes`. Anything else is comma-separated regular
+    expressions for text labels: all of them must match ``KEY:VALUE`` or, with a key,
+    any of them the value. Raises UsageError if a pattern is invalid or a number does
+    not fit in 64 bits.
     """
     wanted, separator, rest = value.partition("=")
     key, spelled = (wanted, rest) if separator else (None, value)
@@ -215,7 +213,7 @@ def filtered(profile: Profile, filters: Filters) -> _Filtered:
     """Return the profile with all filters applied.
 
     Raises UsageError for an invalid pattern. Warns about each filter that matched
-    nothing and each tag filter that was read as a range of numbers.
+    nothing and each tag filter read as a range of numbers.
     """
     notes: list[str] = []
     matched: dict[str, bool] = {}
@@ -242,8 +240,7 @@ def filtered(profile: Profile, filters: Filters) -> _Filtered:
 class _Hits:
     """Where one pattern matches, as bool arrays.
 
-    `line`: the function's name or file; `binary`: the file mapped at the location;
-    `location`: either of them.
+    `line`: the function's name or file; `binary`: the mapped file; `location`: either.
     """
 
     line: NDArray[np.bool_]
@@ -395,11 +392,10 @@ _PARENTHESIS = re.compile(r"\(anonymous namespace\)|operator\(\)|\(")
 def pruned_frames(profile: Profile) -> Profile:
     """Return the profile without the frames that its ``drop_frames`` matches.
 
-    This is what ``go tool pprof`` does on loading a profile (profile/prune.go of
-    github.com/google/pprof): a dropped frame is removed with all frames below it.
-    Dropped frames at the root stay. A name that ``keep_frames`` matches is not dropped;
-    an invalid pattern drops nothing. Raises UsageError for one that takes too long to
-    search for.
+    As ``go tool pprof`` on loading a profile (profile/prune.go of
+    github.com/google/pprof): a dropped frame is removed with all frames below it,
+    except at the root or if ``keep_frames`` matches. An invalid pattern drops nothing.
+    Raises UsageError for one that takes too long.
     """
     if not profile.drop_frames:
         return profile

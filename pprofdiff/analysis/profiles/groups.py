@@ -22,8 +22,7 @@ _SHOWN_AS = {"gc.mark.dedicated": "gc.mark.bg", "gc.mark.fractional": "gc.mark.b
 class JudgedSum(NamedTuple):
     """One sum of both sides: a group, a category or any other row.
 
-    `base` and `new` are raw; `delta` is new − base after scaling; `noise` says whether
-    it is within noise, None if not tested.
+    `base` and `new` are raw; `delta` is scaled; `noise` is None if not tested.
     """
 
     id: str
@@ -37,10 +36,7 @@ class JudgedSum(NamedTuple):
 def judged_groups(
     diff: ProfileDiff, model: CountModel | None = None
 ) -> list[JudgedSum]:
-    """Return every group of categories, in table order.
-
-    `model` judges them, by default the comparison's own; likewise below.
-    """
+    """Return every group of categories, in table order, judged by `model` if given."""
     if not diff.classified:
         return []
     names = [(group.id, group.label) for group in rules().groups]
@@ -82,10 +78,7 @@ def judged_sums(
     runs: Runs[NDArray[np.int64]],
     model: CountModel | None = None,
 ) -> list[JudgedSum]:
-    """Judge rows of (id, label), corrected for multiple comparisons.
-
-    `runs` holds their raw sums per run.
-    """
+    """Judge rows of (id, label) by raw sums, corrected for multiple comparisons."""
     model = model or diff.model
     judged = None if model is None else model.rows(runs)
     noise = [None] * len(names) if judged is None else judged.chance

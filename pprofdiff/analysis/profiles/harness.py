@@ -24,7 +24,7 @@ def of_operations(diff: ProfileDiff) -> tuple[Mask, Mask]:
 
     The frame of package testing nearest the leaf is then the benchmark loop. Goroutines
     that the benchmark starts have no testing frame and count too; stacks rooted in the
-    runtime (program startup, the runtime's own work) do not.
+    runtime do not.
     """
     base, new = (_of_side(side.profile) for side in (diff.base, diff.new))
     return base, new

@@ -46,7 +46,7 @@ def is_time_of(clock: str, sample_type: ValueType) -> bool:
 def is_counted(profile: Profile) -> bool:
     """Return whether samples of running code are only counted.
 
-    It is unknown how much time one sample stands for: in folded stacks, and in what
+    How much time a sample is worth is unknown: in folded stacks, and in what
     async-profiler's converter writes (``cpu/count``).
     """
     types = profile.sample_types
@@ -59,8 +59,8 @@ def is_counted(profile: Profile) -> bool:
 def primary_column(profile: Profile) -> int:
     """Return the column of values to compare unless one is chosen.
 
-    It is the profile's default type; else CPU time, else wall time, where there is
-    either; else the last, as in ``go tool pprof``. Raises UsageError without types.
+    It is the profile's default type; else CPU time, else wall time; else the last, as
+    in ``go tool pprof``. Raises UsageError without types.
     """
     if profile.default_sample_type is None:
         for clock in ("cpu", "wall"):
@@ -113,8 +113,7 @@ def is_of_goroutines(profile: Profile) -> bool:
 def counting_column(profile: Profile, column: int) -> int | None:
     """Return the column that counts the samples behind another one, None without.
 
-    ``samples`` and ``sample`` count those of all; ``cpu-samples`` of libdatadog those
-    of ``cpu-time``.
+    libdatadog has ``cpu-samples`` for ``cpu-time`` alone.
     """
     types = [one.type for one in profile.sample_types]
     own = f"{types[column].partition('-')[0]}-samples"
@@ -124,9 +123,9 @@ def counting_column(profile: Profile, column: int) -> int | None:
 
 
 def sample_count(profile: Profile) -> int:
-    """Return how often the profiler sampled, as far as the profile shows it.
+    """Return how often the profiler sampled, as far as known.
 
-    By its column of samples, else by its period; else it is the number of stacks.
+    By its column of samples, else by its period; else the number of stacks.
     """
     types, period = profile.sample_types, profile.period_type
     counted = counting_column(profile, primary_column(profile))
@@ -158,7 +157,7 @@ def kind_name(profile: Profile) -> str:
     """Return Go's name for this kind of profile, such as cpu, allocs, heap or mutex.
 
     It follows from the sample types (runtime/pprof). Block and mutex profiles have the
-    same types: stacks of a block profile end where goroutines wait, those of a mutex
+    same types: stacks of a block profile end where goroutines wait, stacks of a mutex
     profile where a lock is released (runtime/mprof.go). A profile that Go has no name
     for is ``wall``, ``samples`` (`is_counted`), or named after its last sample type;
     ``empty`` if it has none.

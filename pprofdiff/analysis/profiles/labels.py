@@ -72,8 +72,8 @@ def labels_frame(diff: ProfileDiff) -> pd.DataFrame:
 class _Labelled(NamedTuple):
     """The value of one label key on each sample.
 
-    `values` are the distinct values, the first ``""`` for samples without the key;
-    `sides` are indices into it for base and new (int64, one per sample).
+    `values` are distinct, the first ``""`` for samples without the key; `sides` are
+    indices into it for base and new.
     """
 
     key: str
@@ -82,10 +82,9 @@ class _Labelled(NamedTuple):
 
 
 def few_valued(diff: ProfileDiff, most: int) -> list[_Labelled]:
-    """Return the label keys with at most `most` values, sorted by key.
+    """Return the label keys with at most `most` values, and one per sample, by key.
 
-    Keys with two values on one sample are left out. The value of a numeric label is its
-    number and unit.
+    The value of a numeric label is its number and unit.
     """
     profiles = diff.base.profile, diff.new.profile
     sides = [_by_key(profile, most) for profile in profiles]
@@ -183,8 +182,7 @@ class ByLabel(Struct, frozen=True, eq=False):
     """The values of one label, judged together.
 
     `values` includes "" for samples without the key, if any. `sides` has the position
-    in it of each sample's value, for base and new (int64). `runs` holds each value's
-    raw sums per run. `judged` is None without a noise model.
+    in it of each sample's value. `runs` holds each value's raw sums per run.
     """
 
     key: str

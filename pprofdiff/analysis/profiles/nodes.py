@@ -1,8 +1,8 @@
 """Maps frames to nodes: functions, files, source lines or addresses.
 
-Nodes are identified as in ``go tool pprof`` (internal/graph of
-github.com/google/pprof): by printed attributes alone, so two functions of the same name
-are one node unless the granularity includes the file.
+Nodes are identified by printed attributes alone, as in ``go tool pprof``
+(internal/graph of github.com/google/pprof): two functions of the same name are one node
+unless the granularity includes the file.
 """
 
 from __future__ import annotations
@@ -41,9 +41,8 @@ _SELF = ("/proc/self/cwd/./", "/proc/self/cwd/")
 class Nodes(Struct, frozen=True, eq=False):
     """The distinct nodes of a profile at one granularity, one row each.
 
-    `name`, `file` and `binary` are tuples of str; `line`, `column` and `start_line` are
-    int64 and `address` is uint64, 0 if the granularity omits them. `binary` and
-    `start_line` are set only if there is no function name.
+    What the granularity omits is 0. `binary` and `start_line` are set only if there is
+    no function name.
     """
 
     name: tuple[str, ...]
@@ -159,10 +158,9 @@ def identify(profile: Profile, granularity: str) -> tuple[Nodes, Ids]:
 
 
 def function_keys(profile: Profile) -> tuple[list[str], list[str], Ids]:
-    """Return the distinct functions for display, their files, and that of each line.
+    """Return the distinct functions for display, their files, and each line's function.
 
-    A function's file is that of the first function of its name, `""` if unknown. Each
-    location line's function is an int32 index.
+    A name's file is its first function's, ``""`` if unknown.
     """
     number, (ids,) = numbered([*profile.function_names(), ""])
     of_line = ids[profile.locations.line_function]
@@ -195,11 +193,10 @@ def _lines(profile: Profile) -> tuple[NDArray[Any], ...]:
 
 
 def frame_keys(profile: Profile, granularity: str) -> tuple[list[FrameKey], Ids]:
-    """Return the distinct frames for display, and the frame of each line.
+    """Return the distinct frames for display, and the frame (int32) of each line.
 
-    The frame of each location line is an int32 index. pprof's own rows are those of
-    `identify`, which may list a key twice (two binaries of one name, or with ``files``
-    two functions of one file).
+    pprof's own rows (`identify`) may list a key twice: two binaries of one name, or
+    with ``files`` two functions of one file.
     """
     nodes, ids = identify(profile, granularity)
     places: dict[FrameKey, int] = {}

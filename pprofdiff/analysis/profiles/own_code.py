@@ -27,7 +27,7 @@ _LIBRARY_FILE = (
 _LIBRARY_NAME = (
     r"<*[&*]*(?:(?:std|core|alloc|hashbrown|backtrace|__gnu_cxx|abi)::"
     r"|(?:java|javax|jdk|sun|com[./]sun|kotlin|scala)[./])"
-    # What begins with an underscore, but for procedures of Fortran's modules (gfortran:
+    # Leading underscores, except procedures of Fortran's modules (gfortran:
     # __MODULE_MOD_NAME) and functions of D (_D, length, name) that are not its own.
     r"|operator (?:new|delete)\b|_(?!_\w+_MOD_|D\d)|_D(?:3std|4core|2rt)\d|[\w.]+@|\("
     # What threads begin with; V8 and Node.js.
@@ -43,9 +43,9 @@ _NAMELESS = re.compile(
 
 
 def named(names: Sequence[str]) -> NDArray[np.bool_]:
-    """Return a mask of the names that are a function's.
+    """Return a mask of the names of functions.
 
-    Others stand for an address without a symbol: `[unknown]`, a binary's name, or
+    Others are addresses without a symbol: `[unknown]`, a binary's name, or
     ``@0x561baa9862c0`` of LuaJIT's jit.p.
     """
     return np.array([_NAMELESS.fullmatch(name) is None for name in names], np.bool_)
@@ -56,8 +56,7 @@ def own_code(
 ) -> NDArray[np.bool_]:
     """Return a mask of the functions that are the program's own code.
 
-    `files` has the file of each function, ``""`` if unknown; `of_go` says whether Go
-    wrote the profile.
+    `files` has the file of each function, ``""`` if unknown.
     """
     if of_go:
         return owned(list(names))
@@ -74,7 +73,7 @@ def own_code(
 def _of_program(file: str) -> bool:
     """Return whether a file is the program's: false if it is unknown.
 
-    py-spy shortens names of files to what is imported, such as ``json/encoder.py``.
+    py-spy shortens names of files to what is imported: ``json/encoder.py``.
     """
     if not file or re.search(_LIBRARY_FILE, file):
         return False

@@ -1,7 +1,7 @@
 """Who owns a sample where code moved into a callee, or back.
 
-The code costs the same in another function. Samples cannot show that it is the same
-code, but a caller that both sides have owns its cost either way.
+The same code then costs the same in another function. Samples cannot show that it is
+the same, but a caller that both sides have owns its cost either way.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def owners_in_both(
 ) -> tuple[Column, Column]:
     """Return the innermost function of the program that both sides have, per sample.
 
-    That is the innermost one of its side if none of a stack is in both. Functions are
-    int64 rows of the union, -1 for none, as (base, new).
+    If no function of a stack is in both, the innermost of its side. Functions are rows
+    of the union, -1 for none.
     """
     there = np.zeros((2, len(functions.names)), np.bool_)
     for here, rows in zip(there, functions.union, strict=True):

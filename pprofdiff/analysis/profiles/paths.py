@@ -1,7 +1,7 @@
 """The heaviest call paths from the root, found level by level.
 
-All stacks advance one frame at a time. A path outside the heaviest so far cannot be
-among the heaviest overall, and its extensions cannot either: its stacks stop there.
+All stacks advance one frame at a time, and stop where their path is outside the
+heaviest so far: no extension of it can be among the heaviest.
 """
 
 from __future__ import annotations
@@ -27,14 +27,11 @@ _CELLS_AN_ITEM = 8
 class Stacks(Struct, frozen=True, eq=False):
     """One side's samples that have a value, as stacks of numbered functions.
 
-    One element per stack: `sample`, the sample's index in the profile; `values`; `leaf`
-    and `root`, the first and last index of its locations in `locations` (`root` is
-    below `leaf` if it has none).
-
-    One element per location of the profile: `outermost`, its last line.
-
-    One element per line of the profile, plus one for stacks without a location: the
-    number of its `function`, and whether it is the `innermost` line of its location.
+    Per stack: `sample`, the sample's index in the profile; `values`; `leaf` and `root`,
+    the first and last index of its locations in `locations` (`root` is below `leaf` if
+    it has none). Per location of the profile: `outermost`, its last line. Per line of
+    the profile, plus one for stacks without a location: the number of its `function`,
+    and whether it is the `innermost` line of its location.
     """
 
     sample: Column
@@ -57,8 +54,7 @@ class Stacks(Struct, frozen=True, eq=False):
         """Return the stacks of a side's samples whose value is not 0.
 
         `numbers` has the number of each of the side's functions, the last for samples
-        without frames; `ids` has the function of each location line, as an index into
-        `numbers`. `values` has one value per sample.
+        without frames; `ids` has the function of each location line.
         """
         sample = np.flatnonzero(values)
         ends = profile.locations.line_offsets
@@ -79,13 +75,11 @@ class Stacks(Struct, frozen=True, eq=False):
 class Paths(Struct, frozen=True, eq=False):
     """The paths met while searching for the heaviest, callers first.
 
-    One element per path; path 0 is the empty one, of depth -1: `parent`, `depth`, the
-    number of its last `function`, its `weight` (the sum of scaled absolute values of
-    both sides), the number of its `callees` (distinct next functions), and whether it
-    is `kept` as one of the heaviest.
-
-    One element per stack, in (base, new) columns: `reached`, the longest of these paths
-    that the stack begins with, and `ended`, whether the stack ends there.
+    Path 0 is the empty one, of depth -1. Per path: `parent`, `depth`, the number of its
+    last `function`, its `weight` (the sum of scaled absolute values of both sides), the
+    number of its `callees` (distinct next functions), and whether it is `kept` as one
+    of the heaviest. Per stack, in (base, new) columns: `reached`, the longest of these
+    paths that the stack begins with, and `ended`, whether the stack ends there.
     """
 
     parent: Column
@@ -110,7 +104,7 @@ class _Front(Struct, frozen=True, eq=False):
     """A side's stacks that are still being followed, each at one of its frames.
 
     `path` is the callers' path, counted from the first path of its depth; `place` is
-    the frame's index in `Stacks.locations`, `line` (int32) its line.
+    the frame's index in `Stacks.locations`.
     """
 
     stack: Column
@@ -155,10 +149,10 @@ def heaviest_paths(
     functions: int,
     budget: int,
 ) -> Paths:
-    """Return the `budget` heaviest paths, and those met while searching for them.
+    """Return the `budget` heaviest paths, the empty one, and those met while searching.
 
-    The empty path is kept as well. `factors` are for the values of (base, new), at
-    least 0; `functions` is the number of functions, numbered alike on both sides.
+    `factors` scale the values of (base, new); `functions` is their number, numbered the
+    same way on both sides.
     """
     fronts = [_Front.of(side) for side in sides]
     reached = tuple(np.zeros(len(side.sample), np.int64) for side in sides)
@@ -225,7 +219,7 @@ def _weights(
     factors: tuple[float, float],
     size: int,
 ) -> NDArray[np.float64]:
-    """Return the weight of each of `size` paths, at most that of its parent.
+    """Return the weight of each of `size` paths, at most its parent's.
 
     Sums are of integers, and the scaling after them preserves their order.
     """

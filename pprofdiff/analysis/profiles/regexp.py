@@ -79,8 +79,7 @@ _SHOWN = 80
 class Pattern:
     """A Go regular expression, searched within a time limit.
 
-    `groups` is the number of groups, `names` the number of each named one, from 1; the
-    first if a name repeats.
+    `names` are the numbers of named groups, from 1; the first if a name repeats.
     """
 
     def __init__(self, pattern: str, option: str) -> None:
@@ -100,10 +99,7 @@ class Pattern:
         self._left = _SECONDS
 
     def search(self, text: str) -> tuple[str | None, ...] | None:
-        """Return the first match and its groups, None if there is no match.
-
-        Raises UsageError if searches for the pattern take too long.
-        """
+        """Return the first match and its groups; UsageError if it takes too long."""
         started = thread_time()
         # A timeout of 0 would mean no timeout.
         left = max(self._left + _SECONDS_A_TEXT, _SECONDS_A_TEXT)
@@ -128,9 +124,9 @@ def compiled(pattern: str, option: str) -> Pattern:
 def matcher(pattern: str, option: str) -> Matches:
     r"""Return a function that reports whether a text contains a match of the pattern.
 
-    It behaves like Go's `regexp.MatchString`. Raises UsageError, which names the
-    `option`, if Go rejects the pattern, or it has a Unicode class (``\p{…}``). The
-    returned function raises it if searches take too long.
+    As Go's `regexp.MatchString`. Raises UsageError if Go rejects the pattern, or it has
+    a Unicode class (``\p{…}``). The returned function raises it if searches take too
+    long.
     """
     search = Pattern(pattern, option).search
     return lambda text: search(text) is not None
@@ -158,10 +154,7 @@ class _Part(NamedTuple):
 
 
 class _Reader:
-    """Reads one pattern from left to right.
-
-    `groups` is the number of groups so far, `names` the numbers of the named ones.
-    """
+    """Reads one pattern from left to right, counting its `groups`."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern

@@ -45,11 +45,10 @@ Key = Callable[[int], Hashable | None]
 class SideRows(Struct, frozen=True, eq=False):
     """One side's rows at a granularity.
 
-    `names` are for display. `files` is the source file of each row, ``""`` if it is not
-    in a single file. `exact` holds distinct keys: rows with equal keys on both sides
-    are the same. Each function in `loose` maps a row number to a looser key (None: no
-    key) for pairing the remaining rows. `ids` (int32) maps each row of
-    `Locations.line_function` to its row here.
+    `files` is the source file of each row, ``""`` if it is not in a single file. Rows
+    with equal keys in `exact` on both sides are the same. Each function in `loose` maps
+    a row number to a looser key (None: no key) for pairing the remaining rows. `ids`
+    maps each row of `Locations.line_function` to its row here.
     """
 
     names: list[str]
@@ -66,10 +65,8 @@ def side_rows(
 ) -> SideRows:
     """Return a profile's functions, lines, files or packages as rows.
 
-    `keys` identify functions and packages across both sides.
-
-    The last row, named `NO_STACK`, stands for samples without frames, so that flat adds
-    up to the total.
+    The last row, named `NO_STACK`, is for samples without frames, so that flat adds up
+    to the total.
     """
     rows = _ROWS[granularity](profile, keys)
     return replace(
@@ -155,10 +152,7 @@ def first_lines(profile: Profile) -> dict[tuple[str, str], int]:
 
 
 class SampleValues(Struct, frozen=True, eq=False):
-    """One side's samples and their values per run: int64 of shape (samples, runs).
-
-    `keys` identify its functions and packages across both sides.
-    """
+    """One side's samples and their values per run: int64 of shape (samples, runs)."""
 
     profile: Profile
     values: NDArray[np.int64]
@@ -168,12 +162,11 @@ class SampleValues(Struct, frozen=True, eq=False):
 class PairedRows(Struct, frozen=True, eq=False):
     """The rows of both sides as one list, their union, and its table.
 
-    Rows that are paired are one row of the union. `names` are the display names of the
-    union's rows. `sides` are the (base, new) rows themselves, and `union` maps each of
-    them to its row of the union (int64). `table` leaves out rows without a value;
-    `tabled` are the union rows that it has (int64). `own` marks functions that are the
-    program's own code (bool by row of the union). `ends` says where the stacks of
-    (base, new) end, None unless rows are functions.
+    Rows that are paired are one row of the union. `sides` are the (base, new) rows
+    themselves, and `union` maps each of them to its row of the union. `table` leaves
+    out rows without a value; `tabled` are the union rows that it has. `own` marks the
+    program's own functions. `ends` says where the stacks of (base, new) end, None
+    unless rows are functions.
     """
 
     names: list[str]
@@ -232,7 +225,7 @@ def pair_rows(
 ) -> PairedRows:
     """Sum both sides by row, in one pass over each side's samples, and pair the rows.
 
-    `classified` says whether to classify the samples; it needs functions.
+    With `classified`, for functions, samples are classified too.
     """
     size = len(base.profile.stack_locations) + len(new.profile.stack_locations)
     base_sums, new_sums = both(
@@ -272,8 +265,7 @@ def pair_rows(
 class _SummedRows(Struct, frozen=True, eq=False):
     """One side's rows with flat and cum: int64 of shape (rows, runs).
 
-    `own` marks the program's own code (bool by row); `ends` says where each stack ends,
-    and what each sample is if classified. Both are None unless rows are functions.
+    `own` and `ends` are as in `PairedRows`, None unless rows are functions.
     """
 
     rows: SideRows
@@ -314,7 +306,7 @@ def _marker(
 
 
 def _only_root(profile: Profile, rows: SideRows) -> NDArray[np.int32]:
-    """Return the row that all stacks begin with, if there is one (int32).
+    """Return the row that all stacks begin with, if there is one.
 
     In folded stacks of ``perf script`` that is the process's name, no function.
     """
@@ -350,10 +342,9 @@ def stack_table(
 ) -> Table:
     """Return a table with one row per distinct stack that has a value.
 
-    `functions` are the paired functions of `base` and `new`: stacks of the two sides
-    are one row if their functions are paired. A row's name lists its functions root
-    first, joined with ``;``, or is `NO_STACK` for samples without frames.
-    Both flat and cum are the stack's value.
+    Stacks of the two sides are one row if their functions are paired. A row's name
+    lists its functions root first, joined with ``;``, or is `NO_STACK`. Both flat and
+    cum are the stack's value.
     """
     frames = [side.profile.frames() for side in (base, new)]
     offsets = np.concatenate(

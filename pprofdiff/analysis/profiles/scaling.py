@@ -54,8 +54,8 @@ def scale_in_mode(
 ) -> Scale:
     """Return a readable scale for scaled values, which include the largest.
 
-    `unit` is that of the raw values, `mode` a key of `MODES`. CPU time (`cpu`) per
-    second is shown in cores. `noun` is what is counted if the unit has no name.
+    `unit` is the raw values' unit, `mode` a key of `MODES`. CPU time (`cpu`) per second
+    is shown in cores. `noun` is what is counted if the unit has no name.
     """
     if mode == "composition":
         return Scale(1, "%", 2)
@@ -98,8 +98,8 @@ def words(diff: ProfileDiff, base: float, new: float) -> str:
 def line_words(diff: ProfileDiff, base: float, new: float) -> str:
     """Return raw values of a line as `words`, in a scale of their own if it is finer.
 
-    A line may allocate a few bytes of a total in KiB. Times are in the unit of the
-    title above them while that shows two digits.
+    A line may allocate a few bytes of a total in KiB. Times are in the title's unit
+    while that shows two digits.
     """
     by, sides = scale_of(diff), diff.normalization.scaled(base, new)
     mode, largest = diff.normalization.mode, max(map(abs, sides))
@@ -127,7 +127,7 @@ def in_words(diff: ProfileDiff) -> str:
 def mode_in_words(diff: ProfileDiff) -> str:
     """Return how the sides were made comparable, and why.
 
-    That a number is per op is in its unit.
+    "per op" is left to units.
     """
     by = diff.normalization
     return by.reason if by.mode == "per_work" else f"{_meaning(diff)}; {by.reason}"

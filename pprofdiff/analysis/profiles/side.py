@@ -30,7 +30,7 @@ class ProfileSide(Struct, frozen=True, eq=False, dict=True):
 
     `profile` merges all runs by pprof's rules, without the frames it says to drop.
     `by_run` holds its values per run: int64 of shape (samples, runs, sample types),
-    summing over runs to the profile's values. `label` names this side in tables.
+    summing over runs to the profile's values.
     """
 
     label: str
@@ -45,7 +45,7 @@ class ProfileSide(Struct, frozen=True, eq=False, dict=True):
 
 
 def side(label: str, runs: Sequence[Capture[Profile]]) -> ProfileSide:
-    """Return the side made up of these runs (at least one).
+    """Return the side made up of these runs.
 
     Raises FormatError if the values of a sample type overflow 64 bits,
     IncompatibleProfilesError if the runs measure different things, UsageError without
@@ -114,9 +114,8 @@ def counts_by_run(
     """Return a side's samples of one sample type by leaf function and run.
 
     Functions of the same name share a row, in the order of `Profile.function_names` or
-    of `functions`, which has all of the side's. The last row is for samples without a
-    leaf function. One sample adds `worth` to a value. Without `exposure`, the
-    operations of each run, runs are compared by duration.
+    of `functions`. The last row is for samples without a leaf function. One sample adds
+    `worth` to a value. Without `exposure`, runs are compared by duration.
     """
     names = side.profile.function_names()
     known = dict.fromkeys(names if functions is None else functions)
@@ -141,7 +140,7 @@ def shared_ratio(
 
     It is the median over functions, weighted by flat samples but capped at a few
     hundred: the largest function may be what changed. None if too few functions have
-    enough samples. `columns` and `worth` are for (base, new).
+    enough samples.
     """
     of_sides = []
     for side, column, one in zip((base, new), columns, worth, strict=True):

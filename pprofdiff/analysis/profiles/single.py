@@ -26,10 +26,9 @@ Column = NDArray[np.int64]
 class ProfileSums:
     """One profile's flat and cum by function, and its sums by category, in `unit`.
 
-    `flat` and `cum` are int64, one per function in `names`; the last function stands
-    for samples without a stack. `categories` (int64) has one element per entry of
-    ``rules().categories`` and adds up to `total`; None if stacks have no runtime
-    categories.
+    The last function is for samples without a stack. `categories` has one element per
+    entry of ``rules().categories`` and adds up to `total`; None if stacks have no
+    runtime categories.
     """
 
     names: list[str]
@@ -90,8 +89,8 @@ class ProfileSums:
 def profile_sums(profile: Profile, sample_type: str | int | None = None) -> ProfileSums:
     """Return the cost of a profile's functions and categories in one sample type.
 
-    It is as `Profile.sample_index` reads it, which raises UsageError for none. Frames
-    that the profile says to drop are left out; see `pruned_frames`.
+    Raises UsageError for none, as `Profile.sample_index`. Frames that the profile says
+    to drop are left out.
     """
     column = profile.sample_index(sample_type)
     plain = pruned_frames(profile) if profile.drop_frames else profile

@@ -36,13 +36,11 @@ STATUSES: tuple[Status, ...] = ("both", "new", "gone")
 class Table(Struct, frozen=True, eq=False, dict=True):
     """One row for each function (or line, file, package, stack) that has a value.
 
-    `noun` is the word for a row: function, line, file, package or stack. `names` are
-    new's names, or base's if only base has the row; `base_names` is base's name if it
-    differs, else None. `probable` marks rows paired by samples alone; `choices` lists
-    the names in new that a function gone from base may now have. `files` is the source
-    file, ``""`` if there is none. `flat` and `cum` are the raw values of (base, new):
-    int64 of shape (rows, runs), in the unit of the sample type, 0 if a side has no such
-    row. `model` judges changes, None without a noise model.
+    `noun` is the word for a row. `names` are new's names, or base's if only base has
+    the row; `base_names` is base's name if it differs. `probable` marks rows paired by
+    samples alone; `choices` lists the names in new that a function gone from base may
+    now have. `flat` and `cum` are the raw values of (base, new): int64 of shape (rows,
+    runs), 0 if a side has no such row.
     """
 
     noun: str
@@ -100,8 +98,8 @@ class Table(Struct, frozen=True, eq=False, dict=True):
     def judge(self, column: ValueColumn) -> Judgement | None:
         """Judge each row's delta; None without a noise model.
 
-        `STOPPED` is always noise: how often it is sampled depends on how busy the
-        machine is. Between runs of one build it went from 5% to 25% of the samples.
+        `STOPPED` is always noise: between runs of one build it went from 5% to 25% of
+        the samples, by how busy the machine was.
         """
         if column not in self._judged:
             self._judged[column] = self._judge(column)
@@ -126,10 +124,7 @@ class Table(Struct, frozen=True, eq=False, dict=True):
         return Runs(tuple(base.T), tuple(new.T))
 
     def order(self, *columns: ValueColumn) -> NDArray[np.int64]:
-        """Return row numbers (int64) by descending |scaled delta|, then by name.
-
-        The first column decides; further columns break ties.
-        """
+        """Return rows by descending |scaled delta| of the columns, then by name."""
         by_name = sorted(range(len(self)), key=self.names.__getitem__)
         rank = np.empty(len(self), np.int64)
         rank[by_name] = np.arange(len(self))

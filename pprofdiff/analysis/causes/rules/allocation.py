@@ -49,8 +49,8 @@ _DIRECTIONS: dict[bool | None, Direction] = {
 class _Site(NamedTuple):
     """Functions that allocate on behalf of one function of the program.
 
-    `row` is its row in `sites.by_place`; `delta` is new − base in scaled bytes, with
-    base multiplied by the load.
+    `row` is its row in `sites.by_place`; `delta` is in scaled bytes, with base
+    multiplied by the load.
     """
 
     row: int
@@ -64,9 +64,8 @@ class _Site(NamedTuple):
 class _Total(NamedTuple):
     """New ÷ base of bytes and objects per op, None where they did not change.
 
-    None also where the change may be noise or process startup, and where objects are
-    not counted. `as_many` says that bytes are known to be about equal, not just too
-    noisy to show a change.
+    None also where the change may be noise or process startup. `as_many` says that
+    bytes are known to be about equal, not just too noisy to show a change.
     """
 
     bytes_: float | None
@@ -197,7 +196,7 @@ def _total(case: Case, diff: ProfileDiff, model: CountModel) -> _Total | None:
 def _ratio(by: Normalization, base: int, new: int, *, exact: bool) -> float | None:
     """Return new ÷ base; None if it is about 1, or estimated operations may explain it.
 
-    Negative values, which a profile that is a diff may hold, have no ratio: None.
+    None too for negative values, which a profile that is a diff may hold.
     """
     ratio = by.ratio(base, new)
     if not ratio or ratio < 0 or _near(ratio):
@@ -214,7 +213,7 @@ def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
     """Return the sites that changed significantly and beyond the load, largest first.
 
     Where only the sites themselves show the load, a site that allocates as much as
-    before whatever the others do is process startup: it did not change.
+    before is process startup.
     """
     load = None if _by_operation(diff) else load_of(diff)
     relative = model if load is None else model.with_base_times(load.ratio)
@@ -270,10 +269,7 @@ def _without_moved(
 def _moved_most(
     leaves: View, chosen: NDArray[np.bool_], by: Normalization
 ) -> list[int]:
-    """Return the leaves of the chosen rows with most of their delta, largest first.
-
-    Leaves with little of it are left out.
-    """
+    """Return the leaves of the chosen rows with most of their delta, largest first."""
     delta = by.delta(leaves.base[chosen], leaves.new[chosen])
     delta = delta * np.sign(delta.sum())
     order = np.argsort(-delta, kind="stable")

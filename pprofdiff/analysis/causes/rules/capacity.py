@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.traces.side import TraceSide
 
 # Waking a thread takes less: goroutines that are runnable for longer while Ps are idle
-# wait for threads that are waiting too.
+# wait for threads that wait too.
 _TOO_LONG_NS = 1_000_000
 # Ranks above anything that a cause entails.
 _CAUSE = 20.0
@@ -39,8 +39,8 @@ def overcommitted(case: Case) -> Iterator[Finding]:
 
     Goroutines are runnable although Ps are idle, as their threads wait for a CPU. Where
     GOMAXPROCS differs, it causes wait-processor, gc-capacity and utilisation, and in
-    CPU profiles more scheduling, more idle mark workers and longer stop-the-world
-    pauses (gc-cpu, gc-cycle-cost, scheduler).
+    CPU profiles gc-cpu, gc-cycle-cost and scheduler: more scheduling, more idle mark
+    workers and longer stop-the-world pauses.
     """
     diff = case.trace
     if diff is None or min(len(side.waits) for side in diff.sides) < WAITS:
@@ -133,7 +133,7 @@ def _same(limits: list[int]) -> str:
 def other_processes(case: Case) -> Iterator[Finding]:
     """Yield a finding where other processes, or a CPU limit, took running time.
 
-    Goroutines ran, but not on a CPU. It takes CPU samples in both sides' traces.
+    Goroutines ran, but not on a CPU, by CPU samples in both sides' traces.
     """
     diff = case.trace
     if diff is None:

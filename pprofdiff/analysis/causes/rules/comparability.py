@@ -271,7 +271,7 @@ def unlike_load(case: Case) -> Iterator[Finding]:
 def _a_second(cpu: CPUComparison) -> InferredWork | None:
     """Return the load; shares are converted to CPU time per second.
 
-    All other code's share falls where one function costs more: that is not less work.
+    A share falls where one function costs more: that is not less work.
     """
     load = cpu.load
     if load is None or not cpu.in_shares:
@@ -283,11 +283,11 @@ def _a_second(cpu: CPUComparison) -> InferredWork | None:
 
 
 def more_of_the_same(case: Case) -> Iterator[Finding]:
-    """Yield a finding where all code costs more or less alike: each op does more work.
+    """Yield a finding where all code costs more by one factor: ops do more work.
 
-    It is the same work if neither side runs functions that the other lacks. If the
-    share of unchanged code in the total changed, or one function explains most of the
-    change, code did not change alike.
+    It is the same work if neither side runs functions that the other lacks. It is not
+    one factor if the share of unchanged code in the total changed, or one function
+    explains most of the change.
     """
     cpu = case.cpu
     if cpu is None or cpu.diff.normalization.mode != "per_work":
@@ -327,8 +327,8 @@ def more_of_the_same(case: Case) -> Iterator[Finding]:
 def _one_explains(case: Case, cpu: CPUComparison) -> bool:
     """Return whether one function, with its callees, explains most of the change.
 
-    It does if the rest hardly changed without it; what only one side runs counts as one
-    function. A function with most of the CPU on both sides is all code, not a part.
+    What only one side runs counts as one function. A function with most of the CPU on
+    both sides is all code, not a part.
     """
     parts = [np.append(side, 0) for side in cpu.cum]
     if case.one_sided is not None:

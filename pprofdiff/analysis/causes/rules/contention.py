@@ -40,9 +40,9 @@ _LOCK = r"(internal/)?sync\.\(\*(Mutex|RWMutex)\)\.|runtime\.chansend"
 class _LockWaits(NamedTuple):
     """The waits for locks of a mutex or block profile.
 
-    The dimensions of `ledger` are ``waiter`` and ``lock``, which are rows of
-    `ProfileDiff.paired_functions`, and ``line``, a position in `lines`. Other samples
-    have the code -1 in all of them. `lines` are ``main.go:57``, "" if unknown.
+    The dimensions of `ledger` are ``waiter`` and ``lock``, rows of
+    `ProfileDiff.paired_functions`, and ``line``, a position in `lines`; -1 for other
+    samples. `lines` are ``main.go:57``, "" if unknown.
     """
 
     ledger: Ledger
@@ -57,8 +57,8 @@ class _LockWaits(NamedTuple):
 def _lock_waits(diff: ProfileDiff) -> _LockWaits:
     """Return who waits for which locks, and on which lines.
 
-    The waiter is the innermost function of the program, or else the innermost one that
-    is not part of a lock.
+    The waiter is the innermost function of the program, else the innermost outside of
+    locks.
     """
     names = diff.paired_functions.names
     own = owned(names)
@@ -109,8 +109,7 @@ def contention(case: Case) -> Iterator[Finding]:
     """Yield a finding where goroutines wait longer or shorter for locks.
 
     By mutex profiles, else by block profiles. Traces with a finding on locks take
-    precedence: they show how much of the goroutines' time it is. Other traces say what
-    holds up those that wait.
+    precedence: they show how much of the goroutines' time it is.
     """
     diff = _profile(case)
     if diff is None or _in_trace(case):
@@ -195,7 +194,7 @@ def _crowd(
     """Return how many goroutines wait for locks at a time, on average, by side.
 
     None where it is fewer than one on both sides, or the time span is unknown. Such a
-    queue forms at a lock whatever the load, and the machine's speed does not change it.
+    queue forms at a lock whatever the load and the machine's speed.
     """
     seconds = _seconds(case, diff) or _as_long(case)
     if seconds is None:
@@ -277,7 +276,7 @@ def _in_trace(case: Case) -> bool:
 def _held_up(case: Case, function: str) -> tuple[str, list[Fact]]:
     """Return what held up those that wait for locks in a function, by the traces.
 
-    That is a sentence and its figures. Without traces, it says that they would show it.
+    A sentence and its figures. Without traces, it says that they would show it.
     """
     diff = case.trace
     if diff is None:
@@ -318,8 +317,8 @@ def _since_start(case: Case, totals: tuple[int, int]) -> tuple[float, float] | N
 def _as_long(case: Case) -> tuple[float, float] | None:
     """Return the durations of the CPU profiles (s), if about equal.
 
-    Values since process start cover that time and the warm-up before it, which may have
-    taken longer on either side.
+    Values since process start also cover the warm-up before it, which may have taken
+    longer on either side.
     """
     if case.cpu is None:
         return None
@@ -346,7 +345,7 @@ def _place(diff: ProfileDiff, waits: _LockWaits, row: int) -> str:
     """Return a function, its line with most of the waiting, and the locks.
 
     Mutex profiles show who released a lock that others waited for, block profiles who
-    waited (the documentation of runtime/pprof).
+    waited (runtime/pprof).
     """
     names = diff.paired_functions.names
     own = waits.ledger.by("waiter", "line")

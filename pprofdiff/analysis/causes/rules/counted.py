@@ -26,7 +26,7 @@ _ADVICE = "An allocs profile (-memprofile) names who allocates."
 class _Moved(NamedTuple):
     """A benchmark that allocates more or less per op, with its rows by unit.
 
-    The first row decides which: that of bytes, or of objects if bytes did not change.
+    The first row decides which: bytes, or objects if bytes did not change.
     """
 
     name: str
@@ -46,8 +46,8 @@ class _Moved(NamedTuple):
 def allocated_by_benchmarks(case: Case) -> Iterator[Finding]:
     """Yield a finding where benchmarks allocate significantly more or less per op.
 
-    Not for a single benchmark whose allocation profile shows more, namely who
-    allocates: its values are per op, or sites appeared or vanished.
+    Not for a single benchmark whose allocation profile shows who allocates: its values
+    are per op, or sites appeared or vanished.
     """
     diff = case.comparison.benchmarks
     if diff is None:

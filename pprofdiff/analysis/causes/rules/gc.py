@@ -380,8 +380,7 @@ def dearer(case: Case) -> Iterator[Finding]:
 def _cost_sure(gc: GCDiff) -> bool:
     """Return whether cost, or live heap, changed more than runs of one build differ.
 
-    The live heap is what gets marked: if it changed with the cost, the cost is the
-    build's and not the machine's.
+    The live heap is what gets marked: if both changed, it was not the machine.
     """
     cost, live = (gc.estimates[f] for f in ("gc_cpu_us_per_cycle", "mean_live"))
     return cost.significant or (live.significant and live.grew == cost.grew)
@@ -393,7 +392,7 @@ def _marking_reason(
     """Return what decides the cost of marking, if known: bytes, or objects.
 
     Between Go releases it may be the collector itself. A busy machine makes cycles
-    costlier too, as the log counts the time that mark workers wait for a CPU.
+    costlier too: the log counts the time that mark workers wait for a CPU.
     """
     live = gc.base.steady.heap.mean_live, gc.new.steady.heap.mean_live
     grown = log(live[1] / live[0]) if all(live) else 0.0

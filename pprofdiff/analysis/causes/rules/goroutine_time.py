@@ -32,7 +32,7 @@ def goroutine_time(case: Case) -> Iterator[Finding]:
 
     Goroutines of a library alone, and those that wait for work, do not count: their
     time per op follows from how many ops there are. Nor do those that wait for other
-    goroutines, if one of these takes as much longer: they may wait for that.
+    goroutines, if one of these takes as much longer.
     """
     for diff in case.comparison.profiles:
         if diff.of_goroutines and diff.normalization.mode == "per_work":
@@ -82,7 +82,7 @@ def _owners(diff: ProfileDiff, side: int) -> tuple[Column, Column]:
     """Return each sample's function of the program, by row, and what it waits for.
 
     The function is -1 for goroutines of a library, and for those that wait for work.
-    What they wait for is a position in `WAITS`, 0 for none.
+    The wait is a position in `WAITS`, 0 for none.
     """
     names = diff.paired_functions.names
     own, codes = owned(names), waits_of(names)
@@ -104,7 +104,7 @@ def _wait_of(
 ) -> tuple[int, str]:
     """Return what most of a function's change is, in `WAITS`, and its figures.
 
-    It is 0 for running. The figures are "" if no wait is most of it.
+    0 for running. The figures are "" if no wait is most of it.
     """
     base, new = (
         sums(wait[owner == row], values[owner == row], len(WAITS))

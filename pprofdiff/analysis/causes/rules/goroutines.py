@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
 
 # The same where the total is within noise: over 32 snapshots of an unchanged server,
-# single places varied by up to 34% of all goroutines, and all of those were connections
-# in code of the standard library alone.
+# single places varied by up to 34% of all goroutines, all of them connections in code
+# of the standard library alone.
 _OWN_SHARE = 0.4
 # A goroutine takes 2 KiB of stack and some 400 bytes more: a thousand are 2.5 MB, and
 # GC scans each stack.
@@ -39,10 +39,9 @@ _NOT_LEAKED = (
 class _Place(NamedTuple):
     """Goroutines by their code: `function`, and the `root` that they started with.
 
-    `function` is the innermost frame outside the standard library, or the root if there
-    is none. `base` and `new` count goroutines; `wait` is why most of the goroutines
-    wait that one side has more of, "" if stacks do not show it. `own` is whether the
-    function is outside the standard library.
+    `function` is the innermost frame outside the standard library (`own`), or the root
+    if there is none. `base` and `new` count goroutines; `wait` is why most of those
+    wait that one side has more of, "" if unknown.
     """
 
     function: str
@@ -66,7 +65,7 @@ class _Place(NamedTuple):
 def goroutine_growth(case: Case) -> Iterator[Finding]:
     """Yield a finding where one place has far more, or far fewer, goroutines.
 
-    Without goroutine profiles, these are the goroutines at the end of the traces.
+    Without goroutine profiles, the goroutines at the end of the traces count.
     """
     diff, traced = case.comparison.of_type("goroutine"), None
     if diff is None and case.trace is not None:
@@ -144,10 +143,7 @@ def _leaks(case: Case) -> ProfileDiff | None:
 
 
 def _of_leaks(case: Case, diff: ProfileDiff) -> bool:
-    """Return whether most of the change is of leaked goroutines, another finding.
-
-    That profile says which never end, and needs no second capture.
-    """
+    """Return whether most of the change is of leaked goroutines, another finding."""
     leaks = _leaks(case)
     if leaks is None:
         return False
@@ -158,7 +154,7 @@ def _of_leaks(case: Case, diff: ProfileDiff) -> bool:
 def counts_differ(base: int, new: int, pace: float) -> bool:
     """Return whether a count changed more than snapshots of one build differ.
 
-    It must also do so relative to the work done: a count may just follow the load.
+    Also relative to the work done: a count may just follow the load.
     """
     return beyond_runs(GOROUTINES, base, new) and beyond_runs(
         GOROUTINES, base * pace, new

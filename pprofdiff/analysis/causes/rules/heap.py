@@ -68,8 +68,7 @@ class _Site(NamedTuple):
     `row` is its row in the sums by place. `own` says that stacks have a frame of the
     program; else `name` is the leaf, in the standard library. `live` is bytes in use,
     `allocated` bytes counted by the profile, None where the profiles lack it; `objects`
-    are those in use. `few` says that they are so few that another snapshot of the same
-    build may differ as much.
+    are in use. `few` says that another snapshot of the same build may differ as much.
     """
 
     row: int
@@ -221,8 +220,8 @@ def _by_profile(case: Case) -> Iterator[Finding]:
 def _live_heap(case: Case) -> ProfileDiff | None:
     """Return the comparison of memory in use at one instant, or of its growth.
 
-    An allocs profile has the columns of a heap profile. None if it is unknown which of
-    both profiles hold, or if they grew over unlike spans.
+    An allocs profile has the columns of a heap profile. None if it is unknown which it
+    is, or if they grew over unlike spans.
     """
     diff = case.comparison.of_type("inuse_space")
     if diff is None:
@@ -246,8 +245,8 @@ def _in_windows(diff: ProfileDiff) -> bool:
 def _grew_for(diff: ProfileDiff) -> tuple[float, float] | None:
     """Return over how many seconds the heaps grew, None if they are no growth.
 
-    Captured over a time span (``?seconds=60``), a heap profile is the difference of
-    two (net/http/pprof), in which what was freed is negative.
+    Captured over a time span (``?seconds=60``), a heap profile is the difference of two
+    (net/http/pprof): what was freed is negative.
     """
     base, new = diff.spans_ns
     if not base or not new or max(base, new) > SIMILAR * min(base, new):
@@ -341,7 +340,7 @@ def _loud(model: CountModel, runs: Runs[Column]) -> Bools:
 def _matters(site: _Site, *, weighs: bool) -> bool:
     """Return whether a site holds more than what comes and goes with requests.
 
-    Memory that the standard library allocates on its own is that of connections, whose
+    Memory that the standard library allocates on its own belongs to connections, whose
     number clients choose: it `weighs` only if the whole heap changed that much.
     """
     if not weighs:
@@ -485,7 +484,7 @@ def _counted_when(diff: ProfileDiff) -> str:
     """Return when what profiles count was allocated, in words.
 
     Some agents count since their last profile. Then more may be in use than was
-    allocated, or the profile has a duration, as that of /debug/pprof/heap?seconds=60.
+    allocated, or the profile has a duration, as /debug/pprof/heap?seconds=60 has.
     """
     captures = [run for side in (diff.base, diff.new) for run in side.runs]
     late = any(run.deltas or run.content.duration_ns for run in captures)

@@ -67,8 +67,8 @@ def _called(cpu: CPUComparison, side: int, keys: Column) -> Column:
     profile, union = lines_of(cpu, side)
     size = len(cpu.names)
     ends = profile.locations.line_offsets
-    # A location is called at its last line, which is not inlined, and calls from
-    # its first.
+    # A location is called at its last line, which is not inlined, and calls from its
+    # first.
     called, calling = union[ends[1:] - 1], union[ends[:-1]]
     callees, callers = (np.zeros(size, np.bool_) for _ in range(2))
     callees[keys % size] = True

@@ -57,8 +57,7 @@ _PROOF = "GC found that no goroutine that can run refers to what they wait for"
 class _Place(NamedTuple):
     """Leaked goroutines of one function, first function and kind of wait.
 
-    `line` is where the function waits, as ``main.go:57``, "" if unknown; of several
-    lines, that with most goroutines on the side that has more.
+    `line` is where most of them wait on the side that has more, as ``main.go:57``.
     """
 
     function: str
@@ -136,7 +135,7 @@ def leaked(case: Case) -> Iterator[Finding]:
 def _on_one_side(case: Case) -> Iterator[Finding]:
     """Yield a finding where only one side has profiles, and they list leaks.
 
-    Nothing is known of the other side, which may leak as much.
+    The other side may leak as much.
     """
     sides = [
         [c for c in side.of("profile") if measure(c) == "goroutineleak"]

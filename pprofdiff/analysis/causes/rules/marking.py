@@ -1,8 +1,7 @@
 """CPU time of marking, as the GC log and the CPU profile of one run count it.
 
 The log counts the time that mark workers had a P (runtime/mgc.go: wall time × Ps), with
-a CPU or without. Where other processes have the CPU, that is more than the process ever
-used, and the profile's samples are right.
+a CPU or without. Where other processes have the CPU, the profile's samples are right.
 """
 
 from __future__ import annotations

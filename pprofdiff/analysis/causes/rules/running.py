@@ -27,8 +27,8 @@ def running(case: Case) -> Iterator[Finding]:
     """Yield a finding for each name whose tasks last longer because goroutines run.
 
     A goroutine also runs where the operating system has taken its thread off the CPU,
-    which few short tasks meet: the median has to change, and that of other tasks not.
-    CPU profiles say more of the same.
+    which few short tasks meet: the median has to change, and other tasks' must not. CPU
+    profiles say more of the same.
     """
     diff = case.trace
     kind = None if diff is None else unit_kind(diff)

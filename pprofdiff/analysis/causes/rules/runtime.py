@@ -30,10 +30,7 @@ _KINDS = {"copy": "Copying", "clear": "Clearing memory", "hash": "Hashing"}
 
 
 class _Subject(NamedTuple):
-    """A group as a finding: its id, its name, and what to look at next.
-
-    `advice` is "" if that was captured already.
-    """
+    """A group as a finding: its id, its name, and what to look at next, if anything."""
 
     id: str
     group: str
@@ -136,7 +133,7 @@ def locks(case: Case) -> Iterator[Finding]:
 def stack_growth(case: Case) -> Iterator[Finding]:
     """Yield a finding where stacks are grown and copied more or less often.
 
-    It happens in whichever function needs more stack, and is not its own work.
+    It is not the work of the function that needs more stack.
     """
     cpu = case.cpu
     if cpu is None:
@@ -178,10 +175,7 @@ def stack_growth(case: Case) -> Iterator[Finding]:
 
 
 def _begins(cpu: CPUComparison, claim: Claim) -> str:
-    """Return a sentence on where the goroutines with most of a claim's change start.
-
-    "" if there is no such function, or stacks do not show where they start.
-    """
+    """Say where the goroutines with most of a claim's change start, "" if unknown."""
     named = ~cpu.of_runtime
     none = len(cpu.names)
     sums = [np.zeros(none + 2, np.int64) for _ in (0, 1)]

@@ -53,9 +53,8 @@ class _Kind(NamedTuple):
 def goroutine_starts(case: Case) -> Iterator[Finding]:
     """Yield a finding where more, or fewer, goroutines start per op.
 
-    Where the work is unknown, the goroutines whose rate changed least stand in for it:
-    a server starts some for each request. If all of them start more often, that may be
-    more work, so there is no finding.
+    Where the work is unknown, the goroutines whose rate changed least show it: a server
+    starts some for each request. If all start more often, that may be more work.
     """
     diff = case.trace
     if diff is None:
@@ -153,7 +152,7 @@ def _moved(diff: TraceDiff, kind: _Kind, by: _Kind | None) -> bool:
 def _under(diff: TraceDiff, kind: _Kind) -> str:
     """Return the function of main, else the program's, that starts most of them.
 
-    By the side that starts more; "" where no function starts more than half.
+    On the side that starts more; "" where no function starts more than half.
     """
     side = diff.sides[kind.numbers[1] > kind.numbers[0]]
     callers: Counter[str] = Counter()

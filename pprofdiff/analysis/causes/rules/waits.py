@@ -105,8 +105,8 @@ def _changed(case: Case, diff: TraceDiff) -> tuple[list[Change], Mapping[Wait, O
 def _server_of(client: Change, some: Iterable[Change]) -> Change | None:
     """Return what held up the server, in this process, that a client waits for.
 
-    A trace does not say who sends what a client waits for. Where goroutines that wait
-    for requests are held up by about as much as others wait for answers, it is them.
+    A trace does not say who sends it: the goroutines that wait for requests, if they
+    are held up by about as much as others wait for answers.
     """
     if client.answers is None:
         return None
@@ -274,8 +274,8 @@ def _finding(
 def _in_tasks(case: Case, ways: Iterable[Sequence[Off]], finding: Finding) -> Finding:
     """Return the finding on waits with the tasks or regions that they are in.
 
-    It is major where these last longer or shorter mostly for it. `ways` are places to
-    look at, all of a way together; the first that are in tasks of one name count.
+    It is major where these last longer or shorter mostly for it. Of `ways`, the first
+    whose places are in tasks of one name counts.
     """
     diff, unit = case.trace, NONE
     places: Sequence[Off] = ()
@@ -415,11 +415,9 @@ def _while_runnable(
 def _late(diff: TraceDiff, said: Container[str]) -> Iterator[Finding]:
     """Yield a finding on the root function whose p99 scheduling latency changed most.
 
-    Of those that are `said`, a finding has it already.
-
-    The longest waits are those that requests time out in, and a small part of all. With
-    several traces a side, their spread decides; with one, only what no neighbor process
-    explains, which takes a processor for one time slice.
+    Unless a finding `said` it. The longest waits are where requests time out, and a
+    small part of all. With several traces a side, their spread decides; with one, only
+    what exceeds the time slice that a neighbor process takes.
     """
     tails = {
         pair: (old, now)

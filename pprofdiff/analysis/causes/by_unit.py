@@ -23,8 +23,7 @@ _ABOUT = "CPU per op is by about the iterations that ran."
 def change_apart(comparison: Comparison, moved: Sequence[Unit]) -> bool:
     """Return whether benchmarks changed differently: not all, or not in one direction.
 
-    Then the cost of their mix describes none of them. If all changed one way, it is the
-    sum of their costs.
+    Then the cost of their mix describes none of them.
     """
     benchmarks = () if comparison.turns is None else comparison.turns.names
     ways = {unit.cost.ratio > 1 for unit in moved}
@@ -34,8 +33,8 @@ def change_apart(comparison: Comparison, moved: Sequence[Unit]) -> bool:
 def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[Finding]:
     """Yield the causes of each changed unit, followed by their consequences.
 
-    A function that changed alike in several units is a cause once, with the amounts of
-    the others. Findings have no claim, since their samples are those of one unit alone.
+    A function that changed the same way in several units is a cause once, with the
+    amounts of the others. Findings have no claim, since they have one unit's samples.
     """
     about = _ABOUT if comparison.alone is None else ""
     found: list[Finding] = []
@@ -106,8 +105,8 @@ def changed_units(
 ) -> Iterator[tuple[list[Unit], Comparison]]:
     """Yield changed units with their own samples per op, largest change first.
 
-    Units that share samples come together. Those without samples are left out, as are
-    all after the first five.
+    Units that share samples come together. Those without samples are left out, and all
+    after the first five.
     """
     split = comparison.split or comparison.alone
     if split is None:

@@ -80,11 +80,10 @@ class Carriers:
         return kept, frozenset(known - left)
 
     def _called_on_one_side(self, changed: Sequence[ChangedHunk]) -> set[int]:
-        """Return the functions that changed and that changed callers no longer call.
+        """Return the changed functions that only one side's changed callers call.
 
-        Or that these call only now. Their own changes did not run on both sides. One
-        side has no sample of them, and the text of a caller says why; what only they
-        call is like them.
+        Their own changes did not run on both sides. One side has no sample of them, and
+        the text of a caller says why; what only they call is like them.
         """
         cum = self.diff.paired_functions.raw("cum")
         names = self.diff.paired_functions.names
@@ -196,8 +195,8 @@ class Carriers:
     def cum(self, *hunks: int) -> tuple[int, int]:
         """Return the raw cum of hunks, as (base, new): each sample with a line of any.
 
-        That is what ``pprof -list`` shows, whoever the samples are of otherwise. Lines
-        are those of the file, as code of a function may move into a closure.
+        As ``pprof -list``: whichever hunk the samples belong to otherwise. Lines are
+        the file's, as code of a function may move into a closure.
         """
         return self._cum(hunks, 0), self._cum(hunks, 1)
 
@@ -240,7 +239,7 @@ class Carriers:
         return self.diff.runs_of((base, new), len(self.changed))
 
     def in_closure(self, i: int) -> bool:
-        """Return whether a hunk of a function is that of a closure written in it.
+        """Return whether a hunk of a function belongs to a closure written in it.
 
         What the closure costs, or allocates, is not the function's own.
         """
@@ -404,10 +403,7 @@ class Carriers:
         ]
 
     def new_callees(self, callers: Sequence[int]) -> list[int]:
-        """Return the functions that only new declares and changed lines call by name.
-
-        The lines are those of `callers`.
-        """
+        """Return functions that only new declares and lines of `callers` call."""
         called = {
             name
             for row in callers

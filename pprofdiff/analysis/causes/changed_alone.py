@@ -54,10 +54,9 @@ class Ran(NamedTuple):
 def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     """Return which functions with samples changed; None if unsure.
 
-    Modules may differ in version: nothing is reported unless the text of every function
-    outside Go itself is known in both builds. Where else code changed in the packages
-    is added, as a constant has no samples. Only functions that `ran` are named, if
-    given: others are no reason for what changed in those benchmarks.
+    Modules may differ in version, so the text of every function outside Go must be
+    known in both builds. Where else code changed in the packages is added, as a
+    constant has no samples. Only functions that `ran` are named, if given.
     """
     if not _all_read(carriers):
         return None
@@ -176,8 +175,8 @@ def _moved_from(carriers: Carriers, row: int) -> int | None:
 class _Place(NamedTuple):
     """Where a file differs; without a `hunk` the whole file does.
 
-    `paths` are those of base and new, None where a side does not have the file. It is
-    not `built` if only some systems or tags have the file, and it has no samples.
+    A path is None where a side does not have the file. It is not `built` if only some
+    systems or tags have the file, and it has no samples.
     """
 
     paths: tuple[str | None, str | None]
@@ -239,7 +238,7 @@ def _silent(carriers: Carriers, rows: Sequence[int], place: _Place) -> bool:
 def _changed_places(carriers: Carriers) -> Iterator[_Place]:
     """Yield what differs in packages of sampled functions.
 
-    Files that Go ignores do not count, and tests only if they hold such a function.
+    Files that Go ignores do not count, tests only if they hold such a function.
     """
     sources = carriers.sources
     found = [place for _, places in carriers.looked_up for place in places.sides]
@@ -264,10 +263,7 @@ def _changed_places(carriers: Carriers) -> Iterator[_Place]:
 
 
 def _is_left_out(path: str) -> bool:
-    """Return whether a program is built without a file of its package.
-
-    See "go help packages": Go ignores names that begin with ``_`` or ``.``.
-    """
+    """Return whether Go ignores a file of its package (see "go help packages")."""
     return path.endswith("_test.go") or basename(path).startswith(("_", "."))
 
 
@@ -305,10 +301,7 @@ def _all_read(carriers: Carriers) -> bool:
 
 
 def _within_changed(carriers: Carriers, inner: Located) -> bool:
-    """Return whether a place is inside a function that changed, as a closure is.
-
-    What changed in the closure has changed in that function.
-    """
+    """Return whether a place is inside a function that changed, as a closure is."""
     return inner.extent is not None and any(
         at.text is not None
         and inner.text is not None

@@ -1,9 +1,8 @@
 """What goroutines wait for in the end, and whether that changed.
 
-Time off the CPU is taken apart by what it ended at, however many goroutines stood
-between: whoever waits for a lock waits for what its holder does. Where an end says
-nothing about the program, as in a library's own loop, the place of waiting stands for
-it.
+Time off the CPU is split by what it ended at, however many goroutines are between:
+whoever waits for a lock waits for what its holder does. Where an end says nothing about
+the program, as in a library's own loop, it is the place of waiting.
 
 A change is measured as a part of the goroutines' time: all that they spend running,
 runnable, in system calls and blocked, except idle waits (as in an accept loop) and
@@ -59,7 +58,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Ends that are one thing wherever goroutines wait for them, and those that are by the
+# Ends that are the same wherever goroutines wait for them, and ends that differ by
 # function of the program.
 _SHARED = ("processor", "gc")
 _NAMED = ("running", "syscall", "timer", "network")
@@ -96,8 +95,8 @@ def changes_of(case: Case, lives: Lives, known: Mapping[Wait, Off]) -> Iterator[
 def of_roots(diff: TraceDiff, end: End) -> Iterator[Change]:
     """Yield an end for each root function, as a part of its goroutines' lifetime.
 
-    A few goroutines may wait differently where most do not. Root functions are those of
-    the program: a library's goroutines wait as those that they serve.
+    A few goroutines may wait differently where most do not. Only root functions of the
+    program: a library's goroutines wait like the ones that they serve.
     """
     rows: dict[str, list[Chained]] = defaultdict(list)
     for row in off_cpu_of_all(diff):
@@ -149,9 +148,9 @@ def _taken_apart(
 ) -> tuple[dict[End, list[Chained]], dict[Wait, list[Chained]]]:
     """Return time off the CPU by its end, and the rest by the place of waiting.
 
-    Waits that did not end in the trace are left out: nothing says what ends them. Where
-    goroutines wait on one side alone, and mostly for a processor or for GC, that is the
-    place's: its holders are delayed like all others.
+    Waits that did not end in the trace are left out. Where goroutines wait on one side
+    alone, and mostly for a processor or for GC, the place is the end: its holders are
+    delayed like all others.
     """
     rows = [
         row
@@ -195,7 +194,7 @@ def _sure(lives: Lives, off: Off) -> bool:
 def _nearest(
     lives: Lives, known: Mapping[Wait, Off], rows: Sequence[Chained]
 ) -> Off | None:
-    """Return the place that is nearest to an end and has a large part of its change.
+    """Return the place nearest to an end that has a large part of its change.
 
     That is where goroutines do themselves what others wait for, else where they wait
     for the lock that it holds, else the place with most of the change.
@@ -220,10 +219,10 @@ def _nearest(
 class Change:
     """What goroutines wait for, with all that waits for it, largest change first.
 
-    `end` is None where the place of waiting is all that is known. `first` is the place
-    nearest to the end, None for a processor and for GC. `alike_ns` is the time for what
-    may be the same end under another name, raw ns. With a `root`, it is of that root
-    function's goroutines, and `lives` have their lifetime.
+    `end` is None where only the place of waiting is known. `first` is the place nearest
+    to the end, None for a processor and for GC. `alike_ns` is the raw time for what may
+    be the same end under another name. With a `root`, it is of that root function's
+    goroutines, and `lives` have their lifetime.
     """
 
     lives: Lives
@@ -252,7 +251,7 @@ class Change:
 
     @cached_property
     def roots(self) -> dict[str, tuple[int, int]]:
-        """The time of each root function's goroutines, likewise."""
+        """The time of each root function's goroutines, as `places`."""
         return self._by(self.rows, lambda row: row.chain.root)
 
     def _by(
@@ -283,7 +282,7 @@ class Change:
 
     @cached_property
     def behind(self) -> dict[Wait, tuple[int, int]]:
-        """The time of waits for others, at places other than the first, likewise."""
+        """The time of waits for others, at places other than the first, as `places`."""
         first = self.first and self.first.wait
         return self._by(
             (
@@ -337,9 +336,9 @@ class Change:
     def _by_load(self) -> bool:
         """Whether it changed mostly with the work that the same goroutines do.
 
-        Where the work is unknown, their running time stands in for it. Another wait
-        that grows lowers everything else that they do. A system call also takes longer
-        where more of them compete for the CPU.
+        Where the work is unknown, their running time is used. Another wait that grows
+        lowers everything else that they do. A system call also takes longer where more
+        of them compete for the CPU.
         """
         if self.lives.diff.rates is not None:
             return False
@@ -350,9 +349,8 @@ class Change:
     def answers(self) -> tuple[float, float] | None:
         """The mean time (ns) that what a function asks of others takes, if it changed.
 
-        The time per answer does not depend on how many were asked for, so the work need
-        not be known. Below what a busy machine takes to wake a goroutine, it says
-        nothing about who answers.
+        The work need not be known for that. Below what a busy machine takes to wake a
+        goroutine, it says nothing about who answers.
         """
         off = self.first
         if off is None or off.calls or not off.chosen or min(off.numbers) < EVENTS:
@@ -367,8 +365,8 @@ class Change:
     def _oftener(self) -> bool:
         """Whether goroutines wait there, or call, more or less often per op.
 
-        How often goroutines find a lock held, or a channel full, is chance, and where
-        the work is unknown, different work shows up too: both need a larger factor.
+        How often goroutines find a lock held, or a channel full, is chance, and unknown
+        work may differ: both need a larger factor.
         """
         off = self.first
         if off is None or max(off.numbers) < EVENTS:
@@ -402,9 +400,8 @@ class Change:
     def _slows_operations(self) -> bool:
         """Whether operations take longer or shorter, mostly for this end.
 
-        Their number is counted for longer than a trace lasts, so that no moment
-        explains it. What operations do by themselves, as to sleep, may be what paces
-        them.
+        They are counted for longer than a trace lasts, so that no moment explains it.
+        What operations do by themselves, such as sleep, may be what paces them.
         """
         lives = self.lives
         diff, rates = lives.diff, lives.diff.rates

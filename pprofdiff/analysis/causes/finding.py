@@ -77,26 +77,24 @@ class Finding(NamedTuple):
     """One thing that changed, and why.
 
     `id` is stable; `title` is one short sentence, `text` the numbers behind it and
-    `advice` what to do, "" for nothing. `severity` is ``info``, ``minor`` or ``major``,
-    at least that of its consequences; `direction` is ``worse``, ``better`` or
-    ``neutral``. `parent` is the id of the finding that this one follows from, None for
-    a cause. `explains` is the scaled CPU delta of `claim` and of its consequences'
-    claims, None without one: no sample counts for two causes. `own` is the part that
-    the finding's own sentence covers, without its consequences, None if there is none.
-    `mark` is the tables' mark of `own`, or of `explains` without it, None for fewer
-    samples than a row needs. `shared` says that earlier causes, or the one it follows
-    from, claim a part of what its own numbers show. `weight` is what a finding without
-    a claim explains of its own measure, from 0 to 1; with a claim it breaks ties.
-    `sure` says that its severity rests on other evidence than its claim's CPU, which
-    may be within noise. `rises` is the direction of its numbers where `direction` does
-    not give it, else None. `names` are the functions it is about, from which others may
-    follow; `functions` are those it names that cause no others. `source` are the
-    changed lines behind it, None if the source is unknown. `unit` names the unit of
+    `advice` what to do, "" for nothing. `severity` is at least its consequences'.
+    `parent` is the id of the finding that this one follows from, None for a cause.
+    `explains` is the scaled CPU delta of `claim` and of its consequences' claims: no
+    sample counts for two causes. `own` is the part that the finding's own sentence
+    covers, without its consequences. `mark` is the tables' mark of `own`, or of
+    `explains` without it, None for fewer samples than a row needs. `shared` says that
+    earlier causes, or its parent, claim a part of what its own numbers show. `weight`
+    is what a finding without a claim explains of its own measure, from 0 to 1; with a
+    claim it breaks ties. `sure` says that its severity rests on other evidence than its
+    claim's CPU, which may be within noise. `rises` is the direction of its numbers
+    where `direction` does not give it. `names` are the functions it is about, from
+    which others may follow; `functions` are those it names that cause no others.
+    `source` are the changed lines behind it, None if unknown. `unit` names the unit of
     work that its numbers are for, "" for the whole program. `label` is the label key
-    and value, such as ``endpoint`` and ``/search``, that the code it is about runs
-    under; "" for none or several. `line` is where a function that its title begins with
-    costs most, as ``main.go:57``, "" if unknown. `amount` is base and new as its title
-    ends with them, "" for none. `spans` are the numbers that its sentences print.
+    and value, such as ``endpoint`` and ``/search``, that its code runs under; "" for
+    none or several. `line` is where a function that its title begins with costs most,
+    as ``main.go:57``. `amount` is base and new as its title ends with them. `spans` are
+    the numbers that its sentences print.
     """
 
     id: str
@@ -150,8 +148,7 @@ class Explained(NamedTuple):
     """How much of the CPU profiles' delta the findings explain, in scaled values.
 
     `left` are the groups whose unexplained part is significant, largest first. `quiet`
-    says that all that is unexplained is within noise: together, and each group and
-    function.
+    says that no unexplained part is: the total, each group, each function.
     """
 
     total: float
@@ -163,7 +160,7 @@ class Explained(NamedTuple):
 class Findings(NamedTuple):
     """All findings, and how much of the CPU they explain, None without CPU profiles.
 
-    Causes are in the order of what they explain, each before its consequences.
+    Each cause, ordered by what it explains, precedes its consequences.
     """
 
     found: tuple[Finding, ...]

@@ -26,7 +26,7 @@ def functions_of(
     """Yield the number of each cause, from 1, and its functions in the tree.
 
     A cause that names none, such as GC, has the functions below which it claims all
-    samples. Causes without any are left out.
+    samples.
     """
     drawn = distinct(tree.name[tree.name >= 0])
     names = diff.paired_functions.names

@@ -23,9 +23,9 @@ Column = NDArray[np.int64]
 class Inlined(NamedTuple):
     """Calls between functions of the program that one side inlined somewhere.
 
-    `key` (rising) encodes caller and callee, rows of the union; `value` is the sum of
-    the samples that have the call inlined. `most`, by callee, is an upper bound for
-    those that have it as a call.
+    `key` (rising) encodes caller and callee, rows of the union; `value` sums the
+    samples that have the call inlined. `most`, by callee, is an upper bound for all
+    samples of the call.
     """
 
     key: Column
@@ -87,10 +87,7 @@ def inlined_now(cpu: CPUComparison, row: int) -> bool | None:
 
 
 def inlining_caller(cpu: CPUComparison, row: int, own: NDArray[np.bool_]) -> int | None:
-    """Return the one of `own` functions that has nearly all calls of another inlined.
-
-    None unless that is so on both sides.
-    """
+    """Return the `own` function that nearly all calls are inlined in on both sides."""
     callers = set[int | None]()
     for side in (0, 1):
         calls = inlined_calls(cpu, side, own)

@@ -25,7 +25,7 @@ Mask = NDArray[np.bool_]
 
 
 class Root(NamedTuple):
-    """A function that only one side has, outermost of these in its stacks.
+    """The outermost function in its stacks that only one side has.
 
     `parent` is its main caller, or the function that the caller is a part of on one
     side alone, -1 for none; `value` is the raw CPU time under it.
@@ -69,11 +69,11 @@ def inside_others(
 ) -> list[Inside]:
     """Return the roots whose work the other side does in a function that both have.
 
-    With its callees, that function costs no more on the roots' side. That says little
-    about one that does far more: something else in it may have fallen as the roots
-    appeared. So the roots are most of it, or its own work, with theirs, costs no more
-    either. It says nothing of one that is most of the total where the work is unknown:
-    neither its share nor, on a saturated machine, its time per second can rise.
+    With its callees, that function costs no more on the roots' side. If it does far
+    more, something else in it may have fallen as the roots appeared: so the roots are
+    most of it, or its own work and theirs cost no more either. If it is most of the
+    total and the work is unknown, that says nothing: neither its share nor, on a
+    saturated machine, its time per second can rise.
     """
     hosts: dict[int, list[Root]] = defaultdict(list)
     for root in roots:
@@ -123,7 +123,7 @@ def _costs_more(
 def _nearest(cpu: CPUComparison, work: OneSidedWork, root: Root) -> int:
     """Return the innermost function of both sides that a root runs below, -1 for none.
 
-    Where functions call one another, that is the one that called it most.
+    For mutual recursion, the one that called it most.
     """
     above = np.zeros(len(cpu.names), np.int64)
     values = cpu.diff.values[work.side]

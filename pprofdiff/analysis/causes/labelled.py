@@ -1,7 +1,7 @@
 """Which label's value, such as an endpoint, the code of a finding runs under.
 
-Samples of CPU profiles and goroutines have labels (``pprof.Do``), those of locks and of
-memory have none: for these it is the label under which CPU samples show the function.
+Samples of CPU profiles and goroutines have labels (``pprof.Do``), samples of locks and
+memory have none: their functions' CPU samples decide.
 """
 
 from __future__ import annotations
@@ -30,10 +30,9 @@ Column = NDArray[np.int64]
 def with_labels(case: Case, found: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return the findings, causes with the label's value that their code runs under.
 
-    The label is that of `Comparison.by_label`. A cause has a value if nearly all of the
-    change in the samples that it claims has it, or nearly all samples of a function
-    that it is about, on both sides together. A value that nearly all labelled samples
-    have says nothing of a cause.
+    A cause has a value if nearly all of the change in the samples that it claims has
+    it, or nearly all samples of a function that it is about, on both sides together. A
+    value that nearly all labelled samples have says nothing of a cause.
     """
     by = case.comparison.by_label
     if by is None:
@@ -90,8 +89,7 @@ class _Values(Struct, frozen=True, eq=False, dict=True):
     def of_functions(self, finding: Finding) -> str:
         """Return the value under which nearly all samples of a finding's functions run.
 
-        Functions with few samples do not count; "" if the others differ, or none has
-        enough.
+        Functions with few samples do not count; "" if the others differ.
         """
         found = {self._of_function(n) for n in {*finding.names, *finding.functions}}
         found.discard(None)

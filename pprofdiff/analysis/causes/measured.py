@@ -1,7 +1,7 @@
 """Causes of the changes in interleaved benchmarks, with all amounts per op.
 
-The operation count is known: CPU per op as the kernel counts it, samples that show
-where, and every allocated object.
+The operation count is known, and CPU per op as the kernel counts it; samples show where
+it is spent, and every allocated object is counted.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class _View(NamedTuple):
     def allocates(self, counted: str) -> str:
         """Return what a place allocates as a sentence, beginning with bytes per op.
 
-        The counts are averages where there are several benchmarks.
+        With several benchmarks, the counts are averages.
         """
         if not self.mix:
             return f"It allocates {counted}"
@@ -114,8 +114,8 @@ class _View(NamedTuple):
 def causes_of_measured(case: Case, *, moved: bool) -> Findings:
     """Return what changed per op, the largest explanation first.
 
-    If the outcome `moved`, some place changed, and the model of the tables finds it.
-    Otherwise a stricter model keeps an unchanged build free of chance causes.
+    If the outcome `moved`, the tables' model finds the places. Otherwise a stricter
+    model keeps an unchanged build free of chance causes.
     """
     cpu = case.cpu
     if cpu is not None and moved and cpu.diff.model is not None:
@@ -230,9 +230,8 @@ def _add_places(
 def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:
     """Return the places that changed; if none explains the outcome, also another one.
 
-    That is the first one by samples alone. Profiled runs are few and may differ by more
-    than an outcome that many timed turns show; `_is_all` then judges whether the place
-    is that change.
+    That is the first one by samples alone: profiled runs are few and may differ by more
+    than an outcome that many timed turns show. `_is_all` judges it.
     """
     found = places(cpu, program)
     whole = cpu.scaled_delta(*cpu.diff.totals)
@@ -274,9 +273,9 @@ def _leads(cpu: CPUComparison, delta: float) -> bool:
 def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
     """Add runtime work as a consequence of the largest allocation cause, or as a cause.
 
-    Without a verdict it is no cause: how much GC a run does varies with its length.
     The GC runs as often as the program allocates and wakes its workers through the
-    scheduler.
+    scheduler. Without a verdict it is no cause: how much GC a run does varies with its
+    length.
     """
     counted = [] if view.totals is None else [view.totals.space, view.totals.objects]
     follows = any(
@@ -361,8 +360,8 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
 def _is_all(cpu: CPUComparison, place: Place) -> bool:
     """Return whether a place is nearly all of a significant change.
 
-    Interleaved turns show that CPU per op changed, however much profiled runs differ;
-    what remains is how well samples separate the place from the rest.
+    Interleaved turns show that CPU per op changed; what remains is how well samples
+    separate the place from the rest.
     """
     whole = cpu.scaled_delta(*cpu.diff.totals)
     if not _counting(cpu).one(cpu.runs(place.claim)).significant:
@@ -437,8 +436,8 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
         return []
     if not any(is_large(view.totals, site) for site in view.sites.all):
         return []
-    # The other half of what moved may itself be too small to report. Fewer objects are
-    # maps and slices that grow now and then: how often depends on b.N and other code.
+    # The other half of a move may itself be too small to report. Fewer objects are maps
+    # and slices that grow now and then: how often depends on b.N and other code.
     left = netted(
         [
             site
@@ -557,8 +556,8 @@ def _of_runtime(
     """Return the change of runtime work outside places, or None within noise.
 
     With `collects`, GC work changed too and wakes its workers more or less often.
-    Without, scheduling is no change unless it changed by more than the total: the
-    longer an op takes, the more often it is preempted.
+    Without, scheduling must change by more than the total: the longer an op takes, the
+    more often it is preempted.
     """
     claim = cpu.of_groups(*what.groups).without(claimed)
     if not cpu.change(claim).significant:
@@ -604,7 +603,7 @@ def _of_runtime(
 def _of_process(
     view: _View, cpu: CPUComparison, claim: Claim, *, collected: bool
 ) -> bool:
-    """Return whether work may be that of a process, independent of its operations.
+    """Return whether a process may do the work, independent of its operations.
 
     A process collects at start-up, and its sweeper yields. If a side does more ops in a
     run, that is less per op without a change. GC work that counted allocations require

@@ -54,8 +54,8 @@ EVENTS = 40
 class Off(NamedTuple):
     """Off-CPU time of one function for one reason, or in one system call.
 
-    Times are raw ns, (base, new). `places` are those of the function, with whichever
-    root function and caller, the largest change first.
+    Times are raw ns, (base, new). `places` have any root function and caller, largest
+    change first.
     """
 
     what: str
@@ -138,8 +138,8 @@ class Lives(NamedTuple):
         """Return amounts in every unit in which a change has to show.
 
         Per op where the work is known. Otherwise per running time of the same
-        goroutines, which stands in for work, and per second: costlier work lowers the
-        former, a different load the latter.
+        goroutines, and per second: costlier work lowers the former, a different load
+        the latter.
         """
         if self.diff.rates is not None:
             return [pair_of(self.diff, *amounts)]
@@ -184,7 +184,7 @@ def may_move(diff: TraceDiff) -> bool:
     """Return whether anything may have changed enough, by the groups' times alone.
 
     The change is compared with the least that the goroutines' time can be: without
-    stacks, it is not known which waits are idle.
+    stacks, idle waits are unknown.
     """
     lives = Lives(diff, _not_waiting(diff), {})
     for pair in own_groups(diff):

@@ -49,9 +49,9 @@ Family = tuple[list[Root], list[Root]]
 class OneSided(NamedTuple):
     """What only base does, and what only new does.
 
-    `families` are roots of work that only one side does, or does in other functions;
-    `inside` are roots of work that both sides do, in the function that contains them.
-    `claim` is all work of `families`.
+    `families` are roots of work that only one side does, or does in other functions,
+    and `claim` is all of it; `inside` are roots of work that both sides do, in the
+    function that contains them.
     """
 
     gone: OneSidedWork
@@ -96,8 +96,7 @@ def _families(
     """Return roots that belong together: of one package, or with one caller.
 
     Code that vanished and code that replaced it share the caller or, if the innermost
-    callers changed too, the package. Roots of one side alone form one family per
-    package.
+    callers changed too, the package.
     """
     family: dict[object, int] = {}
     members: dict[int, tuple[list[Root], list[Root]]] = {}
@@ -156,7 +155,7 @@ def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
 
 
 def renumbered(cpu: CPUComparison) -> list[int]:
-    """Return closures of one side that may be those of the other by another name.
+    """Return closures of one side that may have another name on the other.
 
     They have no pair. Their function has such closures on both sides, which may be
     renumbered; or the same file does, whose function one side's compiler inlined into
@@ -325,8 +324,7 @@ class _Found:
     def below(self, row: int, left_out: Mask | None = None) -> Column:
         """Return the raw sum of each function below `row`; -1 calls every root.
 
-        A function counts where its outermost frame is below, except in samples that are
-        `left_out` (bool, by sample).
+        A function counts where its outermost frame is below; `left_out` marks samples.
         """
         cpu, side = self.cpu, self.side
         if row < 0:
@@ -350,10 +348,10 @@ def _passed_on(
 ) -> Mask:
     """Return the samples below a root that go on into code that ran without it.
 
-    Such code is a function that the other side calls under the same parent, with none
-    of its own chosen functions in between. It costs so much more there than on this
-    side without the root that this is at least half of its cost below the root. `below`
-    are the sums below the root, `below_there` returns those of the other side.
+    The other side calls such code under the same parent, with none of its own chosen
+    functions in between. It costs so much more there than on this side without the root
+    that this is at least half of its cost below the root. `below` are the sums below
+    the root, `below_there` returns the other side's.
     """
     cpu, side = here.cpu, here.side
     having = here.having(root.row)
@@ -375,8 +373,8 @@ def _passed_on(
 def mostly(cpu: CPUComparison, side: int, root: Column) -> int | None:
     """Return the innermost function with more than half of what is below `root`.
 
-    `root` has one function for each of the side's samples, -1 for none. Returns None if
-    there is no such function outside the runtime.
+    `root` has one function for each of the side's samples, -1 for none. None if there
+    is no such function outside the runtime.
     """
     values = np.where(root >= 0, cpu.diff.values[side], 0)
     total, depth = (np.zeros(len(cpu.names), np.int64) for _ in range(2))
@@ -403,7 +401,7 @@ def mostly(cpu: CPUComparison, side: int, root: Column) -> int | None:
 def _expected(found: _Found, root: Root, below: Column) -> bool:
     """Return whether the other side's samples of the caller would show the function.
 
-    If its caller hardly runs there, nothing can be said. `below` are the sums below it.
+    If its caller hardly runs there, nothing can be said.
     """
     cpu, side = found.cpu, found.side
     here, there = cpu.cum[side], cpu.cum[1 - side]
@@ -420,8 +418,7 @@ def _fell_with_others(found: _Found, root: Root, below: Column) -> bool:
     """Return whether a root may run on the other side, but too cheaply to be seen.
 
     Nearly all that it did is below a function that others call on both sides: where it
-    costs them so much less on the other side, it may cost the root less too, and only
-    chance would sample it.
+    costs them so much less on the other side, it may cost the root less too.
     """
     cpu, side = found.cpu, found.side
     there = cpu.cum[1 - side]

@@ -53,9 +53,9 @@ class Stacks(NamedTuple):
 
     `function` is the innermost frame outside the standard library, or the root if there
     is none; `root` is the function that the goroutine started with. Both are rows of
-    `ProfileDiff.paired_functions`. `wait` is a position in `WAITS`, `line` the row of
-    the function's frame in the `Locations` of its side. `base` and `new` are how many
-    goroutines have the stack: one of them is 0.
+    `ProfileDiff.paired_functions`. `wait` is a position in `WAITS`, `line` a row of
+    `Locations`. `base` and `new` are how many goroutines have the stack: one of them is
+    0.
     """
 
     function: Column
@@ -127,7 +127,7 @@ def _stacks(diff: ProfileDiff, side: int) -> Stacks:
 
 
 def _for_nil(profile: Profile) -> NDArray[np.bool_]:
-    """Return which lines are where a send or a receive parks as its channel is nil.
+    """Return which lines are where a send or a receive parks on a nil channel.
 
     None are where functions have no first line, as before Go 1.20.
     """

@@ -119,7 +119,7 @@ def _inlined(cpu: CPUComparison, place: Place) -> str:
 def called(name: str) -> str:
     """Return a function's display name: for a closure, with its enclosing function.
 
-    A closure of a function inlined into a benchmark has the benchmark's name first:
+    A closure inlined into a benchmark is named after that:
     ``store.BenchmarkGet.Get.func1``.
     """
     package, _, rest = short(name).partition(".")
@@ -184,7 +184,7 @@ def _resources() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield (label, categories) of what a function's time is spent on.
 
     Allocation and its GC work are one. Runtime work for the code itself is listed by
-    category, since maps, strings or copying show how the code works.
+    category: maps, strings or copying show how the code works.
     """
     memory: list[str] = []
     for group in rules().groups:
@@ -212,7 +212,7 @@ def _mechanism(cpu: CPUComparison, place: Place, said: Mapping[str, str]) -> str
     """Return the largest kind of runtime work that only one side does, "" for none.
 
     Kinds that changed against the place, or whose label or amount was `said`, are
-    skipped, as is what lies under the callees that are named.
+    skipped, like all below the callees that are named.
     """
     if not place.base or not place.new:
         return ""

@@ -81,8 +81,8 @@ def with_source(
     """Return the findings with the changed lines behind them, and the other lines.
 
     Without a known cause or changed line, the only functions that ran and changed
-    become a finding: of some benchmarks that `moved`, those that they ran. Whether all
-    code is the same is only looked up for `whole`.
+    become a finding: if some benchmarks `moved`, the functions that they ran. Whether
+    all code is the same is only looked up for `whole`.
     """
     if not comparison.profiles:
         text = (
@@ -142,7 +142,7 @@ def with_source(
 def _ran(comparison: Comparison, moved: Sequence[Unit]) -> Ran | None:
     """Return what ran in the benchmarks that changed, None if all did or it is unknown.
 
-    Samples show it where each has profiles of its own.
+    It is known where each has profiles of its own.
     """
     if comparison.alone is None:
         return None
@@ -241,8 +241,7 @@ def _of_functions(
     """Return the changed lines that carry the change of a finding's functions.
 
     It has no samples of its own: the first comparison in which changed lines of the
-    functions changed significantly decides. Of allocation, and of that alone, it is
-    one of allocs profiles.
+    functions changed significantly decides; for allocation, only allocs profiles.
     """
     allocates = _allocates(finding)
     counted = [
@@ -281,7 +280,7 @@ def _of_function(
 ) -> list[ChangedLines]:
     """Return the changed lines of a function that carry its change.
 
-    Of what it allocates, those that allocate themselves come before those that call.
+    For allocations, lines that allocate come before lines that call.
     """
     diff = carriers.diff
     mine = np.array([one.row == row for one in carriers.changed], np.bool_)
@@ -303,7 +302,7 @@ def _samples_of(
 ) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
     """Yield the samples of a function, as (base, new) masks.
 
-    Of one that allocates, those of what it allocates itself come first.
+    If it allocates, samples of what it allocates itself come first.
     """
     if _allocates(finding):
         base, new = diff.ledger.sides("owner")
@@ -343,8 +342,7 @@ def _of_callers(
 def _same_way(finding: Finding, moved: float) -> bool:
     """Return whether a function's figure changed in the finding's direction.
 
-    A function that allocates more may take less CPU: lines that save one are not those
-    that cost the other.
+    A function that allocates more may take less CPU, on other lines.
     """
     if finding.direction not in ("worse", "better"):
         return True
@@ -451,11 +449,11 @@ def _with_related(
 ) -> SourceOfFinding:
     """Return the source of unchanged functions with the changes nearest to them.
 
-    Those of what they call only with `callees`, and those of what their callees call
-    only with `through`. A changed function that is not next to them is left out if it
-    shares stacks with another changed one, which may be the reason. A change in the
-    same package that shares no stack with them is unrelated: it is named only if the
-    package has hardly any other.
+    These are in their callers, with `callees` in what they call and with `through` in
+    what their callees call. Other changed functions are left out if they share stacks
+    with another changed one, which may be the reason. A change in the same package that
+    shares no stack with them is unrelated: it is named only if the package has hardly
+    any other.
     """
     if not source.unchanged or source.lines or source.near:
         return source

@@ -49,8 +49,8 @@ _NAMED = 2
 def _with_former_names(finding: Finding, identity: Identity) -> Finding:
     """Return the finding with base's names for the functions in its title.
 
-    Only for pairs that rest on samples alone, or that the user gave: in all other pairs
-    both names read the same.
+    Only for pairs that rest on samples alone, or that the user gave: others have the
+    same name.
     """
     clauses = []
     for name in sorted({*finding.names, *finding.functions}):
@@ -169,8 +169,8 @@ def find(
 
     Among equally severe causes, those that explain the outcome's `verdict` come first.
     Where sides are split by unit of work, functions are searched in each unit that
-    `moved`, with its own operations: over several units, a function has no cost per op.
-    If nothing else changed, the sites of units with other `allocating` are reported.
+    `moved`: over several units, a function has no cost per op. If nothing else changed,
+    the sites of units with other `allocating` are reported.
     """
     findings = _found(comparison, verdict, moved)
     if comparison.alone is not None and allocating and not _severe(findings):
@@ -236,8 +236,7 @@ def changed(comparison: Comparison, findings: Findings) -> bool:
     """Return whether anything changed significantly, for better or worse.
 
     That is a runtime group, a function by flat or cum, a benchmark, or a finding above
-    info: findings judge GC logs and traces. Figures without a noise model, such as
-    goroutine counts, do not count.
+    info. Figures without a noise model, such as goroutine counts, do not count.
     """
     if _severe(findings):
         return True

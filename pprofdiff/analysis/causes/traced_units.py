@@ -27,8 +27,8 @@ NONE = ("", "")
 def unit_of_waits(diff: TraceDiff, places: Sequence[Off]) -> tuple[str, str]:
     """Return the kind and name of the tasks with nearly all of the change at places.
 
-    Time outside all tasks counts. ("", "") if there are none. Where tasks of several
-    names lie in each other, it is the one with the least of them.
+    Time outside all tasks counts. ("", "") if there are none. Of nested tasks of
+    several names, the one with the least time there.
     """
     kind = unit_kind(diff)
     if kind is None:
@@ -69,10 +69,7 @@ def _waiting_there(
 
 
 class PerTask(NamedTuple):
-    """How long complete tasks of a name wait at some places, and last: mean ns, each.
-
-    All are (base, new).
-    """
+    """How long complete tasks of a name wait at some places, and last: mean ns."""
 
     waits_ns: tuple[float, float]
     lasts_ns: tuple[float, float]
@@ -108,7 +105,7 @@ def per_task(
 def unit_of_starts(diff: TraceDiff, root: str) -> tuple[str, str]:
     """Return the kind and name of the tasks that start nearly all of a root function.
 
-    ("", "") if there are none, or the traces have too few starts.
+    ("", "") if there are none, or too few starts.
     """
     kind = unit_kind(diff)
     if kind is None:

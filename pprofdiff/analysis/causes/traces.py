@@ -50,7 +50,7 @@ def beyond(
 ) -> bool:
     """Return whether figures, base and new, differ more than runs of one build do.
 
-    `events` are how many events the figures rest on: too few show nothing, as does a
+    `events` are how many events the figures rest on: too few show nothing, nor does a
     trace shorter than the prior asks for.
     """
     base, new = (
@@ -63,8 +63,8 @@ def beyond(
 def mostly(figures: tuple[float, float], *, left: tuple[float, float]) -> bool:
     """Return whether most of a change in `figures` is gone in those that are `left`.
 
-    Both are base and new; `left` is `figures` relative to something else that changed.
-    What follows that by more than half of its log ratio is not a change of its own.
+    `left` is `figures` relative to something else that changed: if more than half of
+    the log ratio is gone, it is not a change of its own.
     """
     if min(*figures, *left) <= 0:
         return False
@@ -75,7 +75,7 @@ def mostly(figures: tuple[float, float], *, left: tuple[float, float]) -> bool:
 def varies(diff: TraceDiff, table: TableName, row: Hashable) -> bool:
     """Return whether traces of one build may differ as much in a row as the sides do.
 
-    False with one trace a side, which cannot show it.
+    False with one trace a side.
     """
     change = diff.changes(table).get(row)
     return diff.several and not (change is not None and change.significant)

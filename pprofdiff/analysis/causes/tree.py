@@ -120,8 +120,8 @@ def tree(
     """Return the findings, largest cause first, and all samples that they claim.
 
     Causes that go the `way` of the outcome come first, if they matter. Each precedes
-    its consequences, which have it as their parent. Findings with the same id are
-    numbered: ``work-moved``, ``work-moved-2``. Without CPU profiles nothing is claimed.
+    its consequences. Findings with the same id are numbered: ``work-moved``,
+    ``work-moved-2``. Without CPU profiles nothing is claimed.
     """
     found = [_weighed(cpu, draft) for draft in _unique(drafts)]
     nodes = {finding.id: _Node(finding) for finding in found}
@@ -205,8 +205,8 @@ def _by_chance(node: _Node) -> bool:
 def _contrary(finding: Finding, explains: float) -> bool:
     """Return whether samples changed against a finding's direction.
 
-    A finding without a direction takes that of all its samples: what other findings
-    leave of them may have changed the other way.
+    Without one, all its samples decide: what other findings leave of them may have
+    changed the other way.
     """
     way = _way(finding) or finding.explains or 0.0
     return explains * way < 0
@@ -250,10 +250,7 @@ def _follows(
 
 
 def _allocates(cpu: CPUComparison | None, cause: Finding, finding: Finding) -> bool:
-    """Return whether a cause's functions are where allocation changed, one way with GC.
-
-    GC costs what is allocated: by that the functions are where it comes from.
-    """
+    """Return whether allocation changed in a cause's functions, one way with GC."""
     if cpu is None or not (cause.names or cause.functions):
         return False
     allocated = cpu.of_groups("alloc")
@@ -369,7 +366,7 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
     """Give a finding, and each consequence in turn, samples that are not claimed yet.
 
     If what is left for a finding changed the other way, it keeps only the samples of
-    its consequences. If those did too, no sample explains them, and they claim nothing.
+    its consequences, if these did not.
     """
     left = allowed
     for below in sorted(node.below, key=lambda one: -one.finding.weight):

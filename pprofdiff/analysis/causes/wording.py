@@ -37,8 +37,7 @@ _NUMBER = re.compile(
 class Span(NamedTuple):
     """A number in a sentence: how it is printed, and its values.
 
-    `base` is None for a number that is not of both sides. A share is a fraction, also
-    where both sides have one.
+    `base` is None for a number of one side. A share is a fraction.
     """
 
     text: str
@@ -83,10 +82,7 @@ def _once(text: str) -> str:
 
 
 def arrow(base: float, new: float, unit: str) -> str:
-    """Return two values in one scale, such as ``1.44 → 2.61 s``; see `units.arrow`.
-
-    Values that are printed alike are printed once.
-    """
+    """Return two values in one scale, such as ``1.44 → 2.61 s``; equal ones once."""
     return numeral(_once(units.arrow(base, new, unit)), "pair", new, base, unit)
 
 
@@ -102,10 +98,7 @@ def counts(base: int, new: int) -> str:
 
 
 def fixed(base: float, new: float, decimals: int) -> str:
-    """Return two values with this many decimals, such as ``1.25 → 3.50``.
-
-    Values that are printed alike are printed once.
-    """
+    """Return two values with these decimals, as ``1.25 → 3.50``; equal ones once."""
     text = _once(f"{base:.{decimals}f} → {new:.{decimals}f}")
     return numeral(text, "pair", new, base)
 

@@ -68,8 +68,8 @@ class Kind(Struct, frozen=True):
     """``(section) -> Iterable[Tile]``: the headline totals on the page."""
     charts: str = ""
     """``(result, prefix: str) -> tuple[Chart, ...]``: the charts on the page."""
-    json_rows: str = ""
-    """``(result, comparison) -> Iterable[dict]``: rows of the JSON ``comparisons``."""
+    json_row: str = ""
+    """``(result) -> dict``: an entry of the JSON ``comparisons``."""
     card: str = ""
     """``(data, label: str) -> Card``: one input in a notebook; "" shows its `repr`."""
     diff_card: str = ""
@@ -106,7 +106,7 @@ _ENTRIES = (
         inputs="pprofdiff.report.sections.profiles.section:profile_inputs",
         sections="pprofdiff.report.sections.profiles.section:profile_sections",
         tiles="pprofdiff.report.sections.profiles.section:profile_tiles",
-        json_rows="pprofdiff.report.json.profiles:profile_rows",
+        json_row="pprofdiff.report.json.profiles:profile_row",
         card="pprofdiff.notebook.inputs:profile_card",
         diff_card="pprofdiff.notebook.comparisons:profiles_card",
     ),
@@ -126,7 +126,7 @@ _ENTRIES = (
         sections="pprofdiff.report.sections.gclogs:gc_sections",
         tiles="pprofdiff.report.sections.gclogs:gc_tiles",
         charts="pprofdiff.plots.pagecharts:charts",
-        json_rows="pprofdiff.report.json.gclogs:gc_rows",
+        json_row="pprofdiff.report.json.gclogs:gc_row",
         card="pprofdiff.notebook.inputs:log_card",
         diff_card="pprofdiff.notebook.comparisons:logs_card",
     ),
@@ -150,7 +150,7 @@ _ENTRIES = (
         sections="pprofdiff.report.sections.traces.section:trace_sections",
         tiles="pprofdiff.report.sections.traces.section:trace_tiles",
         charts="pprofdiff.plots.pagecharts:charts",
-        json_rows="pprofdiff.report.json.traces:trace_rows",
+        json_row="pprofdiff.report.json.traces:trace_row",
         card="pprofdiff.notebook.inputs:trace_card",
         diff_card="pprofdiff.notebook.comparisons:traces_card",
     ),
@@ -168,7 +168,7 @@ _ENTRIES = (
         inputs="pprofdiff.report.sections.benchmarks:benchmark_inputs",
         sections="pprofdiff.report.sections.benchmarks:benchmark_sections",
         tiles="pprofdiff.report.sections.benchmarks:benchmark_tiles",
-        json_rows="pprofdiff.report.json.benchmarks:comparison_rows",
+        json_row="pprofdiff.report.json.benchmarks:comparison_row",
         card="pprofdiff.notebook.inputs:benchmarks_card",
     ),
     Kind(
@@ -185,7 +185,7 @@ _ENTRIES = (
         inputs="pprofdiff.report.sections.loads:load_inputs",
         sections="pprofdiff.report.sections.loads:load_sections",
         tiles="pprofdiff.report.sections.loads:load_tiles",
-        json_rows="pprofdiff.report.json.benchmarks:load_rows",
+        json_row="pprofdiff.report.json.benchmarks:load_row",
     ),
 )
 

@@ -161,7 +161,7 @@ REFERRED = {
     "sections": "report",
     "tiles": "report",
     "charts": "plots",
-    "json_rows": "report",
+    "json_row": "report",
     "card": "notebook",
     "diff_card": "notebook",
 }

@@ -17,7 +17,7 @@ from pprofdiff.identity.deciding import identify
 from pprofdiff.identity.evidence import SideEvidence
 from pprofdiff.identity.moves import package_moves
 from pprofdiff.model.side import Capture, Side
-from pprofdiff.report.json.profiles import profile_rows
+from pprofdiff.report.json.profiles import profile_row
 from tests.analysis.building import profile
 from tests.examples import daily
 from tests.identity.packages_oracle import FIELD, VARIANTS, program_pairs, score
@@ -218,7 +218,7 @@ def test_what_moved_is_one_row_everywhere_but_in_pprofs_reports():
     for level in ("functions", "packages", "stacks"):
         status = diff.table(level).status()
         assert not np.any(status), level
-    (document,) = profile_rows([diff], comparison)
+    document = profile_row(diff)
     by = {row["name"]: row["paired_by"] for row in document["functions"]}
     assert by == {**dict.fromkeys(wanted, "package"), "main.main": "name"}
     found = {finding.id: finding for finding in find(comparison).found}

@@ -5,24 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff
-from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.samples import Summary
 
 
-def comparison_rows(
-    diff: BenchmarkDiff, _comparison: Comparison
-) -> list[dict[str, Any]]:
-    """Return the one entry of ``comparisons`` for load generators, as of benchmarks."""
-    return [{"kind": "benchmark", "rows": benchmark_rows(diff)}]
+def comparison_row(diff: BenchmarkDiff) -> dict[str, Any]:
+    """Return the entry of ``comparisons`` for benchmarks."""
+    return {"kind": "benchmark", "rows": benchmark_rows(diff)}
 
 
-def load_rows(diff: BenchmarkDiff, _comparison: Comparison) -> list[dict[str, Any]]:
-    """Return the one entry of ``comparisons`` for load generators.
+def load_row(diff: BenchmarkDiff) -> dict[str, Any]:
+    """Return the entry of ``comparisons`` for load generators.
 
-    Rows are those of benchmarks: ``rate`` in req/s, ``failed`` in %, ``mean``, ``p50``,
+    Rows are as of benchmarks: ``rate`` in req/s, ``failed`` in %, ``mean``, ``p50``,
     ``p99.9``, ``max`` … in sec.
     """
-    return [{"kind": "load", "rows": benchmark_rows(diff)}]
+    return {"kind": "load", "rows": benchmark_rows(diff)}
 
 
 def benchmark_rows(diff: BenchmarkDiff) -> list[dict[str, Any]]:

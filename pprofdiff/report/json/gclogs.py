@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.gclogs.catalogue import FIGURES, LogFigure
 from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.gclogs.side import GCSide
@@ -21,11 +20,6 @@ _TIMES = (
 )
 _SPAN = ("first_cycle", "last_cycle", "start_s", "end_s")
 _HEAPS = ("mean_trigger", "mean_peak", "mean_live", "mean_goal")
-
-
-def gc_rows(gc: GCDiff, _comparison: Comparison) -> list[Row]:
-    """Return the one entry of ``comparisons`` for GC logs."""
-    return [gc_row(gc)]
 
 
 def gc_row(gc: GCDiff) -> Row:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.judgement import Judgement
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import paid_by_site
@@ -18,12 +16,8 @@ from pprofdiff.identity.model import Identity, PairedBy
 Row = dict[str, Any]
 
 
-def profile_rows(diffs: Iterable[ProfileDiff], _comparison: Comparison) -> list[Row]:
-    """Return the comparisons of profiles as entries of ``comparisons``."""
-    return [_profile_row(diff) for diff in diffs]
-
-
-def _profile_row(diff: ProfileDiff) -> Row:
+def profile_row(diff: ProfileDiff) -> Row:
+    """Return a comparison of profiles as one entry of ``comparisons``."""
     by = diff.normalization
     return {
         "kind": "profile",

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.traces.catalogue import BY_KEY, FIGURES, TraceFigure
 from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
 from pprofdiff.analysis.traces.goroutines import STATE_TIMES
@@ -32,11 +31,6 @@ _CHAINS = 200
 _QUANTILES = tuple(field.name for field in fields(Quantiles))
 _SUFFIXES = {"ns": "_ns", "bytes": "_bytes"}
 _NO_DURATIONS: Row = dict.fromkeys(_QUANTILES) | {"count": 0, "total_ns": 0}
-
-
-def trace_rows(diff: TraceDiff, _comparison: Comparison) -> list[Row]:
-    """Return the one entry of ``comparisons`` for traces."""
-    return [trace_row(diff)]
 
 
 def trace_row(diff: TraceDiff) -> Row:

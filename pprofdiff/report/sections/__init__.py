@@ -61,5 +61,7 @@ def json_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
     """Yield the entries of ``comparisons`` in the JSON report."""
     for kind in KINDS.values():
         result = comparison.results.get(kind.id)
-        if kind.json_rows and result is not None:
-            yield from resolve(kind.json_rows)(result, comparison)
+        if kind.json_row and result is not None:
+            # Profiles are compared by sample type.
+            diffs = result if isinstance(result, tuple) else (result,)
+            yield from map(resolve(kind.json_row), diffs)

@@ -82,14 +82,7 @@ class Ends(Struct, frozen=True, eq=False):
     node: Column
 
 
-def call_tree(diff: ProfileDiff, budget: int) -> CallTree:
-    """Return the union of both sides' call trees; see `call_tree_and_ends`."""
-    return call_tree_and_ends(diff, budget)[0]
-
-
-def call_tree_and_ends(
-    diff: ProfileDiff, budget: int
-) -> tuple[CallTree, tuple[Ends, Ends]]:
+def call_tree(diff: ProfileDiff, budget: int) -> tuple[CallTree, tuple[Ends, Ends]]:
     """Return the union of both sides' call trees, and where each side's samples end.
 
     A node's weight is the sum of the scaled absolute values of its samples, base and

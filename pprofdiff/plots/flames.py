@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.call_tree import (
     CallTree,
-    call_tree_and_ends,
+    call_tree,
     inclusive,
     needed,
 )
@@ -224,7 +224,7 @@ def _stacks(
             scale_for(scaled, "ns"),
             f"Who waited for whom, {sides}, {per(diff)}",
         )
-    tree, ends = call_tree_and_ends(diff, budget)
+    tree, ends = call_tree(diff, budget)
     of_causes = functions_of(diff, tree, ends, causes)
     return _Stacks(
         tree,

@@ -555,7 +555,7 @@ def test_frames_have_the_shade_of_their_part_of_the_change(
     opened, page_file, diff, theme
 ):
     """Much of this program got cheaper, and one call dearer."""
-    below, limit = inclusive(call_tree(diff, 10_000)), noise_limit(diff)
+    below, limit = inclusive(call_tree(diff, 10_000)[0]), noise_limit(diff)
     scaled_sides = diff.normalization.scaled(*merged(below))
     delta = scaled_sides[1] - scaled_sides[0]
     size, sure = np.abs(delta), np.abs(delta) >= diff.model.needs(below, limit)

@@ -62,7 +62,7 @@ def test_widths_are_the_larger_of_both_sides(story, kind):
     by = diff.normalization
     whole = max(diff.totals[0] * by.base_factor, diff.totals[1] * by.new_factor)
     _, left, right, _ = boxes(ax)
-    base, new = (side[1:] for side in merged(inclusive(call_tree(diff, BUDGET))))
+    base, new = (side[1:] for side in merged(inclusive(call_tree(diff, BUDGET)[0])))
     wanted = np.maximum(base * by.base_factor, new * by.new_factor)
     assert right[0] >= whole
     # Only frames that hold more than the larger side of their own are wider.
@@ -81,7 +81,7 @@ def test_shades_say_the_change_beyond_noise(story, kind, theme):
     ax = plots.flamegraph(
         diff, Figure().subplots(), budget=BUDGET, theme=theme, rows=999
     )
-    tree = call_tree(diff, BUDGET)
+    tree = call_tree(diff, BUDGET)[0]
     base, new = (side[1:] for side in merged(inclusive(tree)))
     by = diff.normalization
     delta = new * by.new_factor - base * by.base_factor

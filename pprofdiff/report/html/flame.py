@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.call_tree import (
     CallTree,
     Ends,
-    call_tree_and_ends,
+    call_tree,
     inclusive,
     needed,
 )
@@ -111,14 +111,14 @@ def packed(
     ``causes`` are the functions of each of `causes` that has some with a node: its
     number, from 1, then indices of names.
     """
-    tree, others = call_tree_and_ends(diff, budget), _OUTSIDE * budget
+    tree, others = call_tree(diff, budget), _OUTSIDE * budget
     document = _document(diff, *tree, others, causes)
     while cap is not None and budget and (size := len(embedded(document))) > cap:
         if others:
             others //= 8
         else:
             budget = min(budget // 2, budget * cap // size)
-            tree = call_tree_and_ends(diff, budget)
+            tree = call_tree(diff, budget)
         document = _document(diff, *tree, others, causes)
     return document
 

@@ -135,7 +135,7 @@ def test_sums_of_any_grouping_are_those_of_each_run(base, new):
         whole = diff.ledger.every("leaf_kind")
         assert np.array_equal(sum(by_kind.base), whole.base)
         assert np.array_equal(sum(by_kind.new), whole.new)
-    tree = call_tree(diff, 5)
+    tree = call_tree(diff, 5)[0]
     assert [int(side[0]) for side in merged(inclusive(tree))] == list(diff.totals)
 
 
@@ -281,7 +281,7 @@ def test_frames_of_flame_graphs_are_judged_as_their_functions_are():
     needed = diff.model.needs(table.runs("cum"), limit)
     noise = np.abs(table.scaled_delta("cum")) < needed
     assert noise.tolist() == table.judge("cum").noise.tolist()
-    tree, names = call_tree(diff, 100), diff.paired_functions.names
+    tree, names = call_tree(diff, 100)[0], diff.paired_functions.names
     below = inclusive(tree).map(lambda run: run[1:])
     beyond = np.abs(diff.normalization.delta(*merged(below)))
     got = beyond >= diff.model.needs(below, limit)

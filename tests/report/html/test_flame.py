@@ -55,7 +55,7 @@ PAIRS = st.tuples(profiles(), profiles()) | st.tuples(any_profiles(), any_profil
 
 def meant(diff, budget):
     """Return what `unpacked` has to give."""
-    tree, names = call_tree(diff, budget), diff.paired_functions.names
+    tree, names = call_tree(diff, budget)[0], diff.paired_functions.names
     ids = {NO_CATEGORY: None, SEVERAL: "several"} | dict(enumerate(rules().categories))
     return [
         (depth, names[name] if name >= 0 else None, folded, base, new, ids[category])
@@ -163,7 +163,7 @@ def sums_of_names(document):
 def marks_are_of(diff, document):
     """Assert that the packed marks are the judgements of what the page shows."""
     nodes, functions = marks_of(document)
-    tree = call_tree(diff, 10_000)
+    tree = call_tree(diff, 10_000)[0]
     below = [(base, new) for base, new in zip(*merged(inclusive(tree)), strict=True)]
     own = [(node[3], node[4]) for node in unpacked(document)]
     as_ints = [tuple(map(int, row)) for row in below]

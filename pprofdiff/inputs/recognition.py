@@ -12,28 +12,48 @@ from pprofdiff.units import printable
 
 
 class Foreign(StrEnum):
-    """Kinds of input that are not supported; each is refused with advice."""
+    """Kinds of input that are not supported: what each is, and what to do."""
 
-    EMPTY = "empty"
+    EMPTY = "empty; nothing was written to it"
     UNKNOWN = "unknown"
-    LEGACY_PROFILE_TEXT = "legacy_profile_text"
-    GOROUTINE_DUMP = "goroutine_dump"
-    GPERFTOOLS = "gperftools"
-    GPERFTOOLS_HEAP = "gperftools_heap"
-    PPROF_REPORT = "pprof_report"
-    COVERAGE = "coverage"
-    HEAP_DUMP = "heap_dump"
-    PROGRAM = "program"
-    PERF_DATA = "perf_data"
-    PERF_SCRIPT = "perf_script"
-    JAVA = "java"
-    STACKPROF = "stackprof"
-    HTML = "html"
-    JSON = "json"
-    GO_TEST_JSON = "go_test_json"
-    ARCHIVE = "archive"
-    COMPRESSED = "compressed"
-    UTF16_TEXT = "utf16_text"
+    LEGACY_PROFILE_TEXT = (
+        "text profile written with debug=1; fetch it again without ?debug=1"
+    )
+    GOROUTINE_DUMP = (
+        "goroutine dump written with debug=2; fetch it again without ?debug=2"
+    )
+    GPERFTOOLS = (
+        "gperftools CPU profile, which has addresses but no names; "
+        "convert it with go tool pprof -proto PROGRAM PROFILE"
+    )
+    GPERFTOOLS_HEAP = (
+        "gperftools heap profile, which has addresses but no names; "
+        "convert it with go tool pprof -proto PROGRAM PROFILE"
+    )
+    PPROF_REPORT = "report printed by go tool pprof; give the profile it was made from"
+    COVERAGE = "coverage profile; go test -cpuprofile writes a CPU profile"
+    HEAP_DUMP = (
+        "heap dump of runtime/debug.WriteHeapDump; "
+        "fetch a heap profile from /debug/pprof/heap"
+    )
+    PROGRAM = "program, not a profile; give the profile taken from it"
+    PERF_DATA = (
+        "output of perf record; fold it with perf script | stackcollapse-perf.pl"
+    )
+    PERF_SCRIPT = "output of perf script; fold it with stackcollapse-perf.pl"
+    JAVA = (
+        "heap dump or flight recording of Java; give async-profiler's collapsed stacks"
+    )
+    STACKPROF = "dump of stackprof; give what stackprof --stackcollapse prints"
+    HTML = (
+        "web page, not a profile; "
+        "profiles are at addresses such as host:6060/debug/pprof/heap"
+    )
+    JSON = "JSON"
+    GO_TEST_JSON = "output of go test -json; give the output without -json"
+    ARCHIVE = "archive; unpack it and give the folder"
+    COMPRESSED = "compressed twice, or with xz, bzip2 or lz4; unpack it first"
+    UTF16_TEXT = "UTF-16 text, as PowerShell's > writes; save it as UTF-8"
 
 
 # Each pattern must match at the first byte.
@@ -83,50 +103,6 @@ _TEXT = (
     (Foreign.GO_TEST_JSON, rb'\{"(?:Time|Action|ImportPath)":"'),
     (Foreign.JSON, rb"\{\s*[\"}]|\[\s*[\[{\"\]\d]"),
 )
-
-_REFUSALS = {
-    Foreign.EMPTY: "empty; nothing was written to it",
-    Foreign.LEGACY_PROFILE_TEXT: (
-        "text profile written with debug=1; fetch it again without ?debug=1"
-    ),
-    Foreign.GOROUTINE_DUMP: (
-        "goroutine dump written with debug=2; fetch it again without ?debug=2"
-    ),
-    Foreign.GPERFTOOLS: (
-        "gperftools CPU profile, which has addresses but no names; "
-        "convert it with go tool pprof -proto PROGRAM PROFILE"
-    ),
-    Foreign.GPERFTOOLS_HEAP: (
-        "gperftools heap profile, which has addresses but no names; "
-        "convert it with go tool pprof -proto PROGRAM PROFILE"
-    ),
-    Foreign.PPROF_REPORT: (
-        "report printed by go tool pprof; give the profile it was made from"
-    ),
-    Foreign.COVERAGE: "coverage profile; go test -cpuprofile writes a CPU profile",
-    Foreign.HEAP_DUMP: (
-        "heap dump of runtime/debug.WriteHeapDump; "
-        "fetch a heap profile from /debug/pprof/heap"
-    ),
-    Foreign.PROGRAM: "program, not a profile; give the profile taken from it",
-    Foreign.PERF_DATA: (
-        "output of perf record; fold it with perf script | stackcollapse-perf.pl"
-    ),
-    Foreign.PERF_SCRIPT: "output of perf script; fold it with stackcollapse-perf.pl",
-    Foreign.JAVA: (
-        "heap dump or flight recording of Java; give async-profiler's collapsed stacks"
-    ),
-    Foreign.STACKPROF: "dump of stackprof; give what stackprof --stackcollapse prints",
-    Foreign.HTML: (
-        "web page, not a profile; "
-        "profiles are at addresses such as host:6060/debug/pprof/heap"
-    ),
-    Foreign.GO_TEST_JSON: "output of go test -json; give the output without -json",
-    Foreign.ARCHIVE: "archive; unpack it and give the folder",
-    Foreign.COMPRESSED: "compressed twice, or with xz, bzip2 or lz4; unpack it first",
-    Foreign.UTF16_TEXT: ("UTF-16 text, as PowerShell's > writes; save it as UTF-8"),
-}
-
 
 # What else writes JSON, by what its first 64 KiB hold.
 _WRITERS = (
@@ -182,10 +158,11 @@ def _json(start: bytes) -> str:
 
 def refusal(kind: KindId | Foreign, name: str, start: bytes) -> FormatError:
     """Return the error that says what an unreadable input is and what to do."""
-    reason = _REFUSALS.get(kind) if isinstance(kind, Foreign) else None
     if kind is Foreign.JSON:
         reason = _json(start)
-    if reason is None:
+    elif isinstance(kind, Foreign) and kind is not Foreign.UNKNOWN:
+        reason = kind.value
+    else:
         begins = printable(start[:24].decode("utf-8", "backslashreplace"))
         reason = (
             "neither a profile, an execution trace, a gctrace log nor benchmark or "

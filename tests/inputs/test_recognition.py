@@ -101,7 +101,7 @@ def fetch(address, path):
         (b"\n\nplain words about a gc 1 at night\n", Foreign.UNKNOWN),
         (b"\x00\x01\x02\x03", Foreign.UNKNOWN),
     ],
-    ids=lambda value: value if isinstance(value, Foreign) else "",
+    ids=lambda value: value.name if isinstance(value, Foreign) else "",
 )
 def test_kind(data, kind, pack):
     assert kinds(pack(data)) == (kind,)

@@ -20,7 +20,6 @@ from pprofdiff.analysis.benchmarks.times import (
 from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.judge.samples import median
-from pprofdiff.analysis.judge.totals import mean_of_runs
 from pprofdiff.analysis.ledger.units import UnitOfWork, in_profiles
 from pprofdiff.analysis.side import (
     age_seconds,
@@ -65,7 +64,7 @@ def inferred_work(base: Side, new: Side) -> Work | None:
 def _of_load(base: Side, new: Side) -> Work | None:
     """Return the rates of load generators, None where they are not of the profiles.
 
-    With several runs a side, each with its own summary, they are geometric means.
+    With several runs a side, each with its own summary, they are medians.
     """
     captures = [*base.of("load"), *new.of("load")]
     by_run = [
@@ -75,13 +74,7 @@ def _of_load(base: Side, new: Side) -> Work | None:
     all_known = len(by_run[0]) + len(by_run[1]) == len(captures)
     if not all_known or outside(base) or outside(new):
         return None
-    rates = [
-        # The exponential of a logarithm is off by a bit.
-        next(iter(side.values()))
-        if len(side) == 1
-        else mean_of_runs([[rate] for rate in side.values()])
-        for side in by_run
-    ]
+    rates = [median(side.values()) for side in by_run]
     if not possible((rates[0], rates[1])):
         return None
     words = " and ".join(dict.fromkeys(c.content.tool for c in captures))

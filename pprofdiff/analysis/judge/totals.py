@@ -28,7 +28,7 @@ from pprofdiff.analysis.judge.calibration import (
     TOTAL_SIGMA,
     TURNS_TOGETHER,
 )
-from pprofdiff.analysis.judge.samples import median
+from pprofdiff.analysis.judge.samples import change_of_medians, median
 from pprofdiff.analysis.judge.student import (
     false_discovery_rates,
     normal,
@@ -174,6 +174,18 @@ class Ratio(NamedTuple):
         )
         return Ratio(ratio, *usual, narrow, wide, self.sigma, self.freedom)
 
+    def tested(
+        self, base: Sequence[Sequence[float]], new: Sequence[Sequence[float]]
+    ) -> Ratio:
+        """Return the ratio of runs; intervals include 1 if the U test finds no change.
+
+        Tables of the same values mark their rows by that test.
+        """
+        pooled = (list(chain.from_iterable(side)) for side in (base, new))
+        if not change_of_medians(*pooled).noise:
+            return self
+        return self.widened_to(1.0)._replace(ratio=self.ratio)
+
     def without_bounds(self) -> Ratio:
         """Return the ratio with intervals that exclude nothing."""
         return _ratio_of(log(self.ratio), inf, self.freedom)
@@ -237,10 +249,12 @@ def ratio_of_medians(
     """Return the ratio of the medians of all values, as benchstat does.
 
     Its intervals are those of `ratio_of_runs`, which has the same ratio with one run
-    per side; with several, they are widened to include the ratio of medians.
+    per side; with several, they are widened to include the ratio of medians, and 1 if
+    the U test finds no change. Runs taken `in_turns` are no independent samples.
     """
     by_runs = ratio_of_runs(base, new, prior_sigma, in_turns=in_turns)
-    return by_runs.widened_to(median_of_values(new) / median_of_values(base))
+    ratio = by_runs.widened_to(median_of_values(new) / median_of_values(base))
+    return ratio if in_turns else ratio.tested(base, new)
 
 
 def ratio_of_sums(

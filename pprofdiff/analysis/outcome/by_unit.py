@@ -164,7 +164,7 @@ def units_of(
     for i, (name, shown) in enumerate(zip(names, unit_names(names), strict=True)):
         base, new = values[i]
         ratio = judged[i].widened_to(new / base)
-        low, high = min(bounds[i][0], ratio.ratio), max(bounds[i][1], ratio.ratio)
+        low, high = min(bounds[i][0], ratio.low), max(bounds[i][1], ratio.high)
         cost, of_cpu = Estimate(base, new, ratio.ratio, low, high), cpu.get(name)
         unit = Unit.of(shown, figures[i], cost, ratio.narrow, comparison.same_within)
         unit = unit._replace(

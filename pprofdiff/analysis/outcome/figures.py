@@ -35,6 +35,7 @@ from pprofdiff.analysis.judge.totals import (
     Ratio,
     all_paired,
     median_of_values,
+    ratio_of_medians,
     ratio_of_runs,
     ratio_of_sums,
 )
@@ -100,10 +101,17 @@ def timed(comparison: Comparison) -> Timed | None:
         bounds(*first.wide),
         sigma,
     ).widened_to(now / old)
+    if not in_turns:
+        by_run = [
+            ratio.tested(base[name], new[name])
+            for name, ratio in zip(names, by_run, strict=True)
+        ]
     each = {
         written(name): ratio.widened_to(after / before)
         for name, ratio, before, after in zip(names, by_run, *medians, strict=True)
     }
+    if len(names) == 1:
+        (whole_ratio,) = each.values()
     runs = _count(base, names), _count(new, names)
     whole = _figure(TIME, (old, now), whole_ratio, source_of(names), runs)
     whole = whole._replace(in_turns=in_turns)
@@ -158,7 +166,7 @@ def _throughput(comparison: Comparison) -> Measure | None:
         ratio = ratio_of_sums(*rates, prior_sigma=sigma)
         return _figure(what, rates, ratio, work.reason, (1, 1))
     in_turns = all_paired(base, new, comparison.pairs)
-    ratio = ratio_of_runs(base, new, sigma, in_turns=in_turns)
+    ratio = ratio_of_medians(base, new, sigma, in_turns=in_turns)
     return _figure(what, rates, ratio, work.reason, (len(base), len(new)))
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.judge.calibration import TOTAL_SIGMA
+from pprofdiff.analysis.judge.samples import change_of_medians
 from pprofdiff.analysis.judge.totals import ratio_of_medians, ratio_of_runs
 
 # Logarithms and exponentials round a few times.
@@ -136,6 +137,8 @@ def test_the_ratio_of_medians_is_in_intervals_that_are_no_narrower(base, new):
     assert medians.low <= runs.low
     assert medians.high >= runs.high
     assert medians.sigma == runs.sigma
+    if not medians.low <= 1 <= medians.high:
+        assert change_of_medians(*map(np.concatenate, (base, new))).noise is not True
     if len(base) == len(new) == 1:
         assert medians.ratio == pytest.approx(runs.ratio, rel=FEW)
 

@@ -84,6 +84,17 @@ def test_runs_are_tested_and_shown_everywhere(cli, load):
         assert "p50 latency" in text
 
 
+def test_the_headline_and_the_rate_of_runs_are_one_judgement(cli, load):
+    """One run of base was slower than one of new."""
+    got = cli("runs/base", "runs/new").out
+    (ratio,) = re.findall(r"Can't tell: (\S+)× the ops/s \(\S+ to 1\.00×\)", got)
+    base, new, change = re.search(
+        r"([\d,]+) +([\d.]+) +~ −(\d+)% +p=0\.057 +requests per second", got
+    ).groups()
+    assert f"From hey: {base} and {new} operations per second" in got
+    assert 100 * (1 - float(ratio)) == pytest.approx(float(change), abs=1)
+
+
 @pytest.mark.parametrize("swapped", [False, True])
 def test_a_side_is_not_faster_for_requests_that_fail(cli, load, swapped):
     """A fifth of requests failed at 2,724 per second, none at 356.5."""

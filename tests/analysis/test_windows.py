@@ -82,6 +82,21 @@ def test_code_of_windows_that_may_differ_by_chance_is_no_cause(cli):
     assert "main.serve uses" not in out
 
 
+def test_allocation_without_a_profile_of_it_is_of_the_function_that_pays(cli):
+    """The windows' start is unknown, so that only CPU samples show allocation."""
+    out = cli(
+        *(DATA / f"datadog-go/{side}" for side in ("base", "new")),
+        *("--work", "964801:570307", "--full"),
+    ).out
+    found = " ".join(out.partition("\n2. ")[0].split())
+    assert (
+        "↳ Allocation costs more. ▲+2.89 µs/op, major Total 1.21 → 4.10 µs/op" in found
+    )
+    assert "Mostly in main.label (0.07 → 3.19 µs/op). " in found
+    assert "↳ Sweeping and write barriers cost more. ▲+2.17 µs/op" in found
+    assert "Not explained" not in out
+
+
 def test_what_windows_count_was_not_allocated_since_the_process_started(cli):
     out = cli(DATA / "datadog-go/base", DATA / "datadog-go/new").out
     found = " ".join(out.partition("\nWhy")[2].split())

@@ -120,6 +120,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         gc.assist,
         runtime.scheduler,
         runtime.locks,
+        runtime.allocating,
         runtime.leaf_work,
         runtime.stack_growth,
         contention.contention,

@@ -33,7 +33,11 @@ _GC_WORK = (
 )  # fmt: skip
 _WAITS = ("wait-processor", "wait-tail", "utilisation")
 _OF_ALLOCATION = ("gc-frequency", "leaf-clear", *_GC_WORK)
-_OF_ALLOCATING = tuple(f"%{one}" for one in ("gc-frequency", *_GC_WORK))
+_CPU_OF_ALLOCATION = ("%allocation-cpu", "%gc-tax")
+_OF_ALLOCATING = (
+    *_CPU_OF_ALLOCATION,
+    *(f"%{one}" for one in ("gc-frequency", *_GC_WORK)),
+)
 
 _OF_LOCKS = ("locks", "scheduler", "@dearer*", "@cheaper*")
 # Waits for other goroutines of the program.
@@ -69,7 +73,12 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "unit-running": _WAITS,
     "off-cpu*": ("scheduler", "locks", *_WAITS),
     "inlining": ("@work-*", "@dearer*", "@cheaper*", "@leaf-*"),
-    "work-*": ("=contention*", *_OF_NEW_CODE, *_OF_ALLOCATION),
+    "work-*": (
+        "=contention*",
+        *_OF_NEW_CODE,
+        *_OF_ALLOCATION,
+        *_CPU_OF_ALLOCATION,
+    ),
     "locks": ("@dearer*", "@cheaper*"),
     "scheduler": ("@dearer*", "@cheaper*"),
     "dearer-below": ("@dearer*", *_OF_CODE),
@@ -78,6 +87,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "dearer*": (*_OF_CODE, *_OF_ALLOCATING),
     "cheaper*": (*_OF_CODE, *_OF_ALLOCATING),
     "allocation": ("=heap-growth", *_OF_ALLOCATION, "leaf-copy", *_FOR_OTHERS),
+    "allocation-cpu": ("gc-tax", "leaf-clear"),
     "gc-frequency": _GC_WORK,
     "gc-cycle-cost": _GC_WORK,
     "gc-cpu": ("gc-assist", "gc-capacity", "wait-gc"),

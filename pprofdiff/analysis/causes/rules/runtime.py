@@ -13,7 +13,7 @@ from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
 from pprofdiff.analysis.causes.wording import joined, listed, points
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW, WAITS
-from pprofdiff.analysis.policy import MINOR, MOST, NOTICED
+from pprofdiff.analysis.policy import MINOR, MOST, MUCH, NOTICED
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_categories, judged_sums
 from pprofdiff.goruntime.readable import short
 from pprofdiff.goruntime.rules import rules
@@ -130,6 +130,21 @@ def locks(case: Case) -> Iterator[Finding]:
     )
 
 
+def allocating(case: Case) -> Iterator[Finding]:
+    """Yield findings on CPU in allocation and sweeping that nothing else counts."""
+    comparison, cpu = case.comparison, case.cpu
+    counted = comparison.of_type("alloc_space") or comparison.benchmarks
+    # Allocation's share rises and falls with all other code.
+    if cpu is None or cpu.in_shares or counted is not None:
+        return
+    advice = "An allocs profile of each side shows how much is allocated."
+    yield from _group(case, _Subject("allocation-cpu", "alloc", "Allocation", advice))
+    if not cpu.moved("gc"):
+        yield from _group(
+            case, _Subject("gc-tax", "gc_tax", "Sweeping and write barriers", "")
+        )
+
+
 def stack_growth(case: Case) -> Iterator[Finding]:
     """Yield a finding where stacks are grown and copied more or less often.
 
@@ -211,12 +226,14 @@ def _group(case: Case, subject: _Subject) -> Iterator[Finding]:
     said = [f"{c.label} {cpu.words(c.base, c.new)}" for c in parts]
     payers = _payers(cpu, subject.group)
     whole = cpu.words(group.base, group.new)
-    sentences = ["; ".join([f"Total {whole}", *said])]
+    # One category may be the whole group.
+    alone = len(parts) == 1 and parts[0][2:] == group[2:]
+    sentences = ["; ".join([f"Total {whole}", *([] if alone else said)])]
     if payers:
         sentences.append(f"Mostly in {listed(payers)}")
     yield Finding(
         subject.id,
-        f"{subject.name} {cpu.moves(group.delta, several=subject.id == 'locks')}",
+        f"{subject.name} {cpu.moves(group.delta, several=' and ' in subject.name)}",
         joined(sentences),
         (
             cpu.fact(group.label, group.base, group.new),
@@ -230,14 +247,15 @@ def _group(case: Case, subject: _Subject) -> Iterator[Finding]:
 
 
 def _payers(cpu: CPUComparison, group: str) -> list[str]:
-    """Return the program's functions whose cost for a group changed most."""
+    """Return one or two functions with most of a group's change, or none."""
     members = next(g.categories for g in rules().groups if g.id == group)
     names, base, new = cpu.payers(members)
-    delta = cpu.diff.normalization.delta(base, new)
-    order = np.argsort(-np.abs(delta), kind="stable")[:2].tolist()
-    return [
-        f"{short(names[i])} ({cpu.words(base[i], new[i])})" for i in order if delta[i]
-    ]
+    parts = cpu.diff.normalization.delta(base, new) / cpu.groups[group].delta
+    order = np.argsort(-parts, kind="stable")[:2]
+    most = order[parts[order] >= MUCH].tolist()
+    if parts[most].sum() < MOST:
+        return []
+    return [f"{short(names[i])} ({cpu.words(base[i], new[i])})" for i in most]
 
 
 def leaf_work(case: Case) -> Iterator[Finding]:

@@ -57,6 +57,7 @@ _NOTHING = (
     "a benchmark, a load generator's summary, or CPU profiles with --work give cost "
     "per op"
 )
+_SPEED = "a benchmark or a CPU profile of each side shows time or CPU per op"
 _TIMES = "a CPU profile in pprof's format with --work BASE:NEW gives cost per op"
 _BUSY = "the machine is busy, so a verdict needs"
 _LONGER = "stop other programs, or raise --time"
@@ -143,10 +144,12 @@ def _outcome(comparison: Comparison) -> Outcome:
         untimed = diff is None and any(
             is_counted(one.new.profile) for one in comparison.profiles
         )
-        added_up = diff is None and any(
-            one.of_goroutines and one.normalization.mode == "per_work"
-            for one in comparison.profiles
-        )
+        per_op = [
+            one for one in comparison.profiles if one.normalization.mode == "per_work"
+        ]
+        added_up = diff is None and any(one.of_goroutines for one in per_op)
+        if per_op:
+            needs = _SPEED
         return Outcome(
             "unknown",
             tuple(figures),
@@ -156,6 +159,7 @@ def _outcome(comparison: Comparison) -> Outcome:
             shares,
             untimed=untimed,
             of_goroutines=added_up,
+            per_op=bool(per_op),
             cpu_a_second=rate,
             by_label=units_by_task(comparison),
         )

@@ -277,7 +277,8 @@ class Outcome(Struct, frozen=True, eq=False, dict=True):
     or function's share changed significantly and no other figure explains it. `shares`
     means that shares of CPU are compared because the operation count is unknown;
     `untimed` that all profiles only count samples, `of_goroutines` that they add up
-    goroutines, idle ones too. `busy` is the share of CPU samples that shows the machine
+    goroutines, idle ones too, `per_op` that profiles are compared per op although
+    nothing measures speed. `busy` is the share of CPU samples that shows the machine
     to be busy, if time would decide and too few runs show how much it varies then.
     `together` is how the benchmarks behind the verdict changed, if a busy or throttled
     machine may be the cause.
@@ -297,6 +298,7 @@ class Outcome(Struct, frozen=True, eq=False, dict=True):
     shares: bool = False
     untimed: bool = False
     of_goroutines: bool = False
+    per_op: bool = False
     busy: float | None = None
     cpu_a_second: tuple[float, float, float] | None = None
     together: Together | None = None

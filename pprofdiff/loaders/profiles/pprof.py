@@ -7,6 +7,7 @@ write: packed and unpacked numbers, sparse ids, unknown fields.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from sys import intern
 from typing import Any
@@ -143,12 +144,23 @@ class _Decoder:
             period=_positive(view.period),
             time_ns=view.time_nanos or None,
             duration_ns=_positive(view.duration_nanos),
-            default_sample_type=self.text(view.default_sample_type) or None,
+            default_sample_type=self.default(sample_types),
             drop_frames=self.text(view.drop_frames),
             keep_frames=self.text(view.keep_frames),
             comments=tuple(self.text(c) for c in view.comment),
             doc_url=self.text(view.doc_url),
         )
+
+    def default(self, types: tuple[ValueType, ...]) -> str | None:
+        """Return the default sample type, None without one.
+
+        The difference that ``?seconds=`` of net/http/pprof writes has lost it: only the
+        file's name shows that it is of ``/debug/pprof/allocs`` and not of ``heap``.
+        """
+        given = self.text(self.view.default_sample_type)
+        if given or "allocs" not in os.path.basename(self.name):
+            return given or None
+        return next((one.type for one in types if one.type == "alloc_space"), None)
 
     def value_type(self, message: Any) -> ValueType:  # noqa: ANN401 - see schema
         """Return one ValueType."""

@@ -57,6 +57,8 @@ def outcome_text(outcome: Outcome) -> OutcomeText:
     first = outcome.headline
     if first is None:
         headline = "No outcome: operation count unknown"
+        if outcome.per_op:
+            headline = "No outcome: speed was not measured"
         if outcome.shares:
             headline = "No outcome: shares of CPU are compared, not costs"
         if outcome.untimed:

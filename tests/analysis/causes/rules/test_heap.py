@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 
 import pytest
 
@@ -188,6 +189,22 @@ def test_a_table_that_was_made_larger_is_kept():
         for size in (100, 200)
     )
     assert findings(base, new)["heap-growth"].severity == "major"
+
+
+def test_heap_and_allocs_of_a_span_are_one_run_of_two_kinds(cli, data_folder, tmp_path):
+    """``?seconds=`` loses the default sample type, by which the two differ."""
+    for side in ("base", "new"):
+        (tmp_path / side).mkdir()
+        for kind, given in (("heap", side), ("allocs", f"{side}.allocs")):
+            source = data_folder / f"growth/{given}.pb.gz"
+            shutil.copy(source, tmp_path / side / f"{kind}.pb.gz")
+    pair = tmp_path / "base", tmp_path / "new"
+    out = cli(*pair, "--work", "12000:12000").out
+    assert "main.keep grows the live heap by 0.00 → 2.92 MiB in 5.0 s" in out
+    assert "Each op allocates 11% fewer bytes" in out
+    assert "runs" not in out
+    # Its tables are per op.
+    assert out.startswith("base → new   No outcome: speed was not measured.\n")
 
 
 def test_a_site_that_grew_the_heap_meanwhile_is_a_cause(cli, data_folder):

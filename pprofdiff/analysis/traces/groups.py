@@ -17,22 +17,30 @@ from pprofdiff.analysis.traces.goroutines import (
     spread_columns,
     stats_in_parts,
 )
-from pprofdiff.model.csr import sums
-from pprofdiff.model.traces.trace import Trace
+from pprofdiff.analysis.traces.interval_rows import owners_of
+from pprofdiff.model.csr import slices, sums
+from pprofdiff.model.traces.trace import State, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Column = NDArray[np.int64]
 
-# Started by trace.Start, flight recorders and the runtime to write the trace, and by
-# pprof.StartCPUProfile to write a profile.
+# A request for a profile or trace is served like any other, on a goroutine of net/http.
+_HANDLERS = "net/http/pprof."
+# Started by trace.Start, flight recorders and the runtime to write the trace, by
+# pprof.StartCPUProfile to write a profile, and by agents to upload them.
 _TRACING = (
+    _HANDLERS,
     "runtime/trace.",
     "golang.org/x/exp/trace.",
     "runtime.(*traceAdvancerState).",
     "runtime.traceStartReadCPU.",
     "runtime/pprof.profileWriter",
+    "gopkg.in/DataDog/dd-trace-go.v1/profiler.",
+    "github.com/DataDog/dd-trace-go/v2/profiler.",
+    "github.com/grafana/pyroscope-go.",
+    "github.com/grafana/pyroscope-go/",
 )
 
 
@@ -45,7 +53,7 @@ def is_system(name: str) -> bool:
 
 
 def is_tracing(name: str) -> bool:
-    """Return whether goroutines of a root function exist only to write the trace."""
+    """Return whether goroutines of a function exist only to write and send profiles."""
     return name.startswith(_TRACING)
 
 
@@ -111,7 +119,7 @@ class _Grouping:
     def __init__(self, trace: Trace, by: By) -> None:
         self._trace = trace
         if by == "name":
-            key, self._unknown = trace.goroutines.name, INACTIVE
+            key, self._unknown = trace.once("roots", _roots), INACTIVE
         else:
             key, self._unknown = _creators(trace), _UNSEEN
         count = np.bincount(key, minlength=len(trace.strings))
@@ -161,9 +169,32 @@ def _creators(trace: Trace) -> NDArray[np.int32]:
     return names
 
 
+def _roots(trace: Trace) -> NDArray[np.int32]:
+    """Return the string index of each goroutine's root function.
+
+    Of one that served a request for a profile or trace, it is that handler.
+    """
+    stacks, names = trace.stacks, trace.goroutines.name.astype(np.int32)
+    handles = [trace.strings[i].startswith(_HANDLERS) for i in stacks.function.tolist()]
+    frames = np.flatnonzero(np.array(handles, np.bool_)[stacks.frame])
+    if not len(frames):
+        return names
+    stack = np.searchsorted(stacks.offsets, frames, "right") - 1
+    handler = np.zeros(len(stacks), np.int32)
+    # Frames are leaf first: the handler is the last of its stack's.
+    handler[stack] = stacks.function[stacks.frame[frames]]
+    rows = trace.intervals
+    for here in slices(len(rows)):
+        # Where a goroutine became runnable, the stack is its waker's.
+        own = rows.state[here] != State.RUNNABLE
+        row = here.start + np.flatnonzero(own & (handler[rows.stack[here]] > 0))
+        names[owners_of(rows.offsets, row)] = handler[rows.stack[row]]
+    return names
+
+
 def _roots_that(trace: Trace, matches: Callable[[str], bool]) -> NDArray[np.bool_]:
     """Mark goroutines (bool) whose root function's name satisfies a predicate."""
-    names = trace.goroutines.name
+    names = trace.once("roots", _roots)
     answers = np.zeros(len(trace.strings), np.bool_)
     for name in np.flatnonzero(np.bincount(names)).tolist():
         answers[name] = matches(trace.strings[name])

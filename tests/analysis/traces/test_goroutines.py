@@ -313,6 +313,16 @@ def test_groups_by_name_are_those_of_the_page():
     }
 
 
+def test_a_request_for_the_trace_is_not_the_service_s_own(data_folder):
+    """It is served by a goroutine of net/http, which sleeps while the trace is taken."""
+    path = data_folder / "service/new/trace.out"
+    trace = decode(path.read_bytes(), path.name)
+    found = groups(trace, stats(trace))
+    tracing = dict(zip(found.names, found.tracing.tolist(), strict=True))
+    assert tracing["net/http/pprof.Trace"]
+    assert tracing["net/http.(*conn).serve"] is False
+
+
 @given(built.traces())
 @settings(derandomize=True)
 def test_figures_are_those_counted_nanosecond_by_nanosecond(trace):

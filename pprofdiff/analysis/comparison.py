@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from pprofdiff.analysis.benchmarks.times import paired_processors
 from pprofdiff.analysis.benchmarks.turns import Turns, measured_in_turns
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.control.about_work import at_about_equal_work
@@ -209,7 +210,7 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     sample type, or a span of a GC log holds no cycle; IncompatibleProfilesError if
     profiles of one kind do not count the same thing.
     """
-    base, new = numbered(joined(base)), numbered(joined(new))
+    base, new = paired_processors(numbered(joined(base)), numbered(joined(new)))
     split = None
     as_asked = settings.normalize or settings.work is not None
     if not as_asked:

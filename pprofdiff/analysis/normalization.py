@@ -23,6 +23,9 @@ _NOT_OF_THEM = "per op, the profiles have far more than benchmarks count, or far
 # or what does not allocate, is less than half of the operations' part, no function's
 # value per op is off by more than a third.
 _OF_OPERATIONS = 1.5
+# What a process allocates, set-up with it, may be divided by the operations done if it
+# is this part of what an op of the other side allocates: the change is off by no more.
+_LITTLE = 0.02
 # Of sampled CPU, less than half is then of the operations. Without set-up, samples and
 # the kernel's clock differed by up to 1.6 times in 650 profiles on a busy machine.
 _MOSTLY_OTHER = 2.0
@@ -116,9 +119,8 @@ def _operations(
         return None, ""
     done = work.done(durations_ns, allocations=counts == "cost")
     if work.holds is not None and not any(durations_ns):
-        counted = _holding(totals, work.holds)
-        unlike = counted is None or done is None or not _alike(counted, done)
-        return counted, _NOT_OF_THEM if unlike else ""
+        counted = None if done is None else _counted(totals, done, work.holds)
+        return counted, "" if counted else _NOT_OF_THEM
     if counts == "cost" and _of_set_up(totals, durations_ns, work, done):
         return done, _SET_UP
     return done, ""
@@ -133,10 +135,23 @@ def _holding(
     return totals[0] / allocated[0], totals[1] / allocated[1]
 
 
-def _alike(counted: tuple[float, float], done: tuple[float, float]) -> bool:
-    """Return whether the operations done roughly match those that the totals imply."""
-    ratios = [c / d for c, d in zip(counted, done, strict=True)]
-    return max(ratios) <= _OF_OPERATIONS and min(ratios) >= 1 / _OF_OPERATIONS
+def _counted(
+    totals: tuple[int, int], done: tuple[float, float], allocated: tuple[float, float]
+) -> tuple[float, float] | None:
+    """Return the operations of (base, new) that allocate the totals, None if unlike.
+
+    A side that allocates next to nothing per op is mostly set-up: it has those done.
+    """
+    found = []
+    for side, (total, count, cost) in enumerate(
+        zip(totals, done, allocated, strict=True)
+    ):
+        implied = total / cost if total > 0 and cost > 0 else 0.0
+        if 1 / _OF_OPERATIONS <= implied / count <= _OF_OPERATIONS:
+            found.append(implied)
+        elif 0 < total / count <= _LITTLE * allocated[1 - side]:
+            found.append(count)
+    return (found[0], found[1]) if len(found) == len(done) else None
 
 
 def _of_set_up(

@@ -132,7 +132,7 @@ TABLE: dict[str, Any] = {
         "syscall": "system calls",
         "cgo": "calls into C",
         "external": "non-Go code: generated, C, or lost samples",
-        "stack": "stack growth",
+        "stack": "goroutine stacks",
         "map": "maps",
         "hash_eq": "hashing and equality",
         "string": "string conversion and concatenation",

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.account.model import Account, Amount, Bounds, Part, in_part
-from pprofdiff.analysis.benchmarks.times import is_time, measured
+from pprofdiff.analysis.benchmarks.times import PROCS, is_time, measured
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.views import each_together, merged
@@ -312,9 +312,10 @@ def _of_benchmark(
     if parts != on:
         gaps.insert(0, "CPU of other goroutines")
     medians = whole.base, whole.new
-    difference = max(
-        abs(log(mean / each)) for mean, each in zip(means, medians, strict=True)
-    )
+    # The headline's ratio is theirs.
+    ratios = means[1] / means[0], medians[1] / medians[0]
+    pairs = *zip(means, medians, strict=True), ratios
+    difference = max(abs(log(mean / each)) for mean, each in pairs)
     several = goroutines != [1, 1]
     return Account(
         "time per op, of all goroutines" if several else "time per op",
@@ -322,8 +323,8 @@ def _of_benchmark(
         (*parts, Part("off-cpu", "off-CPU", rest, source)),
         outside=tuple(part._replace(id=f"beside.{part.id}") for part in off),
         gaps=tuple(gaps),
-        medians=(medians[0] * 1e9, medians[1] * 1e9)
-        if not several and difference > log(1 + SAME_WITHIN)
+        medians=(medians[0] * 1e9 * goroutines[0], medians[1] * 1e9 * goroutines[1])
+        if difference > log(1 + SAME_WITHIN)
         else None,
     )
 
@@ -341,5 +342,6 @@ def _goroutines(comparison: Comparison, diff: ProfileDiff, side: int) -> int:
     if _PARALLEL not in profile.function_names():
         return 1
     captures = (comparison.base, comparison.new)[side].of("benchmark")
-    procs = [result.procs for c in captures for result in c.content.results]
-    return max((count for count in procs if count), default=1)
+    results = [result for c in captures for result in c.content.results]
+    procs = [r.procs or int(dict(r.config).get(PROCS, 1)) for r in results]
+    return max(procs, default=1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from pprofdiff.analysis.benchmarks.units import ALLOCATED, tidy
 from pprofdiff.analysis.figures.costs import TIME
 from pprofdiff.model.side import Side
@@ -104,6 +106,43 @@ def unit_names(keys: Sequence[BenchmarkKey]) -> list[str]:
         name = written(key) if several else key[0]
         names.append(f"{key[2]}.{name}" if packages and key[2] else name)
     return names
+
+
+PROCS = "GOMAXPROCS"
+"""The configuration key of GOMAXPROCS where it differs between the sides."""
+
+
+def paired_processors(base: Side, new: Side) -> tuple[Side, Side]:
+    """Return the sides with GOMAXPROCS as configuration if it alone differs in names.
+
+    So it is where each side ran everything with one GOMAXPROCS, and not with the same.
+    """
+    both = [{r.procs for _, _, r in results_of(side)} for side in (base, new)]
+    if both[0] == both[1] or any(len(side) != 1 for side in both):
+        return base, new
+    return _unnumbered(base), _unnumbered(new)
+
+
+def _unnumbered(side: Side) -> Side:
+    """Return a side whose benchmarks have ``-P`` as configuration, not in names."""
+    captures = tuple(
+        replace(
+            one,
+            content=one.content._replace(
+                results=tuple(
+                    # Without a suffix it is 1.
+                    r._replace(
+                        procs=None, config=(*r.config, (PROCS, str(r.procs or 1)))
+                    )
+                    for r in one.content.results
+                )
+            ),
+        )
+        if one.kind == "benchmark"
+        else one
+        for one in side.captures
+    )
+    return replace(side, captures=captures)
 
 
 Allocated = dict[str, dict[BenchmarkKey, list[float]]]

@@ -18,6 +18,7 @@ from pprofdiff.analysis.ledger.views import View
 from pprofdiff.analysis.policy import MINOR, MOST, MUCH, NEARLY_ALL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.side import operations_of_both
+from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.model.csr import sums
 
 Column = NDArray[np.int64]
@@ -48,16 +49,25 @@ def by_place(diff: ProfileDiff, columns: tuple[Column, Column] | None = None) ->
 
 
 def line_of(diff: ProfileDiff, function: str) -> str:
-    """Return the line of a function that changed most: ``file.go:12``; "" if unknown.
+    """Return the line with most of a function's change: ``file.go:12``; "" for none.
 
     What its callees cost counts on the line of the call.
     """
-    table = diff.table("lines")
+    table, functions = diff.table("lines"), diff.table("functions")
+    whole = _delta(diff, functions, functions.names.index(function))
     for row in table.order("cum").tolist():
         name, file = table.names[row], table.files[row]
         if name.startswith(place := f"{function} {file}:"):
+            if abs(_delta(diff, table, row)) < MOST * abs(whole):
+                return ""
             return f"{basename(file)}:{name.removeprefix(place)}"
     return ""
+
+
+def _delta(diff: ProfileDiff, table: Table, row: int) -> float:
+    """Return new − base of a row's cum, scaled."""
+    base, new = table.raw("cum")
+    return diff.normalization.delta(int(base[row]), int(new[row]))
 
 
 _Pair = tuple[float, float]

@@ -46,6 +46,10 @@ _OF_CODE = ("@allocation", "@leaf-*", *_FOR_OTHERS, *_WAITS)
 
 _OF_NEW_CODE = ("@locks", "@scheduler", *_OF_CODE)
 
+_OF_PROCESSORS = (
+    *_WAITS, "off-cpu*", "blocked-*", "scheduler", "gc-cycle-cost", *_GC_WORK,
+)  # fmt: skip
+
 FOLLOWS: dict[str, tuple[str, ...]] = {
     "go-upgrade": (
         "gc-*",
@@ -59,8 +63,8 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     # Each GC cycle starts and parks workers.
     "gc-*": ("<scheduler",),
     "machine*": (*_WAITS, "gomaxprocs-over"),
-    "gomaxprocs-over": (*_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
-    "gomaxprocs": (*_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
+    "gomaxprocs-over": _OF_PROCESSORS,
+    "gomaxprocs": _OF_PROCESSORS,
     "goroutine-leak": ("heap-growth", "gc-cycle-cost", "scheduler", *_GC_WORK),
     "goroutine-growth": ("heap-growth", "gc-cycle-cost", "scheduler", *_GC_WORK),
     "heap-growth": ("gc-limit", "gc-cycle-cost", *_GC_WORK),
@@ -160,13 +164,13 @@ def tree(
     for node in ordered:
         node.finding = _claimed(cpu, node, _claim(cpu, node).without(claimed))
         claimed = claimed.plus(_claim(cpu, node))
-        if node.finding.own is not None:
-            _on_top(cpu, node, cpu.of(()))
     if any(n.finding.severity == "major" and n.finding.mark in _SURE for n in ordered):
         # Next to a change that is not chance, one that may be reads as a second defect.
         for node in filter(_by_chance, ordered):
             claimed = claimed.without(_claim(cpu, node))
         ordered = [node for node in ordered if not _by_chance(node)]
+    for node in ordered:
+        _on_top(cpu, node, cpu.of(()))
     # What is left for a cause may matter less than all of it did.
     ordered.sort(key=lambda node: _importance(cpu, node, None, way)[:3], reverse=True)
     return tuple(one for node in ordered for one in _listed(node, None)), claimed
@@ -408,18 +412,24 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
 
 
 def _on_top(cpu: CPUComparison, node: _Node, above: Claim) -> None:
-    """Give each consequence the amount that it adds to the causes `above` it."""
+    """Give each consequence the amount that it adds to the causes `above` it.
+
+    One that adds nothing, or the other way, has no mark: its amount is theirs.
+    """
     if node.said is not None:
         above = above.plus(node.said)
     for below in node.below:
         finding = below.finding
-        if below.said is not None and any(cpu.sums(below.said.within(above))):
-            left = below.said.without(above)
+        shown = finding.claim if below.said is None else below.said
+        if shown is not None and any(cpu.sums(shown.within(above))):
+            left = shown.without(above)
             added = cpu.delta(left)
-            if added and not _contrary(finding, added):
-                below.finding = finding._replace(
-                    own=added, mark=cpu.mark(left), shared=True
-                )
+            adds = added and not _contrary(finding, added)
+            below.finding = (
+                finding._replace(own=added, mark=cpu.mark(left), shared=True)
+                if adds
+                else finding._replace(mark=None)
+            )
         _on_top(cpu, below, above)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from pprofdiff.analysis.policy import MAJOR
+from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import change_scale_of
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.report.model import ReportModel
@@ -31,7 +33,7 @@ def at_a_glance(
 
     A section with an `instead` sentence is shown as that sentence, below the table.
     """
-    rows = [_row(section) for section in sections if not section.instead]
+    rows = [_row(report, section) for section in sections if not section.instead]
     if rows:
         yield _table(report, rows)
     for section in sections:
@@ -58,19 +60,24 @@ def _table(report: ReportModel, rows: Sequence[Row]) -> Table:
     )
 
 
-def _row(section: Section) -> Row:
+def _row(report: ReportModel, section: Section) -> Row:
     tile = next(iter(tiles(section)), Tile(section.title, "", Cell("")))
     values, change, name = Cell(tile.values), tile.change, tile.name
     diff = section.diff
     if diff is not None:
         name = section.short
-        if diff.normalization.mode in ("share", "about"):
+        mode, counted = diff.normalization.mode, _counted(report, diff)
+        if mode in ("share", "about"):
             name += f" ({diff.new.label} scaled)"
         base, new = diff.normalization.scaled(*diff.totals)
-        text = total_change(base, new)
-        change = replace(change, text=text)
-        if diff.normalization.mode == "composition":
-            values, change = Cell(""), Cell("")
+        # Samples may be within noise where benchmarks count every object.
+        mark = "" if counted and change.mark == "noise" else change.mark
+        change = replace(change, text=total_change(base, new), mark=mark)
+        if mode in ("composition", "about"):
+            # The totals that pprof shows are others.
+            values = Cell("")
+        if mode == "composition" or (mode == "about" and change.mark == "noise"):
+            change = Cell("")
     moved = _moved_most(section)
     if moved is not None:
         label = replace(moved, text=name)
@@ -80,6 +87,15 @@ def _row(section: Section) -> Row:
     else:
         label = Cell(name)
     return Row(section.id, "figure", (values, change, label))
+
+
+def _counted(report: ReportModel, diff: ProfileDiff) -> bool:
+    """Return whether benchmarks count a change of what a profile of allocs samples."""
+    work = report.comparison.work
+    if work is None or diff.is_cpu or diff.normalization.mode != "per_work":
+        return False
+    base, new = work.allocated.get(diff.sample_type.type, (0.0, 0.0))
+    return abs(new - base) > MAJOR * max(base, new)
 
 
 def _moved_most(section: Section) -> Cell | None:

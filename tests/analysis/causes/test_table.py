@@ -477,7 +477,9 @@ def test_another_load_is_reported(times):
     base = profile([(stack, 100) for stack in PACKAGES])
     new = profile([(stack, 100 * times) for stack in PACKAGES])
     found = findings(base, new)["not-comparable"]
-    assert found.title == f"new probably did {times}.00× the work of base"
+    assert found.title == (
+        f"Most functions use {times}.00× the CPU per second: new probably did more work"
+    )
     assert "--rps BASE:NEW" in found.advice
     assert found.direction == "neutral"
     assert "not-comparable" not in findings(base, new, work=rated((1.0, times)))

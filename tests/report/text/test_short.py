@@ -291,7 +291,7 @@ def test_every_cause_has_its_severity_and_few_lines(cli):
     out = cli("syncpool/base", "syncpool/new").out
     why = out.partition("Why\n")[2].partition("\n\n")[0]
     causes = re.split(r"^(?=\d\. )", why, flags=re.MULTILINE)[1:]
-    assert len(causes) == 3
+    assert len(causes) == 2
     for cause in causes:
         title, *_ = re.split(r"\n {3}", cause.partition("\nAlso:")[0])
         flat = " ".join(cause.split())

@@ -17,7 +17,6 @@ from pprofdiff.analysis.causes.rules.marking import marking, stopped
 from pprofdiff.analysis.causes.sites import by_place, column_of, line_of
 from pprofdiff.analysis.causes.wording import (
     arrow,
-    distinct_lists,
     factor,
     listed_functions,
     percent,
@@ -79,17 +78,6 @@ class _Total(NamedTuple):
         return None if ratio is None else ratio > 1
 
 
-class _Sites(NamedTuple):
-    """Sites that changed relative to the others, and work that only changed its site.
-
-    Each pair of `moved` is (from, to): the first is all but gone, the second appeared,
-    and together they allocate as before.
-    """
-
-    changed: list[_Site]
-    moved: list[tuple[_Site, _Site]]
-
-
 def allocation(case: Case) -> Iterator[Finding]:
     """Yield a finding where allocation changed, per op or at some call sites."""
     diff = case.comparison.of_type("alloc_space")
@@ -100,13 +88,13 @@ def allocation(case: Case) -> Iterator[Finding]:
     total = _total(case, diff, diff.model) if _by_operation(diff) else None
     sites = _sites(diff, diff.model)
     more = _more(total, sites)
-    chosen = [s for s in sites.changed if more is None or (s.delta > 0) == more]
+    chosen = [s for s in sites if more is None or (s.delta > 0) == more]
     if not chosen and (total is None or total.more is None):
-        if sites.moved:
-            yield _only_moved(diff, sites.moved)
         return
     partly = not _is_a_cost(diff) and not _of_one_side(diff, chosen)
-    claim = None if partly else _claim(case, diff, chosen, more=more)
+    # Shares of CPU next to shares of bytes read as one measure.
+    partly |= total is None and case.cpu is not None and case.cpu.in_shares
+    claim = None if partly else _claim(case, diff, total, chosen, more=more)
     if claim is not None and case.cpu is not None and more is not None:
         # Samples that changed in the other direction are not what these bytes cost.
         delta = case.cpu.delta(claim)
@@ -114,7 +102,7 @@ def allocation(case: Case) -> Iterator[Finding]:
     yield Finding(
         "allocation",
         _title(diff, total, chosen),
-        _text(case, diff, chosen, sites.moved),
+        _text(case, diff, chosen),
         _evidence(case, diff, chosen),
         # A share that falls without vanishing may just as well be a rise elsewhere.
         severity="info" if partly else "minor",
@@ -150,14 +138,14 @@ def _by_operation(diff: ProfileDiff) -> bool:
     return diff.normalization.mode == "per_work"
 
 
-def _more(total: _Total | None, sites: _Sites) -> bool | None:
+def _more(total: _Total | None, sites: list[_Site]) -> bool | None:
     """Return whether new allocates more; None if the total is known and unchanged.
 
     Without operations, the sites that changed relative to the others decide.
     """
     if total is not None:
         return total.more
-    return sum(site.delta for site in sites.changed) > 0
+    return sum(site.delta for site in sites) > 0
 
 
 def _total(case: Case, diff: ProfileDiff, model: CountModel) -> _Total | None:
@@ -168,6 +156,9 @@ def _total(case: Case, diff: ProfileDiff, model: CountModel) -> _Total | None:
     """
     work = case.comparison.work
     if work is not None and work.allocated:
+        base, new = work.allocated.get("alloc_space", (1.0, 1.0))
+        if new and not base:
+            return None
         ratios = {
             kind: new / base for kind, (base, new) in work.allocated.items() if base
         }
@@ -209,7 +200,7 @@ def _near(ratio: float | None) -> bool:
     return bool(ratio and ratio > 0 and abs(log(ratio)) < log(1 + MAJOR))
 
 
-def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
+def _sites(diff: ProfileDiff, model: CountModel) -> list[_Site]:
     """Return the sites that changed significantly and beyond the load, largest first.
 
     Where only the sites themselves show the load, a site that allocates as much as
@@ -242,7 +233,7 @@ def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
         for i in np.argsort(-np.abs(delta), kind="stable").tolist()
         if loud[i]
     ]
-    return _without_moved(relative, sites, runs)
+    return sites if _by_operation(diff) else _without_moved(relative, sites, runs)
 
 
 def _raw(model: CountModel) -> CountModel:
@@ -252,18 +243,17 @@ def _raw(model: CountModel) -> CountModel:
 
 def _without_moved(
     model: CountModel, sites: list[_Site], runs: Runs[NDArray[np.int64]]
-) -> _Sites:
-    """Separate sites that took over others' allocation from sites that changed."""
-    moved: list[tuple[_Site, _Site]] = []
+) -> list[_Site]:
+    """Leave out sites that are gone where a new one allocates as much."""
+    linked: set[_Site] = set()
     came = [site for site in sites if site.base < LITTLE * site.new]
     for gone in [site for site in sites if site.new < LITTLE * site.base]:
         for other in came:
             if not model.one(together(runs, [gone.row, other.row])).significant:
-                moved.append((gone, other))
+                linked |= {gone, other}
                 came.remove(other)
                 break
-    linked = {site for pair in moved for site in pair}
-    return _Sites([site for site in sites if site not in linked], moved)
+    return [site for site in sites if site not in linked]
 
 
 def _moved_most(
@@ -276,34 +266,6 @@ def _moved_most(
     kept = order[delta[order] >= _INNER * delta.sum()]
     rows: list[int] = leaves["leaf"][chosen][kept].tolist()
     return rows
-
-
-def _only_moved(diff: ProfileDiff, moved: list[tuple[_Site, _Site]]) -> Finding:
-    """Return the finding that allocation only moved to other functions."""
-    gone, came = ([pair[i] for pair in moved] for i in (0, 1))
-    share = percent(sum(site.base for site in gone), diff.totals[0])
-    before, after = _apart(gone, came)
-    return Finding(
-        "allocation",
-        f"{after} {_verb(came)} what {before} did, {share} of bytes",
-        f"{_moved_words(diff, moved)}.",
-        _site_facts(diff, [site for pair in moved for site in pair]),
-    )
-
-
-def _moved_words(diff: ProfileDiff, moved: list[tuple[_Site, _Site]]) -> str:
-    parts = []
-    for gone, came in moved[:NAMED]:
-        before, after = _apart([gone], [came])
-        amount = words(diff, gone.base, came.new)
-        parts.append(f"{after} allocates what {before} did, {amount}")
-    return "; ".join(parts)
-
-
-def _apart(gone: list[_Site], came: list[_Site]) -> tuple[str, str]:
-    """Return both sides' names, with import paths where only those differ."""
-    before, after = ([s.owner for s in side[:NAMED]] for side in (gone, came))
-    return distinct_lists(before, after)
 
 
 def _names(sites: list[_Site]) -> str:
@@ -319,9 +281,7 @@ def _title(diff: ProfileDiff, total: _Total | None, sites: list[_Site]) -> str:
     if total is None:
         return _shares(diff, sites)
     amount = _amount(total) or "as much as before"
-    base, new = diff.normalization.scaled(*diff.totals)
-    known = sum(site.delta for site in sites) / (new - base) if new != base else 0.0
-    if total.bytes_ is not None and known < MOST:
+    if total.bytes_ is not None and _known(diff, sites) < MOST:
         # The sites whose change is significant are not where most of it is.
         return f"Each op allocates {amount}"
     who = "; ".join(
@@ -333,6 +293,12 @@ def _title(diff: ProfileDiff, total: _Total | None, sites: list[_Site]) -> str:
         if some
     )
     return f"Each op allocates {amount}{f': {who}' if who else ''}"
+
+
+def _known(diff: ProfileDiff, sites: list[_Site]) -> float:
+    """Return the sites' part of the change of all bytes, 0 for no change."""
+    base, new = diff.normalization.scaled(*diff.totals)
+    return sum(site.delta for site in sites) / (new - base) if new != base else 0.0
 
 
 def _amount(total: _Total) -> str:
@@ -357,7 +323,7 @@ def _shares(diff: ProfileDiff, sites: list[_Site]) -> str:
         verb = "started" if new else "stopped"
         below = _cum(diff, 1 - side, [site.owner for site in sites[:NAMED]])
         # Other modules that it calls on the other side allocate there.
-        how = " itself" if below >= MUCH * (base or new) else ""
+        how = " in library code" if below >= MUCH * (base or new) else ""
         share = percent(base or new, totals[side])
         label = (diff.base, diff.new)[side].label
         return f"{names} {verb} allocating{how}: {share} of {label}'s bytes"
@@ -386,12 +352,7 @@ def _bytes_of(sites: list[_Site]) -> tuple[int, int]:
     return sum(site.base for site in sites), sum(site.new for site in sites)
 
 
-def _text(
-    case: Case,
-    diff: ProfileDiff,
-    sites: list[_Site],
-    moved: list[tuple[_Site, _Site]],
-) -> str:
+def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
     """Return each site's bytes and the function in which they are allocated."""
     parts = [f"Total {words(diff, *diff.totals)}"] if _by_operation(diff) else []
     for site in sites[:NAMED]:
@@ -402,8 +363,6 @@ def _text(
     line = line_of(diff, sites[0].owner) if sites else ""
     if line:
         parts.append(f"most of the first at {line}")
-    if moved:
-        parts.append(_moved_words(diff, moved))
     row = covering(diff) if _by_operation(diff) and sites else None
     name = "" if row is None else diff.paired_functions.names[row]
     if name and name != sites[0].owner:
@@ -478,14 +437,28 @@ def _known_as(diff: ProfileDiff, sites: list[_Site]) -> set[str]:
 
 
 def _claim(
-    case: Case, diff: ProfileDiff, sites: list[_Site], *, more: bool | None
+    case: Case,
+    diff: ProfileDiff,
+    total: _Total | None,
+    sites: list[_Site],
+    *,
+    more: bool | None,
 ) -> Claim | None:
-    """Claim the sites' allocation, and all of GC where allocation decides it."""
+    """Claim the sites' allocation, and all of GC where allocation decides it.
+
+    All allocation is claimed where the sites have less than most of the change, nothing
+    where others take much of theirs back.
+    """
     cpu = case.cpu
     if cpu is None:
         return None
     if more is not None and _decides_gc(case, falls=not more):
         return cpu.bookkeeping
+    known = 1.0 if total is None or total.bytes_ is None else _known(diff, sites)
+    if known > 1 / MOST:
+        return None
+    if known < MOST:
+        return cpu.of_groups("alloc")
     return cpu.under_names(_known_as(diff, sites)).within(cpu.bookkeeping)
 
 

@@ -256,12 +256,13 @@ def unlike_load(case: Case) -> Iterator[Finding]:
     if case.comparison.of_fleets:
         flag = f"--work {pair} (operations of all hosts while profiled)"
         # Sides may differ in the number of hosts and profiles.
-        each = " in a second of a host"
+        each = " and host"
     yield Finding(
         "not-comparable",
-        f"{new} probably did {factor} the work of {base}{each}",
-        "Most functions outside the runtime changed by that factor, as under another "
-        "load. Rows that changed by another factor are what differs.",
+        f"Most functions use {factor} the CPU per second{each}: {new} probably did "
+        f"{'more' if load.ratio > 1 else 'less'} work",
+        "That is what another load does. Rows that changed by another factor are what "
+        "differs.",
         (Fact("pace of most functions", "cpu profile", 1.0, load.ratio, "ratio"),),
         f"Pass {flag} to compare per op.",
         severity="minor",

@@ -166,8 +166,11 @@ def _noun(diff: ProfileDiff, totals: tuple[int, int]) -> str:
     """Return what is waited for, precisely if the whole profile changes the other way.
 
     From Go 1.22, mutex profiles have the locks inside the runtime too, and block
-    profiles have select and receive.
+    profiles have select and receive. Mutex profiles miss readers' waits.
     """
+    names = diff.paired_functions.names
+    if diff.name == "mutex" and any("sync.(*RWMutex)." in name for name in names):
+        return "mutexes and for write locks"
     counted, every = (diff.normalization.delta(*t) for t in (totals, diff.totals))
     return "locks" if counted * every >= 0 else "sync locks and channel sends"
 

@@ -263,7 +263,8 @@ def _sums_up(case: Case, gc: GCDiff, factors: Factors) -> str:
     cost = cycle_cpu_us(case, gc)
     each = ""
     if cost is not None:
-        each = f", each taking {arrow(cost.base, cost.new, 'us')} of CPU{cost.source}"
+        of = cost.source or " without idle marking"
+        each = f", each taking {arrow(cost.base, cost.new, 'us')} of CPU{of}"
     live = arrow(base.heap.mean_live * _MB, new.heap.mean_live * _MB, "bytes")
     goal = arrow(base.heap.mean_goal * _MB, new.heap.mean_goal * _MB, "bytes")
     words = [

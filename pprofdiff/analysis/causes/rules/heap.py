@@ -36,6 +36,7 @@ from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.ledger.views import View, together
 from pprofdiff.analysis.policy import (
     MAJOR,
+    MINOR,
     MOST,
     MUCH,
     NAMED,
@@ -209,7 +210,7 @@ def _by_profile(case: Case) -> Iterator[Finding]:
         _title(diff, sites, total=whole.significant),
         _text(case, diff, sites),
         _evidence(diff, sites),
-        _advice(case, diff) if grew else "",
+        _advice(case, diff, sites) if grew else "",
         severity=_severity(diff, sites),
         direction="worse" if grew else "better",
         names=frozenset(site.name for site in sites),
@@ -515,8 +516,10 @@ def _ages(case: Case) -> tuple[float, float] | None:
     return (base, new) if base > 0 and new > 0 else None
 
 
-def _advice(case: Case, diff: ProfileDiff) -> str:
+def _advice(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
     new = case.labels[1]
+    if all(s.kept is not None and s.kept[0] < MINOR * s.kept[1] for s in sites):
+        return "Allocate less there: next to nothing of it is kept."
     if _grew_for(diff) is not None:
         return (
             f"Capture {new}'s growth once more later: a leak goes on, a cache fills up."

@@ -268,10 +268,16 @@ def leaf_work(case: Case) -> Iterator[Finding]:
         small = row.noise is not False or abs(row.delta) < MINOR * cpu.whole
         if small or cpu.follows_load(row.delta):
             continue
+        category = _mostly(cpu, kinds.index(row.id))
+        if row.id == "clear" and category == "alloc":
+            # That is what objects cost that are allocated.
+            continue
+        where = rules().category_labels.get(category)
         yield Finding(
             f"leaf-{row.id}",
             f"{row.label} {cpu.moves(row.delta)}",
-            f"{cpu.words(row.base, row.new)}{_mostly(cpu, kinds.index(row.id))}.",
+            f"{cpu.words(row.base, row.new)}"
+            f"{f', most of the change in {where}' if where else ''}.",
             (cpu.fact(row.label, row.base, row.new),),
             direction=cpu.way(row.delta),
             rises=row.delta > 0,
@@ -293,8 +299,7 @@ def _mostly(cpu: CPUComparison, kind: int) -> str:
     most = max(moves, key=lambda category: abs(moves[category]))
     if moves[most] / (sum(moves.values()) or np.inf) <= MOST:
         return ""
-    label = rules().category_labels[rules().categories[most]]
-    return f", most of the change in {label}"
+    return str(rules().categories[most])
 
 
 def _by_kind(cpu: CPUComparison, kinds: list[str]) -> list[JudgedSum]:

@@ -223,8 +223,11 @@ def concurrency(case: Case) -> Iterator[Finding]:
 
 
 def _waits(case: Case) -> list[str]:
-    """Return the functions in which goroutines wait most, without idle ones."""
-    places = [p for p in case.waits if not p.idle and p.own]
+    """Return the functions in which goroutines wait most, without idle ones.
+
+    Goroutines that sleep may be of no op.
+    """
+    places = [p for p in case.waits if not p.idle and p.own and p.reason != "sleep"]
     places.sort(key=lambda p: -max(p.base_ns, p.new_ns))
     named = [f"in {short(p.function)} ({p.reason})" for p in places if p.reason]
     return list(dict.fromkeys(named))[:_NAMED]

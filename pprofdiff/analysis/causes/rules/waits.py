@@ -315,10 +315,8 @@ def _amounts(change: Change) -> tuple[str, str, tuple[float, float]]:
     amount = scaled(diff, *shown)
     if diff.rates is not None:
         return amount, "", change.rate
-    if change.answers is not None:
-        each = f"{arrow(*change.answers, 'ns')} each time"
-        return each, f"That is {of_time}", change.answers
-    return of_time, f"That is {amount}, added up over goroutines", change.rate
+    costs = change.rate if change.answers is None else change.answers
+    return of_time, f"That is {amount}, added up over goroutines", costs
 
 
 def _where(change: Change, off: Off, words: _Words) -> tuple[list[str], list[Fact]]:
@@ -337,10 +335,13 @@ def _where(change: Change, off: Off, words: _Words) -> tuple[list[str], list[Fac
 
 
 def _each(change: Change, off: Off, events: str) -> str:
-    """Return how often goroutines wait at the first place, and how long each time."""
+    """Return how often goroutines wait at the first place, and how long each time.
+
+    A library's call may wait several times: its length is not that of one wait.
+    """
     base, new = off.numbers
     text = f"{counts(base, new)} {events} in the traces"
-    if base and new:
+    if base and new and not off.places[0].chosen:
         means = off.times_ns[0] / base, off.times_ns[1] / new
         text += f", {arrow(*means, 'ns')} each"
     if change.shown_ns == off.times_ns:

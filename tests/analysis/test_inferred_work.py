@@ -233,3 +233,21 @@ def test_rates_need_a_duration():
     untimed = replace(base, captures=(short, *base.of("load")))
     assert modes(untimed, new)[0] == "composition"
     assert modes(base, new)[0] == "per_work"
+
+
+@pytest.mark.parametrize(
+    ("new", "paired"), [("-16", True), ("", True), ("-4", True), (None, False)]
+)
+def test_another_gomaxprocs_is_configuration_not_another_benchmark(new, paired):
+    runs = {f"Encode{'' if new is None else new}": [{"ns/op": 50}]}
+    if new is None:
+        runs |= {"Encode-2": [{"ns/op": 50}]}
+    text = parse(printed(runs).encode(), "bench.txt")
+    side = evidence(Capture("bench.txt", "benchmark", text))
+    found = compare_sides(evidence(ENCODE), side)
+    diff = found.results["benchmark"]
+    assert all(row.change is not None for row in diff.rows) is paired
+    differs = [(d.key, d.base, d.new) for d in diff.differences]
+    procs = ("GOMAXPROCS", ("4",), (new.lstrip("-") or "1",)) if paired else None
+    assert differs == ([procs] if paired and new != "-4" else [])
+    assert (found.work is not None) is paired

@@ -210,3 +210,18 @@ def test_profiles_of_set_up_are_compared_as_shares(totals, mode):
     # Without what benchmarks count, and for exact values, the profiles' operations hold.
     assert normalization.counted(totals, (10, 20), None, exact=False).mode == "per_work"
     assert normalization.counted(totals, (10, 20), work, exact=True).mode == "per_work"
+
+
+def test_what_allocates_next_to_nothing_has_the_operations_done():
+    """Set-up is most of the 300 bytes of new, but little next to an op of base."""
+    work = counted((10, 20))._replace(holds=(1000.0, 0.0))
+    chosen = choose(
+        totals=(10_100, 300), durations_ns=(None, None), work=work, share=False,
+        counts="cost",
+    )  # fmt: skip
+    assert chosen.mode == "per_work"
+    assert chosen.scaled(10_100, 300) == pytest.approx((1000, 15))
+    assert choose(
+        totals=(10_100, 30_000), durations_ns=(None, None), work=work, share=False,
+        counts="cost",
+    ).mode == "composition"  # fmt: skip

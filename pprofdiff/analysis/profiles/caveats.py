@@ -75,7 +75,7 @@ def _inputs(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
             yield Caveat(
                 "merged-input",
                 f"{side.label} is {len(side.runs)} profiles added up; "
-                "times and durations are their sums",
+                "tables have their sums, the outcome compares run by run",
             )
         yield from _of_one_process(side)
 

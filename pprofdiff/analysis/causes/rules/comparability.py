@@ -36,7 +36,7 @@ _GROUPS = {
 }
 # These follow from how much a program allocates: a change is the release's only where
 # that is equal.
-_BY_ALLOCATION = frozenset({"gc", "gc_tax", "alloc"})
+_BY_ALLOCATION = frozenset({"gc", "gc_tax", "alloc", "mem.move", "mem.clear"})
 
 _Bools = NDArray[np.bool_]
 _Span = tuple[str | None, str | None]
@@ -68,7 +68,10 @@ def upgrade(case: Case) -> Iterator[Finding]:
         subject
         for subject in (*_of_runtime(cpu), *_of_packages(cpu, spans))
         if _moved(cpu, subject)
-        and (allocates_alike or _BY_ALLOCATION.isdisjoint(subject.groups))
+        and (
+            allocates_alike
+            or _BY_ALLOCATION.isdisjoint(subject.groups | subject.categories)
+        )
     ]
     if not subjects:
         return
@@ -83,14 +86,16 @@ def upgrade(case: Case) -> Iterator[Finding]:
             claim = claim.plus(subject.claim)
     words = [format_go_version(*span).removeprefix("go") for span in spans]
     named = [_words(cpu, s, _known(spans, s)) for s in subjects[:NAMED]]
-    rest = len(subjects) - NAMED
+    # One more is as short as that there is one.
+    shown = len(subjects) if len(subjects) == NAMED + 1 else NAMED
+    rest = len(subjects) - shown
     sources = dict.fromkeys(
         change.source for s in subjects for change in _known(spans, s)[0]
     )
     yield Finding(
         "go-upgrade",
         f"Go {words[0]} → {words[1]}: {listed(named)}",
-        "; ".join(f"{s.name} {cpu.words(s.base, s.new)}" for s in subjects[:NAMED])
+        "; ".join(f"{s.name} {cpu.words(s.base, s.new)}" for s in subjects[:shown])
         + (f"; and {rest} more" if rest > 0 else "")
         + f". {' '.join(sources)}".rstrip(),
         tuple(cpu.fact(s.name, s.base, s.new) for s in subjects),

@@ -140,7 +140,8 @@ def _counted(
 ) -> tuple[float, float] | None:
     """Return the operations of (base, new) that allocate the totals, None if unlike.
 
-    A side that allocates next to nothing per op is mostly set-up: it has those done.
+    A side that allocates next to nothing per op may be mostly set-up. Where an op
+    allocates nothing, it has the operations done.
     """
     found = []
     for side, (total, count, cost) in enumerate(
@@ -150,7 +151,7 @@ def _counted(
         if 1 / _OF_OPERATIONS <= implied / count <= _OF_OPERATIONS:
             found.append(implied)
         elif 0 < total / count <= _LITTLE * allocated[1 - side]:
-            found.append(count)
+            found.append(implied or count)
     return (found[0], found[1]) if len(found) == len(done) else None
 
 

@@ -69,10 +69,10 @@ def _row(report: ReportModel, section: Section) -> Row:
         mode, counted = diff.normalization.mode, _counted(report, diff)
         if mode in ("share", "about"):
             name += f" ({diff.new.label} scaled)"
-        base, new = diff.normalization.scaled(*diff.totals)
+        sides = counted or diff.normalization.scaled(*diff.totals)
         # Samples may be within noise where benchmarks count every object.
         mark = "" if counted and change.mark == "noise" else change.mark
-        change = replace(change, text=total_change(base, new), mark=mark)
+        change = replace(change, text=total_change(*sides), mark=mark)
         if mode in ("composition", "about"):
             # The totals that pprof shows are others.
             values = Cell("")
@@ -89,13 +89,13 @@ def _row(report: ReportModel, section: Section) -> Row:
     return Row(section.id, "figure", (values, change, label))
 
 
-def _counted(report: ReportModel, diff: ProfileDiff) -> bool:
-    """Return whether benchmarks count a change of what a profile of allocs samples."""
+def _counted(report: ReportModel, diff: ProfileDiff) -> tuple[float, float] | None:
+    """Return what benchmarks count of what a profile samples, None for no change."""
     work = report.comparison.work
     if work is None or diff.is_cpu or diff.normalization.mode != "per_work":
-        return False
+        return None
     base, new = work.allocated.get(diff.sample_type.type, (0.0, 0.0))
-    return abs(new - base) > MAJOR * max(base, new)
+    return (base, new) if abs(new - base) > MAJOR * max(base, new) else None
 
 
 def _moved_most(section: Section) -> Cell | None:

@@ -6,24 +6,25 @@ length rows + 1, non-decreasing from 0.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 Offsets = NDArray[np.int64]
+Columns = Sequence[NDArray[np.integer]]
 T = TypeVar("T", bound=np.generic)
 
 # Sums of float64 integers are exact below this bound (IEEE 754 binary64).
 _EXACT = 1 << 53
 # Items processed at a time, which limits temporaries to a few megabytes.
-_CHUNK = 1 << 20
+_CHUNK = 1 << 17
 # Cells of the table in which once_per_row looks for duplicates (int32 each).
 _TABLE = 1 << 20
 _SMALL_TABLE = 1 << 17
+# Of the two hashes of a row.
+_SEEDS = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
 # Rows of several columns processed at a time, to stay in the CPU cache.
 _ROWS = 1 << 17
 
@@ -208,9 +209,21 @@ def _mixed(items: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
     return z
 
 
-def row_hashes(offsets: Offsets, items: NDArray[np.integer]) -> NDArray[np.uint64]:
-    """Return two independent 64-bit hashes of each row's sequence, shape (rows, 2)."""
-    hashes = np.zeros((len(offsets) - 1, 2), np.uint64)
+def _hashes(columns: Columns) -> NDArray[np.uint64]:
+    """Return two independent 64-bit hashes of each row of columns, shape (2, rows)."""
+    hashes = np.zeros((2, len(columns[0])), np.uint64)
+    for column in columns:
+        words = column.astype(np.int64, copy=False).view(np.uint64)
+        for of_all, seed in zip(hashes, _SEEDS, strict=True):
+            for some in slices(len(words)):
+                of_all[some] = _mixed(of_all[some] ^ _mixed(words[some], seed), seed)
+    return hashes
+
+
+def _row_hashes(offsets: Offsets, columns: Columns) -> NDArray[np.uint64]:
+    """Return two independent 64-bit hashes of each row's sequence, shape (2, rows)."""
+    hashes = np.zeros((2, len(offsets) - 1), np.uint64)
+    several, columns = len(columns) > 1, _varying(columns)
     for start, stop in chunks(offsets):
         low, high = int(offsets[start]), int(offsets[stop])
         counts = np.diff(offsets[start : stop + 1])
@@ -219,62 +232,62 @@ def row_hashes(offsets: Offsets, items: NDArray[np.integer]) -> NDArray[np.uint6
             continue
         begins = (offsets[start:stop] - low)[filled]
         place = np.arange(high - low) - np.repeat(begins, counts[filled])
-        words = items[low:high].astype(np.uint64)
-        words += place.astype(np.uint64) << np.uint64(40)
-        for column, seed in enumerate((0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)):
-            total = np.add.reduceat(_mixed(words, seed), begins)
-            hashes[start + filled, column] = total
-        hashes[start:stop, 0] += counts.astype(np.uint64)
+        place <<= 40
+        some = [column[low:high] for column in columns]
+        words = _hashes(some) if several else [some[0].astype(np.uint64)] * 2
+        for of_all, word, seed in zip(hashes, words, _SEEDS, strict=True):
+            mixed = _mixed(word + place.view(np.uint64), seed)
+            of_all[start + filled] = np.add.reduceat(mixed, begins)
+        hashes[0, start:stop] += counts.astype(np.uint64)
     return hashes
 
 
 def unique_rows(
-    offsets: Offsets,
-    items: NDArray[np.integer],
-    extra: NDArray[np.integer] | None = None,
+    offsets: Offsets, items: Columns, extra: Columns = ()
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the first row of each group of equal rows, and the group of each row.
 
-    Items lie in [0, 2**40); `extra` is one more number for each row. Rows are compared
-    by two 64-bit hashes; groups are numbered by first appearance (both int64).
+    An item has a number in each column of `items`: a single column has numbers in
+    [0, 2**40). A row also has a number in each column of `extra`. Rows are compared by
+    two hashes of more than 100 bits; groups are numbered by first appearance (int64).
     """
-    hashes = row_hashes(offsets, items)
-    if extra is not None:
-        hashes += _mixed(extra.astype(np.uint64), 0xA0761D6478BD642F)[:, None]
-    return _groups(hashes)
+    hashes = _row_hashes(offsets, items)
+    return _groups(hashes + _hashes(extra) if extra else hashes)
 
 
-def unique_tuples(
-    columns: Sequence[NDArray[np.integer]],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def unique_tuples(columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Group rows that are equal in all columns; return what `unique_rows` returns."""
-    hashes = np.zeros((len(columns[0]), 2), np.uint64)
-    for column in columns:
-        if len(column) and (column == column[0]).all():
-            continue  # constant: distinguishes no rows
-        words = column.astype(np.int64, copy=False).view(np.uint64)
-        for i, seed in enumerate((0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)):
-            hashes[:, i] = _mixed(hashes[:, i] ^ _mixed(words, seed), seed)
-    return _groups(hashes)
+    return _groups(_hashes(_varying(columns)))
+
+
+def _varying(columns: Columns) -> Columns:
+    """Return the columns, at least one, less those in which all rows are equal."""
+    varying = [c for c in columns if len(c) and (c != c[0]).any()]
+    return varying or columns[:1]
 
 
 def _groups(
     hashes: NDArray[np.uint64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Group rows with equal hashes; return (first row of each group, group of each)."""
-    order = np.argsort(hashes[:, 0])
-    ranked = hashes[order]
-    changed = ranked[1:] != ranked[:-1]
-    if (changed[:, 1] & ~changed[:, 0]).any():
-        order = np.lexsort((hashes[:, 1], hashes[:, 0]))
-        ranked = hashes[order]
-        changed = ranked[1:] != ranked[:-1]
-    begins = np.ones(len(order), np.bool_)
-    begins[1:] = changed.any(axis=1)
-    starts = np.flatnonzero(begins)
-    first = np.minimum.reduceat(order, starts) if len(starts) else order
-    rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    group = np.empty(len(order), np.int64)
+    hash_, other = hashes
+    count = len(hash_)
+    row = np.uint64((1 << count.bit_length()) - 1)
+    # The upper bits of a hash and its row in one word: sorted far sooner than argsort.
+    words = np.sort(hash_ & ~row | np.arange(count, dtype=np.uint64))
+    order = (words & row).view(np.int64)
+    words ^= words & row
+    other = other[order]
+    apart, differs = words[1:] != words[:-1], other[1:] != other[:-1]
+    if (differs & ~apart).any():
+        # Several hashes have the same upper bits.
+        order = np.lexsort(hashes[::-1])
+        apart, differs = hashes[:, order[1:]] != hashes[:, order[:-1]]
+    begins = np.append(np.ones(min(count, 1), np.bool_), apart | differs)
+    first = order[begins]
+    is_first = np.zeros(count, np.bool_)
+    is_first[first] = True
+    rank = np.cumsum(is_first)[first] - 1
+    group = np.empty(count, np.int64)
     group[order] = rank[np.cumsum(begins) - 1]
-    return np.sort(first), group
+    return np.flatnonzero(is_first), group

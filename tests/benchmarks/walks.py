@@ -68,7 +68,7 @@ def distinct(program: Program, wanted: int, rng: np.random.Generator) -> Stacks:
             parts.append(_walks(program, min(size, _WALKS_AT_ONCE), rng))
             size -= _WALKS_AT_ONCE
         joined = _joined(parts)
-        first, _ = unique_rows(joined.offsets, joined.items)
+        first, _ = unique_rows(joined.offsets, (joined.items,))
         parts = [joined.take(first)]
         have = len(first)
     return parts[0].take(mixed(np.arange(have), rng)[:wanted])

@@ -49,10 +49,20 @@ def test_unique_rows_groups_equal_rows_in_order_of_appearance(lists, extra, data
     keys = [(tuple(x), m if extra else 0) for x, m in zip(lists, marks, strict=True)]
     order = list(dict.fromkeys(keys))
     first, group = csr.unique_rows(
-        offsets, items, np.array(marks, np.int64) if extra else None
+        offsets, (items,), (np.array(marks, np.int64),) if extra else ()
     )
     assert first.tolist() == [keys.index(key) for key in order]
     assert group.tolist() == [order.index(key) for key in keys]
+
+
+@given(rows)
+def test_unique_rows_compares_items_by_all_columns(lists):
+    offsets, items = ragged(lists)
+    columns = items // 2, (items % 2) << 62
+    keys = [tuple(x) for x in lists]
+    first, group = csr.unique_rows(offsets, columns)
+    assert first.tolist() == [keys.index(key) for key in dict.fromkeys(keys)]
+    assert (first[group] == [keys.index(key) for key in keys]).all()
 
 
 @given(
@@ -69,7 +79,7 @@ def test_unique_tuples_groups_equal_tuples(pairs):
 
 
 def test_hashes_that_agree_in_one_half_alone_are_distinguished():
-    hashes = np.array([[1, 2], [1, 3], [1, 2], [0, 2]], np.uint64)
+    hashes = np.array([[1, 1, 1, 0], [2, 3, 2, 2]], np.uint64)
     first, group = csr._groups(hashes)
     assert (first.tolist(), group.tolist()) == ([0, 1, 3], [0, 1, 0, 2])
 

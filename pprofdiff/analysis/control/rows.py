@@ -66,7 +66,7 @@ class Changes(Struct, frozen=True, eq=False):
         keys = distinct(sets * rows + items)
         counts = np.bincount(keys // rows)
         offsets, items = offsets_of(counts[counts > 0]), keys % rows
-        first, _ = unique_rows(offsets, items)
+        first, _ = unique_rows(offsets, (items,))
         offsets, items = take_rows(offsets, items, first)
         return cls(row_of_item(offsets), items, rows)
 

@@ -356,7 +356,7 @@ def stack_table(
             for i, stacks in enumerate(frames)
         ]
     )
-    first, group = unique_rows(offsets, rows)
+    first, group = unique_rows(offsets, (rows,))
     split = len(base.values)
     places = group[:split], group[split:]
     rows_of, runs = keyed_by_run((base.values, new.values), places)

@@ -18,7 +18,6 @@ from pprofdiff.model.csr import (
     offsets_of,
     sums,
     unique_rows,
-    unique_tuples,
 )
 from pprofdiff.model.profiles.profile import Labels, Profile
 from pprofdiff.model.profiles.sample_types import scaled, with_common_types
@@ -195,9 +194,8 @@ def equal_samples(
     profile: Profile,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Group samples with equal stacks and labels; (first, group) as `unique_rows`."""
-    return unique_rows(
-        profile.stack_offsets, profile.stack_locations, _label_sets(profile)
-    )
+    stacks = profile.stack_offsets, (profile.stack_locations,)
+    return unique_rows(*stacks, _label_sets(profile))
 
 
 def _summed(profile: Profile) -> Profile:
@@ -218,18 +216,17 @@ def _taken(profile: Profile, samples: NDArray[np.int64]) -> Profile:
     return profile if len(samples) == len(profile) else profile.take(samples)
 
 
-def _label_sets(profile: Profile) -> NDArray[np.int64] | None:
-    """Return equal numbers (int64, one per sample) for equal labels; None if none.
+def _label_sets(profile: Profile) -> tuple[NDArray[np.int64], ...]:
+    """Return a column of equal numbers (int64) for samples' equal labels, if any.
 
     The order of keys does not matter; that of one key's values does.
     """
     labels = profile.labels
     if not len(labels):
-        return None
+        return ()
     numeric = labels.text == 0
     order = np.lexsort((labels.key, numeric, labels.sample))
     columns = (labels.key, labels.text, labels.number, labels.unit)
-    _, token = unique_tuples([column[order] for column in columns])
     counts = np.bincount(labels.sample, minlength=len(profile))
-    _, sets = unique_rows(offsets_of(counts), token)
-    return sets
+    _, sets = unique_rows(offsets_of(counts), [column[order] for column in columns])
+    return (sets,)

@@ -166,9 +166,7 @@ def _locations(
         np.concatenate([t.line_column for t in tables]),
     )
     offsets = offsets_of(np.concatenate([np.diff(t.line_offsets) for t in tables]))
-    _, line_group = unique_tuples(lines)
-    _, head_group = unique_tuples((address.view(np.int64), mapping, folded))
-    first, group = unique_rows(offsets, line_group, head_group)
+    first, group = unique_rows(offsets, lines, (address, mapping, folded))
     table = Locations(address, mapping, folded, offsets, *lines)
     return _chosen(table, first), _split(group, [len(t) for t in tables])
 

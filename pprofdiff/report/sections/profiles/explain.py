@@ -171,7 +171,7 @@ def _stacks(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Iterator[P
     whole = int(values.sum())
     functions = diff.paired_functions.sides[side]
     frames = what.profile.take(rows).frames()
-    first, group = unique_rows(frames.offsets, functions.ids[frames.line])
+    first, group = unique_rows(frames.offsets, (functions.ids[frames.line],))
     cost = sums(group, values, len(first))
     order = np.argsort(-cost, kind="stable")[:_STACKS].tolist()
 

@@ -82,12 +82,12 @@ def load_sides(
         len(one.data) for side in named for one in side.inputs if one.kind != "trace"
     )
     turns = _Turns(options)
-    # Free each side's raw inputs as soon as they are decoded.
-    first_side, second_side = [(named[0], words[0])], [(named[1], words[1])]
+    # Nothing here holds an input, so that its bytes are freed when it is decoded.
+    first_side, second_side = (words[0], [named[0]]), (words[1], [named[1]])
     skipped = tuple(side._replace(inputs=()) for side in named)
     del named
     first, second = both(
-        lambda side: decoded(*side.pop(), options, kinds, turns),
+        lambda side: decoded(side[1].pop(), side[0], options, kinds, turns),
         first_side,
         second_side,
         size=size,
@@ -133,7 +133,10 @@ def decoded(
     label = named.label or word
     lost = [entry for entry in named.skipped if entry.unread]
     captures = []
-    for one in named.inputs:
+    inputs = list(reversed(named.inputs))
+    del named
+    while inputs:
+        one = inputs.pop()
         if one.kind not in kinds:
             continue
         try:

@@ -31,7 +31,7 @@ Mask = NDArray[np.bool_]
 _Calls = tuple[Values, Values, Mask]
 
 # Frames per batch, which keeps temporaries within a few megabytes.
-_FRAMES_AT_ONCE = 1 << 18
+_FRAMES_AT_ONCE = 1 << 16
 # Integer sums in float64 are exact below this bound (IEEE 754 binary64); larger values
 # are summed in two parts.
 _EXACT = float(1 << 52)
@@ -41,7 +41,7 @@ _HALF = 26
 def walk(profile: Profile) -> Iterator[tuple[int, int, Frames]]:
     """Yield (start, stop, frames of samples ``start:stop``) in batches.
 
-    A batch has about 2**18 frames, to keep temporaries small. Frame offsets start at 0;
+    A batch has about 2**16 frames, to keep temporaries small. Frame offsets start at 0;
     lines are int64.
     """
     starts = profile.locations.line_offsets[:-1]

@@ -38,7 +38,7 @@ from pprofdiff.model.profiles.profile import (
 )
 
 # Messages decoded at a time: their bytes and tokens fit in the CPU cache.
-_AT_ONCE = 1 << 14
+_AT_ONCE = 1 << 13
 
 
 class _Shape(Struct, frozen=True):

@@ -96,9 +96,7 @@ class Options(NamedTuple):
     @property
     def patterns(self) -> bool:
         """Whether any pattern selects samples or frames."""
-        return any(
-            getattr(self, flag.field) for flag in FLAGS if flag.group == _PATTERNS
-        )
+        return any(getattr(self, field) for field in _PATTERN_FIELDS)
 
     @property
     def judged(self) -> bool:
@@ -110,15 +108,7 @@ class Options(NamedTuple):
         """The patterns that select samples and frames."""
         from pprofdiff.analysis.profiles.filters import Filters
 
-        return Filters(
-            focus=self.focus,
-            ignore=self.ignore,
-            hide=self.hide,
-            show=self.show,
-            show_from=self.show_from,
-            tagfocus=self.tagfocus,
-            tagignore=self.tagignore,
-        )
+        return Filters(**{field: getattr(self, field) for field in _PATTERN_FIELDS})
 
 
 class Flag(Struct, frozen=True):
@@ -257,6 +247,8 @@ BISECT_FLAGS = (
 # fmt: on
 
 
+_PATTERN_FIELDS = tuple(flag.field for flag in FLAGS if flag.group == _PATTERNS)
+
 # Without inlined functions, most runtime work could not be classified, so flags that
 # shape pprof's own tables do not affect the report.
 PPROF_ONLY = frozenset(flag.name for flag in FLAGS if flag.views == "pprof")
@@ -281,12 +273,8 @@ REFUSED = REFUSED_WITH_VALUE | frozenset(
 
 def active(options: Options) -> list[str]:
     """Return the flags that select samples and frames, as typed."""
-    chosen = (
-        *(flag.field for flag in FLAGS if flag.group == _PATTERNS),
-        "sample_index",
-    )
     return [
         f"-{field}={getattr(options, field)}"
-        for field in chosen
+        for field in (*_PATTERN_FIELDS, "sample_index")
         if getattr(options, field)
     ]

@@ -8,7 +8,6 @@ and traces are kept for the loaders, which scan texts as they arrive.
 from __future__ import annotations
 
 from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE, decompress
-from pprofdiff.inputs.intake import recognise
 from pprofdiff.inputs.model import (
     Input,
     ReadOptions,
@@ -32,5 +31,4 @@ __all__ = [
     "not_read",
     "read",
     "read_sides",
-    "recognise",
 ]

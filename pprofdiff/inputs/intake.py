@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from pprofdiff.errors import FormatError
-from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE, decompressor
+from pprofdiff.inputs.gunzip import decompressor
 from pprofdiff.inputs.recognition import Foreign, binary_kind, text_kind
 from pprofdiff.inputs.wording import too_large
 from pprofdiff.kinds import KINDS, KindId
@@ -71,17 +71,6 @@ def take_bytes(data: bytes, name: str, max_size: int) -> Intake:
     if opened.kind is None:
         return _text(opened)
     return Intake((opened.kind,), opened.start, data, {})
-
-
-def recognise(
-    data: bytes, name: str, max_size: int = DEFAULT_MAX_SIZE
-) -> tuple[KindId | Foreign, ...]:
-    """Return what `data`, gzip or plain, is: one kind, or several kinds of log.
-
-    The first 64 KiB decide, except for text, which is searched whole. Raises
-    FormatError for a damaged gzip stream, or text over `max_size`.
-    """
-    return take_bytes(data, name, max_size).kinds
 
 
 class _Chunks:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pprofdiff.errors import PprofDiffError
-from pprofdiff.inputs.gunzip import GZIP_MAGIC
-from pprofdiff.inputs.intake import recognise
+from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE, GZIP_MAGIC
+from pprofdiff.inputs.intake import take_bytes
 from pprofdiff.inputs.recognition import Foreign
 from pprofdiff.kinds import KINDS
 from pprofdiff.units import printable
@@ -82,7 +82,8 @@ def _write_new(folder: Path, stem: str, suffix: str, data: bytes) -> Path:
 
 def _suffix(data: bytes) -> str:
     try:
-        suffix = _SUFFIX.get(recognise(data, "")[0], ".bin")
+        kind = take_bytes(data, "", DEFAULT_MAX_SIZE).kinds[0]
+        suffix = _SUFFIX.get(kind, ".bin")
     except PprofDiffError:
         suffix = ".bin"
     return f"{suffix}.gz" if data.startswith(GZIP_MAGIC) else suffix

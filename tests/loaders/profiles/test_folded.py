@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pprofdiff.errors import DamagedError
-from pprofdiff.inputs import recognise
+from pprofdiff.inputs import DEFAULT_MAX_SIZE
+from pprofdiff.inputs.intake import take_bytes
 from pprofdiff.loaders.profiles import pprof
 from pprofdiff.loaders.profiles.encode import encode
 from pprofdiff.loaders.profiles.folded import _parsed, decode
@@ -186,7 +187,8 @@ def test_a_frame_of_py_spy_has_a_file_and_a_line():
 @pytest.mark.parametrize("side", ["base", "new"])
 def test_a_capture_is_recognised_by_its_lines(side, pack):
     data = (DATA / f"{side}.folded").read_bytes()
-    assert recognise(pack(data), "x.svg") == ("profile",)
+    taken = take_bytes(pack(data), "x.svg", DEFAULT_MAX_SIZE)
+    assert taken.kinds == ("profile",)
 
 
 @pytest.mark.parametrize(

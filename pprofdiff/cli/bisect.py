@@ -47,7 +47,7 @@ def run_bisect(words: list[str], screen: Screen) -> int:
         screen.write(folded(_help(), screen.width()))
         return 0
     # Rules of a settings file are for builds: the question is what was typed.
-    options = with_settings(options, "")._replace(
+    options = with_settings(options)._replace(
         fail_on=options.fail_on, fail_on_of=options.fail_on_of
     )
     refuse_early(options)

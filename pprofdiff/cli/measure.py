@@ -43,7 +43,7 @@ def run_measure(words: list[str], screen: Screen) -> int:
     if options.view == "help":
         screen.write(folded(_help(), screen.width()))
         return 0
-    options = with_settings(options, "")
+    options = with_settings(options)
     refuse_early(options)
     request = _request(options, chosen, refs, go_words)
     listener = Progress(screen, shown=options.progress)

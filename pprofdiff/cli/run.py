@@ -67,7 +67,7 @@ def run(
     if options.view in _PPROF_VIEWS:
         return _pprof_view(options, screen)
     if options.judged:
-        options = with_settings(options, "")
+        options = with_settings(options)
     gate = _gate(options)
     renderers = _renderers(options)
     page_url = _page_url(options)

@@ -21,16 +21,16 @@ _EXAMPLE = 'fail-on = ["total:+5%"]'
 _LARGEST = 1 << 20
 
 
-def with_settings(options: Options, folder: str) -> Options:
-    """Return the options with the folder's settings for what was not typed.
+def with_settings(options: Options) -> Options:
+    """Return the options with the working directory's settings for what was not typed.
 
     Raises FetchError if a file cannot be read, FormatError if it is not TOML, is larger
     than 1 MB or not a regular file, UsageError for an unknown key or invalid value.
     """
-    table, name = _table(os.path.join(folder, _OWN), ()), _OWN
+    table, name = _table(_OWN, ()), _OWN
     if table is None:
         name = _PROJECT
-        table = _table(os.path.join(folder, name), ("tool", "pprofdiff"))
+        table = _table(name, ("tool", "pprofdiff"))
     if table is None:
         return options
     unknown = sorted(set(table) - set(_SETTINGS))
@@ -73,11 +73,10 @@ def _read(path: str) -> bytes | None:
     return data if len(data) <= _LARGEST else None
 
 
-def _table(path: str, keys: tuple[str, ...]) -> dict[str, object] | None:
+def _table(name: str, keys: tuple[str, ...]) -> dict[str, object] | None:
     """Return a file's table under these keys, None if either is missing."""
-    name = os.path.basename(path)
     try:
-        data = _read(path)
+        data = _read(name)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

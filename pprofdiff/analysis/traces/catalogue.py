@@ -12,7 +12,7 @@ from pprofdiff.analysis.figures.figure import Figure, Worse
 from pprofdiff.analysis.judge.calibration import TRACED
 from pprofdiff.analysis.judge.durations import RANKS
 from pprofdiff.analysis.traces.goroutines import STATE_TIMES
-from pprofdiff.analysis.traces.mutators import distribution, mmu
+from pprofdiff.analysis.traces.mutators import mmu, share_below
 from pprofdiff.analysis.traces.quantiles import QUANTILES
 from pprofdiff.analysis.traces.side import TraceSide
 
@@ -138,8 +138,7 @@ def _mmu(window_ns: int) -> TraceFigure:
 
 def _worst(side: TraceSide) -> float | None:
     """Return the program's share in the worst 1% of windows."""
-    shares = distribution(side.utilisation, _SHOWN_NS, (0.01,))
-    return shares[0] if shares else None
+    return share_below(side.utilisation, _SHOWN_NS, 0.01)
 
 
 MMU = {ns: _mmu(ns) for ns in (1_000_000, _SHOWN_NS, 100_000_000, 1_000_000_000)}

@@ -119,13 +119,11 @@ def mmu_curve(series: Utilisation, windows_ns: Column) -> Shares:
     return np.array([mmu(series, window) for window in windows_ns.tolist()], np.float64)
 
 
-def distribution(
-    series: Utilisation, window_ns: int, shares_below: tuple[float, ...]
-) -> tuple[float, ...] | None:
-    """Return quantiles of the mean share over all windows of a length (Go's MUD).
+def share_below(series: Utilisation, window_ns: int, below: float) -> float | None:
+    """Return a quantile of the mean share over all windows of a length (Go's MUD).
 
-    The value at 0.01 is the mean share that the worst 1% of windows do not exceed. If
-    only one window fits, every quantile is its mean; None without duration.
+    At 0.01, it is the mean share that the worst 1% of windows do not exceed. If only
+    one window fits, it is its mean; None without duration.
     """
     if not series.duration_ns or window_ns <= 0:
         return None
@@ -133,11 +131,11 @@ def distribution(
     left = _turns(series, window)
     value = _gained(series, left, window) / window
     if len(left) == 1:
-        return (float(value[0]),) * len(shares_below)
+        return float(value[0])
     low = np.minimum(value[:-1], value[1:])
     high = np.maximum(value[:-1], value[1:])
     mass = np.diff(left).astype(np.float64)
-    return tuple(_quantile(low, high, mass, below) for below in shares_below)
+    return _quantile(low, high, mass, below)
 
 
 def worst_window(series: Utilisation, window_ns: int) -> int | None:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from pprofdiff.analysis.traces.mutators import (
     Taken,
     Utilisation,
-    distribution,
     mmu,
     mmu_curve,
+    share_below,
     utilisation,
 )
 from pprofdiff.model.traces.timeline import RangeKind
@@ -125,7 +125,7 @@ def test_go_itself_shows_the_minimum_for_every_quantile():
     found = utilisation(trace_of("health-check/base"), Taken.ASSIST)
     for window in go["windows"]:
         assert set(window["quantiles"]) == {window["mmu"]}
-    assert distribution(found, 1_000_000, (0.05,))[0] > mmu(found, 1_000_000)
+    assert share_below(found, 1_000_000, 0.05) > mmu(found, 1_000_000)
 
 
 @pytest.mark.slow
@@ -229,7 +229,7 @@ def test_the_minimum_is_that_of_all_windows(found, window):
 @given(series(), st.integers(1, 80), st.sampled_from([0.001, 0.01, 0.05, 0.5, 0.9]))
 @settings(derandomize=True)
 def test_quantiles_part_the_windows(found, window, below):
-    (value,) = distribution(found, window, (below,))
+    value = share_below(found, window, below)
     means = window_means(found, window)
     edge = Fraction(1, 10**9)
     if len(means) == 1:
@@ -257,5 +257,5 @@ def test_a_trace_that_shows_no_gomaxprocs_has_none():
     assert len(found.time_ns) == found.duration_ns == 0
     assert mean(found) is None
     assert mmu(found, 1000) is None
-    assert distribution(found, 1000, (0.5,)) is None
+    assert share_below(found, 1000, 0.5) is None
     assert len(mmu_curve(found, np.array([1000]))) == 0

@@ -152,7 +152,7 @@ def _json(start: bytes) -> str:
     return (
         f"JSON{f' with the keys {printable(named)}' if named else ''}: neither a "
         "profile nor a load generator's summary that is read here (vegeta, k6, "
-        "bombardier, oha, ghz, fortio, siege)"
+        "bombardier, autocannon, oha, ghz, fortio, siege)"
     )
 
 

@@ -51,7 +51,9 @@ def _results(load: LoadSummary) -> Iterator[Result]:
     if load.mean is not None:
         yield _result(MEAN, "sec", load.mean)
     for rank, seconds in load.latencies:
-        yield _result(name_of(rank), "sec", seconds)
+        # Tools that print whole milliseconds round what is faster to 0.
+        if seconds:
+            yield _result(name_of(rank), "sec", seconds)
 
 
 def _result(name: str, unit: str, value: float) -> Result:
@@ -134,7 +136,7 @@ def _unlike(base: Side, new: Side) -> str | None:
         return None
     for what in ("tool", "connections", "loop"):
         kinds = [{getattr(load, what) for load in side} for side in sides]
-        if kinds[0] != kinds[1]:
+        if kinds[0] != kinds[1] and not (what == "loop" and "" in kinds[0] | kinds[1]):
             return f"{what} {' → '.join(map(_listed, kinds))}"
     base_rate, new_rate = (
         sum(load.per_second or 0 for load in side) / len(side) for side in sides

@@ -57,6 +57,7 @@ _NOTHING = (
     "a benchmark, a load generator's summary, or CPU profiles with --work give cost "
     "per op"
 )
+_PACED = "ops/s show speed only in a closed loop; CPU profiles give CPU per op"
 _SPEED = "a benchmark or a CPU profile of each side shows time or CPU per op"
 _TIMES = "a CPU profile in pprof's format with --work BASE:NEW gives cost per op"
 _BUSY = "the machine is busy, so a verdict needs"
@@ -137,7 +138,8 @@ def _outcome(comparison: Comparison) -> Outcome:
         factor = _factor(diff, alike, figures)
         rate = None if speeds or factor is not None else _rate(diff, alike)
     if not speeds:
-        needs = _NOTHING if diff is None else _WORK
+        without_cpu = _NOTHING if comparison.loads is None else _PACED
+        needs = without_cpu if diff is None else _WORK
         if diff is not None and comparison.of_fleets:
             needs = _WORK_OF_FLEETS
         shares = diff is not None and diff.normalization.mode == "composition"
@@ -155,7 +157,7 @@ def _outcome(comparison: Comparison) -> Outcome:
             tuple(figures),
             (),
             factor,
-            "" if added_up else _TIMES if untimed else needs,
+            "" if added_up else _TIMES if untimed and not per_op else needs,
             shares,
             untimed=untimed,
             of_goroutines=added_up,

@@ -30,6 +30,8 @@ _LIBRARY_NAME = (
     # Leading underscores, except procedures of Fortran's modules (gfortran:
     # __MODULE_MOD_NAME) and functions of D (_D, length, name) that are not its own.
     r"|operator (?:new|delete)\b|_(?!_\w+_MOD_|D\d)|_D(?:3std|4core|2rt)\d|[\w.]+@|\("
+    # OCaml's runtime, also what its compare.c does, and its standard library.
+    r"|caml_|(?:do_)?compare_val$|(?:caml)?(?:Stdlib|Camlinternal\w+)(?:\.|__)"
     # What threads begin with; V8 and Node.js.
     r"|(?:clone3?|start_thread)$|(?:v8|node)::|Builtins_"
     r"|(?:c?free|malloc|calloc|realloc|posix_memalign|mem(?:cpy|move|set|cmp|chr))$"

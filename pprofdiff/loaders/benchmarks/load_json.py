@@ -112,6 +112,33 @@ def bombardier(tree: Object) -> LoadSummary | None:
     )
 
 
+def autocannon(tree: Object) -> LoadSummary | None:
+    """Read ``autocannon --json``: whole milliseconds."""
+    seconds, answers = _number(tree, "duration"), _at(tree, "requests")
+    done, errors = _count(answers, "total"), _count(tree, "errors")
+    if not seconds or done is None or errors is None:
+        return None
+    times = _at(tree, "latency")
+    ranks = {key.replace("_", "."): value for key, value in times.items() if value}
+    mean, connections = (
+        _scaled(_number(times, "mean"), 1e-3),
+        _count(tree, "connections"),
+    )
+    rate = done / seconds
+    return LoadSummary(
+        "autocannon",
+        seconds,
+        done + errors,
+        (_count(tree, "non2xx") or 0) + errors,
+        rate,
+        _percentiles(ranks, 1e-3),
+        mean,
+        connections,
+        loop_of(rate, mean, connections),
+        _moment(tree.get("start")),
+    )
+
+
 def oha(tree: Object) -> LoadSummary | None:
     """Read oha's JSON: seconds; it does not say how many connections there were."""
     summary = _at(tree, "summary")

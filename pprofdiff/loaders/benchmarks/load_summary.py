@@ -65,6 +65,7 @@ _FORMATS = (
         for key in (b"root_group", b"options", b"state", b"metrics", b"config")
     ),
     _json(b'"numberOfConnections"', rb'"spec":\{"number', load_json.bombardier),
+    _json(b'"sampleInt"', rb'[^{}]{0,500}"sampleInt":', load_json.autocannon),
     _json(b'"successRate"', rb'"summary":\s*\{\s*"successRate":', load_json.oha),
     _json(b'"endReason"', rb'[^{}]{0,500}"endReason":', load_json.ghz),
     _json(b'"RunType"', rb'"RunType":', load_json.fortio),

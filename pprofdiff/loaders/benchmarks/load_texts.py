@@ -257,7 +257,9 @@ def k6(text: bytes) -> LoadSummary | None:
         for key, value in re.findall(rb"(\S+?)=" + _DURATION, row[1])
     }
     found = {
-        float(key[2:-1]): value for key, value in known.items() if key[:2] == b"p("
+        _float(named[1]): value
+        for key, value in known.items()
+        if (named := re.fullmatch(rb"p\(" + _NUMBER + rb"\)", key))
     }
     for key, rank in ((b"med", 50.0), (b"max", 100.0)):
         if key in known:

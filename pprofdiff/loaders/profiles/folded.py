@@ -54,6 +54,8 @@ _PYTHON_FRAME = re.compile(r"(.+) \(([^()]+\.py[xi]?)(?::(\d{1,9}))?\)")
 _SCRIPT_FRAME = re.compile(
     r"(?:JS|LazyCompile|Function|Eval|Script):[*~^+]?(\S*) (\S+):(\d+):(\d+)"
 )
+# PHP 8.4 and Excimer: ``{closure:/srv/cart.php(5)}``.
+_CLOSURE = re.compile(r"\{closure:(?:[^{}]*/)?([^{}/]+)\}")
 
 
 def decode(data: bytes, name: str = "folded stacks") -> Profile:
@@ -247,6 +249,8 @@ def _parsed(frame: str) -> tuple[str, str, int]:
         own = file.rpartition("/")[2]
         own = own if (line, column) == ("1", "1") else f"{own}:{line}:{column}"
         return name or own, file, 0
+    if (closure := _CLOSURE.fullmatch(frame)) is not None:
+        return f"{{closure:{closure[1]}}}", "", 0
     while len(name := _AFTER_NAME.sub("", frame)) < len(frame):
         frame = name
     return frame, "", 0

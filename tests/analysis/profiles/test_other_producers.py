@@ -171,6 +171,16 @@ def first_cause(out):
             "60000:60000",
             "shop.Ledger.find uses 9.95",
         ),
+        # Shop.find, which ends in a tail call, searches a list; Shop.label has not
+        # changed, and its share falls as that of Shop.serve rises.
+        (
+            *("ocaml/base.folded", "ocaml/new.folded", "1200000:1200000"),
+            "Shop.serve_786 uses 22.1×",
+        ),
+        (
+            *("ocaml/base.folded", "ocaml/new.folded", ""),
+            "Shares of the samples changed: Shop.serve_786 34.97 → 88.39%",
+        ),
         # TCart.Total copies its lines by SYSTEM.Move, whose caller is not in its stack;
         # that all stacks begin with another process is no change.
         (
@@ -379,6 +389,9 @@ def test_a_file_shows_whose_code_a_function_is(name, file, own):
         ("java/util/HashMap.put", False), ("shop/Cart.total", True),
         ("[unknown]", False), ("[libjvm.so]", False), ("0x7f00", False), ("", False),
         ("<unknown>", False), ("@0x561baa9862c0", False),
+        ("Shop.serve_786", True), ("Stdlib.List.assoc_371", False),
+        ("camlStdlib__Hashtbl__find_996", False), ("caml_compare", False),
+        ("do_compare_val", False), ("Stdlibs.find_1", True),
         ("__heat_MOD_relax", True), ("_gfortran_st_write", False),
         ("_D3led6Ledger7balanceMFZl", True), ("_d_run_main", False),
         ("_D3std5array__T8AppenderTAAyaZQp3putMFZv", False),

@@ -92,7 +92,7 @@ MIXED = [
     name
     for name in REPORTS
     if not PLAIN.fullmatch(name)
-    and not re.search("none|minute|paced.json|fortio.json|ghz.json", name)
+    and not re.search("none|minute|paced.json|fortio.json|ghz.json|autocannon", name)
 ]
 
 
@@ -124,6 +124,18 @@ def test_failures_are_what_the_server_refused(name):
 def test_a_loop_is_closed_where_connections_wait_all_the_time(names, loop):
     assert {name: scanned(REPORTS[name]).loop for name in names} == dict.fromkeys(
         names, loop
+    )
+
+
+def test_what_autocannon_counts():
+    """Whole milliseconds of a server that waits for five."""
+    load = scanned(REPORTS["autocannon.json"])
+    assert load[:4] == ("autocannon", 5.04, 6827, 0)
+    assert (load.connections, load.loop) == (10, "closed")
+    assert load.mean == pytest.approx(0.00686)
+    found = dict(load.latencies)
+    assert [found[rank] for rank in (50, 97.5, 99, 99.9, 100)] == pytest.approx(
+        [0.005, 0.017, 0.022, 0.140, 0.174]
     )
 
 

@@ -90,6 +90,7 @@ def named(frame):
         # Node.js with --perf-basic-prof
         ("JS:*total /srv/shop.js:3:8", "total"),
         ("JS:~ /srv/shop.js:1:1", "shop.js"),
+        ("{closure:/srv/cart.php(5)}", "{closure:cart.php(5)}"),
         ("LazyCompile:~ /srv/shop.js:7:20", "shop.js:7:20"),
         ("main.(*ring).put", "main.(*ring).put"),
         ("block (2 levels) in Page#row", "block (2 levels) in Page#row"),

@@ -108,3 +108,16 @@ def test_a_side_is_not_faster_for_requests_that_fail(cli, load, swapped):
 def test_a_figure_that_a_summary_lacks_is_no_change(cli, load):
     got = cli("wrk.txt", "wrk-errors.txt").out
     assert re.search(r"37\.0 µs +p50 latency", got)
+
+
+def test_whole_milliseconds_are_no_latency_of_0(cli, load):
+    assert re.search(
+        r"(?m)^ +2\.00 ms +p50 latency", cli("ab.txt", "ab-errors.txt").out
+    )
+
+
+def test_a_load_without_a_known_loop_asks_for_no_load(cli, load):
+    out = cli("oha.txt", "oha.json").out
+    assert (
+        "No outcome: 4.60× the ops/s.\nOps/s show speed only in a closed loop;" in out
+    )

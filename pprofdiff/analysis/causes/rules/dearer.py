@@ -15,7 +15,7 @@ from pprofdiff.analysis.causes.one_sided import mostly
 from pprofdiff.analysis.causes.wording import joined, listed, times, times_the
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.ledger.views import merged
-from pprofdiff.analysis.policy import CLEARLY, COVERS, MAJOR, MOST, NAMED
+from pprofdiff.analysis.policy import CLEARLY, COVERS, LITTLE, MAJOR, MOST, NAMED
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.readable import distinct_names, short
 from pprofdiff.model.csr import first_in_row
@@ -175,6 +175,8 @@ def own_cost(case: Case) -> Iterator[Finding]:
         # Code without names takes shares as well, whichever it is.
         named, caused = [], alone.claim.plus(cpu.nameless)
         for row, finding in _taken(cpu, caused):
+            if _may_be_displaced(cpu, row, movers):
+                continue
             named.append(row)
             caused = caused.plus(cpu.under(cpu.only(row)))
             yield finding
@@ -224,6 +226,19 @@ def _whole_shares(cpu: CPUComparison, movers: list[_Mover]) -> list[_Mover]:
         )
         if not noise and delta * (mover.ratio - 1) > 0
     ]
+
+
+def _may_be_displaced(cpu: CPUComparison, row: int, movers: list[_Mover]) -> bool:
+    """Return whether a function's share may have fallen because another one rose.
+
+    A function with as large a rise of its own makes room for it; none falls to nothing.
+    """
+    base, new = (int(side[row]) for side in cpu.cum)
+    fall = -cpu.scaled_delta(base, new)
+    if fall <= 0 or new / cpu.diff.totals[1] < LITTLE * base / cpu.diff.totals[0]:
+        return False
+    rises = (cpu.scaled_delta(m.base, m.new) for m in movers if m.row != row)
+    return max(rises, default=0.0) >= COVERS * fall
 
 
 def _not_displaced(

@@ -6,7 +6,7 @@ samples that it claims; `causes` decides which one follows from which.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import explained
@@ -71,7 +71,7 @@ def _with_former_names(finding: Finding, identity: Identity) -> Finding:
 # The direction of the findings that explain a verdict.
 _WAYS: dict[str, Direction] = {"slower": "worse", "faster": "better"}
 
-Rule = Callable[[Case], Iterator[Finding]]
+Rule = Callable[[Case], Iterable[Finding]]
 
 
 def _of_traces(case: Case) -> tuple[Rule, ...]:

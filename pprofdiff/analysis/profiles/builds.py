@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from operator import methodcaller
 from typing import NamedTuple
 
@@ -33,6 +32,7 @@ from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, pack
 from pprofdiff.goruntime.readable import short
 from pprofdiff.goruntime.versions import format_go_version
 from pprofdiff.model.csr import first_in_row
+from pprofdiff.model.kept import kept
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Side
 
@@ -94,14 +94,17 @@ def instrumented(base: Side, new: Side, cpu: ProfileDiff | None) -> bool:
             base.settings.get(flag) != new.settings.get(flag)
             for flag in (*_DETECTORS, "-cover", "-gcflags")
         )
-    return any(_of_flags(cpu))
+    return bool(_of_flags(cpu))
 
 
-def _of_flags(cpu: ProfileDiff) -> Iterator[str]:
-    """Yield what functions and frames show of flags that make all code cost more."""
-    yield from _of_detectors(cpu.base, cpu.new)
-    yield from _if_one_has(cpu.base, cpu.new, _COVERAGE, "-cover")
-    yield from _of_inlining(cpu)
+@kept
+def _of_flags(cpu: ProfileDiff) -> tuple[str, ...]:
+    """Return what functions and frames show of flags that make all code cost more."""
+    return (
+        *_of_detectors(cpu.base, cpu.new),
+        *_if_one_has(cpu.base, cpu.new, _COVERAGE, "-cover"),
+        *_of_inlining(cpu),
+    )
 
 
 def _of_settings(base: Side, new: Side) -> Iterator[str]:
@@ -196,7 +199,7 @@ def _of_architecture(base: ProfileSide, new: ProfileSide) -> Iterator[str]:
         yield f"GOARCH {found[0]} → {found[1]}"
 
 
-@lru_cache(2)
+@kept
 def _architecture(profile: Profile) -> str:
     """Return the architecture of the assembly files, "" unless there is one."""
     files = {profile.strings[i] for i in set(profile.functions.filename.tolist())}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from operator import methodcaller
 
 import numpy as np
 
 from pprofdiff.analysis.normalization import Counts
 from pprofdiff.goruntime.names import package_of
+from pprofdiff.model.kept import kept
 from pprofdiff.model.profiles.profile import Profile, ValueType
 from pprofdiff.units import clipped, comparable
 
@@ -70,7 +70,7 @@ def primary_column(profile: Profile) -> int:
     return profile.sample_index()
 
 
-@lru_cache(2)  # Both sides are asked several times, about all their functions.
+@kept
 def is_of_go(profile: Profile) -> bool:
     """Return whether Go wrote the profile: true unless another producer is evident.
 

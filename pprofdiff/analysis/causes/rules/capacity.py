@@ -22,6 +22,7 @@ from pprofdiff.analysis.policy import MOST, MUCH, NOTICED
 from pprofdiff.analysis.traces.interval_rows import ASSIST
 from pprofdiff.analysis.traces.workers import worker_rows
 from pprofdiff.goruntime.readable import short
+from pprofdiff.model.kept import kept
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
@@ -34,8 +35,9 @@ _TOO_LONG_NS = 1_000_000
 _CAUSE = 20.0
 
 
-def overcommitted(case: Case) -> Iterator[Finding]:
-    """Yield a finding where GOMAXPROCS is more than the CPUs that the process gets.
+@kept
+def overcommitted(case: Case) -> tuple[Finding, ...]:
+    """Return a finding where GOMAXPROCS is more than the CPUs that the process gets.
 
     Goroutines are runnable although Ps are idle, as their threads wait for a CPU. Where
     GOMAXPROCS differs, it causes wait-processor, gc-capacity and utilisation, and in
@@ -44,20 +46,20 @@ def overcommitted(case: Case) -> Iterator[Finding]:
     """
     diff = case.trace
     if diff is None or min(len(side.waits) for side in diff.sides) < WAITS:
-        return
+        return ()
     late = max(side.latency.p99_ns or 0 for side in diff.sides)
     limits = [_limit(side) for side in diff.sides]
     if late < _TOO_LONG_NS or max(limits) < 2:
-        return
+        return ()
     base, new = (_waiting_while_idle(side) for side in diff.sides)
     differ = limits[0] != limits[1]
     same = abs(new - base) < NOTICED and not differ
     if max(base, new) < MOST or same:
-        return
+        return ()
     got = _got(case, diff)
     if differ and got is not None and got[limits.index(max(limits))] >= max(limits) - 1:
-        return
-    yield Finding(
+        return ()
+    found = Finding(
         "gomaxprocs-over",
         f"GOMAXPROCS is {_same(limits)}, "
         + (
@@ -80,6 +82,7 @@ def overcommitted(case: Case) -> Iterator[Finding]:
         # It is a cause if it differs, else a condition that both sides share.
         weight=_CAUSE if differ else max(base, new) / 10,
     )
+    return (found,)
 
 
 def _got(case: Case, diff: TraceDiff) -> tuple[float, float] | None:

@@ -368,7 +368,7 @@ def processors(case: Case) -> Iterator[Finding]:
     if case.trace is not None:
         from pprofdiff.analysis.causes.rules.capacity import overcommitted
 
-        if any(overcommitted(case)):
+        if overcommitted(case):
             return
     base, new = gc.base.steady.procs, gc.new.steady.procs
     both = numeral(f"{base:g} → {new:g}", "pair", new, base)

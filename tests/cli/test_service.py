@@ -101,5 +101,5 @@ def test_a_function_that_is_all_of_the_total_is_not_said_to_cost_no_more(cli):
     """With --focus=search, main.search has 100% of both sides; it costs 3.65×."""
     profiles = (side / "cpu.pb.gz" for side in (BASE, NEW))
     out = cli(*profiles, "--focus", "search").out
-    assert "1. main.pattern (search_new.go:9) is new" in out
+    assert "1. main.pattern (search_new.go:9) now takes " in out
     assert "no more" not in out

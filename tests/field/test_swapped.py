@@ -16,13 +16,6 @@ _OTHER_WAY = {
     "slower": "faster", "faster": "slower", "same": "same", "unknown": "unknown",
     "worse": "better", "better": "worse", "neutral": "neutral",
 }  # fmt: skip
-_OTHER_ID = {
-    "work-vanished": "work-appeared", "work-appeared": "work-vanished",
-    "dearer": "cheaper", "cheaper": "dearer",
-    "dearer-below": "cheaper-below", "cheaper-below": "dearer-below",
-    "takes-more": "takes-less", "takes-less": "takes-more",
-    "split": "joined", "joined": "split",
-}  # fmt: skip
 # A quotient is rounded once; logarithms and exponentials of intervals a few times more.
 _ONCE, _FEW = 2**-52, 1e-12
 
@@ -105,7 +98,7 @@ def kinds(findings, turned):
         id_ = id_ if number.isdigit() else finding.id
         way = finding.direction
         if turned:
-            id_, way = _OTHER_ID.get(id_, id_), _OTHER_WAY[way]
+            way = _OTHER_WAY[way]
         counted[id_, way] += 1
     return counted
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from pprofdiff.analysis.causes.changed_code import changed_code
 from pprofdiff.analysis.causes.cpu import CPUComparison, load_of
-from pprofdiff.analysis.causes.one_sided import OneSided, work_of_one_side
+from pprofdiff.analysis.causes.places import Place
 from pprofdiff.analysis.comparison import Comparison
 
 if TYPE_CHECKING:
@@ -49,9 +50,9 @@ class Case(Struct, frozen=True, eq=False, dict=True):
         return self.comparison.trace
 
     @cached_property
-    def one_sided(self) -> OneSided | None:
-        """What the CPU profile of only one side shows; None without CPU profiles."""
-        return None if self.cpu is None else work_of_one_side(self.cpu)
+    def places(self) -> list[Place]:
+        """Where the program's code changed; empty without CPU profiles."""
+        return [] if self.cpu is None else changed_code(self.cpu)
 
     @cached_property
     def waits(self) -> tuple[Mover, ...]:

@@ -18,7 +18,7 @@ from pprofdiff.analysis.judge.judgement import Change, Mark, Runs
 from pprofdiff.analysis.judge.scaling import InferredWork
 from pprofdiff.analysis.ledger.codes import Attribution
 from pprofdiff.analysis.ledger.graph import walk_some
-from pprofdiff.analysis.policy import MAJOR, MINOR
+from pprofdiff.analysis.policy import COVERS, MAJOR, MINOR
 from pprofdiff.analysis.profiles.caveats import releases_apart, share_without_names
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups, judged_sums
@@ -78,6 +78,33 @@ def cum_of(diff: ProfileDiff, side: int, kept: Mask | None) -> Column:
         counted = np.repeat(values[samples], np.diff(frames.offsets))
         cum += sums(rows[once], counted[once], len(cum))
     return cum
+
+
+def covering(diff: ProfileDiff, kept: Claim | None = None) -> int | None:
+    """Return the function of the program that covers a change, None if none does.
+
+    It is on both sides, and a row of `paired_functions.names`: of the functions whose
+    cum changed by at least 80% of the change, the one with the least cum. `kept`
+    selects samples.
+    """
+    base, new = (
+        cum_of(diff, side, None if kept is None else kept.sides[side])
+        for side in (0, 1)
+    )
+    by = diff.normalization
+    delta = by.delta(base, new)
+    totals = [
+        int(values.sum() if kept is None else values[kept.sides[side]].sum())
+        for side, values in enumerate(diff.values)
+    ]
+    whole = by.delta(*totals)
+    covers = diff.paired_functions.own & (delta * np.sign(whole) >= COVERS * abs(whole))
+    covers &= (base > 0) & (new > 0)
+    rows = np.flatnonzero(covers)
+    if not whole or not len(rows):
+        return None
+    sizes = np.sum(by.scaled(base[rows], new[rows]), axis=0)
+    return int(rows[int(np.argmin(sizes))])
 
 
 class CPUComparison(Struct, frozen=True, eq=False, dict=True):

@@ -120,7 +120,7 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
     cpu = case.cpu
     if cpu is not None and moved and cpu.diff.model is not None:
         cpu = replace(cpu, model=cpu.diff.model)
-    program = None if cpu is None else Program(cpu.diff.paired_functions)
+    program = None if cpu is None else Program(cpu, tests_apart=True)
     totals = allocated(case.comparison)
     changed = totals is not None and totals.changed
     of_sites = Sites.of(case.comparison) if changed else None
@@ -305,14 +305,11 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     others = (*place.gone, *place.added, *place.others)
     named = [name, *(cpu.names[row] for row in others)]
     functions: tuple[str, ...] = (name,)
-    facts = cpu.facts([place.row], "cum")
     if place.others:
         functions = tuple(cpu.names[row] for row in place.others)
         first = place_words.in_caller(cpu, place)
         functions = (name, *functions) if first else (*functions, name)
-        facts = (cpu.fact(place_words.who(cpu, place), place.base, place.new), *facts)
-    elif which := place_words.which(cpu, place):
-        facts = (cpu.fact(f"{name} ({which})", place.base, place.new), *facts)
+    facts = place_words.facts(cpu, place)
     site = _sites_of(view, cpu, place)[0]
     known = site is not None and is_large(view.totals, site)
     counted = ""

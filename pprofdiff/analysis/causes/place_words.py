@@ -8,13 +8,18 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.finding import Fact
 from pprofdiff.analysis.causes.inlined import inlined_now
+from pprofdiff.analysis.causes.parked import line_at
 from pprofdiff.analysis.causes.places import Place, taken_back
 from pprofdiff.analysis.causes.wording import factor, listed, numeral, percent
-from pprofdiff.analysis.policy import LITTLE
+from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
+from pprofdiff.analysis.ledger.graph import walk_some
+from pprofdiff.analysis.policy import LITTLE, MOST
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.goruntime.readable import distinct_names, short
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.csr import first_in_row, grouped
 from pprofdiff.units import Scale
 
 # The part of a place's change that gets a clause, and the number of clauses.
@@ -40,17 +45,53 @@ def sentences(cpu: CPUComparison, place: Place) -> list[str]:
 
 def title(cpu: CPUComparison, place: Place) -> str:
     """Return a place's change as a title."""
-    size, whose = amount(cpu, place), who(cpu, place)
+    size, whose, noun = amount(cpu, place), who(cpu, place), cpu.noun
     ratio = cpu.diff.normalization.ratio(place.base, place.new)
     takes, uses = ("take", "use") if len(place.callers) > 1 else ("takes", "uses")
     if not place.new:
-        return f"{whose} no longer {takes} CPU: {size}"
+        return f"{whose} no longer {takes} {noun}: {size}"
     if not place.base or ratio is None:
         share = percent(place.new, cpu.diff.totals[1])
-        return f"{whose} now {takes} {share} of the CPU: {size}"
+        return f"{whose} now {takes} {share} of the {noun}: {size}"
     if cpu.in_shares:
         return f"{whose} {cpu.moves(ratio - 1, several=takes == 'take')}: {size}"
-    return f"{whose} {uses} {factor(ratio, 'CPU')}: {size}"
+    # One sample may as well have been three, so that "40×" would be "13×".
+    few = ratio > 1 and place.base < SAMPLES_FOR_ROW * cpu.model.worth[0]
+    much = f"more {noun}" if few else factor(ratio, noun)
+    return f"{whose} {uses} {much}: {size}"
+
+
+def facts(cpu: CPUComparison, place: Place) -> tuple[Fact, ...]:
+    """Return the amount of a place, and the cum of its function, as evidence."""
+    cum = cpu.facts([place.row], "cum")
+    if place.others:
+        return cpu.fact(who(cpu, place), place.base, place.new), *cum
+    part = which(cpu, place)
+    name = f"{cpu.names[place.row]} ({part})"
+    return (cpu.fact(name, place.base, place.new), *cum) if part else cum
+
+
+def line(cpu: CPUComparison, place: Place) -> str:
+    """Return the line with most of the CPU of a function that is new, "" for none.
+
+    A name with spaces, as in C++, is not one word of a title.
+    """
+    if place.base or place.others or " " in called(cpu.names[place.row]):
+        return ""
+    profile, values = cpu.diff.new.profile, cpu.diff.values[1]
+    of_line = cpu.diff.paired_functions.of_lines(1)
+    met_by_line = np.zeros(len(of_line), np.int64)
+    for samples, frames in walk_some(profile, np.flatnonzero(place.claim.new)):
+        first = first_in_row(of_line[frames.line] == place.row, frames.offsets)
+        met = first >= 0
+        np.add.at(met_by_line, frames.line[first[met]], values[samples][met])
+    # A line has a row for each of its calls.
+    rows = np.flatnonzero(met_by_line)
+    lines, group = grouped(profile.locations.line_number[rows])
+    amounts = np.bincount(group, met_by_line[rows], len(lines))
+    if not len(lines) or amounts.max() <= MOST * amounts.sum():
+        return ""
+    return line_at(profile, int(rows[np.flatnonzero(group == np.argmax(amounts))[0]]))
 
 
 def amount(cpu: CPUComparison, place: Place) -> str:
@@ -65,7 +106,9 @@ def which(cpu: CPUComparison, place: Place) -> str:
         return "outside the causes above"
     if place.others or (place.base, place.new) == _cum(cpu, place.row):
         return ""
-    return "on the path that changed" if place.whole else "flat + stdlib"
+    if place.whole:
+        return "on the path that changed"
+    return "flat" if cpu.loses_callers else "flat + stdlib"
 
 
 def who(cpu: CPUComparison, place: Place) -> str:

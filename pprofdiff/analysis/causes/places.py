@@ -8,7 +8,8 @@ set aside, and the search repeats on the rest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -17,11 +18,12 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim
 from pprofdiff.analysis.causes.inlined import inlining_caller
-from pprofdiff.analysis.causes.one_sided import renumbered
+from pprofdiff.analysis.causes.renumbered import renumbered
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.graph import flat_and_cum
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.policy import COVERS, MOST, MUCH, NAMED, NEARLY_ALL
+from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.goruntime.names import (
     is_closure,
@@ -77,15 +79,26 @@ class Program:
     """The functions of the union that may be named, as bool masks.
 
     `code` excludes the runtime and package testing, `own` also the standard library,
-    and `inner` also the program's own tests and benchmarks.
+    and `inner`, those that may be places, with `tests_apart` also the program's own
+    tests and benchmarks.
     """
 
-    def __init__(self, functions: PairedRows) -> None:
-        packages = [package_of(name) for name in functions.names]
-        self.code = np.array([_is_code(package) for package in packages], np.bool_)
-        standard = [is_standard_library(package) for package in packages]
-        self.own = self.code & ~np.array(standard, np.bool_)
-        self.inner = self.own & ~of_harness(functions)
+    def __init__(self, cpu: CPUComparison, *, tests_apart: bool = False) -> None:
+        functions = cpu.diff.paired_functions
+        if cpu.of_go:
+            packages = [package_of(name) for name in functions.names]
+            self.code = np.array([_is_code(package) for package in packages], np.bool_)
+            standard = [is_standard_library(package) for package in packages]
+            self.own = self.code & ~np.array(standard, np.bool_)
+        else:
+            self.code, self.own = named(functions.names), functions.own
+        self.inner = self.own & ~of_harness(functions) if tests_apart else self.own
+
+    def among(self, rows: NDArray[np.bool_]) -> Program:
+        """Return the same functions, of which only `rows` may be places."""
+        program = copy(self)
+        program.inner = rows
+        return program
 
 
 def _is_code(package: str) -> bool:
@@ -104,12 +117,15 @@ def of_harness(functions: PairedRows) -> NDArray[np.bool_]:
     found = np.zeros(len(functions.names), np.bool_)
     for side, rows in zip(functions.sides, functions.union, strict=True):
         found[rows] = [
-            file.endswith(_TEST_FILE)
-            if file
-            else short(name).partition(".")[2].startswith("Benchmark")
+            file.endswith(_TEST_FILE) if file else is_benchmark(name)
             for name, file in zip(side.names, side.files, strict=True)
         ]
     return found
+
+
+def is_benchmark(name: str) -> bool:
+    """Return whether a function is a benchmark, or was inlined into one."""
+    return short(name).partition(".")[2].startswith("Benchmark")
 
 
 def places(cpu: CPUComparison, program: Program) -> list[Place]:
@@ -128,11 +144,16 @@ def places(cpu: CPUComparison, program: Program) -> list[Place]:
             place = place._replace(partial=any(cpu.sums(under.without(left))))
         found.append(place)
         left = left.without(place.claim)
-    closures = renumbered(cpu)
-    found = _of_functions(cpu, _netted(cpu, program, found, closures))
-    named = program.code.copy()
-    named[closures] = False
-    return [_with_callees(cpu, named, place) for place in disjoint(cpu, found)]
+    found = _of_functions(cpu, _netted(cpu, program, found))
+    nameable = _nameable(cpu, program)
+    return [_with_callees(cpu, nameable, place) for place in disjoint(cpu, found)]
+
+
+def _nameable(cpu: CPUComparison, program: Program) -> NDArray[np.bool_]:
+    """Return a mask of the callees that may be named: no closure that is renumbered."""
+    nameable = program.code.copy()
+    nameable[renumbered(cpu)] = False
+    return nameable
 
 
 def _of_functions(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
@@ -176,17 +197,46 @@ def disjoint(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
 
 def _next(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
     """Return the place with most of what is left, or None if none is significant."""
-    path = _deepest(cpu, program, left)
-    owner = _owner(cpu, program, left)
-    if path is None or owner is None:
-        return owner or path
-    return owner if abs(_delta(cpu, owner)) >= MOST * abs(_delta(cpu, path)) else path
+    path = None if cpu.loses_callers else deepest(cpu, program, left)
+    owner = owner_of_most(cpu, program, left)
+    # Threads of other languages begin in system libraries.
+    entry = _entry(cpu, program, left) if cpu.of_go else None
+    best = owner or path
+    if owner and path and abs(_delta(cpu, owner)) < _KEEPS * abs(_delta(cpu, path)):
+        best = path
+    if best and entry and abs(_delta(cpu, best)) < abs(_delta(cpu, entry)):
+        best = entry
+    return best or entry
 
 
-def _owner(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
+def _entry(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
+    """Return the goroutine of a library whose samples changed most.
+
+    It is named by the function that it starts in, and has no function of the program.
+    """
+    left = left.without(cpu.under(program.own))
+    rows = []
+    for side, kept in enumerate(left.sides):
+        entry = np.full(len(kept), -1, np.int64)
+        for samples, ids, offsets in cpu.stacks_of(side, kept):
+            last = last_in_row(program.code[ids], offsets)
+            entry[samples] = np.where(last >= 0, np.append(ids, -1)[last], -1)
+        rows.append(entry)
+    runs = cpu.diff.runs_of((rows[0], rows[1]), len(cpu.names))
+    best = _largest(cpu, runs, program.code)
+    if best is None:
+        return None
+    claim = Claim(rows[0] == best[0], rows[1] == best[0])
+    return Place(best[0], claim, *cpu.sums(claim), whole=True)
+
+
+def owner_of_most(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
     """Return the function whose own samples changed most."""
-    runs = cpu.diff.ledger.among(left.sides).every("owner").runs
-    best = _largest(cpu, runs, program.inner)
+    base, new = (
+        np.where(kept, owner, -1)
+        for kept, owner in zip(left.sides, _owners(cpu), strict=True)
+    )
+    best = _largest(cpu, cpu.diff.runs_of((base, new), len(cpu.names)), program.inner)
     if best is None:
         return None
     claim = owned_by(cpu, [best[0]]).within(left)
@@ -221,10 +271,14 @@ def with_callers(
             at = left.index(place)
             left[at] = _with_own_callers(cpu, place, claim, callers)
             left = [one for one in left if one not in same]
-    return _with_inlining_caller(cpu, program, _with_contrary_callees(cpu, left))
+    return _with_inlining_caller(
+        cpu, program, _with_contrary_callees(cpu, program, left)
+    )
 
 
-def _with_contrary_callees(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
+def _with_contrary_callees(
+    cpu: CPUComparison, program: Program, found: Sequence[Place]
+) -> list[Place]:
     """Return places; a function with its callees if they take back its change.
 
     Work that moved between a function and its callees is no change of either. For
@@ -244,7 +298,7 @@ def _with_contrary_callees(cpu: CPUComparison, found: Sequence[Place]) -> list[P
             _holds(cpu, whole.claim, one) and _delta(cpu, one) * _delta(cpu, place) < 0
             for one in inside
         ):
-            left[left.index(place)] = whole
+            left[left.index(place)] = _with_callees(cpu, _nameable(cpu, program), whole)
             left = [one for one in left if one not in inside]
     return left
 
@@ -382,8 +436,20 @@ def _calling(cpu: CPUComparison, place: Place) -> tuple[int, ...]:
 
 def owned_by(cpu: CPUComparison, rows: Sequence[int]) -> Claim:
     """Claim the samples that functions own, given as rows of the union."""
-    base, new = cpu.diff.ledger.sides("owner")
+    base, new = _owners(cpu)
     return Claim(np.isin(base, rows), np.isin(new, rows))
+
+
+def _owners(cpu: CPUComparison) -> list[Column]:
+    """Return each sample's owner by row of the union, -1 for none.
+
+    Where stacks lack frames, nobody knows who called library code.
+    """
+    owners = [side.astype(np.int64) for side in cpu.diff.ledger.sides("owner")]
+    if cpu.loses_callers:
+        for ends, owner in zip(cpu.sides, owners, strict=True):
+            owner[ends.leaf != ends.owner] = -1
+    return owners
 
 
 def _unclaimed(
@@ -396,30 +462,60 @@ def _unclaimed(
     return own
 
 
-def _deepest(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
-    """Return the function deepest in the stacks that still has most of a change."""
+def deepest(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
+    """Return the function deepest in the stacks that still has most of a change.
+
+    Of functions that only one side has, it is the outermost: its callees are part of
+    what is new, or gone.
+    """
     claim, whole, path = left, 0.0, list[int]()
     candidates = program.inner.copy()
     while True:
         best = _largest(cpu, _cum_by_run(cpu, claim), candidates, whole)
         if best is None or abs(best[1]) < _KEEPS * abs(whole):
             break
-        row, whole = best
-        path.append(row)
+        row = best[0]
         candidates[row] = False
+        if _passes_on(cpu, program, row, claim):
+            continue
+        whole = best[1]
+        path.append(row)
         claim = claim.within(cpu.under(cpu.only(row)))
         if not (cpu.cum[0][row] and cpu.cum[1][row]):
-            # Callees of a function that only one side has are part of what is new.
-            break
+            side = 1 if cpu.cum[1][row] else 0
+            within = cpu.cum_of(side, claim)
+            same = program.inner & (within == within[row]) & (cpu.cum[1 - side] == 0)
+            outer = _in_stack(cpu, claim, np.flatnonzero(same).tolist(), max)
+            return Place(outer, claim, *cpu.sums(claim), whole=True)
     if not path:
         return None
-    return Place(_innermost(cpu, claim, path), claim, *cpu.sums(claim), whole=True)
+    inner = _in_stack(cpu, claim, path, min)
+    return Place(inner, claim, *cpu.sums(claim), whole=True)
 
 
-def _innermost(cpu: CPUComparison, claim: Claim, path: list[int]) -> int:
-    """Return the function of a path that is nearest the leaf of its heaviest stack."""
-    if len(path) == 1:
-        return path[0]
+def _passes_on(cpu: CPUComparison, program: Program, row: int, claim: Claim) -> bool:
+    """Return whether a function that one side has runs what the other runs without it.
+
+    A new wrapper has the cost of the code that it calls.
+    """
+    if cpu.cum[0][row] and cpu.cum[1][row]:
+        return False
+    side = 1 if cpu.cum[1][row] else 0
+    here = _below(cpu, cpu.only(row), claim, side)
+    there = cpu.cum_of(1 - side, claim)
+    scaled = cpu.diff.normalization.scaled(*((there, here) if side else (here, there)))
+    shared = np.where(program.own, np.minimum(*scaled), 0)
+    own = int(cpu.cum_of(side, claim)[row]) * cpu.diff.normalization.factors[side]
+    return bool(shared.max() >= MOST * own)
+
+
+def _in_stack(
+    cpu: CPUComparison, claim: Claim, rows: list[int], end: Callable[..., int]
+) -> int:
+    """Return the function nearest one end of a claim's heaviest stack.
+
+    `end` is min for the leaf, max for the root.
+    """
     values = [
         np.where(kept, np.abs(side), -1)
         for kept, side in zip(claim.sides, cpu.diff.values, strict=True)
@@ -428,10 +524,10 @@ def _innermost(cpu: CPUComparison, claim: Claim, path: list[int]) -> int:
     side = int(np.argmax(heaviest))
     chosen = np.zeros(len(values[side]), np.bool_)
     chosen[int(np.argmax(values[side]))] = True
-    for _, ids, _ in cpu.stacks_with(side, cpu.only(path[0]), chosen):
+    for _, ids, _ in cpu.stacks_with(side, cpu.only(rows[0]), chosen):
         stack = ids.tolist()
-        return min(path, key=stack.index)
-    return path[-1]
+        return end(rows, key=stack.index)
+    return rows[-1]
 
 
 def _largest(
@@ -470,26 +566,26 @@ def _cum_by_run(cpu: CPUComparison, claim: Claim) -> Runs[Column]:
     return Runs(sides[0], sides[1])
 
 
-def _netted(
-    cpu: CPUComparison, program: Program, found: list[Place], closures: Sequence[int]
-) -> list[Place]:
+def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Place]:
     """Replace functions that only one side has by their caller if work moved.
 
     A function that is gone may have been replaced by a new one or by its caller's own
     code: what counts is the caller with its callees, on both sides.
     """
-    kept: list[Place] = []
+    kept, closures = list[Place](), renumbered(cpu)
     for place in found:
         caller = None
-        if not (place.base and place.new):
+        # Without all frames, the caller may be another one's.
+        if not (place.base and place.new) and not cpu.loses_callers:
             known = cpu.cum[0][place.row] > 0 and cpu.cum[1][place.row] > 0
             # Own samples on one side only: the function calls others on the other side.
             caller = (
                 _whole(cpu, place.row) if known else _caller(cpu, program, place, found)
             )
-            if caller is None and place.row in closures:
+            inside = caller is not None and _is_inside(cpu, place.row, caller.row)
+            if place.row in closures and not inside:
                 continue
-        kept.append(place if caller is None else caller)
+        kept.append(place if caller is None else _narrowed(cpu, caller, found))
     wholes = [place for place in kept if place.whole]
     unique: dict[int, Place] = {}
     for place in kept:
@@ -505,6 +601,27 @@ def _netted(
             # Its own code took over from callees, or gave to them: both count together.
             unique[place.row] = _whole(cpu, place.row)
     return list(unique.values())
+
+
+def _narrowed(cpu: CPUComparison, caller: Place, found: Sequence[Place]) -> Place:
+    """Return a caller, or only what replaced something in it where that alone changed.
+
+    What replaces a small part of a large function is lost in the noise of all of it.
+    """
+    if cpu.change(caller.claim).significant:
+        return caller
+    claim = cpu.of(())
+    for one in found:
+        if not (one.base and one.new) and _holds(cpu, caller.claim, one):
+            claim = claim.plus(one.claim.within(caller.claim))
+    change, rest = cpu.delta(claim), cpu.delta(caller.claim.without(claim))
+    if rest * change < 0 and abs(rest) >= MOST * abs(change):
+        # The rest of the caller may do that work now.
+        return caller
+    base, new = cpu.sums(claim)
+    if not (base and new and cpu.change(claim).significant):
+        return caller
+    return caller._replace(claim=claim, base=base, new=new)
 
 
 def _holds(cpu: CPUComparison, claim: Claim, place: Place) -> bool:
@@ -540,9 +657,14 @@ def _caller(
     )
     moved, change = _delta(cpu, whole), sum(_delta(cpu, one) for one in alike)
     if moved * change > 0 and abs(moved) >= COVERS * abs(change):
-        # A closure is code of the function that it is written in.
-        return whole if is_closure(cpu.names[place.row]) else None
+        return whole if _is_inside(cpu, place.row, nearest) else None
     return whole
+
+
+def _is_inside(cpu: CPUComparison, row: int, function: int) -> bool:
+    """Return whether a function is a closure written in another one."""
+    name = cpu.names[row]
+    return is_closure(name) and name.startswith(f"{cpu.names[function]}.")
 
 
 def _whole(cpu: CPUComparison, row: int) -> Place:
@@ -551,23 +673,25 @@ def _whole(cpu: CPUComparison, row: int) -> Place:
     return Place(row, claim, *cpu.sums(claim), whole=True)
 
 
-def _with_callees(cpu: CPUComparison, named: NDArray[np.bool_], place: Place) -> Place:
-    """Return the place with its outermost `named` callees that only one side has."""
+def _with_callees(
+    cpu: CPUComparison, nameable: NDArray[np.bool_], place: Place
+) -> Place:
+    """Return the place with its outermost `nameable` callees that only one side has."""
     gone, added, left = list[int](), list[int](), place.claim
     own = cpu.only(place.row)
     absent = [_below(cpu, own, place.claim, side) == 0 for side in (0, 1)]
-    named = named & ~_run_closures_of(cpu, place)
+    nameable = nameable & ~_run_closures_of(cpu, place)
     for _ in range(_CALLEES):
         claimed = left
         for side, found in enumerate((gone, added)):
             below = _below(cpu, own, left, side)
-            alone = np.where(named & absent[1 - side], below, 0)
+            alone = np.where(nameable & absent[1 - side], below, 0)
             alone[place.row] = 0
             best = int(np.argmax(alone))
             if not alone[best]:
                 continue
             within = _below(cpu, cpu.only(best), left, side)
-            shared = np.where(named & ~absent[1 - side], within, 0)
+            shared = np.where(nameable & ~absent[1 - side], within, 0)
             if shared.max() >= NEARLY_ALL * alone[best]:
                 # The other side calls nearly all of it too: only its name is new.
                 continue

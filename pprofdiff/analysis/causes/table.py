@@ -19,11 +19,10 @@ from pprofdiff.analysis.causes.finding import (
 from pprofdiff.analysis.causes.labelled import with_labels
 from pprofdiff.analysis.causes.rules import (
     allocation,
+    code,
     comparability,
     contention,
     counted,
-    dearer,
-    functions,
     gc,
     goroutine_time,
     goroutines,
@@ -31,6 +30,7 @@ from pprofdiff.analysis.causes.rules import (
     inlining,
     leaks,
     marking,
+    moves,
     runtime,
 )
 from pprofdiff.analysis.causes.tree import tree
@@ -113,9 +113,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         gc.pace,
         gc.dearer,
         gc.cpu_only,
-        functions.functions,
-        dearer.own_cost,
-        functions.below,
+        code.code,
         inlining.inlining,
         gc.assist,
         runtime.scheduler,
@@ -129,7 +127,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         *_of_traces(case),
         comparability.unlike_load,
         comparability.processors,
-        functions.package_moved,
+        moves.package_moved,
     )
 
 
@@ -215,7 +213,7 @@ def _found(
         and instrumented(comparison.base, comparison.new, comparison.cpu)
     ):
         # What that takes changes the shares of all else.
-        drafts = [f for f in drafts if f.rises is None and f.id != "shares-moved"]
+        drafts = [f for f in drafts if f.rises is None]
     if comparison.split is not None:
         from pprofdiff.analysis.causes.by_unit import causes_of_units
 

@@ -39,7 +39,7 @@ _OF_ALLOCATING = (
     *(f"%{one}" for one in ("gc-frequency", *_GC_WORK)),
 )
 
-_OF_LOCKS = ("locks", "scheduler", "@dearer*", "@cheaper*")
+_OF_LOCKS = ("locks", "scheduler", "@place*")
 # Waits for other goroutines of the program.
 _FOR_OTHERS = ("blocked-select", "blocked-receive", "blocked-send", "blocked-cond")
 _OF_CODE = ("@allocation", "@leaf-*", *_FOR_OTHERS, *_WAITS)
@@ -57,8 +57,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
         "scheduler",
         "locks",
         "stack-growth",
-        "dearer*",
-        "cheaper*",
+        "place*",
     ),
     # Each GC cycle starts and parks workers.
     "gc-*": ("<scheduler",),
@@ -76,20 +75,9 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "goroutine-starts": ("scheduler", *_WAITS),
     "unit-running": _WAITS,
     "off-cpu*": ("scheduler", "locks", *_WAITS),
-    "inlining": ("@work-*", "@dearer*", "@cheaper*", "@leaf-*"),
-    "work-*": (
-        "=contention*",
-        *_OF_NEW_CODE,
-        *_OF_ALLOCATION,
-        *_CPU_OF_ALLOCATION,
-    ),
-    "locks": ("@dearer*", "@cheaper*"),
-    "scheduler": ("@dearer*", "@cheaper*"),
-    "dearer-below": ("@dearer*", *_OF_CODE),
-    "cheaper-below": ("@cheaper*", *_OF_CODE),
-    "takes-*": (*_OF_NEW_CODE, *_OF_ALLOCATING),
-    "dearer*": (*_OF_CODE, *_OF_ALLOCATING),
-    "cheaper*": (*_OF_CODE, *_OF_ALLOCATING),
+    "inlining": ("@place*", "@leaf-*"),
+    "stack-growth": ("@place*",),
+    "place*": ("=contention*", *_OF_NEW_CODE, *_OF_ALLOCATING),
     "allocation": ("=heap-growth", *_OF_ALLOCATION, "leaf-copy", *_FOR_OTHERS),
     "allocation-cpu": ("gc-tax", "leaf-clear"),
     "gc-frequency": _GC_WORK,
@@ -134,8 +122,8 @@ def tree(
     """Return the findings, largest cause first, and all samples that they claim.
 
     Causes that go the `way` of the outcome come first, if they matter. Each precedes
-    its consequences. Findings with the same id are numbered: ``work-moved``,
-    ``work-moved-2``. Without CPU profiles nothing is claimed.
+    its consequences. Findings with the same id are
+    numbered: ``place``, ``place-2``. Without CPU profiles nothing is claimed.
     """
     found = [_weighed(cpu, draft) for draft in _unique(drafts)]
     nodes = {finding.id: _Node(finding) for finding in found}
@@ -164,7 +152,7 @@ def tree(
     for node in ordered:
         node.finding = _claimed(cpu, node, _claim(cpu, node).without(claimed))
         claimed = claimed.plus(_claim(cpu, node))
-    if any(n.finding.severity == "major" and n.finding.mark in _SURE for n in ordered):
+    if any(_goes_along(cpu, node.finding) for node in ordered):
         # Next to a change that is not chance, one that may be reads as a second defect.
         for node in filter(_by_chance, ordered):
             claimed = claimed.without(_claim(cpu, node))
@@ -209,10 +197,17 @@ def _weighed(cpu: CPUComparison | None, finding: Finding) -> Finding:
     return finding._replace(explains=explains, severity=severity)
 
 
+def _goes_along(cpu: CPUComparison, finding: Finding) -> bool:
+    """Return whether a cause goes the way of the total, and by more than chance."""
+    whole = cpu.scaled_delta(*cpu.diff.totals)
+    surely = finding.severity == "major" and finding.mark in _SURE
+    return surely and (cpu.in_shares or (finding.explains or 0.0) * whole > 0)
+
+
 def _by_chance(node: _Node) -> bool:
     """Return whether a cause is code that runs of one build may differ by as much."""
     marks = {one.mark for one in node.family}
-    of_code = node.finding.id.startswith(("dearer", "cheaper"))
+    of_code = node.finding.id.startswith("place")
     return of_code and "unknown" in marks and marks.isdisjoint(_SURE)
 
 

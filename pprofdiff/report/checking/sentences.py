@@ -34,7 +34,7 @@ _SIGNS = {"worse": 1, "better": -1, "neutral": 0}
 # shares of capacity, and what is inside a function.
 _NOT_A_COST = (
     *("gc-frequency", "gc-pace", "gc-limit", "gc-forced", "gc-timer"),
-    *("utilisation", "go-upgrade", "joined", "split"),
+    *("utilisation", "go-upgrade"),
 )
 
 
@@ -179,11 +179,16 @@ def _ratios(finding: Finding, spans: list[Span]) -> Iterator[Contradiction]:
 
 
 def _is_gone(finding: Finding) -> bool:
-    """Return whether nothing is left of what a finding says is gone, or new."""
-    side = {"work-vanished": 1, "work-appeared": 0}.get(finding.id.split("-2")[0])
-    cum = [fact for fact in finding.evidence if fact.what.endswith(" (cum)")]
-    almost = re.search(r"\ball but gone\b|\bnext to nothing\b", finding.title)
-    return side is None or bool(almost) or not any(fact[2 + side] for fact in cum)
+    """Return whether nothing is left of what a finding says is new, or gone.
+
+    The first of its evidence is the amount in its title.
+    """
+    title, (first, *_) = finding.title, finding.evidence or (None,)
+    if not finding.id.startswith("place") or first is None:
+        return True
+    return not (" no longer take" in title and first.new) and not (
+        " now take" in title and first.base
+    )
 
 
 def _of_findings(findings: Findings) -> Iterator[Contradiction]:

@@ -35,7 +35,7 @@ def first(planted, span, base=None, new=None):
 
 def test_the_lines_and_the_commit_of_a_planted_regression(planted_repo):
     finding = first(planted_repo, "..".join(planted_repo.refs))
-    assert finding.id == "dearer"
+    assert (finding.id, finding.direction) == ("place", "worse")
     lines, *others = finding.source.lines
     assert others == []
     assert lines.place == "store/price.go:17-19"
@@ -52,7 +52,7 @@ def test_the_lines_and_the_commit_of_a_planted_regression(planted_repo):
 def test_the_other_way_round_the_lines_are_gone(planted_repo):
     span = "..".join(reversed(planted_repo.refs))
     finding = first(planted_repo, span, planted_repo.new, planted_repo.base)
-    assert finding.id == "cheaper"
+    assert (finding.id, finding.direction) == ("place", "better")
     (lines,) = finding.source.lines
     assert lines.gone
     assert lines.place == "store/price.go:17-19"
@@ -99,7 +99,7 @@ def test_a_function_that_changed_next_to_its_cost(planted_repo, tmp_path):
     )
     span = f"{planted_repo.refs[1]}..{commit}"
     finding = first(there, span, planted_repo.new, new)
-    assert finding.id == "dearer"
+    assert (finding.id, finding.direction) == ("place", "worse")
     assert finding.source.lines == ()
     (near,) = finding.source.near
     assert near.place == "store/price.go:13-15"

@@ -246,8 +246,7 @@ def test_health_checks_cost_what_they_did_but_for_the_log(data_folder, back):
     assert not [name for name in names if name.endswith(kept)]
     assert [name for name in names if name.endswith("debuglog.(*Logger).Debug")]
     findings = got.report().findings.found
-    assert findings[0].id == ("work-appeared" if back else "work-vanished")
-    assert not [f for f in findings if "Shares of" in f.title]
+    assert findings[0].title.startswith("debuglog.(*Logger).Debug ")
 
 
 @pytest.mark.slow
@@ -270,9 +269,10 @@ def test_messages_of_zstd_cost_what_they_did_but_for_the_encoder(data_folder, ba
         # As much on both sides, whatever they did: it is what starts the program.
         kept = (*kept, "device.NewStore", "main.setup")
         assert not [name for name in marked(diff) if name.endswith(kept)]
-    first = got.report().findings.found[0]
-    assert first.id == ("work-appeared" if back else "work-vanished")
-    assert first.explains == pytest.approx(got.data.cpu.normalization.delta(*got.data.cpu.totals), rel=0.02)  # fmt: skip
+    causes = [one for one in got.report().findings.found if one.parent is None]
+    assert any(one.title.startswith("codec.Compress ") for one in causes)
+    whole = got.data.cpu.normalization.delta(*got.data.cpu.totals)
+    assert sum(one.explains or 0 for one in causes) == pytest.approx(whole, rel=0.02)
 
 
 @pytest.mark.slow

@@ -52,7 +52,7 @@ UP = {
     "direction": "worse",
     "explains": 1.0,
     "evidence": (),
-    "id": "dearer",
+    "id": "place",
     "sure": True,
 }
 FINDINGS = {
@@ -67,8 +67,8 @@ FINDINGS = {
          "spans": (Span("3.00×", "ratio", None, 3.0, ""), Span("1.0 → 2.0 s", "pair", 1.0, 2.0, "s"))},
         "ratio of a pair",
     ),
-    "gone, and not": ({"id": "work-vanished", "title": "main.f is gone", "text": "", "spans": (), "explains": -1.0, "direction": "better",
-         "evidence": (Fact("main.f (cum)", "cpu profile", 10, 3, "ns"),)}, "gone"),
+    "gone, and not": ({"id": "place", "title": "main.f no longer takes CPU", "text": "", "spans": (), "explains": -1.0, "direction": "better",
+         "evidence": (Fact("main.f", "cpu profile", 10, 3, "ns"),)}, "gone"),
     "causes that do not add up": ({"explains": 1e15, "severity": "major", "title": "main.f", "text": "", "spans": (), "direction": "neutral"}, "causes"),
 }  # fmt: skip
 

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.cpu import load_of
+from pprofdiff.analysis.causes.cpu import covering, load_of
 from pprofdiff.analysis.causes.finding import Claim, Direction, Fact, Finding
-from pprofdiff.analysis.causes.rules.functions import covering
 from pprofdiff.analysis.causes.rules.marking import marking, stopped
 from pprofdiff.analysis.causes.sites import by_place, column_of, line_of
 from pprofdiff.analysis.causes.wording import (

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.changed_code import of_one_side
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
 from pprofdiff.analysis.causes.wording import listed, listed_functions, numeral, times
@@ -315,7 +316,9 @@ def more_of_the_same(case: Case) -> Iterator[Finding]:
     ]
     own.sort(key=lambda i: -int(table.raw("flat")[1][i]))
     named = listed_functions([table.names[i] for i in own[:NAMED]])
-    work = "work" if _differ(case) else "of the same work"
+    # Only one side runs some of its functions: it does other work.
+    differ = any(cpu.sums(of_one_side(cpu, case.places)))
+    work = "work" if differ else "of the same work"
     yield Finding(
         "more-of-the-same",
         f"All code costs {times(new / base)} alike: each op does "
@@ -337,9 +340,8 @@ def _one_explains(case: Case, cpu: CPUComparison) -> bool:
     both sides is all code, not a part.
     """
     parts = [np.append(side, 0) for side in cpu.cum]
-    if case.one_sided is not None:
-        for side, alone in zip(parts, cpu.sums(case.one_sided.claim), strict=True):
-            side[-1] = alone
+    for side, alone in zip(parts, cpu.sums(of_one_side(cpu, case.places)), strict=True):
+        side[-1] = alone
     totals, by = cpu.diff.totals, cpu.diff.normalization
     rests = [whole - part for whole, part in zip(totals, parts, strict=True)]
     shares = np.maximum(rests[0] / totals[0], rests[1] / totals[1])
@@ -352,12 +354,6 @@ def _one_explains(case: Case, cpu: CPUComparison) -> bool:
     large = (shares >= MOST) & (left[0] > 0) & (left[1] > 0)
     moved = np.log(left[1][large] / left[0][large]) / log(whole[1] / whole[0])
     return bool((moved < 1 - MOST).any())
-
-
-def _differ(case: Case) -> bool:
-    """Return whether only one side runs functions that matter: it does other work."""
-    alone = case.one_sided
-    return alone is not None and bool(alone.gone.roots or alone.added.roots)
 
 
 def processors(case: Case) -> Iterator[Finding]:

@@ -36,24 +36,9 @@ CAUSES = {
         "gc-frequency",
         r"GC runs 0\.\d+× as often( per op)?: the live heap is 2\.\d+× as large",
     ),
-    "rss-search": Cause(
-        "work-vanished",
-        r"strings\.ToLower is all but gone: it was 41\.7% of base's CPU",
-        "work-appeared",
-        r"strings\.ToLower went from next to nothing to 41\.7% of new's CPU",
-    ),
-    "zstd": Cause(
-        "work-vanished",
-        r"zstd\.\(\*Encoder\)\.Close and zstd\.NewWriter are gone: they were 82\.6% of base's CPU",
-        "work-appeared",
-        r"zstd\.\(\*Encoder\)\.Close and zstd\.NewWriter are new: 82\.6% of new's CPU",
-    ),
-    "health-check": Cause(
-        "work-vanished",
-        r"debuglog\.\(\*Logger\)\.Debug and .* are gone: they were \S+ of base's CPU",
-        "work-appeared",
-        r"debuglog\.\(\*Logger\)\.Debug and .* are new: \S+ of new's CPU",
-    ),
+    "rss-search": Cause("place", r"feed\.matches uses 90% less CPU", "place", r"feed\.matches uses 10\.0× the CPU"),
+    "zstd": Cause("place", r"codec\.Compress uses", "place", r"codec\.Compress uses"),
+    "health-check": Cause("place", r"debuglog\.\(\*Logger\)\.Debug no longer takes CPU", "place", r"debuglog\.\(\*Logger\)\.Debug now takes"),
     "node-pool": Cause(
         "gc-cycle-cost",
         r"CPU per GC cycle is 0\.02\d× .* live heap of 2\d\d → 2\d\d MiB: it holds 3,\d+,\d+ → \d\d,\d+",

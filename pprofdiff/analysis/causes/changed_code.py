@@ -1,0 +1,159 @@
+"""Where the program's code changed in cost, or in its share of the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.finding import Claim
+from pprofdiff.analysis.causes.places import (
+    Place,
+    Program,
+    deepest,
+    is_benchmark,
+    moved_to_instances,
+    owner_of_most,
+    places,
+    takes_another_path,
+    with_callers,
+)
+from pprofdiff.analysis.causes.renumbered import renumbered
+from pprofdiff.analysis.ledger.views import merged
+from pprofdiff.analysis.policy import COVERS, LITTLE, MAJOR, MOST
+
+# A share matters if it changed by this factor: that all other code fell to less than a
+# third is unlikely.
+_TIMES = 3.0
+_SHARES = 2
+
+
+def changed_code(cpu: CPUComparison) -> list[Place]:
+    """Return the places that changed beyond the load, largest change first.
+
+    Where the Go release differs, these are only functions that one side has.
+    """
+    if cpu.in_shares:
+        found = list(_of_shares(cpu, Program(cpu)))
+    else:
+        program = Program(cpu)
+        inner = program.own & ~np.array([is_benchmark(n) for n in cpu.names], np.bool_)
+        found = _changed(cpu, program.among(inner))
+        whole = cpu.scaled_delta(*cpu.diff.totals)
+        explained = sum(cpu.scaled_delta(one.base, one.new) for one in found)
+        if not found or explained * whole < MOST * whole * whole:
+            # A benchmark has the cost of all that it calls.
+            found = _changed(cpu, program) or found
+    if not cpu.other_release:
+        return found
+    own = Program(cpu).own
+    return [one for one in found if own[one.row] and not (one.base and one.new)]
+
+
+def _changed(cpu: CPUComparison, program: Program) -> list[Place]:
+    relative = replace(cpu, model=cpu.relative)
+    return [
+        place
+        for place in with_callers(relative, program, places(relative, program))
+        if not moved_to_instances(cpu, place)
+        and not takes_another_path(cpu, place)
+        and relative.change(place.claim).significant
+        and not _is_of_gc(cpu, place)
+    ]
+
+
+def _is_of_gc(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether a place changed mostly by the GC work that it has to do.
+
+    How much that is depends on what all others allocate.
+    """
+    of_gc = cpu.delta(place.claim.within(cpu.of_groups("gc", "gc_tax")))
+    whole = cpu.scaled_delta(place.base, place.new)
+    return of_gc * whole > MOST * whole * whole
+
+
+def of_one_side(cpu: CPUComparison, found: list[Place]) -> Claim:
+    """Claim the samples of places that only one side has, or whose callees it has."""
+    claim = cpu.of(())
+    for place in found:
+        if not (place.base and place.new):
+            claim = claim.plus(place.claim)
+        elif callees := [*place.gone, *place.added]:
+            rows = np.isin(np.arange(len(cpu.names)), callees)
+            claim = claim.plus(place.claim.within(cpu.under(rows)))
+    return claim
+
+
+def _of_shares(cpu: CPUComparison, program: Program) -> Iterator[Place]:
+    """Yield what is new or gone, and then what takes many times as much of the rest.
+
+    The shares of all code fall where some code costs more, and say nothing of a cost.
+    """
+    (base, new), totals = cpu.cum, cpu.diff.totals
+    alone = (base == 0) != (new == 0)
+    alone[renumbered(cpu)] = False
+    # What all stacks of a side begin with, as perf's with the name of the process, may
+    # have another name on the other side.
+    alone &= (base < totals[0]) & (new < totals[1])
+    # Code without names takes shares as well, whichever it is.
+    left = cpu.all if cpu.of_go else cpu.under(program.own).without(cpu.nameless)
+    for mask in (lambda _: alone, lambda left: _loud(cpu, left)):
+        for _ in range(_SHARES):
+            inner = mask(left) & program.code
+            place = deepest(cpu, program.among(inner), left) if inner.any() else None
+            if place is None:
+                break
+            left = left.without(cpu.under(cpu.only(place.row)))
+            large = abs(cpu.scaled_delta(place.base, place.new)) >= MAJOR * cpu.whole
+            if large and not _may_be_displaced(cpu, place):
+                yield place
+
+
+def _may_be_displaced(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether a share may have fallen because that of another function rose.
+
+    A function with as large a rise of its own makes room for it; none falls to nothing.
+    """
+    fall, totals = -cpu.scaled_delta(place.base, place.new), cpu.diff.totals
+    left = LITTLE * place.base / totals[0]
+    if fall <= 0 or place.new / totals[1] < left:
+        return False
+    base, new = merged(cpu.diff.ledger.every("owner").runs)
+    return float(cpu.diff.normalization.delta(base, new).max()) >= COVERS * fall
+
+
+def share_that_moved(cpu: CPUComparison) -> Place | None:
+    """Return the function of both sides whose share changed most, None if by little.
+
+    One that takes more comes first: the shares of all others fall by that.
+    """
+    program, base, new = Program(cpu), *cpu.cum
+    rises = cpu.diff.normalization.delta(base, new) > 0
+    found = [
+        owner_of_most(cpu, program, cpu.all),
+        deepest(cpu, program.among(program.own & rises), cpu.all),
+        deepest(cpu, program.among(program.own & ~rises), cpu.all),
+    ]
+    places = [one for one in found if one is not None and one.base and one.new]
+    places.sort(key=lambda one: -cpu.scaled_delta(one.base, one.new))
+    for place in places:
+        delta = cpu.scaled_delta(place.base, place.new)
+        displaced = delta * cpu.delta(cpu.nameless) < 0 or _may_be_displaced(cpu, place)
+        large = abs(delta) >= MAJOR * cpu.whole
+        if large and not displaced and not takes_another_path(cpu, place):
+            return place
+    return None
+
+
+def _loud(cpu: CPUComparison, left: Claim) -> NDArray[np.bool_]:
+    """Return which functions take many times as much, or as little, of what is left."""
+    totals = cpu.sums(left)
+    if min(totals) <= 0:
+        return np.zeros(len(cpu.names), np.bool_)
+    base, new = (cpu.cum_of(side, left) / total for side, total in enumerate(totals))
+    whole = cpu.diff.normalization.delta(*cpu.cum)
+    loud = np.maximum(base, new) >= _TIMES * np.minimum(base, new)
+    return loud & ((new - base) * whole > 0) & cpu.diff.paired_functions.own

@@ -1,0 +1,49 @@
+"""Places in the program's code whose CPU changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pprofdiff.analysis.causes import place_words
+from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.changed_code import share_that_moved
+from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.finding import Finding
+from pprofdiff.analysis.causes.places import Place
+
+_OF_SHARES = "A share also changes when other code costs more or less."
+
+
+def code(case: Case) -> Iterator[Finding]:
+    """Yield the places that changed, largest change first; in shares, else a hint."""
+    cpu = case.cpu
+    if cpu is None:
+        return
+    yield from (_finding(cpu, place) for place in case.places)
+    hint = share_that_moved(cpu) if cpu.in_shares and not case.places else None
+    if hint is not None:
+        finding = _finding(cpu, hint)
+        yield finding._replace(
+            text=f"{finding.text} {_OF_SHARES}".lstrip(),
+            advice="Pass --work BASE:NEW, the operations done while profiled.",
+            claim=None,
+            severity="minor",
+            weight=abs(cpu.scaled_delta(hint.base, hint.new)) / cpu.whole,
+        )
+
+
+def _finding(cpu: CPUComparison, place: Place) -> Finding:
+    name, delta = cpu.names[place.row], cpu.scaled_delta(place.base, place.new)
+    others = (*place.gone, *place.added, *place.others)
+    return Finding(
+        "place",
+        place_words.title(cpu, place),
+        " ".join(f"{one}." for one in place_words.sentences(cpu, place)),
+        (*place_words.facts(cpu, place), *cpu.facts(others, "cum")),
+        direction=cpu.way(delta),
+        rises=delta > 0,
+        claim=place.claim,
+        names=frozenset([name, *(cpu.names[row] for row in others)]),
+        line=place_words.line(cpu, place),
+        functions=(name, *(cpu.names[row] for row in place.others)),
+    )

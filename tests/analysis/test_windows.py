@@ -89,11 +89,9 @@ def test_allocation_without_a_profile_of_it_is_of_the_function_that_pays(cli):
         *("--work", "964801:570307", "--full"),
     ).out
     found = " ".join(out.partition("\n2. ")[0].split())
-    assert (
-        "↳ Allocation costs more. ▲+2.89 µs/op, major Total 1.21 → 4.10 µs/op" in found
-    )
+    assert "↳ Allocation costs more. major Total 1.21 → 4.10 µs/op" in found
     assert "Mostly in main.label (0.07 → 3.19 µs/op). " in found
-    assert "↳ Sweeping and write barriers cost more. ▲+2.17 µs/op" in found
+    assert "↳ Sweeping and write barriers cost more. major" in found
     assert "Not explained" not in out
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pprofdiff.errors import FormatError
 from pprofdiff.inputs import decompress
 from pprofdiff.inputs.intake import take_bytes
+from pprofdiff.inputs.recognition import Foreign
 from pprofdiff.inputs.unzstd import Unzstd
 from tests.conftest import DATA
 
@@ -95,7 +96,7 @@ def test_logs_are_read_too():
     line = b"BenchmarkSum-2 \t 100\t 20.5 ns/op\n"
     assert take_bytes(zstd.compress(line), "x", MIB).kinds == ("benchmark",)
     inner = take_bytes(zstd.compress(gzip.compress(line)), "x", MIB)
-    assert inner.kinds == ("compressed",)
+    assert inner.kinds == (Foreign.COMPRESSED,)
 
 
 def test_without_a_library_one_line_says_what_to_install(monkeypatch):
@@ -113,5 +114,5 @@ def test_uploads_of_dd_trace_go_are_read_as_they_are(cli):
     """In new, `main.label` joins words in a loop; its uploads are zstd."""
     folder = DATA / "datadog-go"
     found = cli(folder / "base", folder / "new", "--work", "964801:570307").out
-    assert "main.label uses 6.77× the CPU" in found
+    assert "main.label uses 14.6× the CPU" in found
     assert "not used" not in found

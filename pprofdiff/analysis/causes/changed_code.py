@@ -113,16 +113,17 @@ def _of_shares(cpu: CPUComparison, program: Program) -> Iterator[Place]:
 
 
 def _may_be_displaced(cpu: CPUComparison, place: Place) -> bool:
-    """Return whether a share may have fallen because that of another function rose.
+    """Return whether a share may have changed because that of another function did.
 
-    A function with as large a rise of its own makes room for it; none falls to nothing.
+    A function that changed as much the other way makes room for it, or takes it; none
+    falls to nothing, or rises from it, by that.
     """
-    fall, totals = -cpu.scaled_delta(place.base, place.new), cpu.diff.totals
-    left = LITTLE * place.base / totals[0]
-    if fall <= 0 or place.new / totals[1] < left:
+    delta, totals = cpu.scaled_delta(place.base, place.new), cpu.diff.totals
+    shares = [place.base / totals[0], place.new / totals[1]]
+    if min(shares) < LITTLE * max(shares):
         return False
-    base, new = merged(cpu.diff.ledger.every("owner").runs)
-    return float(cpu.diff.normalization.delta(base, new).max()) >= COVERS * fall
+    others = cpu.diff.normalization.delta(*merged(cpu.diff.ledger.every("owner").runs))
+    return float((others * -np.sign(delta)).max()) >= COVERS * abs(delta)
 
 
 def share_that_moved(cpu: CPUComparison) -> Place | None:
@@ -141,7 +142,8 @@ def share_that_moved(cpu: CPUComparison) -> Place | None:
     places.sort(key=lambda one: -cpu.scaled_delta(one.base, one.new))
     for place in places:
         delta = cpu.scaled_delta(place.base, place.new)
-        displaced = delta * cpu.delta(cpu.nameless) < 0 or _may_be_displaced(cpu, place)
+        displaced = delta * cpu.delta(cpu.nameless) < 0
+        displaced |= delta < 0 and _may_be_displaced(cpu, place)
         large = abs(delta) >= MAJOR * cpu.whole
         if large and not displaced and not takes_another_path(cpu, place):
             return place

@@ -11,7 +11,7 @@ from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Fact
 from pprofdiff.analysis.causes.inlined import inlined_now
 from pprofdiff.analysis.causes.parked import line_at
-from pprofdiff.analysis.causes.places import Place, taken_back
+from pprofdiff.analysis.causes.places import Place, below, taken_back
 from pprofdiff.analysis.causes.wording import factor, listed, numeral, percent
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.ledger.graph import walk_some
@@ -35,10 +35,10 @@ def sentences(cpu: CPUComparison, place: Place) -> list[str]:
     mechanism = _mechanism(cpu, place, dict(resources))
     found = [
         _absorbed(cpu, place),
-        _inlined(cpu, place),
         _with_its_callees(cpu, place),
         _inside(callees(cpu, place), mechanism),
         _in_clauses(resources, scale_of(cpu.diff).unit),
+        _inlined(cpu, place),
     ]
     return [sentence for sentence in found if sentence]
 
@@ -48,6 +48,9 @@ def title(cpu: CPUComparison, place: Place) -> str:
     size, whose, noun = amount(cpu, place), who(cpu, place), cpu.noun
     ratio = cpu.diff.normalization.ratio(place.base, place.new)
     takes, uses = ("take", "use") if len(place.callers) > 1 else ("takes", "uses")
+    left = place.whole and all(_cum(cpu, place.row))
+    if left and not (place.base and place.new):
+        return f"{whose} {uses} {'more' if place.new else 'less'} {noun}: {size}"
     if not place.new:
         return f"{whose} no longer {takes} {noun}: {size}"
     if not place.base or ratio is None:
@@ -103,7 +106,7 @@ def amount(cpu: CPUComparison, place: Place) -> str:
 def which(cpu: CPUComparison, place: Place) -> str:
     """Return which part of a function's cum a place is, "" for all of it."""
     if place.partial:
-        return "outside the causes above"
+        return "outside the other causes"
     if place.others or (place.base, place.new) == _cum(cpu, place.row):
         return ""
     if place.whole:
@@ -184,7 +187,8 @@ def callees(cpu: CPUComparison, place: Place) -> str:
     names = dict(
         zip(chosen, distinct_names([cpu.names[row] for row in chosen]), strict=True)
     )
-    base, new = (cpu.cum_of(side, place.claim) for side in (0, 1))
+    own = cpu.only(place.row)
+    base, new = (below(cpu, own, place.claim, side) for side in (0, 1))
     amounts = (cpu.words(int(base[row]), int(new[row])) for row in chosen)
     return (
         f"In it: {', '.join(map(' '.join, zip(names.values(), amounts, strict=True)))}"

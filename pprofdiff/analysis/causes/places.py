@@ -202,7 +202,7 @@ def _next(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
     # Threads of other languages begin in system libraries.
     entry = _entry(cpu, program, left) if cpu.of_go else None
     best = owner or path
-    if owner and path and abs(_delta(cpu, owner)) < _KEEPS * abs(_delta(cpu, path)):
+    if owner and path and abs(_delta(cpu, owner)) < MOST * abs(_delta(cpu, path)):
         best = path
     if best and entry and abs(_delta(cpu, best)) < abs(_delta(cpu, entry)):
         best = entry
@@ -501,7 +501,7 @@ def _passes_on(cpu: CPUComparison, program: Program, row: int, claim: Claim) -> 
     if cpu.cum[0][row] and cpu.cum[1][row]:
         return False
     side = 1 if cpu.cum[1][row] else 0
-    here = _below(cpu, cpu.only(row), claim, side)
+    here = below(cpu, cpu.only(row), claim, side)
     there = cpu.cum_of(1 - side, claim)
     scaled = cpu.diff.normalization.scaled(*((there, here) if side else (here, there)))
     shared = np.where(program.own, np.minimum(*scaled), 0)
@@ -679,18 +679,18 @@ def _with_callees(
     """Return the place with its outermost `nameable` callees that only one side has."""
     gone, added, left = list[int](), list[int](), place.claim
     own = cpu.only(place.row)
-    absent = [_below(cpu, own, place.claim, side) == 0 for side in (0, 1)]
+    absent = [below(cpu, own, place.claim, side) == 0 for side in (0, 1)]
     nameable = nameable & ~_run_closures_of(cpu, place)
     for _ in range(_CALLEES):
         claimed = left
         for side, found in enumerate((gone, added)):
-            below = _below(cpu, own, left, side)
-            alone = np.where(nameable & absent[1 - side], below, 0)
+            inside = below(cpu, own, left, side)
+            alone = np.where(nameable & absent[1 - side], inside, 0)
             alone[place.row] = 0
             best = int(np.argmax(alone))
             if not alone[best]:
                 continue
-            within = _below(cpu, cpu.only(best), left, side)
+            within = below(cpu, cpu.only(best), left, side)
             shared = np.where(nameable & ~absent[1 - side], within, 0)
             if shared.max() >= NEARLY_ALL * alone[best]:
                 # The other side calls nearly all of it too: only its name is new.
@@ -719,14 +719,14 @@ def _run_closures_of(cpu: CPUComparison, place: Place) -> NDArray[np.bool_]:
         return found
     inside = place.claim.within(cpu.under(closures))
     for side in (0, 1):
-        all_ = _below(cpu, cpu.only(place.row), place.claim, side)
+        all_ = below(cpu, cpu.only(place.row), place.claim, side)
         through = cpu.cum_of(side, inside) >= NEARLY_ALL * all_
-        called = _below(cpu, closures, inside, side) >= (1 - MOST) * all_
+        called = below(cpu, closures, inside, side) >= (1 - MOST) * all_
         found = found | ((all_ > 0) & through & ~called)
     return found
 
 
-def _below(
+def below(
     cpu: CPUComparison, functions: NDArray[np.bool_], claim: Claim, side: int
 ) -> Column:
     """Return the raw value of each function below others (bool, by row) on one side.
@@ -740,7 +740,7 @@ def _below(
         rows = row_of_item(offsets)
         # Stacks begin at the leaf: callees precede the outermost of the functions.
         at = last_in_row(functions[ids], offsets)
-        below = np.arange(len(ids)) < at[rows]
-        keys = distinct(rows[below] * size + ids[below])
+        deeper = np.arange(len(ids)) < at[rows]
+        keys = distinct(rows[deeper] * size + ids[deeper])
         total += sums(keys % size, values[samples[keys // size]], size)
     return total

@@ -566,7 +566,7 @@ def test_shares_are_those_of_the_table_of_owners():
     row = next(row for row in table.rows if "Render" in row.key)
     title = findings(base, new)["place"].title
     assert title == (
-        f"s.Render takes less of the CPU: {row.cells[0].text} → {row.cells[1].text}% cum"
+        f"s.Render takes less of the CPU: {row.cells[0].text} → {row.cells[1].text}%"
     )
     assert row.cells[0].text == "40.00"
 

@@ -91,9 +91,6 @@ def allocation(case: Case) -> Iterator[Finding]:
     if not chosen and (total is None or total.more is None):
         return
     partly = not _is_a_cost(diff) and not _of_one_side(diff, chosen)
-    if partly and not more:
-        # The share of what is unchanged falls as well where others allocate more.
-        return
     # Shares of CPU next to shares of bytes read as one measure.
     partly |= total is None and case.cpu is not None and case.cpu.in_shares
     claim = None if partly else _claim(case, diff, total, chosen, more=more)
@@ -106,6 +103,7 @@ def allocation(case: Case) -> Iterator[Finding]:
         _title(diff, total, chosen),
         _text(case, diff, chosen),
         _evidence(case, diff, chosen),
+        # A share that falls without vanishing may just as well be a rise elsewhere.
         severity="info" if partly else "minor",
         direction=_DIRECTIONS[more] if _is_a_cost(diff) else "neutral",
         claim=claim,

@@ -19,8 +19,9 @@ def package_moved(case: Case) -> Iterator[Finding]:
     where = f"from {first.base} to {first.new}"
     if len(moves) > 1:
         others = len(moves) - 1
-        where += f" and {others} other package{'s' if others > 1 else ''} likewise"
-    functions = f"{count(total)} function{'s' if total > 1 else ''}"
+        more = count(total - first.functions)
+        where += f", {more} more from {count(others)} other package{'s' if others > 1 else ''}"
+    functions = f"{count(first.functions)} function{'s' if first.functions > 1 else ''}"
     also = [f"{move.base} to {move.new}" for move in moves[1 : NAMED + 1]]
     if len(moves) > NAMED + 1:
         also.append(f"{len(moves) - NAMED - 1} more")

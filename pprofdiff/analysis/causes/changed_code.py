@@ -23,7 +23,7 @@ from pprofdiff.analysis.causes.places import (
 )
 from pprofdiff.analysis.causes.renumbered import renumbered
 from pprofdiff.analysis.ledger.views import merged
-from pprofdiff.analysis.policy import COVERS, LITTLE, MAJOR, MOST
+from pprofdiff.analysis.policy import CLEARLY, COVERS, LITTLE, MAJOR, MOST
 
 # A share matters if it changed by this factor: that all other code fell to less than a
 # third is unlikely.
@@ -62,7 +62,16 @@ def _changed(cpu: CPUComparison, program: Program) -> list[Place]:
         and not takes_another_path(cpu, place)
         and relative.change(place.claim).significant
         and not _is_of_gc(cpu, place)
+        and _is_clear(cpu, place)
     ]
+
+
+def _is_clear(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether a cost differs clearly, or what runs in it does."""
+    ratio = cpu.diff.normalization.ratio(place.base, place.new)
+    if place.gone or place.added or place.others or not ratio or ratio <= 0:
+        return True
+    return max(ratio, 1 / ratio) >= CLEARLY
 
 
 def _is_of_gc(cpu: CPUComparison, place: Place) -> bool:

@@ -233,9 +233,10 @@ def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:
         yield _basis(first, busy=outcome.busy is not None)
     if outcome.busy is not None:
         yield (
-            f"The machine was busy: up to {percent(outcome.busy, 1)} of a side's samples "
-            "are in runtime.asyncPreempt, where a signal stops goroutines. There, "
-            f"time/op of one build differs by up to {BUSY_SIGMA:.0%}; CPU/op does not."
+            f"The machine was busy: up to {percent(outcome.busy, 1)} of a side's "
+            "samples are in runtime.asyncPreempt, where a signal stops goroutines. "
+            f"There, time/op of one build differs by up to {BUSY_SIGMA:.0%}; "
+            "CPU/op does not."
         )
     if first is not None:
         yield from _both_ways(outcome, first)

@@ -18,9 +18,9 @@ def package_moved(case: Case) -> Iterator[Finding]:
     first, total = moves[0], sum(move.functions for move in moves)
     where = f"from {first.base} to {first.new}"
     if len(moves) > 1:
-        others = len(moves) - 1
-        more = count(total - first.functions)
-        where += f", {more} more from {count(others)} other package{'s' if others > 1 else ''}"
+        others, more = len(moves) - 1, count(total - first.functions)
+        several = "s" if others > 1 else ""
+        where += f", {more} more from {count(others)} other package{several}"
     functions = f"{count(first.functions)} function{'s' if first.functions > 1 else ''}"
     also = [f"{move.base} to {move.new}" for move in moves[1 : NAMED + 1]]
     if len(moves) > NAMED + 1:

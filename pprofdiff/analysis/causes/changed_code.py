@@ -21,7 +21,6 @@ from pprofdiff.analysis.causes.places import (
     takes_another_path,
     with_callers,
 )
-from pprofdiff.analysis.causes.renumbered import renumbered
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.policy import CLEARLY, COVERS, LITTLE, MAJOR, MOST
 
@@ -36,31 +35,32 @@ def changed_code(cpu: CPUComparison) -> list[Place]:
 
     Where the Go release differs, these are only functions that one side has.
     """
+    program = Program(cpu)
     if cpu.in_shares:
-        found = list(_of_shares(cpu, Program(cpu)))
+        found = list(_of_shares(cpu, program))
     else:
-        program = Program(cpu)
-        inner = program.own & ~np.array([is_benchmark(n) for n in cpu.names], np.bool_)
-        found = _changed(cpu, program.among(inner))
+        relative = replace(cpu, model=cpu.relative)
+        benchmarks = np.array(list(map(is_benchmark, cpu.names)), np.bool_)
+        found = _changed(relative, program.among(program.own & ~benchmarks))
         whole = cpu.scaled_delta(*cpu.diff.totals)
         explained = sum(cpu.scaled_delta(one.base, one.new) for one in found)
-        if not found or explained * whole < MOST * whole * whole:
+        most = bool(found) and explained * whole >= MOST * whole * whole
+        if benchmarks.any() and not most:
             # A benchmark has the cost of all that it calls.
-            found = _changed(cpu, program) or found
+            found = _changed(relative, program) or found
     if not cpu.other_release:
         return found
-    own = Program(cpu).own
+    own = program.own
     return [one for one in found if own[one.row] and not (one.base and one.new)]
 
 
 def _changed(cpu: CPUComparison, program: Program) -> list[Place]:
-    relative = replace(cpu, model=cpu.relative)
     return [
         place
-        for place in with_callers(relative, program, places(relative, program))
+        for place in with_callers(cpu, program, places(cpu, program))
         if not moved_to_instances(cpu, place)
         and not takes_another_path(cpu, place)
-        and relative.change(place.claim).significant
+        and cpu.change(place.claim).significant
         and not _is_of_gc(cpu, place)
         and _is_clear(cpu, place)
     ]
@@ -103,7 +103,7 @@ def _of_shares(cpu: CPUComparison, program: Program) -> Iterator[Place]:
     """
     (base, new), totals = cpu.cum, cpu.diff.totals
     alone = (base == 0) != (new == 0)
-    alone[renumbered(cpu)] = False
+    alone[program.closures] = False
     # What all stacks of a side begin with, as perf's with the name of the process, may
     # have another name on the other side.
     alone &= (base < totals[0]) & (new < totals[1])

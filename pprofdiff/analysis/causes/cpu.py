@@ -18,7 +18,7 @@ from pprofdiff.analysis.judge.judgement import Change, Mark, Runs
 from pprofdiff.analysis.judge.scaling import InferredWork
 from pprofdiff.analysis.ledger.codes import Attribution
 from pprofdiff.analysis.ledger.graph import walk_some
-from pprofdiff.analysis.policy import COVERS, MAJOR, MINOR
+from pprofdiff.analysis.policy import MAJOR
 from pprofdiff.analysis.profiles.caveats import releases_apart, share_without_names
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups, judged_sums
@@ -26,7 +26,7 @@ from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.analysis.profiles.tables import Table, ValueColumn
 from pprofdiff.goruntime.names import runtime_like
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model.csr import distinct, once_per_row, sums
+from pprofdiff.model.csr import once_per_row, sums
 
 Column = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -53,58 +53,38 @@ def inferred_load(diff: ProfileDiff) -> InferredWork | None:
 
 
 _BOOKKEEPING = ("gc", "gc_tax", "alloc")
-# What the runtime does in whichever function happens to run: `CPUComparison.lent`.
-_STACKS = "stack"
-_PREEMPTED = "runtime.asyncPreempt"
 
 
 def cum_of(diff: ProfileDiff, side: int, kept: Mask | None) -> Column:
     """Return the raw cum of each function of the union on one side, of kept samples."""
+    whole = diff.paired_functions.raw("cum")[side]
+    if kept is None:
+        return whole
+    return _cum(diff, side, kept, [(whole, diff.values[side])])[0]
+
+
+def _cum(
+    diff: ProfileDiff, side: int, kept: Mask, columns: Sequence[tuple[Column, Column]]
+) -> list[Column]:
+    """Return cum of kept samples for columns of (cum of all samples, values)."""
     functions = diff.paired_functions
     profile = (diff.base, diff.new)[side].profile
-    values = diff.values[side]
-    if kept is None:
-        return functions.raw("cum")[side]
     if 2 * int(kept.sum()) > len(kept):
         # Fewer are left out; the last row has the samples without frames.
-        cum = functions.raw("cum")[side] - cum_of(diff, side, ~kept)
-        cum[functions.union[side][-1]] = 0
-        return cum
+        left_out = _cum(diff, side, ~kept, columns)
+        found = [all_ - out for (all_, _), out in zip(columns, left_out, strict=True)]
+        for cum in found:
+            cum[functions.union[side][-1]] = 0
+        return found
     ids = functions.of_lines(side)
-    cum = np.zeros(len(functions.names), np.int64)
+    found = [np.zeros(len(functions.names), np.int64) for _ in columns]
     for samples, frames in walk_some(profile, np.flatnonzero(kept)):
         rows = ids[frames.line]
-        once = once_per_row(frames.offsets, rows, len(cum))
-        counted = np.repeat(values[samples], np.diff(frames.offsets))
-        cum += sums(rows[once], counted[once], len(cum))
-    return cum
-
-
-def covering(diff: ProfileDiff, kept: Claim | None = None) -> int | None:
-    """Return the function of the program that covers a change, None if none does.
-
-    It is on both sides, and a row of `paired_functions.names`: of the functions whose
-    cum changed by at least 80% of the change, the one with the least cum. `kept`
-    selects samples.
-    """
-    base, new = (
-        cum_of(diff, side, None if kept is None else kept.sides[side])
-        for side in (0, 1)
-    )
-    by = diff.normalization
-    delta = by.delta(base, new)
-    totals = [
-        int(values.sum() if kept is None else values[kept.sides[side]].sum())
-        for side, values in enumerate(diff.values)
-    ]
-    whole = by.delta(*totals)
-    covers = diff.paired_functions.own & (delta * np.sign(whole) >= COVERS * abs(whole))
-    covers &= (base > 0) & (new > 0)
-    rows = np.flatnonzero(covers)
-    if not whole or not len(rows):
-        return None
-    sizes = np.sum(by.scaled(base[rows], new[rows]), axis=0)
-    return int(rows[int(np.argmin(sizes))])
+        once = once_per_row(frames.offsets, rows, len(functions.names))
+        for i, (_, values) in enumerate(columns):
+            counted = np.repeat(values[samples], np.diff(frames.offsets))
+            found[i] += sums(rows[once], counted[once], len(found[i]))
+    return found
 
 
 class CPUComparison(Struct, frozen=True, eq=False, dict=True):
@@ -281,25 +261,6 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
         return self.of_groups(*_BOOKKEEPING)
 
     @cached_property
-    def lent(self) -> Claim:
-        """What the runtime does in whichever function happens to run.
-
-        A goroutine's stack grows in the function that needs more than is left, which
-        depends on its callers; it is preempted wherever it happens to run. That is not
-        the function's own work.
-        """
-        stacks = self.of((_STACKS,))
-        sides = []
-        for side in (0, 1):
-            union = self.diff.paired_functions.union[side]
-            anchor = self.sides[side].anchor
-            cut = np.zeros(len(union) + 1, np.bool_)
-            for row in distinct(anchor[anchor >= 0]).tolist():
-                cut[row] = self.names[union[row]].startswith(_PREEMPTED)
-            sides.append(stacks.sides[side] | cut[anchor])
-        return Claim(sides[0], sides[1])
-
-    @cached_property
     def nameless(self) -> Claim:
         """Samples whose innermost frame has no function's name; Go names all."""
         if self.of_go:
@@ -312,21 +273,25 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
         ]
         return Claim(of_names[rows[0]], of_names[rows[1]])
 
-    @cached_property
-    def excluded(self) -> list[str]:
-        """What a function's own cost leaves out of a Go program's.
-
-        Stack growth is listed only where it matters.
-        """
-        if not self.of_go:
-            return []
-        grown, totals = self.sums(self.of((_STACKS,))), self.diff.totals
-        shares = (one / whole for one, whole in zip(grown, totals, strict=True))
-        return ["GC", "allocation", *(["stack growth"] if max(shares) >= MINOR else [])]
-
     def cum_of(self, side: int, claim: Claim) -> Column:
         """Return the raw cum of each function on one side, of the claimed samples."""
         return cum_of(self.diff, side, claim.sides[side])
+
+    def cum_by_run(self, claim: Claim) -> Runs[Column]:
+        """Return the raw cum of each function by run, of the claimed samples."""
+        whole = self.diff.paired_functions.runs("cum")
+        base, new = (
+            tuple(_cum(self.diff, side, kept, list(zip(cums, values.T, strict=True))))
+            for side, (kept, cums, values) in enumerate(
+                zip(
+                    claim.sides,
+                    (whole.base, whole.new),
+                    self.diff.run_values,
+                    strict=True,
+                )
+            )
+        )
+        return Runs(base, new)
 
     @property
     def all(self) -> Claim:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,6 @@ from pprofdiff.analysis.causes.finding import Claim
 from pprofdiff.analysis.causes.inlined import inlining_caller
 from pprofdiff.analysis.causes.renumbered import renumbered
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.ledger.graph import flat_and_cum
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.policy import COVERS, MOST, MUCH, NAMED, NEARLY_ALL
 from pprofdiff.analysis.profiles.own_code import named
@@ -84,7 +84,7 @@ class Program:
     """
 
     def __init__(self, cpu: CPUComparison, *, tests_apart: bool = False) -> None:
-        functions = cpu.diff.paired_functions
+        self._cpu, functions = cpu, cpu.diff.paired_functions
         if cpu.of_go:
             packages = [package_of(name) for name in functions.names]
             self.code = np.array([_is_code(package) for package in packages], np.bool_)
@@ -93,6 +93,30 @@ class Program:
         else:
             self.code, self.own = named(functions.names), functions.own
         self.inner = self.own & ~of_harness(functions) if tests_apart else self.own
+
+    @cached_property
+    def entries(self) -> tuple[Column, ...]:
+        """What stacks of base and new begin in, by row; -1 if they have own code."""
+        cpu, found = self._cpu, []
+        for side, own in enumerate(cpu.under(self.own).sides):
+            entry = np.full(len(own), -1, np.int64)
+            for samples, ids, offsets in cpu.stacks_of(side, ~own):
+                last = last_in_row(self.code[ids], offsets)
+                entry[samples] = np.where(last >= 0, np.append(ids, -1)[last], -1)
+            found.append(entry)
+        return tuple(found)
+
+    @cached_property
+    def closures(self) -> list[int]:
+        """Closures of one side that may be the other's by another number."""
+        return renumbered(self._cpu)
+
+    @cached_property
+    def nameable(self) -> NDArray[np.bool_]:
+        """The callees that may be named: no closure that may be renumbered."""
+        nameable = self.code.copy()
+        nameable[self.closures] = False
+        return nameable
 
     def among(self, rows: NDArray[np.bool_]) -> Program:
         """Return the same functions, of which only `rows` may be places."""
@@ -125,7 +149,9 @@ def of_harness(functions: PairedRows) -> NDArray[np.bool_]:
 
 def is_benchmark(name: str) -> bool:
     """Return whether a function is a benchmark, or was inlined into one."""
-    return short(name).partition(".")[2].startswith("Benchmark")
+    return ".Benchmark" in name and short(name).partition(".")[2].startswith(
+        "Benchmark"
+    )
 
 
 def places(cpu: CPUComparison, program: Program) -> list[Place]:
@@ -145,15 +171,7 @@ def places(cpu: CPUComparison, program: Program) -> list[Place]:
         found.append(place)
         left = left.without(place.claim)
     found = _of_functions(cpu, _netted(cpu, program, found))
-    nameable = _nameable(cpu, program)
-    return [_with_callees(cpu, nameable, place) for place in disjoint(cpu, found)]
-
-
-def _nameable(cpu: CPUComparison, program: Program) -> NDArray[np.bool_]:
-    """Return a mask of the callees that may be named: no closure that is renumbered."""
-    nameable = program.code.copy()
-    nameable[renumbered(cpu)] = False
-    return nameable
+    return [_with_callees(cpu, program, place) for place in disjoint(cpu, found)]
 
 
 def _of_functions(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
@@ -214,19 +232,14 @@ def _entry(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
 
     It is named by the function that it starts in, and has no function of the program.
     """
-    left = left.without(cpu.under(program.own))
-    rows = []
-    for side, kept in enumerate(left.sides):
-        entry = np.full(len(kept), -1, np.int64)
-        for samples, ids, offsets in cpu.stacks_of(side, kept):
-            last = last_in_row(program.code[ids], offsets)
-            entry[samples] = np.where(last >= 0, np.append(ids, -1)[last], -1)
-        rows.append(entry)
-    runs = cpu.diff.runs_of((rows[0], rows[1]), len(cpu.names))
-    best = _largest(cpu, runs, program.code)
+    base, new = (
+        np.where(kept, entry, -1)
+        for kept, entry in zip(left.sides, program.entries, strict=True)
+    )
+    best = _largest(cpu, cpu.diff.runs_of((base, new), len(cpu.names)), program.code)
     if best is None:
         return None
-    claim = Claim(rows[0] == best[0], rows[1] == best[0])
+    claim = Claim(base == best[0], new == best[0])
     return Place(best[0], claim, *cpu.sums(claim), whole=True)
 
 
@@ -298,7 +311,7 @@ def _with_contrary_callees(
             _holds(cpu, whole.claim, one) and _delta(cpu, one) * _delta(cpu, place) < 0
             for one in inside
         ):
-            left[left.index(place)] = _with_callees(cpu, _nameable(cpu, program), whole)
+            left[left.index(place)] = _with_callees(cpu, program, whole)
             left = [one for one in left if one not in inside]
     return left
 
@@ -471,7 +484,7 @@ def deepest(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
     claim, whole, path = left, 0.0, list[int]()
     candidates = program.inner.copy()
     while True:
-        best = _largest(cpu, _cum_by_run(cpu, claim), candidates, whole)
+        best = _largest(cpu, cpu.cum_by_run(claim), candidates, whole)
         if best is None or abs(best[1]) < _KEEPS * abs(whole):
             break
         row = best[0]
@@ -552,27 +565,13 @@ def _largest(
     return (int(some[best]), float(delta[best])) if delta[best] else None
 
 
-def _cum_by_run(cpu: CPUComparison, claim: Claim) -> Runs[Column]:
-    """Return the raw cum of each function of the union by run, within `claim`."""
-    functions = cpu.diff.paired_functions
-    size = len(functions.names)
-    sides = []
-    for side, kept in enumerate(claim.sides):
-        profile = (cpu.diff.base, cpu.diff.new)[side].profile
-        values = np.where(kept[:, None], cpu.diff.run_values[side], 0)
-        ids = functions.of_lines(side)
-        _, cum = flat_and_cum(profile, ids, size, values)
-        sides.append(tuple(np.ascontiguousarray(run) for run in cum.T))
-    return Runs(sides[0], sides[1])
-
-
 def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Place]:
     """Replace functions that only one side has by their caller if work moved.
 
     A function that is gone may have been replaced by a new one or by its caller's own
     code: what counts is the caller with its callees, on both sides.
     """
-    kept, closures = list[Place](), renumbered(cpu)
+    kept, closures = list[Place](), program.closures
     for place in found:
         caller = None
         # Without all frames, the caller may be another one's.
@@ -673,14 +672,12 @@ def _whole(cpu: CPUComparison, row: int) -> Place:
     return Place(row, claim, *cpu.sums(claim), whole=True)
 
 
-def _with_callees(
-    cpu: CPUComparison, nameable: NDArray[np.bool_], place: Place
-) -> Place:
+def _with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
     """Return the place with its outermost `nameable` callees that only one side has."""
     gone, added, left = list[int](), list[int](), place.claim
     own = cpu.only(place.row)
     absent = [below(cpu, own, place.claim, side) == 0 for side in (0, 1)]
-    nameable = nameable & ~_run_closures_of(cpu, place)
+    nameable = program.nameable & ~_run_closures_of(cpu, place)
     for _ in range(_CALLEES):
         claimed = left
         for side, found in enumerate((gone, added)):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.cpu import covering, load_of
+from pprofdiff.analysis.causes.cpu import load_of
 from pprofdiff.analysis.causes.finding import Claim, Direction, Fact, Finding
 from pprofdiff.analysis.causes.rules.marking import marking, stopped
 from pprofdiff.analysis.causes.sites import by_place, column_of, line_of
@@ -29,7 +29,7 @@ from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.views import View, together
-from pprofdiff.analysis.policy import LITTLE, MAJOR, MOST, MUCH, NAMED
+from pprofdiff.analysis.policy import COVERS, LITTLE, MAJOR, MOST, MUCH, NAMED
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import by_leaf
 from pprofdiff.goruntime.readable import short
@@ -362,7 +362,7 @@ def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
     line = line_of(diff, sites[0].owner) if sites else ""
     if line:
         parts.append(f"most of the first at {line}")
-    row = covering(diff) if _by_operation(diff) and sites else None
+    row = _covering(diff) if _by_operation(diff) and sites else None
     name = "" if row is None else diff.paired_functions.names[row]
     if name and name != sites[0].owner:
         parts.append(f"most of the change below {short(name)}")
@@ -467,3 +467,21 @@ def _decides_gc(case: Case, *, falls: bool) -> bool:
         return False
     moved, bytes_ = log(case.gc.factors.gc_cpu), log(case.gc.factors.allocation)
     return moved != 0 and (bytes_ < 0) == falls and bytes_ / moved >= MOST
+
+
+def _covering(diff: ProfileDiff) -> int | None:
+    """Return the function of the program that covers a change, None if none does.
+
+    It is on both sides, and a row of `paired_functions.names`: of the functions whose
+    cum changed by at least 80% of the change, the one with the least cum.
+    """
+    base, new = diff.paired_functions.raw("cum")
+    by = diff.normalization
+    whole = by.delta(*diff.totals)
+    covers = by.delta(base, new) * np.sign(whole) >= COVERS * abs(whole)
+    covers &= diff.paired_functions.own & (base > 0) & (new > 0)
+    rows = np.flatnonzero(covers)
+    if not whole or not len(rows):
+        return None
+    sizes = np.sum(by.scaled(base[rows], new[rows]), axis=0)
+    return int(rows[int(np.argmin(sizes))])

@@ -237,6 +237,17 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
         base, new = self.sides
         return Claim(wanted[base.category], wanted[new.category])
 
+    def by_category(self, claim: Claim) -> tuple[Column, Column]:
+        """Return the raw CPU time of the claimed samples by category, base and new."""
+        size = len(rules().categories)
+        base, new = (
+            sums(of.category[kept], values[kept], size)
+            for of, kept, values in zip(
+                self.sides, claim.sides, self.diff.values, strict=True
+            )
+        )
+        return base, new
+
     def of_groups(self, *groups: str) -> Claim:
         """Claim the samples of whole groups."""
         members = {g.id: g.categories for g in rules().groups}

@@ -6,6 +6,7 @@ function that was called (profile.proto, Location.line).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.ledger.graph import by_location
 from pprofdiff.analysis.policy import FEW_SAMPLES, NEARLY_ALL
 from pprofdiff.model.csr import grouped, sums
+from pprofdiff.model.kept import kept
 from pprofdiff.model.profiles.profile import Profile
 
 Column = NDArray[np.int64]
@@ -68,14 +70,20 @@ def lines_of(cpu: CPUComparison, side: int) -> tuple[Profile, Column]:
     return profile, cpu.diff.paired_functions.of_lines(side)
 
 
+@kept
+def _of_program(cpu: CPUComparison) -> tuple[Inlined, Inlined]:
+    """Return both sides' inlined calls between functions that are not the runtime's."""
+    base, new = (inlined_calls(cpu, side, ~cpu.of_runtime) for side in (0, 1))
+    return base, new
+
+
 def inlined_now(cpu: CPUComparison, row: int) -> bool | None:
     """Return whether calls of a function are inlined in new only, or in base only.
 
     None unless nearly all are on one side and nearly none on the other.
     """
     parts = []
-    for side, worth in enumerate(cpu.model.worth):
-        calls = inlined_calls(cpu, side, ~cpu.of_runtime)
+    for calls, worth in zip(_of_program(cpu), cpu.model.worth, strict=True):
         inlined = int(calls.value[calls.key % len(cpu.names) == row].sum())
         whole = inlined + int(calls.most[row])
         if whole < FEW_SAMPLES * worth:
@@ -86,13 +94,13 @@ def inlined_now(cpu: CPUComparison, row: int) -> bool | None:
     return parts[1] > parts[0]
 
 
-def inlining_caller(cpu: CPUComparison, row: int, own: NDArray[np.bool_]) -> int | None:
-    """Return the `own` function that nearly all calls are inlined in on both sides."""
+def inlining_caller(sides: Sequence[Inlined], row: int) -> int | None:
+    """Return the function that nearly all calls are inlined in on both sides."""
     callers = set[int | None]()
-    for side in (0, 1):
-        calls = inlined_calls(cpu, side, own)
-        mine = calls.key % len(cpu.names) == row
-        caller, value = calls.key[mine] // len(cpu.names), calls.value[mine]
+    for calls in sides:
+        size = len(calls.most)
+        mine = calls.key % size == row
+        caller, value = calls.key[mine] // size, calls.value[mine]
         best = int(np.argmax(value)) if len(value) else -1
         most = NEARLY_ALL * (int(value.sum()) + int(calls.most[row]))
         large = best >= 0 and 0 < most <= value[best]

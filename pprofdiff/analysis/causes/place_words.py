@@ -199,10 +199,13 @@ def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
     """Return a place's change as (label, amount) parts; empty if there is only one."""
     scale = scale_of(cpu.diff)
     whole = cpu.scaled_delta(place.base, place.new)
-    deltas = [
-        (cpu.delta(place.claim.within(cpu.of(categories))), label)
-        for label, categories in _resources()
-    ]
+    base, new = cpu.by_category(place.claim)
+    at = {category: i for i, category in enumerate(rules().categories)}
+    deltas = []
+    for label, categories in _resources():
+        rows = [at[category] for category in categories]
+        delta = cpu.scaled_delta(int(base[rows].sum()), int(new[rows].sum()))
+        deltas.append((delta, label))
     large = [(d, label) for d, label in deltas if abs(d) >= _CLAUSE * abs(whole)]
     large.sort(key=lambda one: -abs(one[0]))
     shown = [(label, _signed(scale, delta)) for delta, label in large[:_CLAUSES]]
@@ -268,15 +271,15 @@ def _mechanism(cpu: CPUComparison, place: Place, said: Mapping[str, str]) -> str
     table, found = rules(), []
     moved = cpu.scaled_delta(place.base, place.new)
     whole = max(cpu.diff.normalization.scaled(abs(place.base), abs(place.new)))
-    for category in table.categories:
+    all_, of_own = cpu.by_category(place.claim), cpu.by_category(own)
+    for i, category in enumerate(table.categories):
         if category.split(".")[0] in ("user", "gc", "alloc", "sched", "profiling"):
             continue
-        claim = own.within(cpu.of((category,)))
-        base, new = cpu.sums(claim)
-        if min(cpu.sums(place.claim.within(cpu.of((category,))))):
+        base, new = (int(side[i]) for side in of_own)
+        if min(side[i] for side in all_):
             # A callee that is gone did the same.
             continue
-        delta = cpu.delta(claim)
+        delta = cpu.scaled_delta(base, new)
         if min(base, new) or abs(delta) < LITTLE * whole:
             continue
         label = table.category_labels.get(category, category)
@@ -284,7 +287,7 @@ def _mechanism(cpu: CPUComparison, place: Place, said: Mapping[str, str]) -> str
             continue
         if _signed(scale_of(cpu.diff), delta) in said.values():
             continue
-        if cpu.change(claim).significant:
+        if cpu.change(own.within(cpu.of((category,)))).significant:
             amount = cpu.words(base, new)
             found.append((abs(delta), f"{label} {amount}"))
     return max(found)[1] if found else ""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim
-from pprofdiff.analysis.causes.inlined import inlining_caller
+from pprofdiff.analysis.causes.inlined import Inlined, inlined_calls, inlining_caller
 from pprofdiff.analysis.causes.renumbered import renumbered
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.views import merged
@@ -110,6 +110,11 @@ class Program:
     def closures(self) -> list[int]:
         """Closures of one side that may be the other's by another number."""
         return renumbered(self._cpu)
+
+    @cached_property
+    def inlined(self) -> tuple[Inlined, ...]:
+        """The inlined calls between functions of code, of base and new."""
+        return tuple(inlined_calls(self._cpu, side, self.code) for side in (0, 1))
 
     @cached_property
     def nameable(self) -> NDArray[np.bool_]:
@@ -326,7 +331,7 @@ def _with_inlining_caller(
     """
     left = list(found)
     for place in found:
-        caller = _inlining_caller(cpu, program, place) if place in left else None
+        caller = _inlining_caller(program, place) if place in left else None
         if caller is None:
             continue
         own = _unclaimed(cpu, [caller], left)
@@ -341,16 +346,16 @@ def _with_inlining_caller(
     return left
 
 
-def _inlining_caller(cpu: CPUComparison, program: Program, place: Place) -> int | None:
+def _inlining_caller(program: Program, place: Place) -> int | None:
     """Return the caller that a place's own code is inlined into on both sides."""
     if place.whole or place.others or not (place.base and place.new):
         return None
-    return inlining_caller(cpu, place.row, program.code)
+    return inlining_caller(program.inlined, place.row)
 
 
 def gives_to_caller(cpu: CPUComparison, program: Program, place: Place) -> bool:
     """Return whether the caller that a place is inlined into takes back most of it."""
-    caller = _inlining_caller(cpu, program, place)
+    caller = _inlining_caller(program, place)
     if caller is None:
         return False
     back = cpu.delta(owned_by(cpu, [caller]).without(place.claim))
@@ -483,20 +488,22 @@ def deepest(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
     """
     claim, whole, path = left, 0.0, list[int]()
     candidates = program.inner.copy()
+    runs = cpu.cum_by_run(claim)
     while True:
-        best = _largest(cpu, cpu.cum_by_run(claim), candidates, whole)
+        best = _largest(cpu, runs, candidates, whole)
         if best is None or abs(best[1]) < _KEEPS * abs(whole):
             break
         row = best[0]
         candidates[row] = False
-        if _passes_on(cpu, program, row, claim):
+        if _passes_on(cpu, program, row, claim, merged(runs)):
             continue
         whole = best[1]
         path.append(row)
         claim = claim.within(cpu.under(cpu.only(row)))
+        runs = cpu.cum_by_run(claim)
         if not (cpu.cum[0][row] and cpu.cum[1][row]):
             side = 1 if cpu.cum[1][row] else 0
-            within = cpu.cum_of(side, claim)
+            within = merged(runs)[side]
             same = program.inner & (within == within[row]) & (cpu.cum[1 - side] == 0)
             outer = _in_stack(cpu, claim, np.flatnonzero(same).tolist(), max)
             return Place(outer, claim, *cpu.sums(claim), whole=True)
@@ -506,20 +513,29 @@ def deepest(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
     return Place(inner, claim, *cpu.sums(claim), whole=True)
 
 
-def _passes_on(cpu: CPUComparison, program: Program, row: int, claim: Claim) -> bool:
+def _passes_on(
+    cpu: CPUComparison,
+    program: Program,
+    row: int,
+    claim: Claim,
+    cum: tuple[Column, Column],
+) -> bool:
     """Return whether a function that one side has runs what the other runs without it.
 
-    A new wrapper has the cost of the code that it calls.
+    A new wrapper has the cost of the code that it calls. `cum` is that of the claim.
     """
     if cpu.cum[0][row] and cpu.cum[1][row]:
         return False
     side = 1 if cpu.cum[1][row] else 0
-    here = below(cpu, cpu.only(row), claim, side)
-    there = cpu.cum_of(1 - side, claim)
-    scaled = cpu.diff.normalization.scaled(*((there, here) if side else (here, there)))
-    shared = np.where(program.own, np.minimum(*scaled), 0)
-    own = int(cpu.cum_of(side, claim)[row]) * cpu.diff.normalization.factors[side]
-    return bool(shared.max() >= MOST * own)
+    scaled = cpu.diff.normalization.scaled(*cum)
+    most = MOST * scaled[side][row]
+    may = program.own & (np.minimum(*scaled) >= most)
+    may[row] = False
+    if not may.any():
+        return False
+    called = below(cpu, cpu.only(row), claim, side)
+    here = called * cpu.diff.normalization.factors[side]
+    return bool((may & (here >= most)).any())
 
 
 def _in_stack(
@@ -676,13 +692,15 @@ def _with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
     """Return the place with its outermost `nameable` callees that only one side has."""
     gone, added, left = list[int](), list[int](), place.claim
     own = cpu.only(place.row)
-    absent = [below(cpu, own, place.claim, side) == 0 for side in (0, 1)]
+    inside = [below(cpu, own, place.claim, side) for side in (0, 1)]
+    absent = [one == 0 for one in inside]
     nameable = program.nameable & ~_run_closures_of(cpu, place)
-    for _ in range(_CALLEES):
+    for again in range(_CALLEES):
+        if again:
+            inside = [below(cpu, own, left, side) for side in (0, 1)]
         claimed = left
         for side, found in enumerate((gone, added)):
-            inside = below(cpu, own, left, side)
-            alone = np.where(nameable & absent[1 - side], inside, 0)
+            alone = np.where(nameable & absent[1 - side], inside[side], 0)
             alone[place.row] = 0
             best = int(np.argmax(alone))
             if not alone[best]:
@@ -700,6 +718,8 @@ def _with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
             if matters and cpu.change(claim).significant:
                 found.append(best)
                 claimed = claimed.without(claim)
+        if claimed is left:
+            break
         left = claimed
     return place._replace(gone=tuple(gone), added=tuple(added))
 

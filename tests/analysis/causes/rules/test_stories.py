@@ -37,7 +37,7 @@ CAUSES = {
         r"GC runs 0\.\d+× as often( per op)?: the live heap is 2\.\d+× as large",
     ),
     "rss-search": Cause("place", r"feed\.matches uses (89|90)% less CPU", "place", r"feed\.matches uses (9\.\d+|10\.0)× the CPU"),
-    "zstd": Cause("allocation", r"zstd\.encoderOptions\.encoder, .* of all bytes", "allocation", r"zstd\.encoderOptions\.encoder, .* of all bytes"),
+    "zstd": Cause("allocation", r".*zstd\.encoderOptions\.encoder", "allocation", r".*zstd\.encoderOptions\.encoder"),
     "health-check": Cause("place", r"debuglog\.\(\*Logger\)\.Debug no longer takes CPU", "place", r"debuglog\.\(\*Logger\)\.Debug now takes"),
     "node-pool": Cause(
         "gc-cycle-cost",

@@ -79,16 +79,31 @@ def grouped(values: NDArray[T]) -> tuple[NDArray[T], NDArray[np.int64]]:
     return groups, np.searchsorted(groups, values)
 
 
-def order_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+def order_of(keys: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return the stable order of keys that are not negative.
 
-    If a key and its index fit into one word, words are sorted: half of an argsort.
+    Keys of 16 bits are sorted by radix. If a key and its index fit into one word,
+    words are sorted: half of an argsort.
     """
+    if int(keys.max(initial=0)) < 1 << 16:
+        return np.argsort(keys.astype(np.uint16), kind="stable")
     bits = len(keys).bit_length()
     if int(keys.max(initial=0)).bit_length() + bits < np.iinfo(np.int64).bits:
-        words = np.sort(keys << bits | np.arange(len(keys)))
+        words = np.sort(keys.astype(np.int64) << bits | np.arange(len(keys)))
         return words & ((1 << bits) - 1)
     return np.argsort(keys, kind="stable")
+
+
+def transposed(
+    offsets: Offsets, items: NDArray[np.integer], size: int
+) -> tuple[Offsets, NDArray[np.int32]]:
+    """Return (offsets, rows): the rows with each id in [0, size), in their order.
+
+    A row is repeated as often as it has the id.
+    """
+    rows = row_of_item(offsets).astype(np.int32)
+    counts = np.bincount(items, minlength=size)
+    return offsets_of(counts), rows[order_of(items)]
 
 
 def chunks(offsets: Offsets, items: int = _CHUNK) -> list[tuple[int, int]]:

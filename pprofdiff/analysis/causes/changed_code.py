@@ -30,12 +30,11 @@ _TIMES = 3.0
 _SHARES = 2
 
 
-def changed_code(cpu: CPUComparison) -> list[Place]:
+def changed_code(cpu: CPUComparison, program: Program) -> list[Place]:
     """Return the places that changed beyond the load, largest change first.
 
     Where the Go release differs, these are only functions that one side has.
     """
-    program = Program(cpu)
     if cpu.in_shares:
         found = list(_of_shares(cpu, program))
     else:
@@ -135,12 +134,12 @@ def _may_be_displaced(cpu: CPUComparison, place: Place) -> bool:
     return float((others * -np.sign(delta)).max()) >= COVERS * abs(delta)
 
 
-def share_that_moved(cpu: CPUComparison) -> Place | None:
+def share_that_moved(cpu: CPUComparison, program: Program) -> Place | None:
     """Return the function of both sides whose share changed most, None if by little.
 
     One that takes more comes first: the shares of all others fall by that.
     """
-    program, base, new = Program(cpu), *cpu.cum
+    base, new = cpu.cum
     rises = cpu.diff.normalization.delta(base, new) > 0
     found = [
         owner_of_most(cpu, program, cpu.all),

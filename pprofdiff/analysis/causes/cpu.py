@@ -76,7 +76,7 @@ def _cum(
         for cum in found:
             cum[functions.union[side][-1]] = 0
         return found
-    ids = functions.of_lines(side)
+    ids = functions.of_lines[side]
     found = [np.zeros(len(functions.names), np.int64) for _ in columns]
     for samples, frames in walk_some(profile, np.flatnonzero(kept)):
         rows = ids[frames.line]
@@ -348,7 +348,7 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
         self, side: int, chosen: Mask
     ) -> Iterator[tuple[Column, Column, Column]]:
         """Yield `stacks` of the chosen samples (bool, by sample)."""
-        union = self.diff.paired_functions.of_lines(side)
+        union = self.diff.paired_functions.of_lines[side]
         profile = (self.diff.base, self.diff.new)[side].profile
         for samples, frames in walk_some(profile, np.flatnonzero(chosen)):
             yield samples, union[frames.line], frames.offsets

@@ -67,7 +67,7 @@ def inlined_calls(cpu: CPUComparison, side: int, own: NDArray[np.bool_]) -> Inli
 def lines_of(cpu: CPUComparison, side: int) -> tuple[Profile, Column]:
     """Return a side's profile, and each line's function: a row of the union."""
     profile = (cpu.diff.base, cpu.diff.new)[side].profile
-    return profile, cpu.diff.paired_functions.of_lines(side)
+    return profile, cpu.diff.paired_functions.of_lines[side]
 
 
 @kept

@@ -92,7 +92,7 @@ def waits_of(names: Sequence[str]) -> Column:
 
 
 def _stacks(diff: ProfileDiff, side: int) -> Stacks:
-    names, of_line = diff.paired_functions.names, diff.paired_functions.of_lines(side)
+    names, of_line = diff.paired_functions.names, diff.paired_functions.of_lines[side]
     own, codes = owned(names), waits_of(names)
     parts: list[tuple[Column, ...]] = [(np.zeros(0, np.int64),) * 5]
     profile = (diff.base, diff.new)[side].profile

@@ -82,7 +82,7 @@ def line(cpu: CPUComparison, place: Place) -> str:
     if place.base or place.others or " " in called(cpu.names[place.row]):
         return ""
     profile, values = cpu.diff.new.profile, cpu.diff.values[1]
-    of_line = cpu.diff.paired_functions.of_lines(1)
+    of_line = cpu.diff.paired_functions.of_lines[1]
     met_by_line = np.zeros(len(of_line), np.int64)
     for samples, frames in walk_some(profile, np.flatnonzero(place.claim.new)):
         first = first_in_row(of_line[frames.line] == place.row, frames.offsets)

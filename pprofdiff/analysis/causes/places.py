@@ -27,7 +27,6 @@ from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.goruntime.names import (
     is_closure,
-    is_standard_library,
     package_of,
     strip_type_arguments,
 )
@@ -85,13 +84,13 @@ class Program:
 
     def __init__(self, cpu: CPUComparison, *, tests_apart: bool = False) -> None:
         self._cpu, functions = cpu, cpu.diff.paired_functions
+        self.own = functions.own
         if cpu.of_go:
-            packages = [package_of(name) for name in functions.names]
-            self.code = np.array([_is_code(package) for package in packages], np.bool_)
-            standard = [is_standard_library(package) for package in packages]
-            self.own = self.code & ~np.array(standard, np.bool_)
+            self.code = functions.own.copy()
+            for row in np.flatnonzero(~self.code).tolist():
+                self.code[row] = _is_code(package_of(functions.names[row]))
         else:
-            self.code, self.own = named(functions.names), functions.own
+            self.code = named(functions.names)
         self.inner = self.own & ~of_harness(functions) if tests_apart else self.own
 
     @cached_property

@@ -52,7 +52,7 @@ def _files(cpu: CPUComparison, side: int, functions: list[int]) -> dict[int, str
     profile = (cpu.diff.base, cpu.diff.new)[side].profile
     asked = np.zeros(len(cpu.names), np.bool_)
     asked[functions] = True
-    rows = cpu.diff.paired_functions.of_lines(side)
+    rows = cpu.diff.paired_functions.of_lines[side]
     lines = np.flatnonzero(asked[rows])
     rows = rows[lines]
     files = profile.functions.filename[profile.locations.line_function[lines]]

@@ -159,7 +159,7 @@ def _on_side(
     """Yield the nearest of each wanted function, for each batch of a side's samples."""
     functions = diff.paired_functions
     profile = (diff.base, diff.new)[side].profile
-    of_line = functions.of_lines(side)
+    of_line = functions.of_lines[side]
     alone = np.arange(len(functions.names)) == row
     samples = np.flatnonzero(diff.having_on(side, alone))
     for _, frames in walk_some(profile, samples):

@@ -177,7 +177,7 @@ def _of_inlining(cpu: ProfileDiff) -> Iterator[str]:
 
 def _inlining(cpu: ProfileDiff, side: int) -> _Inlining:
     functions = cpu.paired_functions
-    profile, of_line = (cpu.base, cpu.new)[side].profile, functions.of_lines(side)
+    profile, of_line = (cpu.base, cpu.new)[side].profile, functions.of_lines[side]
     locations = profile.locations
     inner = np.ones(len(of_line), np.bool_)
     inner[locations.line_offsets[1:] - 1] = False

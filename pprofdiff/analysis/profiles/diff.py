@@ -62,7 +62,7 @@ from pprofdiff.analysis.work import Work
 from pprofdiff.errors import IncompatibleProfilesError
 from pprofdiff.identity.deciding import identify
 from pprofdiff.identity.model import SAME_NAMES, Identity
-from pprofdiff.model.csr import first_in_row
+from pprofdiff.model.csr import first_in_row, take_rows
 from pprofdiff.model.profiles.profile import Profile, ValueType
 from pprofdiff.units import clipped
 
@@ -209,10 +209,12 @@ class ProfileDiff(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def having_on(self, side: int, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which samples of one side have a chosen function; see `having`."""
         profile = (self.base, self.new)[side].profile
-        lines = rows[self.paired_functions.of_lines(side)]
+        lines = rows[self.paired_functions.of_lines[side]]
         located = first_in_row(lines, profile.locations.line_offsets) >= 0
-        met = located[profile.stack_locations]
-        return first_in_row(met, profile.stack_offsets) >= 0
+        offsets, samples = profile.samples_at
+        having = np.zeros(len(profile), np.bool_)
+        having[take_rows(offsets, samples, np.flatnonzero(located))[1]] = True
+        return having
 
     def walked(
         self, side: int
@@ -221,7 +223,7 @@ class ProfileDiff(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
         Functions are rows of `paired_functions`.
         """
-        of_line = self.paired_functions.of_lines(side)
+        of_line = self.paired_functions.of_lines[side]
         for start, stop, frames in walk((self.base, self.new)[side].profile):
             yield slice(start, stop), of_line[frames.line], frames.offsets
 

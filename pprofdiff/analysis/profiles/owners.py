@@ -33,7 +33,7 @@ def owners_in_both(
     both = program & there.all(axis=0)
     sides = []
     for side, profile in enumerate(profiles):
-        of_line, found = functions.of_lines(side), np.full(len(profile), -1, np.int64)
+        of_line, found = functions.of_lines[side], np.full(len(profile), -1, np.int64)
         for start, stop, frames in walk(profile):
             rows = of_line[frames.line]
             first = first_in_row(both[rows], frames.offsets)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
 from posixpath import basename
 from typing import Literal
 
@@ -159,7 +160,7 @@ class SampleValues(Struct, frozen=True, eq=False):
     keys: SideKeys = SAME_NAMES.sides[1]
 
 
-class PairedRows(Struct, frozen=True, eq=False):
+class PairedRows(Struct, frozen=True, eq=False, dict=True):
     """The rows of both sides as one list, their union, and its table.
 
     Rows that are paired are one row of the union. `sides` are the (base, new) rows
@@ -187,10 +188,11 @@ class PairedRows(Struct, frozen=True, eq=False):
             return base, new
         return None
 
-    def of_lines(self, side: int) -> NDArray[np.int64]:
-        """Return the row of the union of each line of a side's profile (int64)."""
-        rows: NDArray[np.int64] = self.union[side][self.sides[side].ids]
-        return rows
+    @cached_property
+    def of_lines(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The row of the union of each line of base's and new's profile (int64)."""
+        base, new = self.sides
+        return self.union[0][base.ids], self.union[1][new.ids]
 
     def raw(self, column: ValueColumn) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return raw flat or cum of the union's rows, base and new (int64)."""

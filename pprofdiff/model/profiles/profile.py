@@ -17,7 +17,14 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.errors import UsageError
-from pprofdiff.model.csr import Offsets, expand, offsets_of, row_of_item, take_rows
+from pprofdiff.model.csr import (
+    Offsets,
+    expand,
+    offsets_of,
+    row_of_item,
+    take_rows,
+    transposed,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,6 +223,15 @@ class Profile(Struct, frozen=True, eq=False, dict=True):
         lines = np.repeat(shift, located)
         lines += np.arange(int(ends[-1]), dtype=np.int32)
         return Frames(ends[offsets], lines)
+
+    @cached_property
+    def samples_at(self) -> tuple[Offsets, Index]:
+        """(offsets, samples): those with each location on their stack, by its position.
+
+        A sample is repeated as often as it has the location.
+        """
+        size = len(self.locations.line_offsets) - 1
+        return transposed(self.stack_offsets, self.stack_locations, size)
 
     def function_names(self) -> list[str]:
         """Return the name of each function, by position; not to be changed."""

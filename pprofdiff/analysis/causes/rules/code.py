@@ -16,11 +16,12 @@ _OF_SHARES = "A share also changes when other code costs more or less."
 
 def code(case: Case) -> Iterator[Finding]:
     """Yield the places that changed, largest change first; in shares, else a hint."""
-    cpu = case.cpu
-    if cpu is None:
+    cpu, program = case.cpu, case.program
+    if cpu is None or program is None:
         return
     yield from (_finding(cpu, place) for place in case.places)
-    hint = share_that_moved(cpu) if cpu.in_shares and not case.places else None
+    alone = cpu.in_shares and not case.places
+    hint = share_that_moved(cpu, program) if alone else None
     if hint is not None:
         finding = _finding(cpu, hint)
         yield finding._replace(

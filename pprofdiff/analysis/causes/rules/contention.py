@@ -84,7 +84,7 @@ def _codes(
 ) -> tuple[Column, Column, Column]:
     """Return the waiter, lock and line of each sample; add new lines to `places`."""
     profile = (diff.base, diff.new)[side].profile
-    of_line = diff.paired_functions.of_lines(side)
+    of_line = diff.paired_functions.of_lines[side]
     waiter, lock, line = (np.full(len(profile), -1, np.int64) for _ in range(3))
     for start, stop, frames in walk(profile):
         ids, offsets = of_line[frames.line], frames.offsets

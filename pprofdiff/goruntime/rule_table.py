@@ -602,9 +602,12 @@ TABLE: dict[str, Any] = {
 """,
             "symbols": """
   internal/runtime/maps.* reflect.mapaccess* reflect.mapassign* reflect.mapdelete* reflect.mapiter*
-  reflect.mapclear reflect.makemap maps.clone
+  reflect.mapclear reflect.makemap maps.clone sync.(*Map).* sync.(*entry).* sync.newEntry
+  internal/sync.(*HashTrieMap).* internal/sync.(*indirect).* internal/sync.(*node).*
+  internal/sync.(*entry).* internal/sync.newEntryNode internal/sync.newIndirectNode
+  internal/concurrent.*
 """,
-            "why": "built-in maps",
+            "why": "built-in maps and sync.Map, which reads without locks; its mutex is package sync's",
         },
         {
             "id": "hash_eq",

@@ -164,6 +164,16 @@ WORKED = [
         "sync",
         "",
     ),
+    (
+        "internal/sync.(*HashTrieMap).Load < sync.(*Map).Load < main.f",
+        "map",
+        "",
+    ),
+    (
+        "internal/sync.(*Mutex).Lock < sync.(*Mutex).Lock < internal/sync.(*HashTrieMap).Swap < sync.(*Map).Store < main.f",
+        "sync",
+        "",
+    ),
     ("runtime.rawstringtmp < runtime.concatstrings < main.f", "string", ""),
     (
         "runtime.mallocgc < runtime.rawstring < runtime.rawstringtmp < main.f",

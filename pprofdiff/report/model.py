@@ -15,11 +15,13 @@ from pprofdiff.analysis.account.gc import GCAccount, gc_account
 from pprofdiff.analysis.account.model import Account
 from pprofdiff.analysis.causes.finding import Findings
 from pprofdiff.analysis.causes.table import find
+from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.gate.model import Ruling, Verdict
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.model import Outcome
+from pprofdiff.analysis.policy import NAMED
 from pprofdiff.analysis.profiles.builds import flags_unknown
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.rows import Granularity
@@ -210,16 +212,20 @@ def _looked_up(
 
     whole = comparison.measured or not decided.decided
     behind = with_source(comparison, findings, sources, decided.moved, whole=whole)
-    if not behind.same:
+    if behind.same is None:
         return comparison, decided, behind
+    needs, few = _SAME_SOURCE, len(behind.same) <= NAMED
+    if behind.same:
+        tests = listed(behind.same) if few else many(len(behind.same), "test file")
+        needs = f"{needs}, except for {tests}"
     if decided.decided and not decided.builds:
-        decided = replace(decided, verdict="unknown", contrary=(), needs=_SAME_SOURCE)
+        decided = replace(decided, verdict="unknown", contrary=(), needs=needs)
         if comparison.profiles:
             comparison = comparison.undecided()
         findings = find(comparison, decided.verdict, (), decided.allocating)
         behind = with_source(comparison, findings, sources, whole=True)
     elif decided.needs:
-        decided = replace(decided, needs=_SAME_SOURCE)
+        decided = replace(decided, needs=needs)
     return comparison, decided, behind
 
 

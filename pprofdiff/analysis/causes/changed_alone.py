@@ -37,11 +37,17 @@ from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.model.source import Hunk, SourceFile, Sources
 
 
-def nothing_changed(carriers: Carriers) -> bool:
-    """Return whether packages with samples are the same, but for names of files."""
+def only_tests_changed(carriers: Carriers) -> tuple[str, ...] | None:
+    """Return the test files, without samples, that differ in packages with samples.
+
+    None if anything else differs but the names of files, or may.
+    """
     if carriers.by_row or not _all_read(carriers):
-        return False
-    return next(_changed_places(carriers), None) is None
+        return None
+    places = list(_changed_places(carriers))
+    if not all(place.test for place in places):
+        return None
+    return tuple(dict.fromkeys(place.path for place in places))
 
 
 class Ran(NamedTuple):
@@ -176,12 +182,13 @@ class _Place(NamedTuple):
     """Where a file differs; without a `hunk` the whole file does.
 
     A path is None where a side does not have the file. It is not `built` if only some
-    systems or tags have the file, and it has no samples.
+    systems or tags have the file, and it has no samples. A `test` has none either.
     """
 
     paths: tuple[str | None, str | None]
     hunk: Hunk | None = None
     built: bool = True
+    test: bool = False
 
     @property
     def path(self) -> str:
@@ -238,7 +245,7 @@ def _silent(carriers: Carriers, rows: Sequence[int], place: _Place) -> bool:
 def _changed_places(carriers: Carriers) -> Iterator[_Place]:
     """Yield what differs in packages of sampled functions.
 
-    Files that Go ignores do not count, tests only if they hold such a function.
+    Files that Go ignores do not count.
     """
     sources = carriers.sources
     found = [place for _, places in carriers.looked_up for place in places.sides]
@@ -250,21 +257,19 @@ def _changed_places(carriers: Carriers) -> Iterator[_Place]:
         texts_of = [{file.key for file in side.values()} for side in (base, new)]
         for path in sorted(base.keys() | new.keys()):
             old, now = base.get(path), new.get(path)
-            if path not in files and _is_left_out(path):
+            sampled = path in files
+            # See "go help packages".
+            if not sampled and basename(path).startswith(("_", ".")):
                 continue
+            test = path.endswith("_test.go") and not sampled
             if old is None or now is None:
                 # A renamed file has the same text on both sides.
                 alone = base.get(path) or new[path]
                 if not all(alone.key in keys for keys in texts_of):
-                    yield _Place((old and path, now and path))
+                    yield _Place((old and path, now and path), test=test)
             elif old.key != now.key:
                 for place in _hunks_of(sources, old, now):
-                    yield place if path not in files else place._replace(built=True)
-
-
-def _is_left_out(path: str) -> bool:
-    """Return whether Go ignores a file of its package (see "go help packages")."""
-    return path.endswith("_test.go") or basename(path).startswith(("_", "."))
+                    yield place._replace(built=place.built or sampled, test=test)
 
 
 def _hunks_of(sources: Sources, old: SourceFile, now: SourceFile) -> Iterator[_Place]:

@@ -19,7 +19,11 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.causes.carriers import Carriers, with_others
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.changed_alone import Ran, changed_alone, nothing_changed
+from pprofdiff.analysis.causes.changed_alone import (
+    Ran,
+    changed_alone,
+    only_tests_changed,
+)
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Finding, Findings
 from pprofdiff.analysis.causes.places import owned_by
@@ -58,8 +62,8 @@ class Behind(NamedTuple):
     caveats
         Where the source is not that of the profiles.
     same
-        Whether no function with samples differs, nor anything else in their packages;
-        only if that was looked up.
+        The test files that differ, if no function with samples does, nor anything else
+        in their packages. None if something does, or that was not looked up.
 
     """
 
@@ -67,7 +71,7 @@ class Behind(NamedTuple):
     lines: tuple[ChangedLines, ...] = ()
     unchanged: tuple[str, ...] = ()
     caveats: tuple[Caveat, ...] = ()
-    same: bool = False
+    same: tuple[str, ...] | None = None
 
 
 def with_source(
@@ -118,8 +122,8 @@ def with_source(
             carried.append(finding)
     known = any(one.severity != "info" or _names_lines(one) for one in carried)
     every = replace((of_cpu or carriers)[0], least=0.0)
-    same = whole and nothing_changed(every)
-    if (not whole or comparison.measured) and not known and not same:
+    same = only_tests_changed(every) if whole else None
+    if (not whole or comparison.measured) and not known and same is None:
         changed = changed_alone(every, _ran(comparison, moved))
         if changed is not None:
             carried.insert(0, changed)

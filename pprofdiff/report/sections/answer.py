@@ -28,7 +28,5 @@ def answer(report: ReportModel, explained: Why, sections: Sequence[Section]) -> 
     if explained.reasons and (matters or not lead):
         return Answer(outcome, below, explained.reasons[0].title, explained.reasons[0])
     instead = next((section.instead for section in sections if section.instead), "")
-    nothing = "No finding: the figures are in the tables."
-    if report.comparison.measured:
-        nothing = "No function changed beyond noise on its own."
-    return Answer(outcome, below, lead or instead or nothing)
+    instead = instead or "No finding: the figures are in the tables."
+    return Answer(outcome, below, lead or instead)

@@ -76,19 +76,9 @@ def movers(
         yield _nothing(diff, table, column)
 
 
-def _nothing(
-    diff: ProfileDiff,
-    table: FunctionTable,
-    column: ValueColumn,
-    *,
-    of: str = "",
-    together: bool = False,
-) -> Sentence:
-    """Return that no function's flat, or cum, changed: `together`, in total."""
+def _nothing(diff: ProfileDiff, table: FunctionTable, column: ValueColumn) -> Sentence:
+    """Return that no function's flat, or cum, changed."""
     how = " significantly" if diff.model else ""
-    if of:
-        over = "Over all benchmarks together, no" if together else "No"
-        return Sentence(f"{over} {table.noun} of {of} changed{how}.", key=column)
     return Sentence(f"No {table.noun}'s {column} changed{how}.", key=column)
 
 
@@ -115,14 +105,12 @@ def moved_most(
     rows: int,
     *,
     brief: bool = False,
-    together: bool = False,
-) -> Table | Sentence:
+) -> Table | Sentence | None:
     """Return the functions (or lines, files) that changed most, in either direction.
 
     If samples are attributed, a function of the program has the cost of itself and of
     the library and runtime below it. If none changed that way, and for lines and files,
-    it is their cum, but not in a `brief` table of measured benchmarks; several of those
-    are judged `together`.
+    it is their cum, but not in a `brief` table of measured benchmarks, None.
     """
     owned = next(owned_most(diff, labels, granularity, rows, measured=brief), None)
     if owned is not None:
@@ -130,7 +118,7 @@ def moved_most(
     table = diff.table(granularity)
     if brief and granularity == "functions" and diff.attributions is not None:
         # Samples have the same owners: what changed by cum are paths to them.
-        return _nothing(diff, table, "cum", of="the program", together=together)
+        return None
     delta = np.abs(table.scaled_delta("cum"))
     order = np.argsort(-delta, kind="stable")
     moved = order[(_moved(diff, table, "cum") & (delta > 0))[order]]

@@ -288,15 +288,8 @@ def _short_parts(
             )
         # The findings on benchmarks say where it changed, if that is known.
         if not brief or all(f.id == CHANGED_ALONE for f in report.findings.found):
-            most = moved_most(
-                diff,
-                labels,
-                scope.granularity,
-                rows,
-                brief=brief,
-                together=bool(report.outcome.units),
-            )
-            if isinstance(most, Table) or not (brief and report.findings.found):
+            most = moved_most(diff, labels, scope.granularity, rows, brief=brief)
+            if most is not None and (not brief or isinstance(most, Table)):
                 yield most
         yield from _of_fleet(report, diff, rows)
     if scope.joined:

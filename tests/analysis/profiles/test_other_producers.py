@@ -253,6 +253,23 @@ def test_time_per_second_of_a_busy_thread_is_a_share(cli):
         assert title.startswith(f"{first} takes more of the time: ")
 
 
+@pytest.mark.parametrize(
+    ("sides", "said"),
+    [
+        # 0.32 times the work; folded stacks do not say how long they were sampled.
+        ("java/{}.folded.gz", ""),
+        # 0.22 times the work, which is not that of most functions.
+        ("java/{}.pb.gz", "! Most functions use fewer samples per second: new"),
+        ("agent/{}", "! Most functions use less CPU per second: new"),
+    ],
+)
+def test_work_is_not_guessed(cli, sides, said):
+    out = cli(*(DATA / sides.format(side) for side in ("base", "new"))).out
+    line = next((row for row in out.splitlines() if "Most functions" in row), "")
+    assert line.startswith(said)
+    assert bool(line) == bool(said)
+
+
 @pytest.mark.parametrize("work", [(), ("--work", "108582:5092")])
 def test_gc_follows_from_the_function_that_allocates(cli, work):
     """`lookup` copies its map; GC and sweeping take as much time as it does itself."""

@@ -448,7 +448,7 @@ def test_what_cannot_be_compared_is_said_before_all():
     sides = (PAIRS / "paced-unknown" / side / "cpu.pb.gz" for side in ("base", "new"))
     page = render(compare_paths(*sides).report())
     _, _, first, second, *_ = page.split("\n\n")
-    assert first.startswith("**!** Most functions use 2")
+    assert first.startswith("**!** Most functions use more CPU per second")
     assert "did more work. Pass `--rps" in first
     assert second.startswith("**")
     assert page.count("probably did") == 1

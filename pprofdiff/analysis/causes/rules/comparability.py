@@ -25,7 +25,6 @@ from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, pack
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.goruntime.versions import format_go_version, number
 from pprofdiff.model.csr import first_in_row
-from pprofdiff.units import times as plain_times
 
 # Groups that are reported as a whole, with their names here.
 _GROUPS = {
@@ -248,15 +247,15 @@ def _entered(
 
 def unlike_load(case: Case) -> Iterator[Finding]:
     """Yield a finding where most functions changed by one factor: unequal work."""
-    load = None if case.cpu is None else _a_second(case.cpu)
-    if load is None or not load.sure:
+    cpu = case.cpu
+    load = None if cpu is None else _a_second(cpu)
+    if cpu is None or load is None or not load.sure:
         return
     base, new = case.labels
-    low, high = load.low, load.high
-    span = f"{plain_times(low).removesuffix('×')} to {plain_times(high)}"
-    factor = numeral(span, "ratio", load.ratio)
-    if high < SIMILAR * low:
-        factor = times(load.ratio)
+    more = load.ratio > 1
+    factor = "more" if more else "fewer" if cpu.noun == "samples" else "less"
+    if load.high < SIMILAR * load.low:
+        factor = f"{times(load.ratio)} the"
     pair = f"{base.upper()}:{new.upper()}"
     flag, each = f"--rps {pair} (ops/s)", ""
     if case.comparison.of_fleets:
@@ -265,8 +264,8 @@ def unlike_load(case: Case) -> Iterator[Finding]:
         each = " and host"
     yield Finding(
         "not-comparable",
-        f"Most functions use {factor} the CPU per second{each}: {new} probably did "
-        f"{'more' if load.ratio > 1 else 'less'} work",
+        f"Most functions use {factor} {cpu.noun} per second{each}: {new} probably "
+        f"did {'more' if more else 'less'} work",
         "That is what another load does. Rows that changed by another factor are what "
         "differs.",
         (Fact("pace of most functions", "cpu profile", 1.0, load.ratio, "ratio"),),
@@ -276,17 +275,18 @@ def unlike_load(case: Case) -> Iterator[Finding]:
 
 
 def _a_second(cpu: CPUComparison) -> InferredWork | None:
-    """Return the load; shares are converted to CPU time per second.
+    """Return the load, None without both durations.
 
-    A share falls where one function costs more: that is not less work.
+    Shares are converted to CPU time per second: a share falls where one function costs
+    more, which is not less work.
     """
-    load = cpu.load
-    if load is None or not cpu.in_shares:
+    load, (base_ns, new_ns) = cpu.load, cpu.diff.spans_ns
+    if load is None or not (base_ns and new_ns):
+        return None
+    if not cpu.in_shares:
         return load
     base_by, new_by = cpu.diff.normalization.factors
-    base_ns, new_ns = cpu.diff.spans_ns
-    seconds = base_ns / new_ns if base_ns and new_ns else 1.0
-    return load.times(base_by / new_by * seconds)
+    return load.times(base_by / new_by * base_ns / new_ns)
 
 
 def more_of_the_same(case: Case) -> Iterator[Finding]:

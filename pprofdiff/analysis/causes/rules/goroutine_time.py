@@ -1,4 +1,4 @@
-"""Functions whose goroutines take longer per op, running and waiting, by fgprof."""
+"""Functions whose goroutines take longer, running and waiting, by fgprof."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ def goroutine_time(case: Case) -> Iterator[Finding]:
 
     Goroutines of a library alone, and those that wait for work, do not count: their
     time per op follows from how many ops there are. Nor do those that wait for other
-    goroutines, if one of these takes as much longer.
+    goroutines, if one of these takes as much longer. Where the number of ops is not
+    known, only functions of one side count.
     """
     for diff in case.comparison.profiles:
-        if diff.of_goroutines and diff.normalization.mode == "per_work":
+        if diff.of_goroutines:
             yield from _changed(diff)
 
 
@@ -52,6 +53,8 @@ def _changed(diff: ProfileDiff) -> Iterator[Finding]:
     share = np.abs(now - old) / by.larger(*diff.totals)
     few, many = np.minimum(old, now), np.maximum(old, now)
     loud = ~judged.noise & (share >= MAJOR) & (many >= CLEARLY * few)
+    if by.mode != "per_work":
+        loud &= few == 0
     delta = by.delta(base, new)
     for row in np.flatnonzero(loud).tolist():
         if WAITS[_wait_of(diff, row, owners, waits)[0]] in _FOR_OTHERS:

@@ -41,6 +41,8 @@ def test_one_side_twice_has_no_cause():
 
 
 @pytest.mark.parametrize("work", [(), ("--work", "6446:1368")])
-def test_the_headline_says_what_is_known(cli, work):
+def test_what_one_side_lacks_is_known_without_work(cli, work):
     out = cli(*work, *(SERVER / f"{side}.pb.gz" for side in ("base", "new"))).out
     assert ("operation count unknown" in out) == (not work)
+    assert "1. main.audit takes time in new only: 0.0" in out
+    assert "\n2. " not in out

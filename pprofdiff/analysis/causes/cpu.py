@@ -195,10 +195,10 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def noun(self) -> str:
-        """What samples measure: CPU, wall time, or only how often code ran."""
+        """What samples measure: CPU, wall time, or samples or weight of no unit."""
         if self.diff.is_wall:
             return "time"
-        return "CPU" if self.diff.is_cpu else "samples"
+        return "CPU" if self.diff.is_cpu else self.diff.name
 
     @cached_property
     def in_shares(self) -> bool:

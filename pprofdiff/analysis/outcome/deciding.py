@@ -59,7 +59,7 @@ _NOTHING = (
 )
 _PACED = "ops/s show speed only in a closed loop; CPU profiles give CPU per op"
 _SPEED = "a benchmark or a CPU profile of each side shows time or CPU per op"
-_TIMES = "a CPU profile in pprof's format with --work BASE:NEW gives cost per op"
+_TIMES = "a profile of CPU time with --work BASE:NEW gives cost per op"
 _BUSY = "the machine is busy, so a verdict needs"
 _LONGER = "stop other programs, or raise --time"
 _TOO_FEW = "too few rounds to decide: measure longer (--time)"

@@ -11,6 +11,7 @@ from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.policy import MAJOR
 from pprofdiff.analysis.profiles.kinds import (
+    WEIGHT,
     is_counted,
     is_cpu,
     is_of_go,
@@ -153,6 +154,12 @@ def _sampling(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
             f"sampled at different periods ({periods[0]} and {periods[1]}): values are "
             "comparable, sample counts are not",
         )
+    if kind_name(new.profile) == WEIGHT:
+        yield Caveat(
+            "weight",
+            "folded stacks have no unit, and these counts are too large for samples: "
+            "they are weights, such as bytes, ticks or microseconds",
+        )
     if not is_cpu(new.profile):
         return
     for side in (base, new):
@@ -209,6 +216,8 @@ def _since_start(
     if any(counted.type in work.allocated for counted in new.profile.sample_types):
         return
     if is_counted(new.profile):
+        if kind_name(new.profile) == WEIGHT:
+            return
         yield Caveat(
             "sampling-rate",
             "samples per op are comparable only if both sides were sampled at one rate",

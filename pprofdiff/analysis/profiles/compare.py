@@ -21,7 +21,7 @@ from pprofdiff.model.side import Capture, Side
 
 # Report order: what readers look for first.
 _ORDER = (
-    "cpu", "wall", "samples", "allocs", "heap", "block", "mutex",
+    "cpu", "wall", "samples", "weight", "allocs", "heap", "block", "mutex",
     "goroutineleak", "goroutine",
 )  # fmt: skip
 

@@ -30,6 +30,7 @@ from pprofdiff.analysis.normalization import choose, counted
 from pprofdiff.analysis.profiles.caveats import comparability
 from pprofdiff.analysis.profiles.dimensions import dimensions
 from pprofdiff.analysis.profiles.kinds import (
+    WEIGHT,
     counting_column,
     counts_of,
     is_counted,
@@ -454,6 +455,11 @@ def _column_of(side: ProfileSide, sample_type: ValueType) -> int:
     """Return the column of a sample type in a side's values."""
     if sample_type in side.profile.sample_types:
         return side.profile.sample_types.index(sample_type)
+    if is_counted(side.profile) and WEIGHT in (
+        sample_type.type,
+        side.profile.sample_types[0].type,
+    ):
+        return 0
     known = ", ".join(map(_words, side.profile.sample_types[:_MOST_TYPES]))
     raise IncompatibleProfilesError(
         f"{side.runs[0].path} has no {_words(sample_type)} as the "
@@ -473,6 +479,10 @@ def _have_every_object(base: Profile, new: Profile, compared: ValueType) -> bool
 def _sample_worth(profile: Profile, column: int) -> float | None:
     """Return what one sample adds to a column, None if unknown."""
     counted, sampled = profile.sample_types[column], profile.period_type
+    if counted.type == WEIGHT:
+        # Every stack has a sample, so samples are worth no more than the least.
+        values = profile.values[:, column]
+        return float(values[values > 0].min(initial=np.iinfo(np.int64).max))
     if counted.type in _SAMPLES or is_counted(profile):
         return 1.0
     if profile.period and sampled is not None and sampled.unit == counted.unit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from operator import methodcaller
+from typing import Final
 
 import numpy as np
 
@@ -18,6 +19,8 @@ _IN_RUNTIME = methodcaller("startswith", "runtime.")
 _IN_JAVA = methodcaller("startswith", ("java/", "java.", "jdk/", "jdk."))
 _WORD = re.compile("[a-z]+")
 _SNAPSHOTS = ("goroutine", "goroutineleak", "threadcreate")
+WEIGHT: Final = "weight"
+"""The sample type of folded stacks whose counts have another, unknown unit."""
 _STATES = ("running", "runnable", "blocked", "syscall")
 
 
@@ -44,7 +47,7 @@ def is_time_of(clock: str, sample_type: ValueType) -> bool:
 
 
 def is_counted(profile: Profile) -> bool:
-    """Return whether samples of running code are only counted.
+    """Return whether samples of running code are only counted, or weighted.
 
     How much time a sample is worth is unknown: in folded stacks, and in what
     async-profiler's converter writes (``cpu/count``).
@@ -52,7 +55,7 @@ def is_counted(profile: Profile) -> bool:
     types = profile.sample_types
     words = {word for one in types for word in _WORD.findall(one.type.casefold())}
     counts = all(one.unit == "count" for one in types)
-    named = not words.isdisjoint(("sample", "samples", "cpu"))
+    named = not words.isdisjoint(("sample", "samples", "cpu", WEIGHT))
     return counts and named and "alloc" not in words
 
 
@@ -159,7 +162,8 @@ def kind_name(profile: Profile) -> str:
     It follows from the sample types (runtime/pprof). Block and mutex profiles have the
     same types: stacks of a block profile end where goroutines wait, stacks of a mutex
     profile where a lock is released (runtime/mprof.go). A profile that Go has no name
-    for is ``wall``, ``samples`` (`is_counted`), or named after its last sample type;
+    for is ``wall``, ``samples`` or ``weight`` (`is_counted`), or named after its last
+    sample type;
     ``empty`` if it has none.
     """
     if is_cpu(profile):
@@ -167,7 +171,7 @@ def kind_name(profile: Profile) -> str:
     if is_wall(profile):
         return "wall"
     if is_counted(profile):
-        return "samples"
+        return WEIGHT if profile.sample_types[0].type == WEIGHT else "samples"
     if is_heap(profile):
         return "allocs" if profile.default_sample_type == "alloc_space" else "heap"
     types = [t.type for t in profile.sample_types]

@@ -34,7 +34,7 @@ _NANOSECONDS = ("nanoseconds", "ns")
 def scale_of(diff: ProfileDiff) -> Scale:
     """Return the scale for all scaled numbers of a comparison, based on its totals."""
     values, mode = diff.normalization.scaled(*diff.totals), diff.normalization.mode
-    noun = "samples" if is_counted(diff.new.profile) else diff.sample_type.type
+    noun = diff.name if is_counted(diff.new.profile) else diff.sample_type.type
     scale = scale_in_mode(values, diff.unit, mode, cpu=diff.is_cpu, noun=noun)
     if mode == "composition":
         return scale

@@ -2,9 +2,10 @@
 
 Written by ``py-spy record -f raw``, ``perf script`` through ``stackcollapse-perf.pl``,
 and async-profiler's ``collapsed`` output; the format is that of
-https://github.com/brendangregg/FlameGraph. Counts are samples, not time: they name
-causes and give no outcome. Lines are found and counts read in numpy columns, frames are
-split by one call; Python loops run over distinct frames only.
+https://github.com/brendangregg/FlameGraph. It has no unit: counts are samples, or else
+weights (bytes, ticks, microseconds), which name causes and give no outcome. Lines are
+found and counts read in numpy columns, frames are split by one call; Python loops run
+over distinct frames only.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from pprofdiff.units import clipped, printable
 
 _BOM = b"\xef\xbb\xbf"
 _DIGITS = 19
+# A million samples are 17 minutes of a CPU at 1 kHz, and some stacks are then rare.
+_NO_SAMPLES = 1_000_000
 _SECOND_COUNT = re.compile(rb"[^;\s][ \t]+\d+$")
 # What a process or thread begins with: the frame above it is the process's name, which
 # stackcollapse-perf.pl and ``perf script report stackcollapse`` write first.
@@ -61,6 +64,8 @@ _CLOSURE = re.compile(r"\{closure:(?:[^{}]*/)?([^{}/]+)\}")
 def decode(data: bytes, name: str = "folded stacks") -> Profile:
     """Return the profile in these lines: one sample type, ``samples/count``.
 
+    It is ``weight/count`` if the counts cannot be samples: a million or more, and none
+    of 1.
     Stacks are written root first. Frames of py-spy have a file and a line, those of
     Node.js a file, all others only a name. An empty frame is a frame without a
     function; a line without a stack is a sample without frames. Roots that name no
@@ -82,7 +87,7 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
     order = np.repeat(offsets[:-1] + offsets[1:] - 1, depths) - np.arange(len(rows))
     return Profile(
         strings=strings,
-        sample_types=(ValueType("samples", "count"),),
+        sample_types=(ValueType(_counted(values), "count"),),
         functions=functions,
         locations=locations,
         mappings=(),
@@ -91,6 +96,12 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
         values=values[:, None],
         labels=Labels.none(),
     )
+
+
+def _counted(values: NDArray[np.int64]) -> str:
+    """Return what counts are: ``samples``, or ``weight`` of an unknown unit."""
+    many = float(values.sum(dtype=np.float64)) >= _NO_SAMPLES
+    return "weight" if many and int(values[values > 0].min()) > 1 else "samples"
 
 
 def _from_functions(

@@ -62,7 +62,7 @@ def outcome_text(outcome: Outcome) -> OutcomeText:
         if outcome.shares:
             headline = "No outcome: shares of CPU are compared, not costs"
         if outcome.untimed:
-            headline = "No outcome: samples are counted, not timed"
+            headline = "No outcome: counts are compared, not time"
         if outcome.of_goroutines:
             headline = "No outcome: goroutines are added up, also idle ones"
     elif not first.more_is:

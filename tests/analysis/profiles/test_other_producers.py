@@ -206,7 +206,7 @@ def first_cause(out):
         # store_put keeps a copy of each record: its share rises, but not by a quarter.
         (
             *("jemalloc/base.folded", "jemalloc/new.folded", ""),
-            "store_put takes more of the samples: 83.26 → 91.15%",
+            "store_put takes more of the weight: 83.26 → 91.15%",
         ),
         # Cart::total copies its lines, and Cart::sum adds the copies up.
         ("cpp/base.folded", "cpp/new.folded", "", "shop::Cart::total now takes"),
@@ -431,6 +431,18 @@ def test_a_file_shows_whose_code_a_function_is(name, file, own):
 )  # fmt: skip
 def test_without_files_a_name_shows_whose_code_it_is(name, own):
     assert own_code([name], [""], of_go=False).tolist() == [own]
+
+
+def test_bytes_and_ticks_of_folded_stacks_are_no_samples(cli, tmp_path):
+    jemalloc = [DATA / f"jemalloc/{side}.folded" for side in ("base", "new")]
+    out = cli(*jemalloc, "--full").out
+    assert "samples" not in re.sub("folded stacks have no unit.*?weights", "", out)
+    # 80 KiB of 57 and of 107 MiB are about a dozen samples each.
+    assert re.search(r"▼.*  store_index\n", out)
+    assert "call_init" not in out
+    few = tmp_path / "few.folded"
+    few.write_text("main;store_put 800000\nmain;store_index 150000\n")
+    assert cli(few, jemalloc[0]).status == 0
 
 
 def test_addresses_of_chunks_are_no_functions(cli):

@@ -155,7 +155,7 @@ class _Grouping:
             reasons=reasons,
             range_names=range_names,
             system=_all(_roots_that(trace, is_system), group, size),
-            tracing=_all(_roots_that(trace, is_tracing), group, size),
+            tracing=_all(of_tracing(trace), group, size),
             **{field: total[order] for field, total in self._sums.items()},
         )
 
@@ -190,6 +190,11 @@ def _roots(trace: Trace) -> NDArray[np.int32]:
         row = here.start + np.flatnonzero(own & (handler[rows.stack[here]] > 0))
         names[owners_of(rows.offsets, row)] = handler[rows.stack[row]]
     return names
+
+
+def of_tracing(trace: Trace) -> NDArray[np.bool_]:
+    """Mark goroutines (bool) that exist only to write and send profiles."""
+    return _roots_that(trace, is_tracing)
 
 
 def _roots_that(trace: Trace, matches: Callable[[str], bool]) -> NDArray[np.bool_]:

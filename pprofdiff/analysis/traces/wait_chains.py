@@ -18,6 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.traces.groups import of_tracing
 from pprofdiff.analysis.traces.interval_rows import RowFinder, owners_of, row_ends
 from pprofdiff.model.csr import distinct, expand, offsets_of, order_of, slices
 from pprofdiff.model.traces.trace import State, Trace
@@ -446,8 +447,12 @@ def _in_time(trace: Trace, row: Index, waker: Index) -> tuple[Index, Index]:
 
 
 def wakers(trace: Trace) -> tuple[Index, Index]:
-    """Return the rows with a wait that a goroutine ended, in order, and the wakers."""
-    rows, kind = trace.intervals, _kind(trace)
+    """Return the rows with a wait that a goroutine ended, in order, and the wakers.
+
+    Not those that write and send profiles: where one starts a GC cycle, it wakes what
+    waits for the network, and the program waits for none of what it did before.
+    """
+    rows, kind, tracing = trace.intervals, _kind(trace), of_tracing(trace)
     ends = np.array([reason in ENDS for reason in trace.reasons], np.bool_)
     found: list[tuple[Index, Index]] = [(np.zeros(0, kind), rows.by[:0])]
     for here in slices(len(rows) - 1):
@@ -459,6 +464,7 @@ def wakers(trace: Trace) -> tuple[Index, Index]:
         row = row[~ends[rows.reason[row]]]
         owner, waker = owners_of(rows.offsets, row), rows.by[row + 1]
         other = (waker != owner) & (row + 1 < rows.offsets[owner + 1])
+        other &= ~tracing[waker]
         found.append((row[other].astype(kind), waker[other]))
     return (
         np.concatenate([row for row, _ in found]),

@@ -101,3 +101,12 @@ def test_ends_add_up_to_the_time_in_the_states(pair):
         views = [states[name] for name in names if name in states]
         assert sum(row.base_ns for row in rows) == sum(int(v.base[0]) for v in views)
         assert sum(row.new_ns for row in rows) == sum(int(v.new[0]) for v in views)
+
+
+@pytest.mark.parametrize("side", ["base", "new"])
+def test_nothing_the_program_waits_for_is_the_tracer_s(side):
+    """Where it starts a GC cycle, the tracer wakes all that waits for the network."""
+    trace = load(DATA / f"service/{side}/flight.trace").data
+    ends = {chain.end for chain in spent_waiting(TraceSide(side, side, trace))}
+    assert ends
+    assert not any("runtime/trace." in end.function for end in ends)

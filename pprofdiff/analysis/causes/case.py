@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from pprofdiff.analysis.causes.changed_code import changed_code
 from pprofdiff.analysis.causes.cpu import CPUComparison, load_of
-from pprofdiff.analysis.causes.places import Place, Program
+from pprofdiff.analysis.causes.places import Place
 from pprofdiff.analysis.comparison import Comparison
 
 if TYPE_CHECKING:
@@ -50,16 +50,9 @@ class Case(Struct, frozen=True, eq=False, dict=True):
         return self.comparison.trace
 
     @cached_property
-    def program(self) -> Program | None:
-        """The functions of the CPU profiles that may be named; None without any."""
-        return None if self.cpu is None else Program(self.cpu)
-
-    @cached_property
     def places(self) -> list[Place]:
         """Where the program's code changed; empty without CPU profiles."""
-        if self.cpu is None or self.program is None:
-            return []
-        return changed_code(self.cpu, self.program)
+        return [] if self.cpu is None else changed_code(self.cpu)
 
     @cached_property
     def waits(self) -> tuple[Mover, ...]:

@@ -16,7 +16,6 @@ from pprofdiff.analysis.causes.places import (
     deepest,
     is_benchmark,
     moved_to_instances,
-    owner_of_most,
     places,
     takes_another_path,
     with_callers,
@@ -30,11 +29,12 @@ _TIMES = 3.0
 _SHARES = 2
 
 
-def changed_code(cpu: CPUComparison, program: Program) -> list[Place]:
+def changed_code(cpu: CPUComparison) -> list[Place]:
     """Return the places that changed beyond the load, largest change first.
 
     Where the Go release differs, these are only functions that one side has.
     """
+    program = Program(cpu)
     if cpu.in_shares:
         found = list(_of_shares(cpu, program))
     else:
@@ -132,30 +132,6 @@ def _may_be_displaced(cpu: CPUComparison, place: Place) -> bool:
         return False
     others = cpu.diff.normalization.delta(*merged(cpu.diff.ledger.every("owner").runs))
     return float((others * -np.sign(delta)).max()) >= COVERS * abs(delta)
-
-
-def share_that_moved(cpu: CPUComparison, program: Program) -> Place | None:
-    """Return the function of both sides whose share changed most, None if by little.
-
-    One that takes more comes first: the shares of all others fall by that.
-    """
-    base, new = cpu.cum
-    rises = cpu.diff.normalization.delta(base, new) > 0
-    found = [
-        owner_of_most(cpu, program, cpu.all),
-        deepest(cpu, program.among(program.own & rises), cpu.all),
-        deepest(cpu, program.among(program.own & ~rises), cpu.all),
-    ]
-    places = [one for one in found if one is not None and one.base and one.new]
-    places.sort(key=lambda one: -cpu.scaled_delta(one.base, one.new))
-    for place in places:
-        delta = cpu.scaled_delta(place.base, place.new)
-        displaced = delta * cpu.delta(cpu.nameless) < 0
-        displaced |= delta < 0 and _may_be_displaced(cpu, place)
-        large = abs(delta) >= MAJOR * cpu.whole
-        if large and not displaced and not takes_another_path(cpu, place):
-            return place
-    return None
 
 
 def _loud(cpu: CPUComparison, left: Claim) -> NDArray[np.bool_]:

@@ -24,7 +24,7 @@ from pprofdiff.analysis.causes.finding import (
     Finding,
     severity_of,
 )
-from pprofdiff.analysis.policy import MINOR, MOST, NEARLY_ALL
+from pprofdiff.analysis.policy import MINOR, MOST
 
 # Characters that may begin a pattern.
 _SIGNS = "@=%<"
@@ -152,11 +152,12 @@ def tree(
     for node in ordered:
         node.finding = _claimed(cpu, node, _claim(cpu, node).without(claimed))
         claimed = claimed.plus(_claim(cpu, node))
-    if any(_goes_along(cpu, node.finding) for node in ordered):
+    by_chance = [one for node in filter(_by_chance, ordered) for one in node.family]
+    chance = {one.id for one in by_chance if _of_samples(one)}
+    if chance and any(_goes_along(cpu, node.finding) for node in ordered):
         # Next to a change that is not chance, one that may be reads as a second defect.
-        for node in filter(_by_chance, ordered):
-            claimed = claimed.without(_claim(cpu, node))
-        ordered = [node for node in ordered if not _by_chance(node)]
+        # What it claimed is then the other causes'.
+        return tree(cpu, [one for one in found if one.id not in chance], way)
     for node in ordered:
         _on_top(cpu, node, cpu.of(()))
     # What is left for a cause may matter less than all of it did.
@@ -205,10 +206,15 @@ def _goes_along(cpu: CPUComparison, finding: Finding) -> bool:
 
 
 def _by_chance(node: _Node) -> bool:
-    """Return whether a cause is code that runs of one build may differ by as much."""
+    """Return whether a cause is CPU time that runs of one build may differ by."""
     marks = {one.mark for one in node.family}
-    of_code = node.finding.id.startswith("place")
-    return of_code and "unknown" in marks and marks.isdisjoint(_SURE)
+    of_code = not node.finding.sure and _of_samples(node.finding)
+    return of_code and not marks <= {None} and marks.isdisjoint(_SURE)
+
+
+def _of_samples(finding: Finding) -> bool:
+    """Return whether CPU samples alone show a finding."""
+    return all(fact.source == "cpu profile" for fact in finding.evidence)
 
 
 def _contrary(finding: Finding, explains: float) -> bool:
@@ -386,7 +392,7 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
     if finding.claim is not None:
         said = finding.claim.within(allowed)
         own = cpu.delta(said)
-        shared = abs(own) < NEARLY_ALL * abs(finding.explains or 0.0)
+        shared = any(cpu.sums(finding.claim.without(allowed)))
         finding = finding._replace(shared=shared)
         if own and not _contrary(finding, own):
             finding = finding._replace(own=own, mark=cpu.mark(said))
@@ -434,9 +440,7 @@ def _unclaim(node: _Node) -> None:
     What CPU samples alone show is then a detail of the causes that have them.
     """
     finding = node.finding
-    if finding.claim is not None and all(
-        fact.source == "cpu profile" for fact in finding.evidence
-    ):
+    if finding.claim is not None and _of_samples(finding):
         finding = finding._replace(severity="info")
     node.finding = finding._replace(claim=None, explains=None, own=None, mark=None)
     for below in node.below:

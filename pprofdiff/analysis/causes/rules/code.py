@@ -6,31 +6,15 @@ from collections.abc import Iterator
 
 from pprofdiff.analysis.causes import place_words
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.changed_code import share_that_moved
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.places import Place
 
-_OF_SHARES = "A share also changes when other code costs more or less."
-
 
 def code(case: Case) -> Iterator[Finding]:
-    """Yield the places that changed, largest change first; in shares, else a hint."""
-    cpu, program = case.cpu, case.program
-    if cpu is None or program is None:
-        return
-    yield from (_finding(cpu, place) for place in case.places)
-    alone = cpu.in_shares and not case.places
-    hint = share_that_moved(cpu, program) if alone else None
-    if hint is not None:
-        finding = _finding(cpu, hint)
-        yield finding._replace(
-            text=f"{finding.text} {_OF_SHARES}".lstrip(),
-            advice="Pass --work BASE:NEW, the operations done while profiled.",
-            claim=None,
-            severity="minor",
-            weight=abs(cpu.scaled_delta(hint.base, hint.new)) / cpu.whole,
-        )
+    """Yield the places that changed, largest change first."""
+    if case.cpu is not None:
+        yield from (_finding(case.cpu, place) for place in case.places)
 
 
 def _finding(cpu: CPUComparison, place: Place) -> Finding:

@@ -52,7 +52,7 @@ def inferred_load(diff: ProfileDiff) -> InferredWork | None:
     return by.times(base_ns / new_ns)
 
 
-_BOOKKEEPING = ("gc", "gc_tax", "alloc")
+BOOKKEEPING = ("gc", "gc_tax", "alloc")
 
 
 def cum_of(diff: ProfileDiff, side: int, kept: Mask | None) -> Column:
@@ -269,7 +269,7 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def bookkeeping(self) -> Claim:
         """GC and allocation, which have causes of their own."""
-        return self.of_groups(*_BOOKKEEPING)
+        return self.of_groups(*BOOKKEEPING)
 
     @cached_property
     def nameless(self) -> Claim:

@@ -83,7 +83,6 @@ _RUNTIME = (
 )
 # Groups that mix work per op with the process's own work.
 _BY_ITSELF = ("gc", "gc_tax", "sched")
-_COSTS_OF_ALLOCATION = ("alloc", "gc_tax")
 
 
 class _View(NamedTuple):
@@ -393,7 +392,7 @@ def _by_chance(view: _View, cpu: CPUComparison, place: Place, *, known: bool) ->
     if known or view.totals is None or _may_allocate(view, cpu, place):
         return False
     whole = cpu.scaled_delta(place.base, place.new)
-    paid = cpu.delta(place.claim.within(cpu.of_groups("gc", *_COSTS_OF_ALLOCATION)))
+    paid = cpu.delta(place.claim.within(cpu.bookkeeping))
     return abs(paid) >= MOST * abs(whole)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.cpu import BOOKKEEPING, CPUComparison
 from pprofdiff.analysis.causes.finding import Fact
 from pprofdiff.analysis.causes.inlined import inlined_now
 from pprofdiff.analysis.causes.parked import line_at
@@ -26,7 +26,6 @@ from pprofdiff.units import Scale
 _CLAUSE = 0.15
 _CLAUSES = 4
 _INLINED_CLOSURE = re.compile(r"(Benchmark\w*(?:\.func\d+)*)\.((?!func\d)[^\W\d].*)")
-_COSTS_OF_ALLOCATION = ("alloc", "gc_tax")
 
 
 def sentences(cpu: CPUComparison, place: Place) -> list[str]:
@@ -238,7 +237,7 @@ def _resources() -> Iterator[tuple[str, tuple[str, ...]]]:
     """
     memory: list[str] = []
     for group in rules().groups:
-        if group.id in ("gc", *_COSTS_OF_ALLOCATION):
+        if group.id in BOOKKEEPING:
             memory += group.categories
         elif group.id == "user":
             yield "user code", group.categories

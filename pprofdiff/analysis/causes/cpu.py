@@ -181,6 +181,11 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
         """Base and new cum of each function, raw, by row of the union."""
         return self.diff.paired_functions.raw("cum")
 
+    def cum_at(self, row: int) -> tuple[int, int]:
+        """Return a function's raw cum, as (base, new)."""
+        base, new = self.cum
+        return int(base[row]), int(new[row])
+
     def facts(self, rows: Sequence[int], column: ValueColumn) -> tuple[Fact, ...]:
         """Return flat or cum of functions, by rows of the union, as evidence."""
         base, new = self.diff.paired_functions.raw(column)

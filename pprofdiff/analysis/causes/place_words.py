@@ -47,7 +47,7 @@ def title(cpu: CPUComparison, place: Place) -> str:
     size, whose, noun = amount(cpu, place), who(cpu, place), cpu.noun
     ratio = cpu.diff.normalization.ratio(place.base, place.new)
     takes, uses = ("take", "use") if len(place.callers) > 1 else ("takes", "uses")
-    left = place.whole and all(_cum(cpu, place.row))
+    left = place.whole and all(cpu.cum_at(place.row))
     if left and not (place.base and place.new):
         return f"{whose} {uses} {'more' if place.new else 'less'} {noun}: {size}"
     if not place.new:
@@ -106,7 +106,7 @@ def which(cpu: CPUComparison, place: Place) -> str:
     """Return which part of a function's cum a place is, "" for all of it."""
     if place.partial:
         return "outside the other causes"
-    if place.others or (place.base, place.new) == _cum(cpu, place.row):
+    if place.others or (place.base, place.new) == cpu.cum_at(place.row):
         return ""
     if place.whole:
         return "on the path that changed"
@@ -127,14 +127,14 @@ def who(cpu: CPUComparison, place: Place) -> str:
 
 def in_caller(cpu: CPUComparison, place: Place) -> bool:
     """Return whether a place counts together with the caller it is inlined into."""
-    return bool(place.callers) and all(_cum(cpu, place.row))
+    return bool(place.callers) and all(cpu.cum_at(place.row))
 
 
 def _with_its_callees(cpu: CPUComparison, place: Place) -> str:
     """Return a function's cum, as a sentence, if callees take back its change."""
     if not taken_back(cpu, place):
         return ""
-    return f"With its callees: {cpu.words(*_cum(cpu, place.row))} cum"
+    return f"With its callees: {cpu.words(*cpu.cum_at(place.row))} cum"
 
 
 def _callers(cpu: CPUComparison, place: Place) -> list[str]:
@@ -149,7 +149,7 @@ def _absorbed(cpu: CPUComparison, place: Place) -> str:
     if in_caller(cpu, place):
         return "It is inlined there"
     name = called(cpu.names[row])
-    with_it = cpu.diff.new if _cum(cpu, row)[1] else cpu.diff.base
+    with_it = cpu.diff.new if cpu.cum_at(row)[1] else cpu.diff.base
     return f"{name} has samples in {with_it.label} only"
 
 
@@ -170,11 +170,6 @@ def called(name: str) -> str:
     package, _, rest = short(name).partition(".")
     found = _INLINED_CLOSURE.fullmatch(rest)
     return f"{package}.{found[2]} (inlined in {found[1]})" if found else short(name)
-
-
-def _cum(cpu: CPUComparison, row: int) -> tuple[int, int]:
-    """Return a function's raw cum, as (base, new)."""
-    return int(cpu.cum[0][row]), int(cpu.cum[1][row])
 
 
 def callees(cpu: CPUComparison, place: Place) -> str:

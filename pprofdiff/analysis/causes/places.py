@@ -365,7 +365,7 @@ def taken_back(cpu: CPUComparison, place: Place) -> bool:
     """Return whether callees take back a good part of a function's own change."""
     if place.whole or place.others or not (place.base and place.new):
         return False
-    cum = cpu.scaled_delta(*(int(side[place.row]) for side in cpu.cum))
+    cum = cpu.scaled_delta(*cpu.cum_at(place.row))
     return bool(is_taken_back(_delta(cpu, place), cum))
 
 
@@ -386,7 +386,7 @@ def takes_another_path(cpu: CPUComparison, place: Place) -> bool:
     its caller is missing, as of assembly without frame pointers.
     """
     delta = _delta(cpu, place)
-    cum = cpu.scaled_delta(*(int(side[place.row]) for side in cpu.cum))
+    cum = cpu.scaled_delta(*cpu.cum_at(place.row))
     least = 0.0 if place.partial else MOST * delta * delta
     return place.whole and cum * delta <= least
 
@@ -424,7 +424,7 @@ def moved_to_instances(cpu: CPUComparison, place: Place) -> bool:
     if not (place.base and place.new):
         side = 1 if place.base else 0
         return any(cpu.cum[side][row] for row in rows)
-    others = sum(cpu.scaled_delta(int(cpu.cum[0][r]), int(cpu.cum[1][r])) for r in rows)
+    others = sum(cpu.scaled_delta(*cpu.cum_at(row)) for row in rows)
     return others * _delta(cpu, place) < 0 and abs(others) >= MOST * abs(
         _delta(cpu, place)
     )
@@ -500,7 +500,7 @@ def deepest(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
         path.append(row)
         claim = claim.within(cpu.under(cpu.only(row)))
         runs = cpu.cum_by_run(claim)
-        if not (cpu.cum[0][row] and cpu.cum[1][row]):
+        if not all(cpu.cum_at(row)):
             side = 1 if cpu.cum[1][row] else 0
             within = merged(runs)[side]
             same = program.inner & (within == within[row]) & (cpu.cum[1 - side] == 0)
@@ -523,7 +523,7 @@ def _passes_on(
 
     A new wrapper has the cost of the code that it calls. `cum` is that of the claim.
     """
-    if cpu.cum[0][row] and cpu.cum[1][row]:
+    if all(cpu.cum_at(row)):
         return False
     side = 1 if cpu.cum[1][row] else 0
     scaled = cpu.diff.normalization.scaled(*cum)
@@ -591,7 +591,7 @@ def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Pl
         caller = None
         # Without all frames, the caller may be another one's.
         if not (place.base and place.new) and not cpu.loses_callers:
-            known = cpu.cum[0][place.row] > 0 and cpu.cum[1][place.row] > 0
+            known = all(cpu.cum_at(place.row))
             # Own samples on one side only: the function calls others on the other side.
             caller = (
                 _whole(cpu, place.row) if known else _caller(cpu, program, place, found)

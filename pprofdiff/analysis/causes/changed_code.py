@@ -90,8 +90,8 @@ def of_one_side(cpu: CPUComparison, found: list[Place]) -> Claim:
         if not (place.base and place.new):
             claim = claim.plus(place.claim)
         elif callees := [*place.gone, *place.added]:
-            rows = np.isin(np.arange(len(cpu.names)), callees)
-            claim = claim.plus(place.claim.within(cpu.under(rows)))
+            under = cpu.under(cpu.only(*callees))
+            claim = claim.plus(place.claim.within(under))
     return claim
 
 

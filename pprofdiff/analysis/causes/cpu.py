@@ -315,10 +315,10 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
         base, new = self.diff.values
         return Claim(np.ones(len(base), np.bool_), np.ones(len(new), np.bool_))
 
-    def only(self, row: int) -> Mask:
-        """Return a mask with one function set (bool, by row)."""
+    def only(self, *rows: int) -> Mask:
+        """Return a mask with some functions set (bool, by row)."""
         chosen = np.zeros(len(self.names), np.bool_)
-        chosen[row] = True
+        chosen[[*rows]] = True
         return chosen
 
     def under(self, rows: Mask) -> Claim:
@@ -329,9 +329,7 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
 
     def under_names(self, names: Iterable[str]) -> Claim:
         """Claim the samples with a function of one of these names in their stack."""
-        rows = np.zeros(len(self.names), np.bool_)
-        rows[self.rows_of(names)] = True
-        return self.under(rows)
+        return self.under(self.only(*self.rows_of(names)))
 
     def stacks(self, side: int) -> Iterator[tuple[slice, Column, Column]]:
         """Yield (samples, functions, offsets) of stacks, one function per frame."""

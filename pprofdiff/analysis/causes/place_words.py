@@ -260,7 +260,7 @@ def _mechanism(cpu: CPUComparison, place: Place, said: Mapping[str, str]) -> str
     """
     if not place.base or not place.new:
         return ""
-    rows = np.isin(np.arange(len(cpu.names)), [*place.gone, *place.added])
+    rows = cpu.only(*place.gone, *place.added)
     own = place.claim.without(cpu.under(rows))
     table, found = rules(), []
     moved = cpu.scaled_delta(place.base, place.new)

@@ -50,10 +50,8 @@ def renumbered(cpu: CPUComparison) -> list[int]:
 def _files(cpu: CPUComparison, side: int, functions: list[int]) -> dict[int, str]:
     """Return the last two elements of the path of some functions' files, by row."""
     profile = (cpu.diff.base, cpu.diff.new)[side].profile
-    asked = np.zeros(len(cpu.names), np.bool_)
-    asked[functions] = True
     rows = cpu.diff.paired_functions.of_lines[side]
-    lines = np.flatnonzero(asked[rows])
+    lines = np.flatnonzero(cpu.only(*functions)[rows])
     rows = rows[lines]
     files = profile.functions.filename[profile.locations.line_function[lines]]
     first, _ = unique_tuples((rows, files))

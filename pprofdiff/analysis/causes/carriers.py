@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.graph import walk
-from pprofdiff.analysis.lines.costs import FunctionLines, on_stacks, side_lines
+from pprofdiff.analysis.lines.costs import (
+    FunctionLines,
+    OnStacks,
+    on_stacks,
+    side_lines,
+)
 from pprofdiff.analysis.lines.listing import BothSides, Located, Places, places_of
 from pprofdiff.analysis.policy import ENOUGH, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -356,15 +361,19 @@ class Carriers:
             if says_more(hunk, *function.texts):
                 yield self._lines(function.name, function.texts, hunk)
 
+    def _changed_with(self, row: int) -> list[OnStacks]:
+        """Return the changed functions on stacks with one."""
+        wanted = np.zeros(len(self.diff.paired_functions.names), np.bool_)
+        wanted[list(self.by_row)] = True
+        return on_stacks(self.diff, row, wanted)
+
     def on_stacks(self, rows: Sequence[int]) -> tuple[RelatedLines, ...]:
         """Return the changed lines of functions on stacks with those of `rows`."""
         names, of_row = self.diff.paired_functions.names, self.by_row
-        wanted = np.zeros(len(names), np.bool_)
-        wanted[list(of_row)] = True
         found = [
             (of, one)
             for of in rows
-            for one in on_stacks(self.diff, of, wanted)
+            for one in self._changed_with(of)
             if one.calls or one.row not in self._idle
         ]
         # A changed function on stacks with several is listed with the nearest.
@@ -385,21 +394,15 @@ class Carriers:
 
     def shares_stacks(self, name: str) -> bool:
         """Return whether a function is on stacks with others that changed."""
-        wanted = np.zeros(len(self.diff.paired_functions.names), np.bool_)
-        wanted[list(self.by_row)] = True
         rows = np.flatnonzero(np.array(self.diff.paired_functions.names) == name)
-        return any(on_stacks(self.diff, row, wanted) for row in rows.tolist())
+        return any(map(self._changed_with, rows.tolist()))
 
     def without_changed_callers(self, rows: Sequence[int]) -> list[int]:
         """Return the functions that no changed one calls, directly or through one."""
-        wanted = np.zeros(len(self.diff.paired_functions.names), np.bool_)
-        wanted[list(self.by_row)] = True
         return [
             row
             for row in rows
-            if not any(
-                one.calls and not one.far for one in on_stacks(self.diff, row, wanted)
-            )
+            if not any(one.calls and not one.far for one in self._changed_with(row))
         ]
 
     def new_callees(self, callers: Sequence[int]) -> list[int]:

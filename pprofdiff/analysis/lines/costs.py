@@ -120,7 +120,7 @@ def _starts(profile: Profile) -> dict[tuple[str, str], int]:
 _THROUGH = 2
 
 
-class _OnStack(NamedTuple):
+class OnStacks(NamedTuple):
     """A function on stacks with another one, as a row of the union.
 
     It `calls` the other one, or is called by it, in `steps`: 1 if no function is in
@@ -138,13 +138,13 @@ class _OnStack(NamedTuple):
         return self.steps > _THROUGH
 
 
-def on_stacks(diff: ProfileDiff, row: int, wanted: NDArray[np.bool_]) -> list[_OnStack]:
+def on_stacks(diff: ProfileDiff, row: int, wanted: NDArray[np.bool_]) -> list[OnStacks]:
     """Return the wanted functions on stacks with another one, nearest first, each once.
 
     `row` and the mask `wanted` refer to the union of functions. Frames between two
     recursive ones of the function itself are not its callers.
     """
-    found: dict[int, _OnStack] = {}
+    found: dict[int, OnStacks] = {}
     for side in (0, 1):
         for one in _on_side(diff, side, row, wanted):
             known = found.get(one.row)
@@ -155,7 +155,7 @@ def on_stacks(diff: ProfileDiff, row: int, wanted: NDArray[np.bool_]) -> list[_O
 
 def _on_side(
     diff: ProfileDiff, side: int, row: int, wanted: NDArray[np.bool_]
-) -> Iterator[_OnStack]:
+) -> Iterator[OnStacks]:
     """Yield the nearest of each wanted function, for each batch of a side's samples."""
     functions = diff.paired_functions
     profile = (diff.base, diff.new)[side].profile
@@ -178,4 +178,4 @@ def _on_side(
             calls, far = bool(hit > last[hit]), int(steps[hit])
             between = hit - 1 if calls else hit + 1
             through = int(rows[between]) if far == _THROUGH else -1
-            yield _OnStack(int(rows[hit]), calls, far, through)
+            yield OnStacks(int(rows[hit]), calls, far, through)

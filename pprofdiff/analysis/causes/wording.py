@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from pprofdiff import units
-from pprofdiff.analysis.policy import NAMED
 from pprofdiff.analysis.profiles import scaling
 from pprofdiff.goruntime.readable import distinct_names
 
@@ -153,24 +152,9 @@ def count(number: float) -> str:
     return numeral(f"{number:,}", "amount", number)
 
 
-def parts_inside(whole: str, parts: Sequence[str], *, new: bool) -> str:
-    """Return a clause saying that functions are new inside another, or gone from it."""
-    whole, *named = distinct_names([whole, *parts])
-    if len(named) > NAMED:
-        named = [*named[:NAMED], f"{len(named) - NAMED} more"]
-    verb = "are" if len(parts) > 1 else "is"
-    return f"{listed(named)} {verb} {'new inside' if new else 'gone from'} {whole}"
-
-
 def listed_functions(names: Sequence[str]) -> str:
     """Return functions as one list in which no two read the same, see `short`."""
     return listed(distinct_names(names))
-
-
-def distinct_lists(before: Sequence[str], after: Sequence[str]) -> tuple[str, str]:
-    """Return base's and new's functions as lists in which no two read the same."""
-    names = distinct_names([*before, *after])
-    return listed(names[: len(before)]), listed(names[len(before) :])
 
 
 def joined(sentences: Sequence[str]) -> str:

@@ -27,9 +27,6 @@ SAMPLES_FOR_ROW = 10.0
 table's tests: 0 against 11 samples is `LIMIT` deviations. A filter that ignores the
 difference keeps the error rate (Bourgon et al. 2010, PNAS 107(21))."""
 
-EXPECTED_FOR_ABSENCE = 7
-"""If this many samples are expected, none at all has a chance of exp(-7), 1 in 1000."""
-
 ALPHA = 0.05
 """The level of benchmark tests, that of golang.org/x/perf/benchmath."""
 

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.calibration import (
     DISPERSION,
-    EXPECTED_FOR_ABSENCE,
     FALSE_DISCOVERIES,
     LIMIT,
     SAMPLES_FOR_ROW,
@@ -335,11 +334,6 @@ class CountModel(NamedTuple):
         """Return the model with base multiplied by a ratio that most values share."""
         by, spread = self.by.with_base_times(ratio), replace(self.spread, factor=1.0)
         return CountModel(self.base_step * ratio, self.new_step, by, spread)
-
-    def absence_significant(self, side: int, raw: float) -> bool:
-        """Return whether a value expected on a side would rarely leave no sample."""
-        step = (self.base_step, self.new_step)[side]
-        return raw * self.by.factors[side] / step >= EXPECTED_FOR_ABSENCE
 
     def lengths_needed(self, runs: Runs[Column]) -> Floats:
         """Return how many times as long profiles must be to make rows significant.

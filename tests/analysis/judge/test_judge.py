@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import erfc, exp, inf, log, sqrt
+from math import erfc, inf, log, sqrt
 from statistics import fmean, median, variance
 from typing import get_args
 
@@ -269,13 +269,6 @@ def test_too_few_events_or_too_short_a_trace_show_nothing(side):
 )
 def test_events_by_chi_square(base, new, enough):
     assert enough_events(base, new) == enough_events(new, base) == enough
-
-
-def test_a_sample_that_is_missing_shows_from_seven_expected_on():
-    model = counts()
-    assert exp(-calibration.EXPECTED_FOR_ABSENCE) < 0.001
-    assert model.absence_significant(0, 7 * PERIOD)
-    assert not model.absence_significant(1, 6.99 * PERIOD)
 
 
 def test_marks_of_many_rows_are_those_of_each():

@@ -122,8 +122,8 @@ def tree(
     """Return the findings, largest cause first, and all samples that they claim.
 
     Causes that go the `way` of the outcome come first, if they matter. Each precedes
-    its consequences. Findings with the same id are
-    numbered: ``place``, ``place-2``. Without CPU profiles nothing is claimed.
+    its consequences. Findings with the same id are numbered: ``place``, ``place-2``.
+    Without CPU profiles nothing is claimed.
     """
     found = [_weighed(cpu, draft) for draft in _unique(drafts)]
     nodes = {finding.id: _Node(finding) for finding in found}

@@ -181,6 +181,9 @@ class Callees:
         return Differing(name, (base.text, new.text), hunks, through)
 
     def _read(self, path: str, folder: str, origin: Origin) -> _Package:
+        if origin == "module":
+            # Its folder names its version, so that no function in it differs.
+            return _Package(path, ({}, {}))
         sides: list[dict[str, list[_Declared]]] = []
         for side in (0, 1):
             declared: dict[str, list[_Declared]] = defaultdict(list)

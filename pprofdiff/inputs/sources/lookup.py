@@ -134,7 +134,7 @@ class FoundSources:
         """Return the sources in a file's folder, sorted by path."""
         if file.origin == self._origin:
             tree = self._trees[side]
-        elif file in self._places and file.origin == "module":
+        elif file.origin == "module":
             tree = self._places[file][0]
         else:
             return ()

@@ -41,8 +41,8 @@ def changed_code(cpu: CPUComparison) -> list[Place]:
         relative = replace(cpu, model=cpu.relative)
         benchmarks = np.array(list(map(is_benchmark, cpu.names)), np.bool_)
         found = _changed(relative, program.among(program.own & ~benchmarks))
-        whole = cpu.scaled_delta(*cpu.diff.totals)
-        explained = sum(cpu.scaled_delta(one.base, one.new) for one in found)
+        whole = cpu.total_delta
+        explained = sum(one.delta(cpu) for one in found)
         most = bool(found) and explained * whole >= MOST * whole * whole
         if benchmarks.any() and not most:
             # A benchmark has the cost of all that it calls.
@@ -79,7 +79,7 @@ def _is_of_gc(cpu: CPUComparison, place: Place) -> bool:
     How much that is depends on what all others allocate.
     """
     of_gc = cpu.delta(place.claim.within(cpu.of_groups("gc", "gc_tax")))
-    whole = cpu.scaled_delta(place.base, place.new)
+    whole = place.delta(cpu)
     return of_gc * whole > MOST * whole * whole
 
 
@@ -115,7 +115,7 @@ def _of_shares(cpu: CPUComparison, program: Program) -> Iterator[Place]:
             if place is None:
                 break
             left = left.without(cpu.under(cpu.only(place.row)))
-            large = abs(cpu.scaled_delta(place.base, place.new)) >= MAJOR * cpu.whole
+            large = abs(place.delta(cpu)) >= MAJOR * cpu.whole
             if large and not _may_be_displaced(cpu, place):
                 yield place
 
@@ -126,7 +126,7 @@ def _may_be_displaced(cpu: CPUComparison, place: Place) -> bool:
     A function that changed as much the other way makes room for it, or takes it; none
     falls to nothing, or rises from it, by that.
     """
-    delta, totals = cpu.scaled_delta(place.base, place.new), cpu.diff.totals
+    delta, totals = place.delta(cpu), cpu.diff.totals
     shares = [place.base / totals[0], place.new / totals[1]]
     if min(shares) < LITTLE * max(shares):
         return False

@@ -146,6 +146,11 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
         """The larger of both sides' scaled totals."""
         return self.diff.normalization.larger(*self.diff.totals)
 
+    @cached_property
+    def total_delta(self) -> float:
+        """The scaled delta of all samples."""
+        return self.scaled_delta(*self.diff.totals)
+
     @property
     def table(self) -> Table:
         """Flat and cum by function."""
@@ -396,7 +401,7 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
 
 def explained(cpu: CPUComparison, covered: Claim) -> Explained:
     """Return how much the findings explain together, and which groups are left."""
-    total = cpu.scaled_delta(*cpu.diff.totals)
+    total = cpu.total_delta
     left = tuple(_left(cpu, covered))
     rest = Claim(~covered.base, ~covered.new)
     quiet = not left and not cpu.change(rest).significant

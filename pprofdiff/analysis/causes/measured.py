@@ -185,7 +185,7 @@ def _is_contrary(view: _View, finding: Finding) -> bool:
     """Return whether a cause goes against a significant change of the CPU."""
     if not view.moved or view.cpu is None:
         return False
-    whole = view.cpu.scaled_delta(*view.cpu.diff.totals)
+    whole = view.cpu.total_delta
     return finding.direction == ("worse" if whole < 0 else "better")
 
 
@@ -216,9 +216,7 @@ def _add_places(
             or gives_to_caller(cpu, program, place)
         ):
             continue
-        elif not (place.base and place.new) and not _stands_out(
-            cpu, cpu.scaled_delta(place.base, place.new)
-        ):
+        elif not (place.base and place.new) and not _stands_out(cpu, place.delta(cpu)):
             # What only one side runs is there, however small: that is not noise.
             continue
         elif _is_large(cpu, place):
@@ -233,8 +231,8 @@ def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:
     than an outcome that many timed turns show. `_is_all` judges it.
     """
     found = places(cpu, program)
-    whole = cpu.scaled_delta(*cpu.diff.totals)
-    explains = any(cpu.scaled_delta(one.base, one.new) * whole > 0 for one in found)
+    whole = cpu.total_delta
+    explains = any(one.delta(cpu) * whole > 0 for one in found)
     if explains or not view.moved:
         return found
     first = places(replace(cpu, model=_counting(cpu)), program)[:1]
@@ -248,18 +246,18 @@ def _counting(cpu: CPUComparison) -> CountModel:
 
 
 def _is_large(cpu: CPUComparison, place: Place) -> bool:
-    return abs(cpu.scaled_delta(place.base, place.new)) >= MAJOR * cpu.whole
+    return abs(place.delta(cpu)) >= MAJOR * cpu.whole
 
 
 def _is_most(view: _View, cpu: CPUComparison, delta: float) -> bool:
     """Return whether a delta is most of a significant change."""
-    whole = cpu.scaled_delta(*cpu.diff.totals)
+    whole = cpu.total_delta
     return view.moved and delta * whole > 0 and abs(delta) >= MOST * abs(whole)
 
 
 def _stands_out(cpu: CPUComparison, delta: float) -> bool:
     """Return whether what only one side runs is a change that no others take back."""
-    whole = cpu.scaled_delta(*cpu.diff.totals)
+    whole = cpu.total_delta
     return _leads(cpu, delta) and whole * delta >= MOST * delta**2
 
 
@@ -300,7 +298,7 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
 
 def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Finding:
     """Return a place as a finding."""
-    name, delta = cpu.names[place.row], cpu.scaled_delta(place.base, place.new)
+    name, delta = cpu.names[place.row], place.delta(cpu)
     others = (*place.gone, *place.added, *place.others)
     named = [name, *(cpu.names[row] for row in others)]
     functions: tuple[str, ...] = (name,)
@@ -359,10 +357,10 @@ def _is_all(cpu: CPUComparison, place: Place) -> bool:
     Interleaved turns show that CPU per op changed; what remains is how well samples
     separate the place from the rest.
     """
-    whole = cpu.scaled_delta(*cpu.diff.totals)
+    whole = cpu.total_delta
     if not _counting(cpu).one(cpu.runs(place.claim)).significant:
         return False
-    return abs(cpu.scaled_delta(place.base, place.new) - whole) <= _REST * abs(whole)
+    return abs(place.delta(cpu) - whole) <= _REST * abs(whole)
 
 
 def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
@@ -372,7 +370,7 @@ def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
         amount = f"{amount} {which}"
     callees = " and what it calls" if place.whole else ""
     who = f"{place_words.who(cpu, place)}{callees}"
-    delta = cpu.scaled_delta(place.base, place.new)
+    delta = place.delta(cpu)
     if _is_most(view, cpu, delta):
         sure = cpu.change(place.claim).significant
         doubt = "" if sure else " (not significant on its own)"
@@ -391,7 +389,7 @@ def _by_chance(view: _View, cpu: CPUComparison, place: Place, *, known: bool) ->
     """
     if known or view.totals is None or _may_allocate(view, cpu, place):
         return False
-    whole = cpu.scaled_delta(place.base, place.new)
+    whole = place.delta(cpu)
     paid = cpu.delta(place.claim.within(cpu.bookkeeping))
     return abs(paid) >= MOST * abs(whole)
 
@@ -404,7 +402,7 @@ def _may_allocate(view: _View, cpu: CPUComparison, place: Place) -> bool:
     if view.totals is None or not view.totals.changed:
         return False
     site = _sites_of(view, cpu, place)[0]
-    delta = cpu.scaled_delta(place.base, place.new)
+    delta = place.delta(cpu)
     pairs = filter(None, (view.totals.space, view.totals.objects))
     same_way = any((new - base) * delta > 0 for base, new in pairs)
     return same_way and site is not None and not site.exact

@@ -192,7 +192,7 @@ def callees(cpu: CPUComparison, place: Place) -> str:
 def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
     """Return a place's change as (label, amount) parts; empty if there is only one."""
     scale = scale_of(cpu.diff)
-    whole = cpu.scaled_delta(place.base, place.new)
+    whole = place.delta(cpu)
     base, new = cpu.by_category(place.claim)
     at = {category: i for i, category in enumerate(rules().categories)}
     deltas = []
@@ -263,7 +263,7 @@ def _mechanism(cpu: CPUComparison, place: Place, said: Mapping[str, str]) -> str
     rows = cpu.only(*place.gone, *place.added)
     own = place.claim.without(cpu.under(rows))
     table, found = rules(), []
-    moved = cpu.scaled_delta(place.base, place.new)
+    moved = place.delta(cpu)
     whole = max(cpu.diff.normalization.scaled(abs(place.base), abs(place.new)))
     all_, of_own = cpu.by_category(place.claim), cpu.by_category(own)
     for i, category in enumerate(table.categories):

@@ -73,6 +73,10 @@ class Place(NamedTuple):
         """The functions that count together with this one."""
         return self.callers if self.absorbed < 0 else (self.absorbed,)
 
+    def delta(self, cpu: CPUComparison) -> float:
+        """Return the scaled delta of the place's samples."""
+        return cpu.scaled_delta(self.base, self.new)
+
 
 class Program:
     """The functions of the union that may be named, as bool masks.
@@ -193,19 +197,15 @@ def _all_of(cpu: CPUComparison, place: Place, claimed: Claim) -> Place:
     """Return a path's function, or the path if others have `claimed` samples of it."""
     whole = _whole(cpu, place.row)
     others = cpu.sums(whole.claim.without(place.claim).within(claimed))
-    same_way = _delta(cpu, whole) * _delta(cpu, place) > 0
+    same_way = whole.delta(cpu) * place.delta(cpu) > 0
     instead = same_way and not any(others) and cpu.change(whole.claim).significant
     return whole if instead else place
-
-
-def _delta(cpu: CPUComparison, place: Place) -> float:
-    return cpu.scaled_delta(place.base, place.new)
 
 
 def disjoint(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
     """Return places by decreasing change, each without the samples of earlier ones."""
     claimed, kept = cpu.of(()), []
-    for place in sorted(found, key=lambda one: -abs(_delta(cpu, one))):
+    for place in sorted(found, key=lambda one: -abs(one.delta(cpu))):
         claim = place.claim.without(claimed)
         base, new = cpu.sums(claim)
         if base or new:
@@ -224,9 +224,9 @@ def _next(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
     # Threads of other languages begin in system libraries.
     entry = _entry(cpu, program, left) if cpu.of_go else None
     best = owner or path
-    if owner and path and abs(_delta(cpu, owner)) < MOST * abs(_delta(cpu, path)):
+    if owner and path and abs(owner.delta(cpu)) < MOST * abs(path.delta(cpu)):
         best = path
-    if best and entry and abs(_delta(cpu, best)) < abs(_delta(cpu, entry)):
+    if best and entry and abs(best.delta(cpu)) < abs(entry.delta(cpu)):
         best = entry
     return best or entry
 
@@ -279,7 +279,7 @@ def with_callers(
         if back * change >= 0:
             continue
         # A caller that is a place would be a cause that goes the other way.
-        contrary = any(_delta(cpu, one) * change < 0 for one in same)
+        contrary = any(one.delta(cpu) * change < 0 for one in same)
         taken_over = abs(back) >= MUCH * abs(change) and cpu.change(own).significant
         if contrary or taken_over:
             claim = own
@@ -306,13 +306,13 @@ def _with_contrary_callees(
         if place not in left or not taken_back(cpu, place):
             continue
         whole = _whole(cpu, place.row)
-        same_way = _delta(cpu, place) * _delta(cpu, whole) > 0
+        same_way = place.delta(cpu) * whole.delta(cpu) > 0
         if same_way and not cpu.change(whole.claim).significant:
             continue
         others = [one for one in left if one.row != place.row]
         inside = [one for one in others if any(cpu.sums(one.claim.within(whole.claim)))]
         if all(
-            _holds(cpu, whole.claim, one) and _delta(cpu, one) * _delta(cpu, place) < 0
+            _holds(cpu, whole.claim, one) and one.delta(cpu) * place.delta(cpu) < 0
             for one in inside
         ):
             left[left.index(place)] = _with_callees(cpu, program, whole)
@@ -334,7 +334,7 @@ def _with_inlining_caller(
         if caller is None:
             continue
         own = _unclaimed(cpu, [caller], left)
-        change, back = _delta(cpu, place), cpu.delta(own)
+        change, back = place.delta(cpu), cpu.delta(own)
         if any(one.row == caller for one in left) or back * change >= 0:
             continue
         if abs(back) >= MUCH * abs(change) and cpu.change(own).significant:
@@ -358,7 +358,7 @@ def gives_to_caller(cpu: CPUComparison, program: Program, place: Place) -> bool:
     if caller is None:
         return False
     back = cpu.delta(owned_by(cpu, [caller]).without(place.claim))
-    return back * _delta(cpu, place) <= -MOST * _delta(cpu, place) ** 2
+    return back * place.delta(cpu) <= -MOST * place.delta(cpu) ** 2
 
 
 def taken_back(cpu: CPUComparison, place: Place) -> bool:
@@ -366,7 +366,7 @@ def taken_back(cpu: CPUComparison, place: Place) -> bool:
     if place.whole or place.others or not (place.base and place.new):
         return False
     cum = cpu.scaled_delta(*cpu.cum_at(place.row))
-    return bool(is_taken_back(_delta(cpu, place), cum))
+    return bool(is_taken_back(place.delta(cpu), cum))
 
 
 def is_taken_back(
@@ -385,7 +385,7 @@ def takes_another_path(cpu: CPUComparison, place: Place) -> bool:
     Other stacks may have what this one lost: a function is called by another one, or
     its caller is missing, as of assembly without frame pointers.
     """
-    delta = _delta(cpu, place)
+    delta = place.delta(cpu)
     cum = cpu.scaled_delta(*cpu.cum_at(place.row))
     least = 0.0 if place.partial else MOST * delta * delta
     return place.whole and cum * delta <= least
@@ -425,9 +425,7 @@ def moved_to_instances(cpu: CPUComparison, place: Place) -> bool:
         side = 1 if place.base else 0
         return any(cpu.cum[side][row] for row in rows)
     others = sum(cpu.scaled_delta(*cpu.cum_at(row)) for row in rows)
-    return others * _delta(cpu, place) < 0 and abs(others) >= MOST * abs(
-        _delta(cpu, place)
-    )
+    return others * place.delta(cpu) < 0 and abs(others) >= MOST * abs(place.delta(cpu))
 
 
 def _calling(cpu: CPUComparison, place: Place) -> tuple[int, ...]:
@@ -669,7 +667,7 @@ def _caller(
         and bool(one.new) == bool(place.new)
         and _holds(cpu, whole.claim, one)
     )
-    moved, change = _delta(cpu, whole), sum(_delta(cpu, one) for one in alike)
+    moved, change = whole.delta(cpu), sum(one.delta(cpu) for one in alike)
     if moved * change > 0 and abs(moved) >= COVERS * abs(change):
         return whole if _is_inside(cpu, place.row, nearest) else None
     return whole
@@ -710,7 +708,7 @@ def _with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
                 # The other side calls nearly all of it too: only its name is new.
                 continue
             claim = left.within(cpu.under(cpu.only(best)))
-            matters = abs(cpu.delta(claim)) >= MUCH * abs(_delta(cpu, place))
+            matters = abs(cpu.delta(claim)) >= MUCH * abs(place.delta(cpu))
             # What took the place of a callee matters if it has much of that side.
             if gone if side else added:
                 matters |= alone[best] >= MUCH * (place.base, place.new)[side]

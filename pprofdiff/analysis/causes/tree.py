@@ -200,7 +200,7 @@ def _weighed(cpu: CPUComparison | None, finding: Finding) -> Finding:
 
 def _goes_along(cpu: CPUComparison, finding: Finding) -> bool:
     """Return whether a cause goes the way of the total, and by more than chance."""
-    whole = cpu.scaled_delta(*cpu.diff.totals)
+    whole = cpu.total_delta
     surely = finding.severity == "major" and finding.mark in _SURE
     return surely and (cpu.in_shares or (finding.explains or 0.0) * whole > 0)
 

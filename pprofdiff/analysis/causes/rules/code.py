@@ -18,7 +18,7 @@ def code(case: Case) -> Iterator[Finding]:
 
 
 def _finding(cpu: CPUComparison, place: Place) -> Finding:
-    name, delta = cpu.names[place.row], cpu.scaled_delta(place.base, place.new)
+    name, delta = cpu.names[place.row], place.delta(cpu)
     others = (*place.gone, *place.added, *place.others)
     return Finding(
         "place",

@@ -99,7 +99,7 @@ def colour(name: str, theme: Theme = "light") -> str:
 
 
 def group(name: str, theme: Theme = "light") -> str:
-    """Return the fill of a group of runtime costs; unknown ids get that of `user`."""
+    """Return the fill of a group of runtime costs; unknown ids get `user`'s."""
     return colour(f"group_{name}" if name in GROUPS else "group_user", theme)
 
 

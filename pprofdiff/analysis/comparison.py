@@ -68,7 +68,7 @@ class Comparison(Struct, frozen=True, eq=False, dict=True):
 
     `pairs` is how many pairs runs taken in turns make: run *i* of base is adjacent in
     time to run *i* of new. `same_hosts` is how many hosts are compared with themselves.
-    `turns` are those of ``pprofdiff measure``'s benchmarks. `split` has both sides by
+    `turns` are from ``pprofdiff measure``'s benchmarks. `split` has both sides by
     unit of work, if one profile holds several; `alone` by benchmark, if each has
     profiles of its own. `by` is the key of the label that identifies units of work, ""
     to find one.

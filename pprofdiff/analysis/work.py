@@ -32,7 +32,7 @@ class Work(NamedTuple):
     allocated per second in the second half of that time, if GC logs say. `whole` means
     that these are all operations of both processes, `throughout` that both allocated
     all that time, as far as known. `allocated` is what an op of (base, new) costs, by
-    sample type, `holds` that of one type. `turns` are the costs per op in each turn of
+    sample type, `holds` one type's. `turns` are the costs per op in each turn of
     (base, new), by sample type, if sides were measured in turns.
     """
 

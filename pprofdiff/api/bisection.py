@@ -90,7 +90,7 @@ class Bisection(Shown):
         name, figure   as in `steps`                                 string
         number         its position among the commits; good is 0     int64
         commit, …      as in `steps`                                 string
-        ratio          its figure ÷ that of good                     float64
+        ratio          its figure ÷ good's                           float64
         low, high      its 95% CI                                    float64
         rounds         how often it was measured                     int64
         ============== ============================================= ============

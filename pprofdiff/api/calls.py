@@ -103,7 +103,7 @@ class _Options(_ProfileOptions, _LogOptions, total=False):
 def load(source: Loadable, *, label: str | None = None) -> Loaded:
     """Load a path, URL, bytes or binary file.
 
-    Returns a `Profile` if there is one (those of a folder are merged), else an
+    Returns a `Profile` if there is one (a folder's are merged), else an
     execution `Trace`, else the `GCLog`, `Benchmarks` or `LoadSummary` of a text. Raises
     FetchError or FormatError if there is nothing to load or a file of the folder is
     damaged, IncompatibleProfilesError if a folder's profiles are of several kinds; the
@@ -151,7 +151,7 @@ def _inputs_of(file: BinaryIO, name: str) -> tuple[Input, ...]:
 
 
 def _kind_named(named: SideInputs) -> KindId:
-    """Return the kind to load: profile, else trace, else that of the first text."""
+    """Return the kind to load: profile, else trace, else the first text's."""
     there = {one.kind for one in named.inputs}
     binary = (kind.id for kind in KINDS.values() if not kind.is_text)
     return next((kind for kind in binary if kind in there), named.inputs[0].kind)

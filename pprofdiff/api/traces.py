@@ -78,7 +78,7 @@ class Trace(LoadedInput[columns.Trace]):
         """One row per root function, largest total first; index: its name.
 
         Times are sums over its goroutines, int64 nanoseconds, 0 if there were none, and
-        match those of ``go tool trace`` (`analysis.traces.goroutines.Times`).
+        match ``go tool trace`` (`analysis.traces.goroutines.Times`).
 
         ==================== ========================================= ==========
         column               meaning                                   type

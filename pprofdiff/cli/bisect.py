@@ -272,7 +272,7 @@ def _help() -> str:
         "narrow the search most for its cost: a new commit, or another round of one",
         "already built. The search ends when one commit has a probability of 98%.",
         "Commits that do not build or run are skipped. Your checkout is not changed:",
-        "each commit is built once, in a temporary folder or that of --state.",
+        "each commit is built once, in a temporary folder or in --state's.",
         "",
         *flags_help(BISECT_FLAGS),
         "",

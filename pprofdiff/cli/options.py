@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Options(NamedTuple):
-    """The options of one run; the defaults are those of the command line.
+    """The options of one run, with the command line's defaults.
 
     A named tuple, since `dataclasses` would double the time of ``--help``. Patterns are
     regular expressions, empty for none. `work` is (base, new) operations, `rps`
@@ -117,7 +117,7 @@ class Flag(Struct, frozen=True):
     `group` is its heading in ``--help``; `name` has ``_`` between words. `kind` says
     how a value is parsed, see `flag_values`: ``set`` stores `value` and takes none,
     ``bool`` can be turned off with ``=false``, ``append`` may be repeated, ``choice``
-    takes one of the words in `value`. `field` is that of `Options`. `placeholder`
+    takes one of the words in `value`. `field` is the name in `Options`. `placeholder`
     stands for its value in ``--help``. `ours` are flags that ``go tool pprof`` lacks.
     `views` are those it applies to; ``pprof`` means ``-top`` and ``-peek``.
     """

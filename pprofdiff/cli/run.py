@@ -62,7 +62,7 @@ def run(
 ) -> int:
     """Run with the given options and return the exit status.
 
-    `sources` are those of both builds if known; otherwise flags name them.
+    `sources` are both builds' if known; otherwise flags name them.
     """
     if options.view in _PPROF_VIEWS:
         return _pprof_view(options, screen)

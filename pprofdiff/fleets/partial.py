@@ -37,7 +37,7 @@ NO_GROUP = "(none)"
 """The group of samples whose group is unknown."""
 
 MOST_GROUPS = 33
-"""Maximum number of groups, including that of all samples: each takes as much memory as
+"""Maximum number of groups, including one for all samples: each takes as much memory as
 a side."""
 
 # Objects requested at a time, which pays a store's latency once.

@@ -102,7 +102,7 @@ class Heads:
 class Rules(Struct, frozen=True, eq=False):
     """All rules of `rule_table.py`; `Classification` refers to them by position.
 
-    - `version` is that of the rules, as shown in reports.
+    - `version` is the rules' version, as shown in reports.
     - `tiers` are the ranks of rules, which are tried one after the other.
     - `groups` and `categories` are in display order; each category is in one group.
     - `leaf_kinds[0]` means none.

@@ -308,7 +308,7 @@ class _Decision:
     def _by_rest(self) -> None:
         """Pair functions whose names differ only in type arguments or spelling.
 
-        Among several instances, those of the same generic types are paired.
+        Among several instances, equal generic types are paired.
         """
         for outline in (type_outline, lambda _: ""):
             keys = [

@@ -47,7 +47,7 @@ class Declared(NamedTuple):
 class Place(NamedTuple):
     """Where a function in a profile is declared.
 
-    For a closure, `line` and `kind` are those of its `Literal`, which no other one
+    For a closure, `line` and `kind` come from its `Literal`, which no other one
     shares; otherwise `kind` is "". Closures in unchanged folders are keyed by file, and
     their lines count from the start of the file.
     """

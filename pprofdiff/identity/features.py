@@ -132,7 +132,7 @@ class Features:
         """Return the features of pairs, float64 of shape (pairs, `FEATURES`).
 
         `partner` is the new row of each of base's functions, -1 if unpaired (int64).
-        `relations` are those of unpaired functions, see `known_relations`. `numbers`
+        `relations` are between unpaired functions, see `known_relations`. `numbers`
         says whether closures' numbers count: other evidence has then shown which were
         renumbered.
         """

@@ -347,7 +347,7 @@ def match(
 def _from(
     least: float, matcher: Matcher, given: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int, float]]:
-    """Accept those of the given pairs whose log odds are at least `least`."""
+    """Accept the given pairs whose log odds are at least `least`."""
     left = [
         (old, now) for old, now in given if matcher.lone[0][old] & matcher.lone[1][now]
     ]

@@ -81,7 +81,7 @@ def package_moves(base: Mapping[str, str], new: Mapping[str, str]) -> Moves:
     interface, but other functions and files. With the same owner (`github.com/acme`)
     the last element of the path stays too: whoever writes two alternatives writes them
     alike;
-    - if its path changed like that of a package that moved, and a name is shared.
+    - if its path changed as a moved package's did, and a name is shared.
 
     The standard library's packages copy functions from each other, and the runtime is
     paired by aliases: nothing moves within it. `base` and `new` are the source file of
@@ -97,7 +97,7 @@ def package_moves(base: Mapping[str, str], new: Mapping[str, str]) -> Moves:
     asked = {path for pair in shared if pair[0] != pair[1] for path in pair}
     if not asked:
         return NO_MOVES
-    # Of thousands of equal names, only those of the packages in question matter.
+    # Of thousands of equal names, only names in the packages in question matter.
     named: dict[str, list[str]] = defaultdict(list)
     for name in both:
         named[package_of(name)].append(name)
@@ -244,7 +244,7 @@ def _major_versions(evidence: _Evidence, _: Mapping[str, Move]) -> Iterator[Move
 
 
 def _copies(evidence: _Evidence, _: Mapping[str, Move]) -> Iterator[Move]:
-    """Yield packages most of whose functions have the same names."""
+    """Yield packages in which most functions have the same names."""
     for old, now, count in evidence.candidates():
         if (
             count >= _LEAST
@@ -279,7 +279,7 @@ def _copied(base: Mapping[str, str], new: Mapping[str, str]) -> bool:
 
 
 def _alike(evidence: _Evidence, decided: Mapping[str, Move]) -> Iterator[Move]:
-    """Yield packages whose path changed like that of a package that moved."""
+    """Yield packages whose path changed as a moved package's did."""
     changed = {_without_common_end(move.base, move.new) for move in decided.values()}
     for old, now, count in evidence.candidates():
         if _without_common_end(old, now) in changed or any(

@@ -20,7 +20,7 @@ _CGROUP = "/sys/fs/cgroup/cpu.stat"
 class Machine(NamedTuple):
     """The state of this machine when measuring starts.
 
-    `governors` are those of all processors; `load` is the one-minute load average.
+    `governors` lists all processors'; `load` is the one-minute load average.
     """
 
     model: str

@@ -18,7 +18,7 @@ class Step:
     """One time window, or one build.
 
     `start_ns` is the start of a window (nanoseconds since 1970, UTC), None for a build;
-    `hosts` and `profiles` count those of all kinds, 0 for an empty window.
+    `hosts` and `profiles` count all kinds together, 0 for an empty window.
     """
 
     name: str

@@ -64,7 +64,7 @@ class Commit(NamedTuple):
 
 
 class Revision(NamedTuple):
-    """A commit in a history: its full id, those of its parents, and what git log shows.
+    """A commit in a history: its full id, its parents' ids, and what git log shows.
 
     `date` is when it was written, in ISO 8601 with the author's time zone.
     """

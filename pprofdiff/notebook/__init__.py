@@ -31,7 +31,7 @@ ROWS = 9
 class Card(NamedTuple):
     """What to show of one object: two labels or its name, a sentence, a table.
 
-    `findings` go below the sentence, one per line; those of a level above 0 follow from
+    `findings` go below the sentence, one per line; a level above 0 follows from
     the nearest earlier one of a lower level. `below` goes below the table.
     """
 

@@ -69,7 +69,7 @@ def _limits(
 ) -> tuple[float, float]:
     """Return limits of y with all points, and the intervals that are not far wider.
 
-    An interval of one round may be 100 times as wide as those of others.
+    An interval of one round may be 100 times as wide as others.
     """
     low, high = min(middle), max(middle)
     beyond = max(high - low, 2 * float(np.median([*below[1:], *above[1:]] or [0.0])))

@@ -22,7 +22,7 @@ _FONT = re.compile(r"(?:(\d+) )?([\d.]+px)")
 _LENGTHS = frozenset({"x", "y", "width", "height"})
 _NOT_COPIED = frozenset({"id", "style", "font", "font-family"})
 _CLASS = {"fill": "c", "stroke": "s"}
-# Defaults that need not be written: SVG's own, and those of `root`.
+# Defaults that need not be written: SVG's own, and `root`'s.
 _DEFAULTS = {
     "font-weight": "400",
     "opacity": "1",

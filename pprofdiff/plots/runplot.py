@@ -72,7 +72,7 @@ class _Side:
 
 @dataclass(frozen=True, eq=False)
 class _Shown:
-    """One figure of both sides' runs; `bounds` are those of its ratio, or None."""
+    """One figure of both sides' runs; `bounds` limit its ratio, or are None."""
 
     figure: str
     sides: tuple[_Side, _Side]

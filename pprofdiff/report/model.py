@@ -103,7 +103,7 @@ class ReportModel(NamedTuple):
 class Scope(Struct, frozen=True):
     """How much of a report to show.
 
-    `granularity` is that of the rows. `joined` lists functions paired under two names.
+    `granularity` is what the rows are. `joined` lists functions paired under two names.
     Tables of functions and call sites get up to `rows` rows, None for a screenful.
     """
 

@@ -123,7 +123,7 @@ class Cell(Struct, frozen=True):
 class Column(Struct, frozen=True):
     """A heading, the role of the cells below it, and their alignment.
 
-    `unit` is that of every value in the column, "" if each row has its own. If `signs`
+    `unit` applies to every value in the column, "" if each row has its own. If `signs`
     is off, color alone shows the column's marks.
     """
 
@@ -484,10 +484,10 @@ class Tile(Struct, frozen=True):
 class Section(Struct, frozen=True, eq=False, dict=True):
     """What a report shows of one comparison.
 
-    `kind` is that of the evidence, `id` is stable within the report. `title`,
+    `kind` is the evidence's, `id` is stable within the report. `title`,
     `measure` and `mode` are what is compared, what its numbers are, and how they were
     made comparable: ``cpu``, ``in cores``, ``CPU seconds per second; both profiles have
-    a duration``. `short` is the text of links to it. `unit` is that of its totals.
+    a duration``. `short` is the text of links to it. `unit` is its totals'.
     `lead` is the first sentence, and `instead` the one that answers if there is neither
     a finding nor a lead. `compared` is the comparison itself, of the kind's own type.
     `tops` are the keys of the parts that a short answer shows; `noise` says whether the

@@ -136,9 +136,7 @@ def test_the_work_tree_is_neither_read_nor_touched(
         assert repo.run("status", "--porcelain=v2") == status
         # Without refs the text of today is all there is: it is not the one profiled.
         done = cli(*words[:2], "--list", "store")
-        assert "The source found is not that of the profile" in " ".join(
-            done.out.split()
-        )
+        assert "The source found is not what was profiled" in " ".join(done.out.split())
         assert "nonsense" not in done.out
     finally:
         price.write_text(text, "utf-8")
@@ -147,7 +145,7 @@ def test_the_work_tree_is_neither_read_nor_touched(
 
 def test_without_refs_the_text_of_today_is_said_to_be_that(cli, words, planted_repo):
     done = cli(planted_repo.faster, planted_repo.new, "--list", r"store\.Price$")
-    assert "The source is that of today, for both builds" in done.out
+    assert "The source is today's, for both builds" in done.out
     assert "price*13" in done.out
 
 
@@ -471,7 +469,7 @@ def test_generated_code_and_cgo(cli, tmp_path, monkeypatch):
     assert "return int(C.work(100_000)) + i" in done.out
     parts = re.split(r"\n\n(?=main[.])", done.out)
     grammar = next(part for part in parts if part.startswith("main.grammar "))
-    assert "The source found is not that of the profile." in " ".join(grammar.split())
+    assert "The source found is not what was profiled." in " ".join(grammar.split())
     assert "of the grammar" not in done.out
     stub = next(part for part in parts if part.startswith("main._Cfunc_work "))
     assert "The source was not found." in stub

@@ -63,7 +63,7 @@ class BenchmarkRow(Struct, frozen=True):
     `name` is as printed, without ``Benchmark`` and the ``-P`` of GOMAXPROCS; `procs` is
     that P. `base` and `new` are in `unit`, as the benchmark prints it; `tidy_base` and
     `tidy_new` are in the table's unit. `better` says which values are better, None if
-    unknown. `change` is that of the tidy medians, None if one side was not measured.
+    unknown. `change` compares the tidy medians, None if one side was not measured.
     `notes` say why a figure is missing. `runs` are (base, new) values in the tidy unit,
     one sequence per output that has the benchmark. With `of_turns`, figures are means
     of turns instead of medians, and `change` has no p; its ratio and 99% interval are
@@ -368,7 +368,7 @@ def _notes(
 
 
 def _geomean(rows: Sequence[BenchmarkRow]) -> Geomean:
-    """Return a table's geometric means; the ratio is that of the rows' ratios."""
+    """Return a table's geometric means; the ratio is the mean of the rows' ratios."""
     base = [row.tidy_base.median for row in rows if row.tidy_base is not None]
     new = [row.tidy_new.median for row in rows if row.tidy_new is not None]
     ratios = [row.ratio for row in rows if row.change is not None]

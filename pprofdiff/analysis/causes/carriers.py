@@ -166,7 +166,7 @@ class Carriers:
 
     @property
     def known(self) -> frozenset[int]:
-        """The functions whose text is that of the profile on both sides."""
+        """The functions whose text is what was profiled on both sides."""
         return self._checked[1]
 
     @cached_property
@@ -368,7 +368,7 @@ class Carriers:
         return on_stacks(self.diff, row, wanted)
 
     def on_stacks(self, rows: Sequence[int]) -> tuple[RelatedLines, ...]:
-        """Return the changed lines of functions on stacks with those of `rows`."""
+        """Return the changed lines of functions on stacks with `rows`."""
         names, of_row = self.diff.paired_functions.names, self.by_row
         found = [
             (of, one)

@@ -121,7 +121,7 @@ def _of_shares(cpu: CPUComparison, program: Program) -> Iterator[Place]:
 
 
 def _may_be_displaced(cpu: CPUComparison, place: Place) -> bool:
-    """Return whether a share may have changed because that of another function did.
+    """Return whether a share may have changed because another function's did.
 
     A function that changed as much the other way makes room for it, or takes it; none
     falls to nothing, or rises from it, by that.

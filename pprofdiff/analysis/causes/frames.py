@@ -1,4 +1,4 @@
-"""Which functions of a call tree are those of a cause."""
+"""Which functions of a call tree belong to a cause."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def with_labels(case: Case, found: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 class _InProfile(NamedTuple):
-    """A profile, its functions' rows, the label's values, and that of each sample."""
+    """A profile, its functions' rows, the label's values, and each sample's."""
 
     diff: ProfileDiff
     rows: Mapping[str, list[int]]

@@ -72,7 +72,7 @@ def waiting_in(function: str, wait: str) -> str:
 
 
 def stacks_of_both(diff: ProfileDiff) -> Stacks:
-    """Return the stacks of base, then those of new."""
+    """Return the stacks of base, then of new."""
     sides = zip(_stacks(diff, 0), _stacks(diff, 1), strict=True)
     return Stacks(*map(np.concatenate, sides))
 

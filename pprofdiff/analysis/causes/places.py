@@ -50,7 +50,7 @@ class Place(NamedTuple):
     """A function whose samples changed: a row of the union of functions.
 
     `claim` are its samples, `base` and `new` their raw CPU time. They are the samples
-    it owns, or with `whole` also those of all callees. `gone` and `added` are the
+    it owns, or with `whole` also its callees'. `gone` and `added` are the
     outermost callees that only base, or only new, has, largest first. A place is
     `partial` if larger places have some of its samples. `absorbed` is a callee without
     samples on one side, whose work the function does itself there; -1 for none.
@@ -470,7 +470,7 @@ def _owners(cpu: CPUComparison) -> list[Column]:
 def _unclaimed(
     cpu: CPUComparison, rows: Sequence[int], others: Sequence[Place]
 ) -> Claim:
-    """Claim the samples that functions own, without those of other places."""
+    """Claim the samples that functions own, without other places' samples."""
     own = owned_by(cpu, rows)
     for other in others:
         own = own.without(other.claim)
@@ -519,7 +519,7 @@ def _passes_on(
 ) -> bool:
     """Return whether a function that one side has runs what the other runs without it.
 
-    A new wrapper has the cost of the code that it calls. `cum` is that of the claim.
+    A new wrapper has the cost of the code that it calls. `cum` is the claim's.
     """
     if all(cpu.cum_at(row)):
         return False

@@ -13,7 +13,7 @@ from pprofdiff.model.csr import unique_tuples
 
 
 def renumbered(cpu: CPUComparison) -> list[int]:
-    """Return closures of one side that may be those of the other by another name.
+    """Return closures of one side that may be the other's by another name.
 
     They have no pair. Their function has such closures on both sides, which may be
     renumbered; or the same file does, whose function one side's compiler inlined into

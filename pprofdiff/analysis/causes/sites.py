@@ -27,7 +27,7 @@ Column = NDArray[np.int64]
 def column_of(diff: ProfileDiff, sample_type: str) -> tuple[Column, Column] | None:
     """Return both sides' values of a sample type by sample; None if a side lacks it.
 
-    The profiles are those of `diff`, which may compare a different sample type.
+    The profiles are `diff`'s, which may compare a different sample type.
     """
     columns = []
     for side in (diff.base, diff.new):

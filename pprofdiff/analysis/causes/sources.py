@@ -60,7 +60,7 @@ class Behind(NamedTuple):
         Functions on both sides whose own cost changed most although none of their lines
         differ, nor any of what calls them: that may call them more or less often.
     caveats
-        Where the source is not that of the profiles.
+        Where the source is not what was profiled.
     same
         The test files that differ, if no function with samples does, nor anything else
         in their packages. None if something does, or that was not looked up.
@@ -114,7 +114,7 @@ def with_source(
             new = (one for one in source.related if one.lines.place not in said)
             source = source._replace(related=tuple(new))
             said |= {one.place for one in source.lines}
-        # Measured work that follows from a cause has no lines but those of the cause.
+        # Measured work that follows from a cause has no lines but the cause's.
         own = not (comparison.measured and finding.parent)
         if own and source is not None and any(source[:3]):
             carried.append(finding._replace(source=source))

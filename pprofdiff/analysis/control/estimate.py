@@ -95,7 +95,7 @@ class Control(NamedTuple):
 
     @property
     def of_work(self) -> bool:
-        """Whether the ratio is that of operations, known well enough to scale by it."""
+        """Whether the ratio is of operations, and known well enough to scale by it."""
         known = self.work.rows >= _ROWS_TO_HOLD and not self.one and self.agrees
         return known and log(self.work.high / self.work.low) <= _WIDEST
 

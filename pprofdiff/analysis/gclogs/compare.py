@@ -31,7 +31,7 @@ _CUT = 0.5
 _LEAST_MB = 4.0
 # A goal within this factor of GOGC's own follows from GOGC.
 _NEAR = 1.25
-# The live heap varies if its deviation is twice that of rounding down (0.29 MiB).
+# The live heap varies if its deviation is twice what rounding down gives (0.29 MiB).
 _VARIES_MB = 0.6
 # Under GOGC goals vary at least as much as the live heap, under a limit by rounding.
 _HELD, _FOLLOWS = 0.5, 1.0
@@ -42,7 +42,7 @@ _FEWEST = 5
 class Pace(NamedTuple):
     """How far the goal is above the live heap, and the GOGC that implies, in percent.
 
-    `effective` is that of the window. At process start, GOGC was at least `low` and
+    `effective` is the window's. At process start, GOGC was at least `low` and
     below `high`, if the log has the first cycle. `spread` is how much the goals lower
     than that vary, relative to their live heap, if that varies.
     """

@@ -85,7 +85,7 @@ _WHICH = frozenset(("first_cycle", "last_cycle", "start_s", "end_s"))
 
 @dataclass(frozen=True, eq=False)
 class LoggedRun:
-    """One run's GC cycles: those of one process, and the window that is compared."""
+    """One run's GC cycles, of one process, and the window that is compared."""
 
     path: str
     run: GCRun

@@ -28,10 +28,10 @@ table's tests: 0 against 11 samples is `LIMIT` deviations. A filter that ignores
 difference keeps the error rate (Bourgon et al. 2010, PNAS 107(21))."""
 
 ALPHA = 0.05
-"""The level of benchmark tests, that of golang.org/x/perf/benchmath."""
+"""The level of benchmark tests, as in golang.org/x/perf/benchmath."""
 
 CONFIDENCE = 0.95
-"""The confidence of a median's interval, that of golang.org/x/perf/benchmath."""
+"""The confidence of a median's interval, as in golang.org/x/perf/benchmath."""
 
 SAMPLES_FOR_INTERVAL = 6
 """The fewest values whose median has a finite interval: 1 - 2 / 2**6 = 0.97, but
@@ -128,7 +128,7 @@ SERIAL_VALUES = 2
 one more run: neighbors correlate by +0.55."""
 
 SERIAL_SPREAD = 2.0
-"""Variance of runs ÷ that of values within one, from the same correlation."""
+"""Variance of runs ÷ variance of values within one, from the same correlation."""
 
 
 class Prior(NamedTuple):

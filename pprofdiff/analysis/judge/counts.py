@@ -263,7 +263,7 @@ class CountModel(NamedTuple):
         The limit is a `share` of base, or a scaled `amount`; the other is 0. A row
         exceeds its limit if the lower bound does. That is a test against the limit, not
         against 0 (McCarthy and Smyth 2009, Bioinformatics 25(6)). If the limit is a
-        share of base, bounds are those of the ratio (Fieller 1954, Journal of the Royal
+        share of base, bounds limit the ratio (Fieller 1954, Journal of the Royal
         Statistical Society B 16(2)), times base; the upper is infinite if base has too
         few samples for one. Bounds widen with the number of rows, so that at most
         `calibration.FALSE_DISCOVERIES` of the rows beyond the limit are wrong

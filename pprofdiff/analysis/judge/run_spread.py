@@ -76,7 +76,7 @@ class RunSpread(Struct, frozen=True, eq=False, dict=True):
     `dispersion` is the variance of a count ÷ its mean: φ. `shared` is the variance of a
     row's share of a run beyond counting, ÷ its square: c². `common` is the variance of
     the factor that all rows of a run share, 0 if rows are compared as shares; `freedom`
-    is its degrees of freedom, with one run per side those of everything. `totals` are
+    is its degrees of freedom, with one run per side everything's. `totals` are
     the samples of each run (base, new), float64, infinite if unknown. `factor` is how
     far noise may scale all rows of new, as far as most changed by it; 1 if several runs
     show `common`. `pairs` says which runs are of one host, None if hosts are not
@@ -112,7 +112,7 @@ class RunSpread(Struct, frozen=True, eq=False, dict=True):
     def of_rows(self, base: Floats, new: Floats) -> tuple[Floats, Floats]:
         """Return each row's variance relative to the trend, and its degrees of freedom.
 
-        `base` and `new` are samples by row and run. The variance is that of Pearson's
+        `base` and `new` are samples by row and run. The variance is as in Pearson's
         residuals, shrunk toward the trend.
         """
         squares, freedom, mean = _residuals((base, new), self.totals, self.pairs)
@@ -220,7 +220,7 @@ def _residuals(
 
     They are Pearson's if runs are equally long. A long run affects the sum over runs
     more than a short one, and is weighted accordingly, as in the variance of a ratio of
-    sums (Cochran 1977, Sampling Techniques, 6.3); the freedom is that of as many equal
+    sums (Cochran 1977, Sampling Techniques, 6.3); the freedom is as of as many equal
     runs as have the sum's variance. A side with fewer than `_LEAST` samples of a row
     adds nothing. With `pairs`, the residuals of a row on both sides are those of hosts,
     new's minus base's.

@@ -248,7 +248,7 @@ def ratio_of_medians(
 ) -> Ratio:
     """Return the ratio of the medians of all values, as benchstat does.
 
-    Its intervals are those of `ratio_of_runs`, which has the same ratio with one run
+    Its intervals are as from `ratio_of_runs`, which has the same ratio with one run
     per side; with several, they are widened to include the ratio of medians, and 1 if
     the U test finds no change. Runs taken `in_turns` are no independent samples.
     """

@@ -1,6 +1,6 @@
 """Sums over the call graph: flat and cum of nodes, and calls between them.
 
-Sums match those of ``go tool pprof`` (internal/graph of github.com/google/pprof).
+Sums match ``go tool pprof`` (internal/graph of github.com/google/pprof).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from pprofdiff.model.source import SourceFile, Sources, SourceText
 
 Why = Literal["", "missing", "mismatch", "today"]
 """Why there is no text: it was not found, or is not the built one. ``today``: both
-builds share one text, that of the working directory now."""
+builds share one text, as it is in the working directory now."""
 
 
 Mark = Literal["", "-", "+"]

@@ -65,7 +65,7 @@ class Timed(NamedTuple):
 def timed(comparison: Comparison) -> Timed | None:
     """Return time per op of the benchmarks that both sides have, or None without any.
 
-    The ratio is that of the benchmark table: of medians over all values, and the
+    The ratio is as in the benchmark table: of medians over all values, and the
     geometric mean over benchmarks. Intervals are of the averages of runs, widened to
     include that ratio.
     """

@@ -224,7 +224,7 @@ def _of_assembly(base: ProfileSide, new: ProfileSide) -> Iterator[str]:
     for name in sorted(sides[0].keys() & sides[1].keys()):
         old, now = (side[name] for side in sides)
         moved = Counter(now[line] - old[line] for line in old.keys() & now.keys())
-        # A line that is a macro has several instructions, of which a sample is of any.
+        # A line that is a macro has several instructions: a sample may be of any.
         shared = [by for by, lines in moved.items() if lines > 1]
         # The leaf has its own address, its callers the one before they return to.
         if shared and max(shared) - min(shared) > 1:

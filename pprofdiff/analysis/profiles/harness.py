@@ -1,4 +1,4 @@
-"""Separates the samples of a benchmark's operations from those of its harness.
+"""Separates the samples of a benchmark's operations from its harness's.
 
 A ``go test -bench`` process starts up, parses flags, finds benchmarks and prints. An
 exact allocs profile has all of that, and dividing it by the operations would be wrong.

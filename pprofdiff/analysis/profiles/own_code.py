@@ -23,7 +23,7 @@ _LIBRARY_FILE = (
     r"|\.rustup|rustc/[0-9a-f]{7,}|lib/python\d[.\d]*|usr/include|usr/lib\d*)/"
     r"|(?:^|/)library/(?:std|core|alloc)/src/"
 )
-# Namespaces of Rust, C++ and Java; an implementation is that of its type.
+# Namespaces of Rust, C++ and Java; an implementation belongs to its type.
 _LIBRARY_NAME = (
     r"<*[&*]*(?:(?:std|core|alloc|hashbrown|backtrace|__gnu_cxx|abi)::"
     r"|(?:java|javax|jdk|sun|com[./]sun|kotlin|scala)[./])"
@@ -65,7 +65,7 @@ def own_code(
     own = np.array([re.match(_LIBRARY_NAME, name) is None for name in names], np.bool_)
     own &= named(names)
     if any(name.startswith(_JAVA) for name in names):
-        # Names of C and C++ are the virtual machine's, as those of its compiler are.
+        # Names of C and C++ are the virtual machine's, and so are its compiler's.
         own &= np.array(["::" not in name and "." in name for name in names], np.bool_)
     if not any(files):
         return own

@@ -191,7 +191,7 @@ def _sums(name: str, side: ProfileSide) -> Iterator[_Value]:
 
 
 def _added(values: Iterator[_Value]) -> list[_Value]:
-    """Return the values with those of the same run and figure summed."""
+    """Return the values, summed by run and figure."""
     sums: dict[tuple[int, str], _Value] = {}
     for value in values:
         before = sums.get(value[:2])

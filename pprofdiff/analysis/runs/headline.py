@@ -33,7 +33,7 @@ _SEPARATOR = r"[/\\]"
 class _RunName(NamedTuple):
     """How people know a run.
 
-    `number` is that of its folder or files if the side's runs have different ones, else
+    `number` is its folder's or files' if the side's runs have different ones, else
     its position, from 1. `place` is its folder, or its first file.
     """
 

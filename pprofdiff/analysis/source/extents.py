@@ -46,7 +46,7 @@ class Extent(NamedTuple):
 def extent_of(
     lines: Sequence[str], function: str, path: str, start: int, costs: Iterable[int]
 ) -> Extent | None:
-    """Return where a function is, or None if the text is not that of the profile.
+    """Return where a function is, or None if the text is not what was profiled.
 
     `start` is the line where it starts by the profile, or 0 if the profile does not
     say, as before Go 1.20; the text must then have only one declaration. `costs` are

@@ -174,7 +174,7 @@ class GoroutineRanges:
     `goroutine` (int32), `column` (int64, an index of `names`) and `start_ns` (int64)
     have one row per range; `end_ns` (int64) is -1 if the range ends with its goroutine.
 
-    The rules are those of internal/trace/summary.go: a sweep belongs to a P and counts
+    The rules are as in internal/trace/summary.go: a sweep belongs to a P and counts
     if it begins and ends on one goroutine; otherwise it counts until the goroutine
     ends, if it is the last sweep that the goroutine began.
     """

@@ -1,6 +1,6 @@
 """Mutator utilization: the program's share of the Ps over time.
 
-The definition is that of ``go tool trace``'s /mmu page (`MutatorUtilizationV2` and
+The definition is as on ``go tool trace``'s /mmu page (`MutatorUtilizationV2` and
 `MMUCurve` of internal/trace/gc.go), except for three defects of Go 1.26.8:
 
 - A goroutine remains a mark worker after it stops, and its next start counts twice: a
@@ -218,7 +218,7 @@ def _stopped(trace: Trace, low: int, high: int) -> TimeSet:
 def _per_processor(
     trace: Trace, flags: Taken, low: int, high: int
 ) -> tuple[Column, Column]:
-    """Return periods of GC work (start, end); those of one P do not overlap."""
+    """Return periods of GC work (start, end), which do not overlap on one P."""
     rows, parts = trace.intervals, []
     if flags & Taken.BACKGROUND:
         workers = worker_intervals(trace)

@@ -212,8 +212,8 @@ _SYNC = ("chan", "sync", "select")
 def export(trace: Trace, kind: _Export) -> Profile:
     """Return the profile that ``go tool trace -pprof=kind`` exports.
 
-    Sample types are contentions (count) and delay (nanoseconds). The stack is that of
-    the event that began the wait; for "sched", that of whoever made the goroutine
+    Sample types are contentions (count) and delay (nanoseconds). The stack is from
+    the event that began the wait; for "sched", from whoever made the goroutine
     runnable.
 
     Like Go (cmd/trace/pprof.go), the profile omits waits still open at the end of the

@@ -112,7 +112,7 @@ def _sorted(rows: Spans) -> Spans:
     first = np.ones(len(rows), np.bool_)
     first[1:] = rows.goroutine[1:] != rows.goroutine[:-1]
     first[1:] |= rows.name[1:] != rows.name[:-1]
-    # Groups one after the other, so that one running maximum is that of each.
+    # Groups one after the other, so that one running maximum serves each.
     low = int(rows.start_ns.min())
     shift = (np.cumsum(first) - 1) * (int(rows.end_ns.max()) - low + 1) - low
     reached = np.maximum.accumulate(rows.end_ns + shift)

@@ -217,7 +217,7 @@ class _Following:
         return self._rows(node[whole], first[whole], last[whole], many[whole])
 
     def _along(self, node: Column, begin: Column, counts: Column) -> Column:
-        """Return the node of each piece of some waits; `node` is that of the first."""
+        """Return the node of each piece of some waits; `node` is the first piece's."""
         chains = self._chains
         starts = np.cumsum(counts) - counts
         found = np.repeat(node, counts)

@@ -106,7 +106,7 @@ def place_in(tree: Tree, function: str, file: str) -> str | None:
     """Return the path in a tree of a function's file, or None if not found.
 
     It is the longest suffix of `file` that exists in the folder of the function's
-    package: a project's `server.go` is not that of net/http. Programs, whose package is
+    package: a project's `server.go` is not net/http's. Programs, whose package is
     named main, have no import path.
     """
     parts = [part for part in _SEPARATOR.split(file) if part][-_DEEPEST:]
@@ -153,7 +153,7 @@ def _of_modules(tree: Tree, package: str, name: str) -> Iterator[str]:
 
 
 def _is_of(tree: Tree, path: str, package: str) -> bool:
-    """Return whether a file's folder can be that of a package."""
+    """Return whether a file's folder can be a package's."""
     folder = posixpath.dirname(path)
     _, vendored, rest = f"/{folder}".rpartition("/vendor/")
     if vendored:

@@ -1,7 +1,7 @@
 """Decode folded stacks, lines of ``frame;frame;frame COUNT``, into `Profile`.
 
 Written by ``py-spy record -f raw``, ``perf script`` through ``stackcollapse-perf.pl``,
-and async-profiler's ``collapsed`` output; the format is that of
+and async-profiler's ``collapsed`` output; the format is defined by
 https://github.com/brendangregg/FlameGraph. It has no unit: counts are samples, or else
 weights (bytes, ticks, microseconds), which name causes and give no outcome. Lines are
 found and counts read in numpy columns, frames are split by one call; Python loops run
@@ -53,7 +53,7 @@ _AFTER_NAME = re.compile(
 _PYTHON_FRAME = re.compile(r"(.+) \(([^()]+\.py[xi]?)(?::(\d{1,9}))?\)")
 
 # V8 with --perf-basic-prof: ``JS:*total /srv/cart.js:3:8``, where the mark is how the
-# code was compiled, and the line that of the function.
+# code was compiled, and the line is the function's.
 _SCRIPT_FRAME = re.compile(
     r"(?:JS|LazyCompile|Function|Eval|Script):[*~^+]?(\S*) (\S+):(\d+):(\d+)"
 )
@@ -66,7 +66,7 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
 
     It is ``weight/count`` if the counts cannot be samples: a million or more, and none
     of 1.
-    Stacks are written root first. Frames of py-spy have a file and a line, those of
+    Stacks are written root first. Frames of py-spy have a file and a line, frames of
     Node.js a file, all others only a name. An empty frame is a frame without a
     function; a line without a stack is a sample without frames. Roots that name no
     function are left out: empty ones, addresses, and the process's name if each
@@ -109,7 +109,7 @@ def _from_functions(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the frames of all stacks (positions in `names`) and depths, less roots.
 
-    Such roots are no function: those of `_NO_ROOT`, and the name of the process.
+    These roots are no function: `_NO_ROOT`, and the name of the process.
     """
     begins = (offsets_of(depths)[:-1])[depths > 1]
     empty = np.array([_NO_ROOT.fullmatch(name) is not None for name in names], np.bool_)

@@ -42,7 +42,7 @@ _AT_ONCE = 1 << 13
 
 
 class _Shape(Struct, frozen=True):
-    """A message's fields in the form of `wire.scan`, and those of nested messages.
+    """A message's fields in the form of `wire.scan`, and nested messages' fields.
 
     `nested` is the number of the field that holds nested messages, 0 for none.
     """

@@ -1,6 +1,6 @@
 """Describe profile.proto at run time: no generated code, no protoc.
 
-Field numbers and types are those of
+Field numbers and types are as in
 https://github.com/google/pprof/blob/main/proto/profile.proto. `view_class` is an
 alternative schema for the same wire format in which samples, locations, functions and
 strings stay bytes: protobuf then only splits the file, in C, and numpy decodes the

@@ -37,7 +37,7 @@ class IdIndex:
         return self._size
 
     def add(self, ids: NDArray[np.int64]) -> None:
-        """Index those of `ids` that have no index yet, in order."""
+        """Index the `ids` that have no index yet, in order."""
         added = ids[self.find(ids) < 0]
         if not len(added):
             return

@@ -11,7 +11,7 @@ T = TypeVar("T", bound=np.generic)
 
 
 def first_of_each(owner: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Mark each row (bool) whose owner differs from that of the row before."""
+    """Mark each row (bool) whose owner differs from the row before."""
     first = np.ones(len(owner), np.bool_)
     np.not_equal(owner[1:], owner[:-1], out=first[1:])
     return first

@@ -30,10 +30,10 @@ _RANGES = {
 class TimelineEvents(Table):
     """Events that begin or end a range, task or region, or are logs or labels.
 
-    One row per event, those of one owner in order. `type` is an `EventType` (uint8);
+    One row per event, in order for each owner. `type` is an `EventType` (uint8);
     `time` is in ns, `since` the start of the event's generation. `owner` is the
     goroutine or P that the range, region or label belongs to, 0 for the whole program.
-    `goroutine` and `processor` are those of the event's thread, -1 for none.
+    `goroutine` and `processor` are the event's thread's, -1 for none.
 
     The others are the event's arguments, 0 if its type has none: `id` is a task id, or
     the bytes that a sweep swept; `other` the parent task's id, or the bytes that a

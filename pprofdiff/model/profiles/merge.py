@@ -219,7 +219,7 @@ def _taken(profile: Profile, samples: NDArray[np.int64]) -> Profile:
 def _label_sets(profile: Profile) -> tuple[NDArray[np.int64], ...]:
     """Return a column of equal numbers (int64) for samples' equal labels, if any.
 
-    The order of keys does not matter; that of one key's values does.
+    The order of keys does not matter; the order of one key's values does.
     """
     labels = profile.labels
     if not len(labels):

@@ -1,6 +1,6 @@
 """A profile as columns: strings, functions, locations, stacks and values.
 
-The fields are those of profile.proto
+The fields are as in profile.proto
 (https://github.com/google/pprof/blob/main/proto/profile.proto), with ids replaced by
 positions, and strings by positions in `Profile.strings`.
 """

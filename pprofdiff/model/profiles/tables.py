@@ -35,7 +35,7 @@ _PAGE = 0x1000
 def joined(profiles: Sequence[Profile]) -> Profile:
     """Return all samples, concatenated profile by profile, over shared tables.
 
-    The profiles have the same sample types. The header is that of pprof's merge:
+    The profiles have the same sample types. The header is as after pprof's merge:
     earliest time, total duration, longest period, the first default type and URL, each
     comment once.
     """

@@ -46,7 +46,7 @@ class Ranges(Table):
     `kind` is a `RangeKind` (uint8); `name` is the stop-the-world reason, such as "GC
     mark termination", and the empty string for other kinds.
 
-    `goroutine` and `processor` are those of the thread on which the range began; if the
+    `goroutine` and `processor` belong to the thread on which the range began; if the
     range belongs to a goroutine or P, that one is exact. `last_goroutine` is the
     goroutine that ran when the range ended, -1 if no end.
 

@@ -186,7 +186,7 @@ class Missing(NamedTuple):
 class Trace:
     """One execution trace.
 
-    `version` is NN of the format ``go 1.NN trace``, not that of the toolchain. Times
+    `version` is NN of the format ``go 1.NN trace``, not the toolchain's. Times
     lie in [start_ns, end_ns]. `missing` is None if the whole file was read. `syncs` are
     the starts of its generations.
 

@@ -83,7 +83,7 @@ def _of_outcome(outcome: Outcome) -> Iterator[Contradiction]:
     if outcome.verdict in ("slower", "faster"):
         if slower != (outcome.verdict == "slower") and not outcome.moved:
             yield Contradiction("verdict against its figure", whole)
-        # With several units of work, the verdict is that of the changed ones.
+        # With several units of work, the verdict is about the changed ones.
         if first.verdict != outcome.verdict and not outcome.moved:
             yield Contradiction("verdict against its interval", whole)
 
@@ -167,7 +167,7 @@ def _ways(finding: Finding, spans: list[Span]) -> set[int]:
 
 
 def _ratios(finding: Finding, spans: list[Span]) -> Iterator[Contradiction]:
-    """Yield a ratio of a title that is not that of the pair next to it."""
+    """Yield a ratio of a title that does not fit the pair next to it."""
     for one, other in pairwise(spans):
         pair, ratio = (one, other) if one.kind == "pair" else (other, one)
         if (pair.kind, ratio.kind) != ("pair", "ratio") or not pair.base:

@@ -43,7 +43,7 @@ def check(findings: Findings, sections: Sequence[Section]) -> None:
 
 
 def _of_table(table: Table) -> Iterator[Contradiction]:
-    """Yield rows whose mark, delta or ratio is not that of their base and new."""
+    """Yield rows whose mark, delta or ratio does not fit their base and new."""
     base, new = table.place("base"), table.place("new")
     delta, ratio = table.place("delta"), table.place("ratio")
     if base < 0 or new < 0:

@@ -36,7 +36,7 @@ class Drawn(NamedTuple):
     """What a tree is of: its address, title, sides, and what its numbers mean.
 
     `mode` says how numbers are scaled; `totals` are the raw sums of base and new.
-    `groups` are (id, label); an id is that of a fill.
+    `groups` are (id, label); an id names a fill.
     """
 
     id: str

@@ -113,7 +113,7 @@ def render(report: ReportModel) -> str:
 class Listings(NamedTuple):
     """Source listings: what is compared, in which mode, and whether some are left out.
 
-    `anchors` are those of the functions, by name; the keys of `codes` are the same.
+    `anchors` are the functions' by name; the keys of `codes` are the same.
     """
 
     of: str

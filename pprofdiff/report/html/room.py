@@ -40,7 +40,7 @@ def opened(
 ) -> tuple[bool, ...]:
     """Return which sections are open: those with changes, in order, while they fit.
 
-    `high` is each one's height when open, `others` that of the rest below the flame
+    `high` is each one's height when open, `others` how high the rest is below the flame
     graph. The first with changes is always open.
     """
     left = _PAGE - _ABOVE - _BELOW - others - _CLOSED * len(changed)

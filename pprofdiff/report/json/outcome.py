@@ -130,7 +130,7 @@ def gc_row(account: GCAccount | None) -> Row | None:
     """Return what changed GC CPU per op, None if unknown.
 
     ``part`` is in ns/op. The parts of ``allocated`` and ``price`` add up to ``delta``,
-    those of ``places`` to ``allocated``'s, those of ``factors`` to ``price``'s.
+    ``places`` to ``allocated``'s, ``factors`` to ``price``'s.
     """
     if account is None:
         return None

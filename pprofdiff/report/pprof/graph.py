@@ -169,7 +169,7 @@ def graph_edges(
 def output_unit(seen: View, drawn: Graph, asked: str) -> str:
     """Return the unit of a report's values; ``minimum`` picks the one that fits best.
 
-    It is that of the smallest value, or of 100 times it if the total is larger.
+    It fits the smallest value, or 100 times it if the total is larger.
     """
     if asked != "minimum" or not len(drawn.shown):
         return asked

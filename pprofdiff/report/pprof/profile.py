@@ -1,6 +1,6 @@
 """The diff for ``go tool pprof``: a profile it opens, or the text of its views.
 
-Base's samples are negated and labeled ``pprof::base``, like those of ``-diff_base``.
+Base's samples are negated and labeled ``pprof::base``, as by ``-diff_base``.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def net(
     label: bool = True,
     normalize: bool = False,
 ) -> Profile:
-    """Return the sum of `new` less that of `base`, as ``go tool pprof`` subtracts.
+    """Return the sum of `new` minus the sum of `base`, as ``go tool pprof`` subtracts.
 
     `label` marks base's samples, so that percentages are of base, as with
     ``-diff_base``. With `normalize`, new is scaled to base first; raises UsageError

@@ -36,7 +36,7 @@ class ViewOptions:
     """What a view shows of a profile, in ``go tool pprof``'s terms.
 
     `sample_index` is the sample type, by name or position, "" for the profile's
-    default; with `mean`, values are divided by those of the first type. `unit` is
+    default; with `mean`, values are divided by the first type's. `unit` is
     ``minimum`` for one that fits. A row is one of `granularity`: functions,
     filefunctions, files, lines or addresses. With `noinlines`, inlined functions are
     charged to their callers; with `relative_percentages`, percentages are of what the

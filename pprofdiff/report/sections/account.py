@@ -52,7 +52,7 @@ def of_other_ops(report: ReportModel) -> bool:
 
 
 def of_single_benchmarks(report: ReportModel) -> bool:
-    """Return whether causes are those of single benchmarks, or of labels' values."""
+    """Return whether each cause is of one benchmark, or of one label's value."""
     return any(one.unit for one in report.findings.causes if one.severity != "info")
 
 
@@ -93,7 +93,7 @@ def _table(account: Account, labels: tuple[str, str], most: int | None) -> Table
 
 
 def _rows(parts: Iterable[Part], scale: Scale, *, paths: bool) -> Iterator[Row]:
-    """Yield a row per part, and with `paths` those of time off the CPU that matter."""
+    """Yield a row per part, with `paths` also for off-CPU time that matters."""
     for part in parts:
         yield _row(part, scale, level=1)
         if not paths or not part.paths:

@@ -216,7 +216,7 @@ def _by_function(
 ) -> Iterator[tuple[ChangedLines, str]]:
     """Yield each function's first changed lines, and the numbers of its others.
 
-    Lines of base and of new are separate. The commits are those of all.
+    Lines of base and of new are separate. The commits cover all lines.
     """
     found: dict[tuple[str, str, bool], list[ChangedLines]] = {}
     for lines in changed:

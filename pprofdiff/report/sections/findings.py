@@ -16,7 +16,7 @@ from pprofdiff.report.rows import MARKS, Reason, Sentence, SourceNote
 from pprofdiff.report.sections.changed_lines import source_notes
 from pprofdiff.units import Scale
 
-# Findings with a paragraph; the rest, and those of severity info, only have a title.
+# Findings with a paragraph; the rest, and any of severity info, only have a title.
 _SHOWN = 5
 # Comes before the others: it says how to read them.
 _FIRST = "not-comparable"

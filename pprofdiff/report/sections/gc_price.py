@@ -45,7 +45,7 @@ _MEASURED = {
 }
 
 
-# The units in which tables show those of factors.
+# The units of factors, and as tables show them.
 _UNITS = {
     "bytes": "B",
     "bytes/op": "B/op",
@@ -113,7 +113,7 @@ def _table(report: ReportModel, account: GCAccount, *, brief: bool = False) -> T
 
 
 def _scale(report: ReportModel, account: GCAccount) -> Scale:
-    """Return the scale of CPU: that of the CPU table, if there is one."""
+    """Return the scale of CPU: the CPU table's, if there is one."""
     cpu = report.comparison.cpu
     return _in(account.split.cpu, "ns/op") if cpu is None else scale_of(cpu)
 

@@ -116,7 +116,7 @@ def written(figure: LogFigure, base: float, new: float) -> _Words:
 
 
 def gc_inputs(captures: Iterable[Capture[GCLog]]) -> Iterator[Input]:
-    """Yield each log's length, that of its longest process, and its cycles."""
+    """Yield each log's length, its longest process's, and its cycles."""
     for capture in captures:
         runs = capture.content.runs
         ends = [int(run.cycles.start_ms[-1]) for run in runs if run.lines_seen]

@@ -38,8 +38,8 @@ _HOW = (
 )
 _WHY: dict[Why, str] = {
     "missing": "The source{of} was not found",
-    "mismatch": "The source found{of} is not that of the profile",
-    "today": "The source is that of today, for both builds",
+    "mismatch": "The source found{of} is not what was profiled",
+    "today": "The source is today's, for both builds",
 }
 _TONES: dict[str, Tone] = {"": "", "-": "better", "+": "worse"}
 
@@ -154,8 +154,8 @@ def _raw(diff: ProfileDiff, factor: float, unit: str) -> Written:
 def _code(found: Listing, written: Written, sums: Written, how: str = ".") -> Code:
     """Return a listing as it is drawn; unchanged lines without a cost are folded.
 
-    `written` writes the costs of lines, `sums` those of the function. `how` ends the
-    sentence that says why source is missing or is not that of the build.
+    `written` writes the costs of lines, `sums` the function's costs. `how` ends the
+    sentence that says why source is missing or is not what was built.
     """
     rows = [_row(line, written) for line in found.lines]
     kept = _kept(found.lines)

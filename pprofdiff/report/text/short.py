@@ -100,7 +100,7 @@ def short_parts(
 ) -> list[Part | Block]:
     """Return the report in `MOST` lines: parts shrink, in turn, until it fits.
 
-    Lines are those of `page`, or of a file if None. The order is outcome, verdict of
+    Lines are for `page`, or for a file if None. The order is outcome, verdict of
     the gate, account, causes, what changed, the other sections at a glance, warnings,
     inputs, and what to type for the rest.
     """

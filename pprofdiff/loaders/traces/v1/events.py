@@ -13,7 +13,7 @@ from pprofdiff.loaders.traces.wide_values import WideValues
 
 @dataclass(frozen=True, slots=True, eq=False)
 class V1Events:
-    """All events, grouped by P, those of each P in order.
+    """All events, grouped by P, in order for each P.
 
     Columns have one row per event. `type` (uint8) is a `V1Type`, `tick` (int64) a time
     in units of the trace's clock; `first` and `second` (uint32) are arguments truncated

@@ -1,7 +1,7 @@
 """The goroutine and the P of each event's thread.
 
 A thread's events show when it acquires and releases a goroutine or a P; `forward_fill`
-fills in the events between. The rules are those of internal/trace/order.go.
+fills in the events between. The rules are in internal/trace/order.go.
 """
 
 from __future__ import annotations

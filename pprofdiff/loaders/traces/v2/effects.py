@@ -50,7 +50,7 @@ class Effects:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OrderedEffects(Table):
-    """Effects grouped by owner, those of each in order; columns as in `Effects`."""
+    """Effects grouped by owner, in order for each; columns as in `Effects`."""
 
     owner: NDArray[np.int32]
     key: NDArray[np.int64]

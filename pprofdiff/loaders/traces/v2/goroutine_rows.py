@@ -117,7 +117,7 @@ def goroutine_rows(
     """Write the rows of a generation's goroutines to `store`; the caller keeps them.
 
     Raises the times of events, in place, until no thread, goroutine or P runs
-    backwards. `constraints` are all except those of goroutines; `before` has a row for
+    backwards. `constraints` are all except the goroutines' own; `before` has a row for
     each goroutine that the generation mentions. Raises Damage if events contradict each
     other.
     """

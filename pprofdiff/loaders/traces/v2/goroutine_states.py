@@ -48,7 +48,7 @@ E = EventType
 _SWITCH_WAKES, SWITCH_STARTS, _LOSES_PROCESSOR = 200, 201, 202
 _STATUS_EFFECT = 210
 STATUS_SYSCALL = _STATUS_EFFECT + GoStatus.SYSCALL
-# Types with an effect on the goroutine they name, and on that of their thread.
+# Types with an effect on the goroutine they name, and on their thread's.
 _NAMED = membership((E.GO_START, E.GO_UNBLOCK, E.GO_SWITCH, E.GO_SWITCH_DESTROY))
 _OWN = membership(
     {E.GO_STOP, E.GO_BLOCK, E.GO_DESTROY, E.GO_DESTROY_SYSCALL, E.GO_SYSCALL_BEGIN}
@@ -112,7 +112,7 @@ class StateChanges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoroutineEffects:
-    """All effects on goroutines in order; `mask` is that of `Incarnations`."""
+    """All effects on goroutines in order; `mask` is as in `Incarnations`."""
 
     order: EffectOrder
     mask: int

@@ -46,7 +46,7 @@ _STATUS_EFFECT = 210
 _CALLER_STATUS = 220
 # In a system call whose thread has moved on: the next event steals the P.
 _ABANDONED = 6
-# Types with an effect on the P they name, and on that of their thread.
+# Types with an effect on the P they name, and on their thread's.
 _NAMED = (E.PROC_START, E.PROC_STEAL)
 _OWN = (E.PROC_STOP, E.GO_SYSCALL_BEGIN, E.GO_SYSCALL_END)
 _CREATES = (E.GO_CREATE, E.GO_CREATE_BLOCKED)

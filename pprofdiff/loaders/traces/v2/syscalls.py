@@ -23,7 +23,7 @@ class ProcessorLosses(Table):
     """Goroutines that lost their P during a system call, one row each time.
 
     `goroutine` (int32) is an index; `event` (int64) is the row of the event that took
-    the P, `call` that of the event that began the system call, -1 if in an earlier
+    the P, `call` the row of the event that began the system call, -1 if in an earlier
     generation.
     """
 

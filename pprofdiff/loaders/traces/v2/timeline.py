@@ -114,7 +114,7 @@ def read_timeline_events(
 
 
 def with_times(timeline: TimelineEvents, time: NDArray[np.int64]) -> TimelineEvents:
-    """Return the events with times in place of rows; `time` is that of all events.
+    """Return the events with times in place of rows; `time` covers all events.
 
     Events of the whole program are sorted by time. At equal times, GC events keep their
     sequence, a goroutine's events their order, and a task's end follows its begin.

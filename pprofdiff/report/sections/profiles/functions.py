@@ -205,7 +205,7 @@ def owned_most(
 def _without_runtime(
     diff: ProfileDiff, table: FunctionTable, chosen: list[list[int]]
 ) -> list[list[int]]:
-    """Return chains without those of the runtime's functions alone, if any is left.
+    """Return chains with more than the runtime's functions, or all if there are none.
 
     All stacks of waiting goroutines, of locks and of threads end in functions such as
     runtime.gopark. In CPU profiles, the runtime's own work is a result.

@@ -56,7 +56,7 @@ def _functions(groups: list[GroupDiff]) -> list[str]:
 
 
 def _row(group: GroupDiff, function: str) -> Row:
-    """Return a group's row, that of all groups with the function's name."""
+    """Return a group's row; the row of all groups has the function's name."""
     hosts = Cell(", ".join(f"{count:,}" for count in group.hosts))
     cells, name = (Cell(""), Cell(""), Cell("")), Cell(group.name)
     if group.functions is not None:

@@ -120,7 +120,7 @@ def _counted(report: ReportModel, diff: ProfileDiff) -> tuple[float, ...] | None
 def _call_sites(
     report: ReportModel, diff: ProfileDiff, rows: int | None
 ) -> Iterator[Table]:
-    """Yield the call sites; for benchmarks that count, those of their operations.
+    """Yield the call sites; for benchmarks that count, within their operations.
 
     If tiny objects share a block, a site has at least as many as profiles count. Sites
     have no marks if the counts did not change.

@@ -26,7 +26,7 @@ def compared(
 ) -> tuple[Cell, ...]:
     """Return the cells of a row: a name, base, new, delta and ratio, marked if `worse`.
 
-    The unit, after new, is that of the whole row.
+    The unit, after new, applies to the whole row.
     """
     base, new = pair
     scale = _scale(pair, unit)

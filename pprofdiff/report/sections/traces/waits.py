@@ -40,7 +40,7 @@ from pprofdiff.report.rows import (
 from pprofdiff.report.sections.traces.cells import figure, in_one_unit, percents
 
 _ENDS, _WAITS = 8, 2
-# A place is listed below an end from this part of it on; an end from that of all waits.
+# A place is listed below an end from this part of it on; an end, of all waits.
 _PART, _OF_ALL = 0.1, MINOR
 # A longer wait of these is worse; more of the others may be more work.
 _WORSE = ("processor", "gc")

@@ -121,7 +121,7 @@ def test_no_import_goes_in_a_circle():
 
 
 def dotted(path):
-    """Return a module's dotted name; that of a package is its folder's."""
+    """Return a module's dotted name; a package has its folder's."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

@@ -1,4 +1,4 @@
-"""Heap and goroutine profiles: built by hand, and those of a server that leaks.
+"""Heap and goroutine profiles: built by hand, and from a server that leaks.
 
 ``python -m tests.analysis.growing`` makes the server's profiles again.
 """
@@ -32,7 +32,7 @@ HEAP = tuple(
 def heap(sites, *, default="inuse_space", size=1024):
     """Return a heap profile: {stack: (MB allocated, MB in use)}.
 
-    All objects are of one size, or those of a stack of its own: {stack: size}.
+    All objects are of one size, or a stack's of its own size: {stack: size}.
     """
     sizes = size if isinstance(size, dict) else dict.fromkeys(sites, size)
     samples = []

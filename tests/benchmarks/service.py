@@ -51,7 +51,7 @@ class Program:
 
 
 def build(functions: int, chains: list[Chain], seed: int) -> Program:
-    """Return a program with this many functions of its own, and those of chains."""
+    """Return a program with this many functions of its own, and chains' functions."""
     rng = np.random.default_rng([seed, functions])
     service = invent(functions, rng)
     library = list(dict.fromkeys(name for c in chains for name in c.functions))

@@ -25,7 +25,7 @@ BUDGETS: dict[int, tuple[float, float | None]] = {
     50_000: (0.35, 0.6),
     500_000: (0.20, 0.6),
 }
-# Wall time of ten times the input to that of the input, at most.
+# Wall time of ten times the input ÷ wall time of the input, at most.
 GROWTH = 11.0
 
 

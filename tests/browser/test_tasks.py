@@ -73,7 +73,7 @@ def test_which_line_or_setting(seen, name):
         if "GOGC=" in got or "No group" in got or not links.count():
             return
         links.first.click()
-        # A page of traces has a second graph: that of waits.
+        # A page of traces has a second graph, of waits.
         assert page.locator("#flame .flame-trail [aria-current]").inner_text() != "all"
         assert in_sight(page.locator("#flame .flame-trail"))
 

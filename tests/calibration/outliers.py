@@ -1,7 +1,7 @@
 """How often runs are named as outliers: ``python -m tests.calibration.outliers``.
 
-FOLDER is that of `tests.calibration.capture`. Runs of one build are split at random
-into two sides; the rate is that of splits in which any run is named. Next to it stands
+FOLDER is from `tests.calibration.capture`. Runs of one build are split at random
+into two sides; the rate is how many splits have a named run. Next to it stands
 how often a run of base is that took 1.38 × as much.
 """
 

@@ -1,6 +1,6 @@
 """How right reports are of runs that were captured: ``python -m tests.calibration.runs``.
 
-FOLDER is that of `tests.calibration.capture`. Of each workload and machine, random
+FOLDER is from `tests.calibration.capture`. Of each workload and machine, random
 splits of the runs of one build show false alarms, those with a planted build what is
 found; both show whether 95 % intervals have the truth in them. Everything is asked of
 the library as a report asks it. Splits of one set of runs share runs, so that rates of

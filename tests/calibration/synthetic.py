@@ -1,6 +1,6 @@
 """Runs that are drawn rather than captured, so that all that is true of them is known.
 
-The shares of stacks are those of a real profile. A run's machine slows all code by one
+The shares of stacks are from a real profile. A run's machine slows all code by one
 factor, its samples are Poisson counts, and its time is the CPU that was really spent.
 """
 

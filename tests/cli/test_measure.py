@@ -225,7 +225,7 @@ def test_each_gomaxprocs_has_a_process_and_profiles_of_its_own(cli, repo, tmp_pa
             text = (folder / "bench.txt").read_text("utf-8")
             counted = Counter(re.findall(r"^(Benchmark\S+)", text, re.MULTILINE))
             assert counted == dict.fromkeys(names, notes["turns_a_round"])
-            # The kernel's CPU time is that of a process with one benchmark.
+            # The kernel counts the CPU time of a process with one benchmark.
             assert text.count("cpu-ns/op") == 2 * notes["turns_a_round"]
     report = json.loads(page.read_text("utf-8"))
     assert [one["name"] for one in report["outcome"]["units"]] == ["Price", "Price-2"]

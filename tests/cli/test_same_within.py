@@ -76,15 +76,19 @@ def test_it_is_a_percentage(cli, sides, value):
         f"-same_within={value}: must be a percentage between 0 and 100"
     )
     Path("pprofdiff.toml").write_text(f'same-within = "{value}"', "utf-8")
-    told = complaint(cli(*sides))
-    assert told.startswith("pprofdiff.toml: same-within must be a percentage between 0")
+    refused = complaint(cli(*sides))
+    assert refused.startswith(
+        "pprofdiff.toml: same-within must be a percentage between 0"
+    )
 
 
 @pytest.mark.parametrize("value", ["true", "[2]", "0", "nan"])
 def test_other_kinds_of_values_are_none_either(cli, sides, value):
     Path("pprofdiff.toml").write_text(f"same-within = {value}", "utf-8")
-    told = complaint(cli(*sides))
-    assert told.startswith("pprofdiff.toml: same-within must be a percentage between 0")
+    refused = complaint(cli(*sides))
+    assert refused.startswith(
+        "pprofdiff.toml: same-within must be a percentage between 0"
+    )
 
 
 def test_other_views_have_no_verdict(cli, sides):

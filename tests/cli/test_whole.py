@@ -452,7 +452,7 @@ def test_help_fits_the_terminal_and_says_the_same(cli, words, columns):
     # A word alone may be longer: a flag, and what it takes.
     assert all(len(line) <= columns or len(line.split()) <= 2 for line in lines)
     assert drawn.split() == cli(*words).out.split()
-    # A terminal's width may be that of a part of it.
+    # A terminal's width may be the width of a part of it.
     assert terminal(words, 200, COLUMNS=str(columns)) == (status, drawn)
     assert terminal(words, 100)[1] == cli(*words).out
 

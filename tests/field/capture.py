@@ -109,7 +109,7 @@ def _capture_side(folder: Path, how: Recipe, out: Path) -> None:
 
 
 def _environment(how: Recipe) -> dict[str, str]:
-    """Return the environment of builds; that of the program is added when it runs."""
+    """Return the environment of builds; the program's is added when it runs."""
     env = dict(os.environ, GOFLAGS="-mod=mod", CGO_ENABLED="0", GOWORK="off")
     env["GOTOOLCHAIN"] = f"go{how['go']}" if "go" in how else "local"
     env["GOEXPERIMENT"] = how.get("experiment", "")

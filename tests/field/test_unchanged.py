@@ -100,7 +100,7 @@ def test_equal_bytes_of_equal_work_are_no_change():
 
 @pytest.mark.parametrize(("base", "new"), [("run1", "run2"), ("run2", "run1")])
 def test_allocation_of_two_runs_is_of_their_whole_lives(base, new):
-    """Operations of a window are not those of a process that ran for longer."""
+    """A window has other operations than a process that ran for longer."""
     sides = [DATA / "unchanged" / run for run in (base, new)]
     got = compare_paths(*sides, Settings(work=counted((1.0, 1.0)))).report()
     for diff in got.profiles:

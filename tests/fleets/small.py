@@ -2,7 +2,7 @@
 
     python -m tests.fleets.small tests/data/fleet.zip
 
-Hosts differ as those of `making` do; from build 44 on one function has 2 % more of all
+Hosts differ as in `making`; from build 44 on one function has 2 % more of all
 CPU. A profile has no table entries that it does not use.
 """
 

@@ -1,4 +1,4 @@
-"""Memory of client and workers: that of stacks and hosts, whatever the profiles."""
+"""Memory of client and workers grows with stacks and hosts, not with profiles."""
 
 from __future__ import annotations
 

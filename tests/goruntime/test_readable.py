@@ -208,7 +208,7 @@ def test_a_short_name_is_never_empty_and_not_shortened_again(name):
     text = short(name)
     assert bool(text) == bool(name)
     assert with_path(name) or not name
-    # A short name may be that of another function; its arguments stay as they are.
+    # A short name may be another function's; its arguments stay as they are.
     assert short(text).count("go.shape") == text.count("go.shape")
 
 

@@ -163,7 +163,7 @@ class Subject:
 
     @cached_property
     def places(self) -> Places:
-        """File and first line of all functions, those of new if both sides have one."""
+        """File and first line of all functions, in new if both sides have one."""
         return self.sides[0] | self.sides[1]
 
     @cached_property
@@ -178,7 +178,7 @@ class Subject:
         Numbers of closures change when the source does: one of both sides is the same
         if it moved by as many lines as what stands before it in its file and is no
         closure. Where the body of a function went into an internal package and its name
-        stayed, as those of strings and strconv did in Go 1.23 and 1.26, it may be either.
+        stayed, as in strings and strconv in Go 1.23 and 1.26, it may be either.
         """
         base, new = self.sides
         by_file: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -203,7 +203,7 @@ class Subject:
     def _bodies_moved(self) -> set[str]:
         """Return `P.F` and `internal/P….F` where one side alone has the latter.
 
-        They are those of two Go releases, whose runtimes have other lines: with one
+        They are of two Go releases, whose runtimes have other lines: with one
         release, a side has not sampled it.
         """
         base, new = self.sides
@@ -512,7 +512,7 @@ def _extras(
     """Add shifted and noisy lines, and functions that are really gone or new.
 
     One in twenty is gone from new and one in twenty from base: their frames are left
-    out, as those of wrappers that somebody took away, so that their callers call what
+    out, as wrappers do that somebody took away, so that their callers call what
     they called. New functions have names of their own.
     """
     down = _added(_shifts(subject, chance), _noise(subject, chance))

@@ -55,7 +55,7 @@ Identify = Callable[[Sequence[Profile], Sequence[Profile]], Identity]
 class Wrong(NamedTuple):
     """A pair that is wrong: `truth` and `chosen` are base's names, None for no partner.
 
-    `samples` are those of new's function and of the chosen one; `place` and
+    `samples` are new's function's and the chosen one's; `place` and
     `chosen_place` are file:line after the edit.
     """
 

@@ -193,6 +193,6 @@ def test_a_name_in_other_letters_is_the_same_function_unless_both_are_there():
 def test_symbols_that_compilers_number_are_one_function(base, new):
     old, now = sampled((40, f"{base}:3", "main")), sampled((40, f"{new}:3", "main"))
     assert pairs(old, now) == {(base, new): "number"}
-    # Two of one name are not told apart by their numbers.
+    # Numbers do not distinguish two of one name.
     twice = sampled((40, f"{new}:3", "main"), (40, f"{new[:-1]}7:3", "main"))
     assert "number" not in pairs(old, twice).values()

@@ -194,14 +194,14 @@ def test_a_signal_while_it_starts_is_handled_then(tmp_path, name, monkeypatch):
     before = signal.signal(number, handle)
     pids = []
 
-    def tell(event, arguments):
+    def record(event, arguments):
         # Raised in the parent, once, before the program is started.
         if event == "subprocess.Popen" and armed:
             armed.clear()
             os.kill(os.getpid(), number)
 
     armed = [True]
-    sys.addaudithook(tell)
+    sys.addaudithook(record)
     out, errors = files(tmp_path)
     leaves = program(LEAVES, tmp_path)
     leaves = leaves._replace(words=[*leaves.words, str(tmp_path)])

@@ -28,7 +28,7 @@ def references_of(root):
 
 
 def resolved(data):
-    """Return the root of an SVG, all of whose references lead to one element each."""
+    """Return the root of an SVG, whose references all lead to one element each."""
     root = fromstring(data)  # noqa: S314 - our own
     ids = ids_of(root)
     assert len(ids) == len(set(ids))

@@ -52,7 +52,7 @@ def whole_page():
     scope="module", params=["one", pytest.param("all", marks=pytest.mark.whole)]
 )
 def page(request):
-    """Return the charts of one story; those of all as well, but not every day."""
+    """Return the charts of one story, or of all stories, but not every day."""
     if request.param == "all":
         return request.getfixturevalue("whole_page")
     return charts_of(STORIES[0])

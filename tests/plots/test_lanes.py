@@ -31,7 +31,7 @@ SOME = daily(CASES, [case for case in CASES if case[0] in STORIES[1:3]])
 
 
 def on_the_page(diff, which):
-    """Return Axes drawn as those of the page, in their figure."""
+    """Return Axes drawn as on the page, in their figure."""
     pair = moment_pair(diff, which)
     height = lanes_height(pair)
     figure = Figure((270 / 72, height / 72), dpi=72, layout=RoundedLayout())

@@ -96,7 +96,7 @@ LONG = "a-branch-with-long-name", "another-long-branch"
 
 @pytest.mark.parametrize("name", ["latency", "mmu", "states"])
 def test_two_plots_next_to_each_other_keep_apart(name):
-    """As in a notebook, with labels as long as those of branches: legends wrap."""
+    """As in a notebook, with labels as long as names of branches: legends wrap."""
     with mpl.rc_context():
         mpl.rcdefaults()
         figure = Figure((9, 3.6), layout="constrained")

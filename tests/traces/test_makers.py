@@ -200,7 +200,7 @@ def test_some_goroutines_live_longer_than_the_trace(go, path):
     running = always("exec_ns", "sched_wait_ns")
     blocked_all = {g["name"] for g in whole if sum(g["block_ns"].values()) == life}
     calling = always("syscall_ns", "syscall_block_ns")
-    # The name is that of a stack; there is none of what never stopped, and before 1.23
+    # The name is a stack's; there is none of what never stopped, and before 1.23
     # of what did not move.
     assert running & {"main.runningThroughout", ""}
     if release(go) >= (1, 23):

@@ -133,7 +133,7 @@ def test_turns_are_read_once_a_report(monkeypatch):
         return reading(*sides)
 
     modules = [m for m in sys.modules.values() if "measured_in_turns" in vars(m)]
-    # This one, and those of the package.
+    # This one, and the package's.
     assert len(modules) > 2
     for module in modules:
         monkeypatch.setattr(module, "measured_in_turns", counted, raising=False)

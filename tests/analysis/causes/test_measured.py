@@ -187,7 +187,7 @@ def test_what_a_process_costs_is_no_change_of_operations_that_do_not_allocate():
 
 
 def test_of_benchmarks_that_moved_otherwise_each_has_causes_of_its_own():
-    """Cost of the mix is that of none of them."""
+    """Cost of the mix is none of theirs."""
     same = {path("F"): 600} | REST
     sides = [
         [Unit(same, name="Same"), Unit({path("G"): cost} | REST, name="Dearer")]

@@ -62,7 +62,7 @@ def test_the_other_way_round_the_lines_are_gone(planted_repo):
 def test_a_function_without_a_changed_line(planted_repo):
     """With one ref for both builds nothing changed: it is said, and nothing else."""
     ref = planted_repo.refs[1]
-    # The base's lines are those of other text: nothing may be said of it.
+    # The base's lines are another text's: nothing may be said of it.
     assert first(planted_repo, f"{ref}..{ref}").source is None
     finding = first(planted_repo, f"{ref}..{ref}", planted_repo.faster)
     assert finding.source.lines == ()

@@ -128,7 +128,7 @@ def test_no_sample_is_claimed_twice(drafts, way, known):
 @_some
 @given(_drafts, _ways, st.booleans())
 def test_the_first_cause_leaves_nothing_to_others(drafts, way, known):
-    """Its amount is that of its own numbers, or of what follows from it as well."""
+    """Its amount has its own numbers, or also what follows from it."""
     found, _ = tree(cpu(known), drafts, way)
     assert not any(finding.shared for finding in found[:1])
 

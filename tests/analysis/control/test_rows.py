@@ -20,7 +20,7 @@ def test_changes_are_the_distinct_sets(pairs, data):
     changes = Changes.of(sets, items, ROWS)
     dense = np.zeros((9, ROWS), bool)
     dense[sets, items] = True
-    # Sets are few, and their order is that of their numbers.
+    # Sets are few, and ordered by number.
     wanted = list(dict.fromkeys(tuple(row) for row in dense.tolist() if any(row)))
     found = changes.inside(np.arange(len(changes)))
     assert [tuple(row) for row in found.tolist()] == wanted

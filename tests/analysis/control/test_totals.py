@@ -14,7 +14,7 @@ from tests.analysis.building import compared, profile
     ("change", "noise"), [(1.0, True), (1.04, True), (1.08, True), (1.13, False)]
 )
 def test_the_total_of_turns_is_marked_at_the_confidence_of_the_outcome(change, noise):
-    """Of 8 % a 95 % interval would leave chance out, and that of 99 % does not."""
+    """Of 8 % a 95 % interval would leave chance out, and a 99 % interval does not."""
     turns = [1.0, 1.1, 0.9, 1.0, 1.05, 0.95, 1.1, 0.9]
     base, new = (1.0,) * len(turns), tuple(change * one for one in turns)
     made = [profile([(("main.main",), 100)]) for _ in range(2)]

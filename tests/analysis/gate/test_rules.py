@@ -171,7 +171,7 @@ def test_shares_alone_show_shares(judged, data_folder, unit):
 
 
 # Of two profiles whose unchanged code shows the work, amounts are judged as well: a total
-# by its ratio, whose interval is that of the outcome.
+# by its ratio, whose interval is the outcome's.
 ABOUT = {
     "group:gc:+2pp": "fail",
     "group:gc:+25%": "fail",
@@ -267,7 +267,7 @@ def bench(path, *values, unit="allocs/op"):
     return path
 
 
-# Base, new, the outcome, and that of a strict gate.
+# Base, new, the outcome, and a strict gate's.
 SAMPLES = {
     "apart": ((3,) * 6, (4,) * 6, "fail", "fail"),
     "one each": ((3,), (4,), "no data", "fail"),

@@ -152,7 +152,7 @@ def test_the_interval_of_medians_covers(runs, sigma, count):
     """Values of a run share its drift; one in ten met another process."""
     rng = np.random.default_rng(21)
     times = 600
-    # The variance of runs is twice that of values within one.
+    # The variance of runs is twice the variance of values within one.
     logs = rng.normal(0.0, sigma / sqrt(2), (times, 2, runs, 1))
     logs = logs + rng.normal(0.0, sigma / sqrt(2), (times, 2, runs, count))
     if count > 1:

@@ -40,7 +40,7 @@ def while_busy(operations, wall):
         (F, 1.5, "slower", "time"),
         (F, 0.5, "faster", "time"),
         (F, 1.0, "same", "time"),
-        # Others took the time: CPU time is that of this program alone.
+        # Others took the time: CPU time is this program's alone.
         (BUSY, 1.5, "same", "cpu"),
         (BUSY, 0.5, "same", "cpu"),
     ],

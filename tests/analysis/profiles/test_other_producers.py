@@ -187,7 +187,7 @@ def first_cause(out):
             "shop.Ledger.find uses 9.95",
         ),
         # Shop.find, which ends in a tail call, searches a list; Shop.label has not
-        # changed, and its share falls as that of Shop.serve rises.
+        # changed, and its share falls as Shop.serve's rises.
         (
             *("ocaml/base.folded", "ocaml/new.folded", "1200000:1200000"),
             "Shop.serve_786 uses 22.1×",

@@ -83,7 +83,7 @@ def test_a_function_that_only_moved_did_not_change():
 
 
 def test_hunks_of_the_repository_are_taken_as_they_are():
-    """Of several readings that a text allows, that of the pull request."""
+    """Of several readings that a text allows, the pull request's."""
     old = ("package p", "func f() {", "a", "a", "}", "x")
     now = ("package p", "// f", "func f() {", "a", "a", "a", "}", "x")
     got = (Hunk(1, 0, 2, 1), Hunk(3, 0, 5, 1))

@@ -74,7 +74,7 @@ def calls_entered_before(trace):
 def marked_by_chance(trace):
     """Return the goroutines whose times in system calls Go gives by chance.
 
-    In formats up to 1.21 they are those of deviation 3; in all, those of deviation 2
+    In formats up to 1.21 it is deviation 3; in all, deviation 2
     where a call ends in the unit of the clock in which the other begins or loses its
     processor: their order is not reported.
     """

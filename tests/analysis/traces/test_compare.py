@@ -1,4 +1,4 @@
-"""Two traces compared: sums are those of each side, and a trace and itself are equal."""
+"""Two traces compared: sums are each side's, and a trace and itself are equal."""
 
 from __future__ import annotations
 

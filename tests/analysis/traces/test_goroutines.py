@@ -1,4 +1,4 @@
-"""Times of goroutines are those of Go's own summary, to the nanosecond but for ties.
+"""Times of goroutines are as in Go's own summary, to the nanosecond but for ties.
 
 Where Go's summary is wrong, `deviations` says how, and its tests are here.
 """

@@ -1,4 +1,4 @@
-"""Who waits: sums by function are those of the states, whatever is counted where."""
+"""Who waits: sums by function are the states' sums, whatever is counted where."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def compared(base, new):
 
 
 def check_sums(diff):
-    """Check the times of all functions against those of the states."""
+    """Check the times of all functions against the states' times."""
     for state, names in (
         ("running", {"running"}),
         ("runnable", {"runnable"}),

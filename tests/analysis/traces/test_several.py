@@ -178,7 +178,7 @@ def test_runs_that_differ_as_much_mark_nothing(alike):
 
 
 def test_waits_that_runs_differ_in_are_not_marked():
-    """Quantiles of all waits differ by far; those of runs differ as much."""
+    """Quantiles of all waits differ by far; runs' quantiles differ as much."""
     old, now = traces("health-check")
     diff = compared(
         captures((0, old), (1, now), (2, old)), captures((0, now), (1, old), (2, now))

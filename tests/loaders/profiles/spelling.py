@@ -133,7 +133,7 @@ class Spelling:
 def _shuffled(
     chunks: list[tuple[int, bytes]], random: Random
 ) -> list[tuple[int, bytes]]:
-    """Return the chunks in another order, those of one number in their own."""
+    """Return the chunks in another order, of one number in their own."""
     order = [number for number, _ in chunks]
     random.shuffle(order)
     queues: dict[int, list[bytes]] = {}

@@ -12,7 +12,7 @@ __all__ = ["Page", "hashed"]
 class Page(HTMLParser):
     """The tags of a page with their attributes, scripts, styles, and its words.
 
-    `data` are the texts of scripts that hold data, `scripts` those of the others.
+    `data` are the texts of scripts that hold data, `scripts` the others' texts.
     """
 
     def __init__(self, text):

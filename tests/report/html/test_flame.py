@@ -240,7 +240,7 @@ def values_of_labels(side):
 
 
 def assert_labels_share_out(diff, document):
-    """Assert that the sums of each label's values are those of its samples."""
+    """Assert that the sums of each label's values are its samples' sums."""
     sides = [values_of_labels(side) for side in (diff.base, diff.new)]
     wanted = {}
     for key in sorted({*sides[0], *sides[1]}):

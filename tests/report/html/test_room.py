@@ -13,7 +13,7 @@ from pprofdiff.report.html.room import heights, opened, text_height
     [
         ((True, True, True), (500, 500, 500), 0, (True, True, True)),
         ((True, False, True), (500, 9000, 500), 0, (True, False, True)),
-        # What there is no room for does not take that of those behind it.
+        # What has no room does not take the room of what is behind it.
         ((True, True, True), (500, 9000, 500), 0, (True, False, True)),
         ((True, True, True), (500, 500, 500), 9000, (True, False, False)),
         # The first that shows something is open, however long it is.

@@ -1,4 +1,4 @@
-"""Traces in the JSON report: every field, and sums that are those of what was read."""
+"""Traces in the JSON report: every field, and sums as read."""
 
 from __future__ import annotations
 

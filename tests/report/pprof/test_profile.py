@@ -107,11 +107,11 @@ def test_it_can_be_compared_again(cli, syncpool, tmp_path):
     ).out
     again = cli(path, "--work=1000:1000")
     assert again.status == 0
-    told = [
+    shown = [
         [line for line in out.splitlines() if line.startswith(("GC", "total", "User"))]
         for out in (first, again.out)
     ]
-    assert told[0] == told[1] != []
+    assert shown[0] == shown[1] != []
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Go releases next to inputs, where those of both sides compare."""
+"""Go releases next to inputs, where both sides' compare."""
 
 from __future__ import annotations
 

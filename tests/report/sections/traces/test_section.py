@@ -116,7 +116,7 @@ def test_at_80_columns_as_it_was_last_looked_at(monkeypatch, story):
     check(f"trace.{story}.80", text)
 
 
-def tell(tables):
+def check_rows(tables):
     """Check that every row of some tables shows something."""
     for line in tables.splitlines():
         assert not re.search(r"(^|  )0 +0( [nµm]?s)? +0(  |$)", line), line
@@ -129,7 +129,7 @@ def test_no_row_is_all_zero(monkeypatch, cli, story):
     monkeypatch.chdir(DATA / story)
     out = cli("base/trace.out", "new/trace.out", "--full").out
     _, _, tables = out.partition("\ngoroutine")
-    tell(tables)
+    check_rows(tables)
 
 
 def test_by_operation_every_heading_says_so(monkeypatch, cli):
@@ -211,7 +211,7 @@ def test_tasks_and_regions_have_their_tables(cli):
     idle = held.index[(held["exec_ns"] == 0) & (held["sched_wait_ns"] == 0)]
     assert len(idle)
     assert not [name for name in idle if name in same]
-    tell(same.partition("\nScheduling")[2])
+    check_rows(same.partition("\nScheduling")[2])
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ def builds():
 
 
 @pytest.mark.slow
-def test_builds_are_named_by_what_tells_their_paths_apart(builds):
+def test_builds_are_named_by_where_their_paths_differ(builds):
     assert list(builds.names) == VERSIONS
     named = pprofdiff.load_many(
         {v: DATA / "versions" / v / "cpu.pb.gz" for v in VERSIONS}

@@ -63,7 +63,7 @@ def test_nothing_pairs():
 
 @pytest.mark.go
 @pytest.mark.slow
-def test_changed_lines_are_those_of_the_command(planted_repo, cli, tmp_path):
+def test_changed_lines_match_the_command(planted_repo, cli, tmp_path):
     base, new, *flags = map(str, planted_repo.words)
     repo = str(planted_repo.repo.folder)
     git, work = "..".join(planted_repo.refs), (40_000, 40_000)

@@ -59,7 +59,7 @@ def test_labels_are_in_every_writer(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_findings_are_those_of_the_report(kind):
+def test_findings_match_the_report(kind):
     d = pprofdiff.diff(*paths(kind))
     wanted = d.report().findings.found
     frame = d.findings

@@ -47,7 +47,7 @@ def test_figures_are_the_report_s(logs, name, figure, times):
     assert row["ratio"] == row["new"] / row["base"]
 
 
-def test_figures_of_one_log_are_those_of_its_side(logs):
+def test_figures_of_one_log_match_its_side(logs):
     for side, path in (("base", BASE), ("new", NEW)):
         alone = pprofdiff.load(path).figures
         assert alone["value"].equals(logs.figures[side])

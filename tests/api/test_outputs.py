@@ -54,7 +54,7 @@ def test_what_is_written_is_what_the_command_line_writes(
     assert write() == written.read_text("utf-8")
 
 
-def test_rules_from_python_are_those_of_the_command_line(cpu, cli, paths, tmp_path):
+def test_rules_from_python_match_the_command_line(cpu, cli, paths, tmp_path):
     rules = ("group:gc:+2pp", "total:+5%", "figure:p99_pause_us:+10%")
     verdict = cpu.check(*rules)
     assert not verdict

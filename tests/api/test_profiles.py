@@ -83,7 +83,7 @@ def test_labels_add_up(labelled):
     assert frame["status"].tolist() == ["both"] * 3
 
 
-def test_a_label_s_sum_is_that_of_its_samples(labelled):
+def test_a_label_s_sum_matches_its_samples(labelled):
     frame = labelled.labels.set_index("value")
     for side, held in (("base", labelled.data.base), ("new", labelled.data.new)):
         rows = held.profile.to_frame()
@@ -92,7 +92,7 @@ def test_a_label_s_sum_is_that_of_its_samples(labelled):
 
 
 @pytest.mark.go
-def test_labels_are_those_of_go_tool_pprof(labelled):
+def test_labels_match_go_tool_pprof(labelled):
     done = subprocess.run(
         [shutil.which("go"), "tool", "pprof", "-tags", "-unit=ms", labelled.data.new.runs[0].path],
         check=True, capture_output=True, text=True,

@@ -95,7 +95,7 @@ def test_columns_and_their_types(story, name):
 
 
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
-def test_goroutines_are_those_of_the_report(story):
+def test_goroutines_match_the_report(story):
     trace = loaded(story)
     for frame, table in (
         (trace.goroutines, "goroutines"),
@@ -145,7 +145,7 @@ def test_states_are_the_goroutines_time_interval_by_interval(story):
 
 
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
-def test_latency_is_that_of_the_report(story):
+def test_latency_matches_the_report(story):
     frame, got = loaded(story).latency, entry(story)["latency"]["base"]
     whole = frame[~frame["cut"]]
     assert (len(whole), whole["duration_ns"].sum()) == (got["count"], got["total_ns"])
@@ -165,7 +165,7 @@ def test_latency_is_that_of_the_report(story):
 
 
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
-def test_stops_and_collections_are_those_of_the_report(story):
+def test_stops_and_collections_match_the_report(story):
     trace, got = loaded(story), entry(story)["base"]
     stops = trace.stw.groupby("kind")["duration_ns"].sum().astype("int64")
     assert stops.to_dict() == got["stw_ns"]

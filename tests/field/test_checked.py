@@ -31,7 +31,7 @@ def test_no_row_contradicts_its_values(case):
 
 
 @cases
-def test_numbers_of_titles_are_evidence_and_evidence_is_that_of_its_row(case):
+def test_numbers_of_titles_are_evidence_and_evidence_matches_its_row(case):
     got = report(case)
     shown = tuple(sections(got, Scope(full=True)))
     assert of_evidence(got.findings, shown) == []

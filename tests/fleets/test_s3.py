@@ -56,7 +56,7 @@ def bucket(store, monkeypatch):
 
 
 @pytest.mark.whole
-def test_sums_are_those_of_the_files(bucket):
+def test_sums_match_the_files(bucket):
     words = ["s3://fleet/build=1/**/*.pb.gz"]
     loaded = load_fleets(words, [str(bucket / "build=1")], FleetOptions())
     base, new = loaded.base, loaded.new
@@ -98,7 +98,7 @@ def test_objects_are_read_no_further_than_the_largest_size(bucket, store):
 
 
 @pytest.mark.whole
-def test_builds_in_it_are_those_of_the_files(bucket):
+def test_builds_in_it_match_the_files(bucket):
     from_store, _ = load_series(["s3://fleet/**/*.pb.gz"], "build", FleetOptions())
     from_files, _ = load_series([str(bucket)], "build", FleetOptions())
     assert [step.name for step in from_store.steps] == ["1", "2"]

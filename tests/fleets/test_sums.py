@@ -56,7 +56,7 @@ def whole(side):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("at_once", daily((1, 2, 7, 50), (1, 7)))
-def test_sums_are_those_of_all_files_at_once(fleet, monkeypatch, at_once):
+def test_sums_match_all_files_at_once(fleet, monkeypatch, at_once):
     folder, files = fleet
     monkeypatch.setattr(sides, "_AT_ONCE", at_once)
     loaded = load_fleets([f"{folder}/**/*.pb.gz"], [str(folder)], FleetOptions())

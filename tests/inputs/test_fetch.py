@@ -410,7 +410,7 @@ def test_how_long_to_measure_and_to_wait(query, seconds, timeout, measured, wait
         "http://{}/a%2Fb/c%20d",
     ],
 )
-def test_the_request_is_that_of_go_tool_pprof(go_root, record, target, seconds):
+def test_the_request_matches_go_tool_pprof(go_root, record, target, seconds):
     host, asked = record
     argument = target.format(host)
     flags = [] if seconds is None else [f"-seconds={seconds}"]

@@ -87,7 +87,7 @@ def left(folder):
     return sorted(str(p.relative_to(folder)) for p in Path(folder).rglob("run"))
 
 
-def test_the_order_is_that_of_thue_and_morse():
+def test_the_order_matches_thue_and_morse():
     """Each half of 2, 4, 8 … rounds is the other half with the sides exchanged."""
     orders = [order(number)[0] for number in range(64)]
     other = {"base": "new", "new": "base"}

@@ -86,7 +86,7 @@ def capture(side, kind):
 
 @pytest.mark.matrix
 @pytest.mark.parametrize(("kind", "side", "options"), CASES)
-def test_the_text_is_that_of_pprof(pprof, kind, side, options):
+def test_the_text_matches_pprof(pprof, kind, side, options):
     options = dict(options)
     new, base = [capture("new", kind)], [capture("base", kind)] if side else []
     if side == "normalize":
@@ -103,7 +103,7 @@ def test_the_text_is_that_of_pprof(pprof, kind, side, options):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("side", ["diff_base", "base"])
 @pytest.mark.parametrize("normalize", [False, True])
-def test_samples_and_tables_are_those_of_pprof(pprof, kind, side, normalize):
+def test_samples_and_tables_match_pprof(pprof, kind, side, normalize):
     new, base = [capture("new", kind)], [capture("base", kind)]
     want = pprof.text(new, base, side, normalize=normalize, raw=True)
     merged = prepared(new, base, side, normalize=normalize)
@@ -132,7 +132,7 @@ def test_cpu_profiles_of_other_go_versions(pprof):
 @pytest.mark.parametrize(
     "zone", ["UTC", "America/New_York", "Asia/Kolkata", "Asia/Dubai"]
 )
-def test_the_time_is_that_of_the_local_zone(pprof, monkeypatch, zone):
+def test_the_time_matches_the_local_zone(pprof, monkeypatch, zone):
     new = capture("new", "cpu")
     want = pprof.run("-top", pprof.saved(new, "new0"), zone=zone).stdout
     monkeypatch.setenv("TZ", zone)

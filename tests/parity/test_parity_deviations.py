@@ -50,7 +50,7 @@ def test_2_8_3_mean_of_a_diff_is_the_difference_of_the_means(pprof):
     assert ("of -10ms total" in theirs) or theirs == mine
 
 
-def test_2_8_3_means_by_side_are_those_of_pprof_on_each_side_alone(pprof):
+def test_2_8_3_means_by_side_match_pprof_on_each_side_alone(pprof):
     base = built([Sample(parsed("m;f"), (3, 100)), Sample(parsed("m;g"), (0, 7))])
     new = built([Sample(parsed("m;f"), (7, 300)), Sample(parsed("m;h"), (2, 9))])
     options = {"mean": True, "unit": "ns", "trim": False}
@@ -125,7 +125,7 @@ def test_names_are_not_taken_for_cpp(pprof):
     assert name in done.stdout or "main..run.Map[go.shape.int]" in done.stdout
 
 
-def test_the_list_of_deviations_is_that_of_these_tests():
+def test_the_list_of_deviations_matches_these_tests():
     listed = {w for w in (pprof_top.__doc__ or "").split() if w.startswith("2.8.")}
     tested = {
         "2.8." + name.split("_")[3]

@@ -30,7 +30,7 @@ def test_bars_are_groups_and_add_up(kind):
     assert [text.get_text() for text in ax.get_xticklabels()] == list(many.names)
 
 
-def test_heights_and_fills_are_those_of_the_groups():
+def test_heights_and_fills_match_the_groups():
     many = builds()
     ax = many.plot(Figure().subplots(), theme="dark")
     heights = {}
@@ -40,7 +40,7 @@ def test_heights_and_fills_are_those_of_the_groups():
         assert heights[palette.group(name, "dark")] == pytest.approx(column.tolist())
 
 
-def test_names_beside_the_last_bar_do_not_overlap():
+def test_names_next_to_the_last_bar_do_not_overlap():
     ax = builds().plot(Figure().subplots())
     places = sorted(text.xyann[1] for text in ax.texts if text.arrow_patch)
     assert len(places) == 8

@@ -135,7 +135,7 @@ def test_references_of_each_chart_resolve(page):
 
 @pytest.mark.whole
 @pytest.mark.slow
-def test_ids_are_unique_on_the_page_and_so_are_those_of_hatching(whole_page):
+def test_ids_are_unique_on_the_page_and_so_match_hatching(whole_page):
     """As many SVGs as there are in one document, plots with hatching among them."""
     diff = profile_diff("zstd", "cpu")
     hatched = [

@@ -38,7 +38,7 @@ def shares(values, at):
 
 
 @pytest.mark.parametrize("name", ["base", "new"])
-def test_pauses_are_those_of_the_log(name):
+def test_pauses_match_the_log(name):
     diff = pools()
     whole, dots = curve(plots.pauses(diff, Figure().subplots()), name)
     cycles = getattr(diff, name).shown.run.cycles
@@ -70,7 +70,7 @@ def test_a_quantile_that_a_side_is_too_small_for_is_not_marked():
 @pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("name", ["base", "new"])
-def test_latencies_are_those_of_the_trace(story, name):
+def test_latencies_match_the_trace(story, name):
     diff = trace_diff(story)
     whole, dots = curve(plots.latency(diff, Figure().subplots()), name)
     waits = getattr(diff, name).waits

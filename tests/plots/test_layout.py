@@ -30,7 +30,7 @@ def divided(layout):
 
 
 @pytest.mark.slow
-def test_positions_are_those_of_constrained_layout_rounded():
+def test_positions_match_constrained_layout_rounded():
     rounded, plain = placed(divided(RoundedLayout())), placed(divided("constrained"))
     assert np.abs(rounded - plain).max() < 1e-6
     assert np.array_equal(rounded, rounded.round(7))

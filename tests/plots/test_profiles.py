@@ -58,7 +58,7 @@ def test_groups_are_the_report_s():
 
 
 @pytest.mark.parametrize("by", ["flat", "cum"])
-def test_movers_are_those_of_the_table_with_their_chance(by):
+def test_movers_match_the_table_with_their_chance(by):
     diff = profile_diff("syncpool", "cpu")
     ax = plots.movers(diff, Figure().subplots(), n=7, by=by)
     table = diff.table("functions")

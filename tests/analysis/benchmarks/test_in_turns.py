@@ -77,7 +77,7 @@ def with_cpu(*values):
     )
 
 
-def test_a_turn_whose_cpu_is_that_of_starting_counts_as_the_least_of_the_others():
+def test_a_turn_whose_cpu_matches_starting_counts_as_the_least_of_the_others():
     turns = measured_in_turns(
         side("base", with_cpu(4, 3, 5, 6)), side("new", with_cpu(2, 0, 3, 1))
     )
@@ -177,7 +177,7 @@ def test_counts_that_vary_have_changed_where_their_ranges_are_apart(base, new, a
 
 
 @pytest.mark.parametrize("odd", [lines(3, name="Odd"), lines(3, 0, name="Odd")])
-def test_a_benchmark_of_which_a_turn_is_lost_is_left_out_and_no_other(odd):
+def test_a_benchmark_that_lost_a_turn_is_left_out_and_no_other(odd):
     both = lines(1, 2, name="A") + lines(4, 5, name="B")
     turns = measured_in_turns(side("base", both + odd), side("new", both + odd))
     assert [name[0] for name in turns.names] == ["A", "B"]

@@ -335,7 +335,7 @@ def test_what_grows_now_and_then_is_no_cause():
 
 
 @pytest.mark.parametrize(("own", "explains"), [(240, False), (600, True)])
-def test_the_cpu_of_allocations_is_that_of_their_function(own, explains):
+def test_the_cpu_of_allocations_matches_their_function(own, explains):
     """What its other code takes back is no part of the change."""
     base, new = (
         Unit(

@@ -113,7 +113,7 @@ def _turned(word):
 
 
 @pytest.mark.slow
-def test_the_figures_are_those_of_the_report(judged, data_folder, tmp_path):
+def test_the_figures_match_the_report(judged, data_folder, tmp_path):
     rules = ("group:gc:+2pp", "total:+5%", "figure:p99_pause_us:+10%")
     words = SYNCPOOL[-1]
     judged(*sides(data_folder, "syncpool", 1, ""), *rules, words=words)

@@ -234,9 +234,7 @@ def cut_off(us):
     ("column", "name"),
     [("assist_cpu_us", "mark/assist"), ("background_cpu_us", "mark/dedicated")],
 )
-def test_mark_cpu_is_that_of_the_runtime_but_for_digits_cut_off(
-    truth, path, column, name
-):
+def test_mark_cpu_matches_the_runtime_but_for_digits_cut_off(truth, path, column, name):
     held = truth(path)
     printed = getattr(held.cycles, column)
     got = held.cpu(name)
@@ -245,7 +243,7 @@ def test_mark_cpu_is_that_of_the_runtime_but_for_digits_cut_off(
 
 
 @pytest.mark.parametrize("path", [*STORIES[:2], *VERSIONS])
-def test_bytes_allocated_are_those_of_the_runtime(truth, path):
+def test_bytes_allocated_match_the_runtime(truth, path):
     held = truth(path)
     # The runtime counted from the end of the cycle before the window's first.
     first = held.window.first - 1

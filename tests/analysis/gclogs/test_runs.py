@@ -44,7 +44,7 @@ def test_a_run_is_what_was_captured_together():
     )
 
 
-def test_logs_that_are_numbered_are_runs_and_those_of_unlike_names_are_not():
+def test_numbered_logs_are_runs_and_logs_of_unlike_names_are_not():
     numbered = side(log_of("gc1.log", 5), log_of("gc2.log", 7), log_of("client.log", 6))
     assert [run.path for run in numbered.runs] == ["gc1.log", "gc2.log"]
     assert numbered.others == 1
@@ -78,7 +78,7 @@ def pauses(data_folder):
     return [data_folder / "pauses" / side for side in ("base", "new")]
 
 
-def test_real_runs_one_of_which_differs_in_its_pauses(pauses):
+def test_real_runs_with_one_that_differs_in_its_pauses(pauses):
     got = compare_paths(*pauses)
     gc = got.gc.data
     assert [len(one.runs) for one in (gc.base, gc.new)] == [3, 3]

@@ -106,6 +106,6 @@ def test_an_empty_span_says_when_they_started():
 
 
 @pytest.mark.slow
-def test_no_cycle_but_those_of_the_window_counts():
+def test_only_cycles_of_the_window_count():
     run = triggered(4, 100, 100, 100, 100, 100)
     assert window_of(run).of(run.cycles).heap_start_mb.tolist() == [100] * 4

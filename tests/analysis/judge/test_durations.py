@@ -40,7 +40,7 @@ def resampled(values, block, rank, other):
 
 
 @pytest.mark.parametrize("rank", [500, 900, 990])
-def test_the_interval_is_that_of_redrawn_blocks(rank):
+def test_the_interval_matches_redrawn_blocks(rank):
     rng = np.random.default_rng(rank)
     values, block = rng.integers(0, 30, 80), rng.integers(0, 9, 80)
     more, blocks = values * 2 + 3, rng.integers(0, 20, 80)

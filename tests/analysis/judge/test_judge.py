@@ -271,7 +271,7 @@ def test_events_by_chi_square(base, new, enough):
     assert enough_events(base, new) == enough_events(new, base) == enough
 
 
-def test_marks_of_many_rows_are_those_of_each():
+def test_marks_of_many_rows_match_each():
     judged = counts().rows(runs([(100, 100), (100, 300), (300, 100), (0, 1)]))
     assert judged.mark.tolist() == ["noise", "more", "less", "noise"]
     assert [judged.change(i).mark for i in range(4)] == judged.mark.tolist()

@@ -116,7 +116,7 @@ def test_the_interval_covers(runs, sigma):
      (6, 2.228, 1.812, 3.169), (7, 2.179, 1.782, 3.055), (8, 2.145, 1.761, 2.977),
      (11, 2.086, 1.725, 2.845), (15, 2.048, 1.701, 2.763), (60, 1.980, 1.658, 2.618)],
 )  # fmt: skip
-def test_the_quantiles_are_those_of_student(runs, usual, narrow, wide):
+def test_the_quantiles_match_student(runs, usual, narrow, wide):
     """As printed tables have them, for each run but one of a side.
 
     Two runs a side have the prior for one more degree of freedom.

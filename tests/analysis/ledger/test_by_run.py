@@ -110,7 +110,7 @@ def called(diff, run):
 
 @pytest.mark.slow
 @given(base=SIDES, new=SIDES)
-def test_sums_of_any_grouping_are_those_of_each_run(base, new):
+def test_sums_of_any_grouping_match_each_run(base, new):
     new_side = side_of("new", new)
     diff = compare(side_of("base", base), new_side)
     sums, stacks = by_leaf(diff.ledger), diff.table("stacks")

@@ -63,7 +63,7 @@ def test_chosen_samples_have_their_own_frames(profile, data):
 
 @given(profiles(), granularities)
 @settings(deadline=None)
-def test_flat_and_cum_are_those_of_the_loop(profile, granularity):
+def test_flat_and_cum_match_the_loop(profile, granularity):
     keys, ids = frame_keys(profile, granularity)
     flat, cum = np.zeros((2, len(keys), 2), np.int64)
     for values, stack in zip(profile.values, stacks(profile, ids), strict=True):
@@ -183,7 +183,7 @@ def test_outermost_leaves_the_caller_of_what_is_inlined():
 @pytest.mark.slow
 @given(profiles(), granularities, st.data())
 @settings(deadline=None)
-def test_edges_are_those_of_the_loop(profile, granularity, data):
+def test_edges_match_the_loop(profile, granularity, data):
     nodes, ids = identify(profile, granularity)
     size = len(nodes)
     gone = data.draw(st.sets(st.integers(0, max(size - 1, 0)), max_size=2))
@@ -229,7 +229,7 @@ def test_edges_are_those_of_the_loop(profile, granularity, data):
 @pytest.mark.parametrize("at_once", [1, 1 << 18])
 @given(profile=profiles(), data=st.data())
 @settings(deadline=None)
-def test_calls_between_locations_are_those_of_the_loop(at_once, profile, data):
+def test_calls_between_locations_match_the_loop(at_once, profile, data):
     size = len(profile.locations.line_offsets) - 1
     flags = st.lists(st.booleans(), min_size=size, max_size=size)
     callees, callers = (np.array(data.draw(flags), np.bool_) for _ in range(2))
@@ -252,7 +252,7 @@ def test_calls_between_locations_are_those_of_the_loop(at_once, profile, data):
 @pytest.mark.slow
 @given(profiles())
 @settings(deadline=None)
-def test_values_by_location_are_those_of_the_loop(profile):
+def test_values_by_location_match_the_loop(profile):
     want = [0] * (len(profile.locations.line_offsets) - 1)
     bounds, values = profile.stack_offsets.tolist(), profile.values[:, 0]
     for sample, value in enumerate(values.tolist()):

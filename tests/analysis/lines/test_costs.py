@@ -60,7 +60,7 @@ def diff(planted_repo):
 
 @pytest.mark.go
 @pytest.mark.parametrize("side", [0, 1])
-def test_sums_by_line_are_those_of_pprof(planted_repo, diff, side):
+def test_sums_by_line_match_pprof(planted_repo, diff, side):
     profile = (planted_repo.base, planted_repo.new)[side]
     theirs = pprof_list(profile, ".", *trimmed(planted_repo.repo))
     costly = {key: got[:2] for key, got in theirs.items() if got[:2] != (0, 0)}

@@ -63,7 +63,7 @@ _values = st.lists(_times, min_size=1, max_size=7).map(tuple)
 
 @few
 @given(st.data(), st.sampled_from((1, 1, 2, 3)))
-def test_the_figure_is_that_of_the_table(data, runs):
+def test_the_figure_matches_the_table(data, runs):
     """Benchstat prints the same, whatever the values: readers compare the two."""
     names = data.draw(st.sets(st.sampled_from(("A", "B", "C")), min_size=1))
     base, new = (

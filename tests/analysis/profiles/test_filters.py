@@ -160,7 +160,7 @@ def test_tags(tag, want):
     assert set(by(TAGGED, tagignore=tag)) == {f"f{i}" for i in range(5)} - kept
 
 
-def test_a_range_is_told_from_a_pattern():
+def test_a_range_is_no_pattern():
     assert filtered(TAGGED, Filters(tagfocus="32kb:")).warnings == (
         "tagfocus=32kb: is a range of numbers, not a pattern",
     )

@@ -143,7 +143,7 @@ def test_a_pattern_too_large_to_compile_is_refused(pattern, why):
     assert len(str(caught.value)) < 300
 
 
-def test_groups_are_told_by_name_and_number():
+def test_groups_have_a_name_or_a_number():
     pattern = compiled("(?:x|y)(a+?)(?P<host>[^/]+)(z)?", "--by")
     assert pattern.search("/xaab/z") == ("xaab", "a", "ab", None)
     assert (pattern.names, pattern.groups) == ({"host": 2}, 3)

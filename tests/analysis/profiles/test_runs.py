@@ -39,7 +39,7 @@ def by_whole_stacks(of):
 
 
 @given(samples=st.lists(st.tuples(st.lists(NAMES, max_size=4), st.integers(0, 9))))
-def test_leaves_are_those_of_whole_stacks(samples):
+def test_leaves_match_whole_stacks(samples):
     made = profile(samples)
     assert counts(made) == by_whole_stacks(made)
 

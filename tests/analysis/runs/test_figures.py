@@ -58,7 +58,7 @@ def sums(comparison):
     return found
 
 
-def test_sums_over_runs_are_those_of_the_merged_profile(unchanged):
+def test_sums_over_runs_match_the_merged_profile(unchanged):
     assert count_runs(unchanged) == (3, 5)
     found = sums(unchanged)
     (diff,) = unchanged.profiles

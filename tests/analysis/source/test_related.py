@@ -194,9 +194,7 @@ def test_functions_that_a_benchmark_did_not_run_are_no_reason_for_its_change(
 
 
 @pytest.mark.parametrize(("own", "lines"), [("work", ["f.go:8"]), ("more", ["f.go:6"])])
-def test_lines_of_a_closure_are_not_those_of_the_function_it_is_in(
-    tmp_path, own, lines
-):
+def test_lines_of_a_closure_are_not_its_function_s(tmp_path, own, lines):
     body = "	work()\n	second()\n	g(func() { x() })\n"
     text = OWN.replace("	work()\n", body)
     changes = {"f.go": text.replace("x()", "y()").replace("work", own)}

@@ -150,7 +150,7 @@ def test_all_functions_of_both_releases_are_found(listings):
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_each_line_is_that_of_its_release(upstream, listings, side):
+def test_each_line_matches_its_release(upstream, listings, side):
     seen = 0
     for one in listings:
         place = (one.places.base, one.places.new)[side]
@@ -173,7 +173,7 @@ def test_each_line_is_that_of_its_release(upstream, listings, side):
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_costs_are_those_of_pprof(upstream, listings, side, tmp_path):
+def test_costs_match_pprof(upstream, listings, side, tmp_path):
     """Go lists each release against its own files, in folders of their own."""
     upstream.repo.run(
         "worktree", "add", "-q", "--detach", tmp_path / "r", RELEASES[side]

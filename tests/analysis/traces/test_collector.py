@@ -31,7 +31,7 @@ def near(trace, ours, theirs, spans):
 @pytest.mark.matrix
 @pytest.mark.go
 @pytest.mark.parametrize("name", daily(ALL, [*SIDES, *MADE]))
-def test_sums_are_those_of_go(name):
+def test_sums_match_go(name):
     trace, go = trace_of(name), oracle.summary(path_of(name))
     found = collections(trace)
     assert found.started == go["gc"]["begun"]
@@ -55,7 +55,7 @@ def test_sums_are_those_of_go(name):
 
 @pytest.mark.go
 @pytest.mark.parametrize("name", daily(ALL, [*SIDES, *MADE]))
-def test_sweeps_and_stops_are_those_of_go(name):
+def test_sweeps_and_stops_match_go(name):
     trace, go = trace_of(name), oracle.summary(path_of(name))
     found = collections(trace)
     sweeps = [r for r in go["ranges"] if r["name"] == SWEEP]

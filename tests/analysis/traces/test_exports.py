@@ -85,7 +85,7 @@ def waits(got, kind):
 @pytest.mark.matrix
 @pytest.mark.go
 @pytest.mark.parametrize("name", daily(ALL, [SIDES[0], "gc-1.26.8"]))
-def test_exports_are_those_of_go(name):
+def test_exports_match_go(name):
     trace, _ = read(name)
     path = path_of(name)
     got, ties = oracle.transitions(path), Ties(path)
@@ -109,7 +109,7 @@ def test_exports_are_those_of_go(name):
 
 
 @pytest.mark.go
-def test_the_header_is_that_of_go():
+def test_the_header_matches_go():
     name = CAPTURES[0]
     theirs = pprof.decode(gzip.decompress(oracle.profile(path_of(name), "sched")))
     ours = export(read(name)[0], "sched")

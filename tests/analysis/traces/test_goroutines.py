@@ -157,7 +157,7 @@ def test_only_goroutines_of_c_begin_again():
 @pytest.mark.matrix
 @pytest.mark.go
 @pytest.mark.parametrize("name", SOME)
-def test_figures_are_those_of_go(name):
+def test_figures_match_go(name):
     trace, held = read(name)
     got = oracle.summary(path_of(name))
     assert got["error"] is None
@@ -295,7 +295,7 @@ def test_reasons_are_those_that_go_has():
     assert [*BLOCK_REASONS] == [reason for reason in found if reason != FOREVER]
 
 
-def test_groups_by_name_are_those_of_the_page():
+def test_groups_by_name_match_the_page():
     trace, held = read("health-check/base")
     found = groups(trace, held)
     names = [trace.strings[i] for i in trace.goroutines.name.tolist()]

@@ -44,7 +44,7 @@ def cause_of(wait):
 
 @pytest.mark.go
 @pytest.mark.parametrize("name", daily(ALL, [*SIDES, *MADE]))
-def test_waits_are_those_of_go(name):
+def test_waits_match_go(name):
     trace = trace_of(name)
     waits = runnable(trace)
     ids = trace.goroutines.id[waits.goroutine].tolist()
@@ -71,7 +71,7 @@ def test_waits_are_those_of_go(name):
 
 
 @pytest.mark.go
-def test_the_time_after_the_first_run_is_that_of_pprof_sched():
+def test_the_time_after_the_first_run_matches_pprof_sched():
     """What tests/data/README.md says of health-check: 8.4 → 5.9 s, in Go's own words.
 
     Go leaves out what comes before a goroutine runs for the first time, so the wait of

@@ -40,7 +40,7 @@ def check_sums(diff):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STORIES)
-def test_times_add_up_to_those_of_the_states(name):
+def test_times_add_up_to_the_states(name):
     diff = compared(trace_of(f"{name}/base"), trace_of(f"{name}/new"))
     check_sums(diff)
     by_reason = {}

@@ -63,7 +63,7 @@ def early_assists(got):
 @pytest.mark.whole
 @pytest.mark.go
 @pytest.mark.parametrize("name", daily([*CAPTURES, *COLLECTING], [*SIDES, *COLLECTING]))
-def test_it_is_that_of_go_with_its_defects_corrected(name):
+def test_it_matches_go_with_its_defects_corrected(name):
     trace, go = trace_of(name), oracle.mutators(path_of(name))
     early = early_assists(oracle.summary(path_of(name)))
     compared = 0
@@ -219,7 +219,7 @@ def window_means(found, window):
 
 @given(series(), st.integers(1, 80))
 @settings(derandomize=True)
-def test_the_minimum_is_that_of_all_windows(found, window):
+def test_the_minimum_matches_all_windows(found, window):
     assert mmu(found, window) == pytest.approx(
         min(window_means(found, window)), abs=1e-12
     )

@@ -78,7 +78,7 @@ MORE = ("profiled-1.21.13", "profiled-1.26.8")
 
 @pytest.mark.go
 @pytest.mark.parametrize("name", daily(ALL, [*SIDES, *MADE]))
-def test_idle_time_is_that_of_go(name):
+def test_idle_time_matches_go(name):
     """Go knows running and idle; a processor in a system call is a running one."""
     trace, go = trace_of(name), oracle.summary(path_of(name))["procs"]
     found, held = processors(trace), trace.processor_intervals

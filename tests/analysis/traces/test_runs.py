@@ -62,7 +62,7 @@ def test_every_run_s_trace_is_looked_at(several):
         assert one.ratio == pytest.approx(means[1] / means[0])
 
 
-def test_waits_are_those_of_each_trace(several):
+def test_waits_match_each_trace(several):
     """Nearest rank, by sorting."""
     diff, comparison = several
     rows = [row for row in run_figures(comparison) if row.figure == "trace.wait.p99"]

@@ -201,7 +201,7 @@ def test_what_every_run_shows_is_marked(apart):
     assert marked <= got
 
 
-def test_a_row_s_figures_are_those_of_each_trace(diff):
+def test_a_row_s_figures_match_each_trace(diff):
     """Rates of a second of each trace; a run without the row has the least time."""
     changes = diff.changes("goroutines.running")
     for pair, change in changes.items():

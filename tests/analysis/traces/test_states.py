@@ -164,7 +164,7 @@ def test_parts_of_the_goroutines_add_up(trace, state, data):
 
 
 @pytest.mark.parametrize("name", daily(CAPTURES, SIDES))
-def test_the_sums_are_those_of_the_goroutines(name):
+def test_the_sums_match_the_goroutines(name):
     trace = trace_of(name)
     held = stats(trace)
     sums = {
@@ -197,7 +197,7 @@ def test_states_go_through_the_engine_of_profiles(state):
     assert flat["new_flat"].sum() == totals[1]
 
 
-def test_runnable_stacks_are_not_those_of_go():
+def test_runnable_stacks_differ_from_go():
     trace = trace_of("health-check/base")
     own, exported = state_profile(trace, "runnable"), export(trace, "sched")
     assert not said(exported).keys() <= said(own).keys() | {()}

@@ -36,7 +36,7 @@ def expect(table, rows, slack):
 
 @pytest.mark.go
 @pytest.mark.parametrize("name", [f"tasks-{go}" for go in VERSIONS])
-def test_tasks_and_regions_are_those_of_go(name):
+def test_tasks_and_regions_match_go(name):
     trace, go = trace_of(name), oracle.summary(path_of(name))
     slack = slack_ns(trace)
     # Go's summary has a task 0 for what is of none.
@@ -63,7 +63,7 @@ def test_tasks_and_regions_are_those_of_go(name):
 
 @pytest.mark.go
 @pytest.mark.parametrize("name", [f"samples-{go}" for go in VERSIONS])
-def test_cpu_samples_are_those_of_go(name):
+def test_cpu_samples_match_go(name):
     trace, go = trace_of(name), oracle.summary(path_of(name))
     profile = cpu_profile(trace)
     roots = dict(

@@ -68,7 +68,7 @@ def _tasks(trace):
 
 
 @pytest.mark.parametrize("name", TRACES)
-def test_running_and_waiting_are_those_of_the_rows(name):
+def test_running_and_waiting_match_the_rows(name):
     side = traced(name)
     trace, kind = side.trace, "region" if "regions" in name else "task"
     frame = trace.to_frame()

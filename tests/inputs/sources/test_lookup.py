@@ -100,7 +100,7 @@ def test_bytes_that_are_no_text_do_not_stop_a_listing(alone):
     assert found.lines == ("package m // \ufffd\ufffd",)
 
 
-def test_differences_of_refs_are_those_of_git(alone):
+def test_differences_of_refs_match_git(alone):
     repo = repository(alone / "repo")
     old = [f"line {i}" for i in range(40)]
     new = ["first", *old[:7], "changed", *old[8:20], *old[24:], "last"]
@@ -151,7 +151,7 @@ def test_an_ignore_list_that_is_not_there(alone):
     assert [commit.id for commit in sources.commits(*texts, hunk)] == [new]
 
 
-def test_a_repository_that_is_named_is_not_that_of_a_hook(alone, monkeypatch):
+def test_a_repository_that_is_named_is_not_a_hook_s(alone, monkeypatch):
     """In a hook, git's variables name the repository that it is of."""
     repo = repository(alone / "repo")
     repo.commit("base", {"go.mod": "module m\n", "m.go": "a\n"})

@@ -24,7 +24,7 @@ PARTS = st.lists(st.lists(IDS, max_size=12), max_size=6)
 
 @given(PARTS, st.lists(IDS, max_size=12))
 @settings(max_examples=examples(300), deadline=None)
-def test_indices_are_those_of_a_dict(parts, asked):
+def test_indices_match_a_dict(parts, asked):
     index, places = IdIndex("goroutine"), {}
     for part in parts:
         index.add(np.array(part, np.int64))

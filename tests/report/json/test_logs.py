@@ -120,7 +120,7 @@ def test_every_field_of_gc_logs(written, logs, name, words):
 
 
 @pytest.mark.parametrize("name", ["published", "syncpool", "node-pool", "zstd"])
-def test_sums_are_those_of_the_log(written, logs, name):
+def test_sums_match_the_log(written, logs, name):
     paths = logs(name)
     gc = of_kind(written(*paths), "gctrace")
     for path, side in zip(paths, ("base", "new"), strict=True):

@@ -82,7 +82,7 @@ def words_of(cells):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_its_figures_are_those_of_the_report(comment, name):
+def test_its_figures_match_the_report(comment, name):
     page, printed_out = comment(*CASES[name])
     lines = {" ".join(line.split()) for line in printed_out.splitlines()}
     *shown, inputs = tables(page)

@@ -42,7 +42,7 @@ _COUNTS = st.floats(20, 900)
 
 
 @given(_COUNTS, _COUNTS, st.sampled_from(["B/op", "allocs/op"]))
-def test_a_change_of_counts_is_that_of_the_figures_as_printed(base, new, unit):
+def test_a_change_of_counts_matches_the_figures_as_printed(base, new, unit):
     text = counts_and_change(Counted(unit, base, new))
     if "(" not in text:
         assert "→" not in text

@@ -284,7 +284,7 @@ def test_where_no_benchmark_allocates_allocs_have_no_section():
     assert "mallocgc" not in render(report)
 
 
-def test_call_sites_are_those_of_operations_without_a_total():
+def test_call_sites_match_operations_without_a_total():
     new = Unit({F: 600}, HARNESS | OPERATIONS | {F: (6, 600)})
     sides = (
         counting(Unit({F: 600}, HARNESS | OPERATIONS), 6, 444, "base"),
@@ -313,7 +313,7 @@ def test_objects_stand_where_profiles_count_nearly_all(objects, got):
     assert ("objects" in heads, len([*filter(None, known)])) == (got > 0, got)
 
 
-def test_functions_are_those_of_the_program(report):
+def test_functions_match_the_program(report):
     """Not those of package testing, nor the benchmark, where there are others."""
     shown = [
         row.key

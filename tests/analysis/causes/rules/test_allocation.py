@@ -120,7 +120,7 @@ def test_what_starts_a_process_is_not_the_work():
     assert "s.Load allocates 20.0% → 45.5% of all bytes" in found.title
 
 
-def test_chance_in_objects_is_that_of_sampling():
+def test_chance_in_objects_matches_sampling():
     """Drawn as the runtime samples: the spread of z is 1 but for the dispersion."""
     rng, rate, number, size = np.random.default_rng(7), 512 * 1024, 40_000, 256
     by = Normalization("absolute", 1.0, 1.0, "")

@@ -67,7 +67,7 @@ def stacks(chance, often, at_once):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_calls_that_only_one_side_has_inlined_are_those_of_the_loop(seed):
+def test_calls_that_only_one_side_has_inlined_match_the_loop(seed):
     chance = random.Random(seed)
     at_once = [["main.main", *chance.choices(NAMES, k=4)] for _ in range(60)]
     pairs = {pair for names in at_once for pair in pairwise(names)}

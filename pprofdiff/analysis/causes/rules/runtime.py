@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pprofdiff.analysis.busy import scheduling_alone
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
-from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
+from pprofdiff.analysis.causes.finding import Claim, Finding
 from pprofdiff.analysis.causes.wording import joined, listed, points
-from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW, WAITS
+from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.policy import MINOR, MOST, MUCH, NOTICED
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_categories, judged_sums
 from pprofdiff.goruntime.readable import short
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import last_in_row
 
-if TYPE_CHECKING:
-    from pprofdiff.analysis.traces.compare import TraceDiff
-
 # Go's CPU profiles keep this many frames of a stack: frames near the root may be lost.
 _KEPT = 64
 _LOCKS = frozenset(("mutex", "block"))
-_SWEEPER = "runtime.bgsweep"
 _KINDS = {"copy": "Copying", "clear": "Clearing memory", "hash": "Hashing"}
 
 
@@ -54,19 +50,8 @@ def scheduler(case: Case) -> Iterator[Finding]:
         else "An execution trace shows which goroutines start, block and wake so "
         "often.",
     )
-    swept = None if case.trace is None else _sweeping(case.trace)
-    for finding in (_as_yields(case, one) for one in _group(case, subject)):
-        if swept is None or (swept.new > swept.base) != finding.rises:
-            yield finding
-            continue
-        often = f"{swept.base:,} → {swept.new:,}"
-        yield finding._replace(
-            id="gc-sweeper",
-            title=f"{finding.title}: GC's background sweeper yields",
-            text=f"{finding.text} It yields {often} times in the traces: most of the "
-            "change in how often goroutines are scheduled.",
-            evidence=(*finding.evidence, Fact("yields", "trace", *swept, "times")),
-        )
+    for finding in _group(case, subject):
+        yield _as_yields(case, finding)
 
 
 def _as_yields(case: Case, finding: Finding) -> Finding:
@@ -80,38 +65,6 @@ def _as_yields(case: Case, finding: Finding) -> Finding:
         return finding
     text = "Most of it is goroutines that yield (runtime.gosched_m), as sweeping does."
     return finding._replace(text=f"{finding.text} {text}".lstrip(), advice="")
-
-
-class _Yields(NamedTuple):
-    """How often GC's background sweeper yields its processor, raw."""
-
-    base: int
-    new: int
-
-
-def _sweeping(diff: TraceDiff) -> _Yields | None:
-    """Return the sweeper's yields if they are most of the change in scheduling.
-
-    The sweeper yields after some spans, and where goroutines wait for its P
-    (``bgsweep`` in runtime/mgcsweep.go). CPU samples do not show it: the scheduler runs
-    on a stack of its own.
-    """
-    # Imported only where there are traces.
-    from pprofdiff.analysis.causes.traces import pair_of
-
-    numbers = []
-    for side in diff.sides:
-        waits, groups = side.waits, side.groups
-        named = np.array([name == _SWEEPER for name in groups.names], np.bool_)
-        own = np.flatnonzero(named[groups.group_of][waits.goroutine])
-        yielded = waits.cause[own] == waits.causes.index("yielded")
-        numbers.append((int(np.count_nonzero(yielded)), len(waits)))
-    (base, base_all), (new, new_all) = numbers
-    pairs = pair_of(diff, base, new), pair_of(diff, base_all, new_all)
-    swept, every = (pair[1] - pair[0] for pair in pairs)
-    if max(base, new) < WAITS or swept * every <= 0 or abs(swept) < abs(every) / 2:
-        return None
-    return _Yields(base, new)
 
 
 def locks(case: Case) -> Iterator[Finding]:

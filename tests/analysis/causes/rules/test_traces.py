@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pprofdiff.analysis.causes.rules.runtime import _sweeping
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.causes.traces import collecting
 from pprofdiff.analysis.comparison import compare_sides
@@ -224,46 +223,3 @@ def test_gc_that_takes_less_as_goroutines_run_less_did_not_change():
     assert collecting(collected((0.16, 0.70), (0.05, 0.65))) == (0.16, 0.05)
     assert collecting(collected((0.16, 0.50), (0.05, 0.90))) == (0.16, 0.05)
     assert collecting(collected((0.128, 0.9), (0.124, 0.9))) is None
-
-
-def scheduled(yields, others):
-    """Return a side of a trace: yields of the sweeper, waits of main.work's."""
-    waits = Waits(yields, others)
-    names = ["runtime.bgsweep", "main.work"]
-    return SimpleNamespace(
-        waits=waits, groups=SimpleNamespace(names=names, group_of=np.array([0, 1]))
-    )
-
-
-class Waits:
-    """Waits of goroutine 0 that yielded, and of goroutine 1 that was created."""
-
-    causes = ("created", "yielded")
-
-    def __init__(self, yields, others):
-        self.goroutine = np.repeat([0, 1], [yields, others])
-        self.cause = np.repeat([1, 0], [yields, others])
-
-    def __len__(self):
-        return len(self.goroutine)
-
-
-@pytest.mark.parametrize(
-    ("base", "new", "rates", "is_so"),
-    [
-        ((10, 40), (20_000, 100), None, True),
-        ((20_000, 100), (10, 40), None, True),
-        ((10, 40), (20_000, 30_000), None, False),  # others wait oftener, and by more
-        ((10, 40), (150, 50), None, False),  # too few
-        ((10_000, 90), (20_000, 180), (1.0, 2.0), False),  # as often by operation
-    ],
-)
-def test_when_the_sweeper_is_why_more_is_scheduled(base, new, rates, is_so):
-    by = SimpleNamespace(
-        scaled=lambda b, n: (b, n) if rates is None else (b / rates[0], n / rates[1])
-    )
-    diff = SimpleNamespace(
-        sides=[scheduled(*base), scheduled(*new)], rates=rates, normalization=by
-    )
-    found = _sweeping(diff)
-    assert found == ((base[0], new[0]) if is_so else None)

@@ -53,7 +53,7 @@ class FlameGraph:
     @cached_property
     def png(self) -> bytes:
         """The picture as PNG."""
-        rows = flame_rows(self.diff, rows=_ROWS)
+        rows = flame_rows(self.diff, _ROWS)
         drawn = plots.image(
             lambda figure: plots.flamegraph(
                 self.diff, figure.subplots(), rows=_ROWS, causes=self.causes

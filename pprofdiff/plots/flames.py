@@ -178,9 +178,9 @@ def flamegraph(  # noqa: PLR0913 - the options of a plot
     return ax
 
 
-def flame_rows(diff: Subject, *, budget: int = BUDGET, rows: int = _DEEPEST) -> int:
+def flame_rows(diff: Subject, rows: int) -> int:
     """Return how many rows `flamegraph` draws for a diff, at most `rows`."""
-    return _frames(_stacks(data_of(diff), budget), "larger", rows).rows
+    return _frames(_stacks(data_of(diff), BUDGET), "larger", rows).rows
 
 
 def flamegraph_in_words(diff: Subject) -> str:

@@ -129,7 +129,7 @@ def _of_profile(diff: ProfileDiff, causes: Sequence[Finding]) -> list[_Strip]:
     def stacks(part: SubFigure, theme: Theme) -> None:
         flamegraph(diff, part.subplots(), rows=_DEEPEST, causes=causes, theme=theme)
 
-    rows = flame_rows(diff, rows=_DEEPEST)
+    rows = flame_rows(diff, _DEEPEST)
     return [
         _Strip(_BARS, moved, waterfall_in_words(diff)),
         _Strip(

@@ -202,6 +202,6 @@ def test_hostile_names_are_drawn(label):
 
 def test_rows_are_as_deep_as_asked():
     diff = profile_diff("syncpool", "cpu")
-    assert flame_rows(diff, rows=7) == 7
+    assert flame_rows(diff, 7) == 7
     ax = plots.flamegraph(diff, Figure().subplots(), rows=7)
     assert boxes(ax)[0].max() == 6

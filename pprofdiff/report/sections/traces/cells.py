@@ -133,11 +133,6 @@ def arrow(values: Sequence[float | None], scale: Scale) -> str:
     return f"{words} {scale.unit}".rstrip() if any(values) else words
 
 
-def arrow_of(values: Sequence[float | None], unit: str) -> str:
-    """Return ``base → new unit`` in the scale that suits the two."""
-    return arrow(values, _scale(values, unit))
-
-
 def arrows(pairs: Sequence[Sequence[float | None]]) -> list[str]:
     """Return pairs of times as ``base → new unit``, all in one unit."""
     scale = time_scale(value for pair in pairs for value in pair)

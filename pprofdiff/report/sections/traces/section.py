@@ -33,7 +33,6 @@ from pprofdiff.report.sections.folding import first
 from pprofdiff.report.sections.named import function_cells
 from pprofdiff.report.sections.traces.cells import (
     arrow,
-    arrow_of,
     arrows,
     compared,
     figure,
@@ -103,14 +102,15 @@ def trace_tiles(section: Section) -> Iterator[Tile]:
     diff: TraceDiff = section.compared
     base, new = (side.latency.p99_ns for side in diff.sides)
     if base and new:
-        words = arrow_of([base, new], "ns")
+        (words,) = arrows([[base, new]])
         counts = [side.latency.count for side in diff.sides]
         if min(counts) >= _FEWEST_WAITS:
             change = Cell(times(new / base))
             yield Tile(BY_KEY["wait.p99"].label, words, change)
         else:
             # With so few waits, p99 is the longest one: show that for both sides.
-            words = arrow_of([side.latency.max_ns or 0 for side in diff.sides], "ns")
+            longest = [side.latency.max_ns or 0 for side in diff.sides]
+            (words,) = arrows([longest])
             of = " and ".join(f"{count:,}" for count in counts)
             yield Tile(BY_KEY["wait.longest"].label, words, Cell(f"of {of} waits"))
 

@@ -17,7 +17,7 @@ from pprofdiff.cli.screen import Screen
 from pprofdiff.report.model import Scope
 from pprofdiff.report.rows import Table
 from pprofdiff.report.sections.traces.cells import (
-    arrow_of,
+    arrows,
     compared,
     figure,
     in_one_unit,
@@ -191,9 +191,9 @@ def test_a_column_of_a_trace_has_one_unit_of_time(story):
 
 
 def test_arrows_have_a_unit_where_there_is_anything():
-    assert arrow_of([0, 0], "ns") == "0 → 0"
-    assert arrow_of([None, 1_500], "ns") == "– → 1.50 µs"
-    assert arrow_of([None, None], "ns") == "– → –"
+    assert arrows([[0, 0]]) == ["0 → 0"]
+    assert arrows([[None, 1_500]]) == ["– → 1.50 µs"]
+    assert arrows([[None, None]]) == ["– → –"]
 
 
 @pytest.mark.go

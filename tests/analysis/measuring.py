@@ -28,7 +28,7 @@ class Unit(NamedTuple):
 
     `cpu` are samples of each run by stack, `operations` those that a run's samples are
     of. `allocated` are (objects, bytes) of an operation by stack, of which a profile
-    has `counted` operations. Time is `wall` times the CPU time, which differs from turn
+    has `counted` operations, and lacks `tiny` objects per op. Time is `wall` times the CPU time, which differs from turn
     to turn by `noise` (deviation of its logarithm), next to what all units have. Runs
     have up to `uneven` more or fewer samples than `cpu`, relative to it.
     """
@@ -41,6 +41,7 @@ class Unit(NamedTuple):
     wall: float = 1.0
     noise: float = 0.0
     uneven: float = 0.0
+    tiny: int = 0
 
     def sampled(self, run):
         """Return the samples of a run by stack."""
@@ -101,7 +102,7 @@ def _bench(label, units, run, turns):
             cpu = unit.nanoseconds * noise * np.exp(unit.noise * random.normal())
             lines.append(
                 f"Benchmark{unit.name}-2 \t {unit.operations} \t {cpu * unit.wall:.3f} "
-                f"ns/op \t {size} B/op \t {objects} allocs/op \t {cpu:.3f} cpu-ns/op"
+                f"ns/op \t {size} B/op \t {objects + unit.tiny} allocs/op \t {cpu:.3f} cpu-ns/op"
             )
     path = f"{label}/{run + 1}/bench.txt"
     content = parse("\n".join([*lines, ""]).encode(), path)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from math import inf, log
 from typing import NamedTuple
 
-import numpy as np
 from msgspec.structs import replace
 
 from pprofdiff.analysis.causes import place_words
@@ -59,7 +58,6 @@ from pprofdiff.analysis.causes.wording import (
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.judge.scaling import Normalization
-from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.policy import MAJOR, MINOR, MOST, MUCH, SIMILAR
 
 # Allocation sites to report outside places.
@@ -198,8 +196,8 @@ def _add_places(
 ) -> tuple[Claim, Finding | None]:
     """Add the places on the CPU to `drafts`; return the samples that they claim.
 
-    If none is significant, also return the first large one. `named` gets the sites of
-    the significant ones.
+    If none is significant, also return the one with most of the change. `named` gets
+    the sites of the significant ones.
     """
     claimed, word = cpu.of(()), None
     for place in with_callers(cpu, program, _places(view, cpu, program)):
@@ -210,16 +208,7 @@ def _add_places(
             drafts.append((finding.weight, finding, []))
             named |= {finding.functions[0], *_sites_of(view, cpu, place)[1]}
             claimed = claimed.plus(place.claim)
-        elif (
-            word is not None
-            or takes_another_path(cpu, place)
-            or gives_to_caller(cpu, program, place)
-        ):
-            continue
-        elif not (place.base and place.new) and not _stands_out(cpu, place.delta(cpu)):
-            # What only one side runs is there, however small: that is not noise.
-            continue
-        elif _is_large(cpu, place):
+        elif word is None and _is_most(view, cpu, program, place):
             word = finding
     return claimed, None if drafts else word
 
@@ -245,26 +234,16 @@ def _counting(cpu: CPUComparison) -> CountModel:
     return cpu.model._replace(spread=ONE_RUN)
 
 
-def _is_large(cpu: CPUComparison, place: Place) -> bool:
-    return abs(place.delta(cpu)) >= MAJOR * cpu.whole
-
-
-def _is_most(view: _View, cpu: CPUComparison, delta: float) -> bool:
-    """Return whether a delta is most of a significant change."""
+def _is_most(view: _View, cpu: CPUComparison, program: Program, place: Place) -> bool:
+    """Return whether a place has most of a significant change, and no other has it."""
+    delta = place.delta(cpu)
     whole = cpu.total_delta
-    return view.moved and delta * whole > 0 and abs(delta) >= MOST * abs(whole)
-
-
-def _stands_out(cpu: CPUComparison, delta: float) -> bool:
-    """Return whether what only one side runs is a change that no others take back."""
-    whole = cpu.total_delta
-    return _leads(cpu, delta) and whole * delta >= MOST * delta**2
-
-
-def _leads(cpu: CPUComparison, delta: float) -> bool:
-    """Return whether no function's own cost changed by more."""
-    base, new = merged(cpu.diff.ledger.every("owner").runs)
-    return abs(delta) >= float(np.abs(cpu.diff.normalization.delta(base, new)).max())
+    return (
+        view.moved
+        and MOST * whole**2 <= delta * whole <= whole**2 / MOST
+        and not takes_another_path(cpu, place)
+        and not gives_to_caller(cpu, program, place)
+    )
 
 
 def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
@@ -322,13 +301,13 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     significant &= not takes_another_path(cpu, place)
     significant &= not _by_chance(view, cpu, place, known=known)
     if not significant:
-        callees = place_words.callees(cpu, place)
+        inside = place_words.callees(cpu, place), place_words.inlining(cpu, place)
         return Finding(
             "place" if number == 1 else f"place-{number}",
-            _largest(view, cpu, place),
-            f"{callees}." if callees else "",
+            _most(cpu, place),
+            " ".join(f"{sentence}." for sentence in inside if sentence),
             facts,
-            weight=share if _is_most(view, cpu, delta) else 0.0,
+            weight=share,
             names=frozenset(named),
             functions=functions,
         )
@@ -363,23 +342,17 @@ def _is_all(cpu: CPUComparison, place: Place) -> bool:
     return abs(place.delta(cpu) - whole) <= _REST * abs(whole)
 
 
-def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
-    """Return the title for a place that is not significant."""
+def _most(cpu: CPUComparison, place: Place) -> str:
+    """Return the title for a place that has most of the change, but not for sure."""
     amount = cpu.words(place.base, place.new)
     if not place.whole and (which := place_words.which(cpu, place)):
         amount = f"{amount} {which}"
     callees = " and what it calls" if place.whole else ""
+    doubt = (
+        "" if cpu.change(place.claim).significant else " (not significant on its own)"
+    )
     who = f"{place_words.who(cpu, place)}{callees}"
-    delta = place.delta(cpu)
-    if _is_most(view, cpu, delta):
-        sure = cpu.change(place.claim).significant
-        doubt = "" if sure else " (not significant on its own)"
-        return f"Most of the change is in {who}: {amount}{doubt}"
-    if not _leads(cpu, delta):
-        return f"Within noise: {who}, {amount}"
-    if cpu.change(place.claim).significant:
-        return f"The largest difference is in {who}: {amount}"
-    return f"Within noise, the largest difference is in {who}: {amount}"
+    return f"Most of the change is in {who}: {amount}{doubt}"
 
 
 def _by_chance(view: _View, cpu: CPUComparison, place: Place, *, known: bool) -> bool:
@@ -458,17 +431,11 @@ def _of_site(
     space, objects = counted.space, counted.objects
     name = place_words.called(site.name)
     fewer = _falls(space, objects if site.exact else space)
-    verb = "allocates less:" if fewer else "allocates more:"
+    verb = _verb(counted, fewer=fewer)
     text = share_of_change(view.totals, counted, alone=alone, mix=view.mix)
     if site.helpers:
         verb, inside = _with_helpers(site, fewer=fewer)
         text = f"{text} {inside}".strip()
-    elif not space[1]:
-        verb = "no longer allocates:"
-    elif not space[0]:
-        verb = "allocates now:"
-    elif site.instead_of:
-        verb = f"allocates in place of {place_words.called(site.instead_of)}:"
     amount = amounts(view.totals, site)
     if view.sites is not None and not site.helpers and not site.instead_of:
         below = view.sites.under(site.name)[0].space
@@ -479,15 +446,18 @@ def _of_site(
     if cpu is not None and claimed is not None:
         rows = cpu.rows_of([*owners, *(one.name for one in site.helpers)])
         own = owned_by(cpu, rows.tolist()).without(claimed)
-        delta, marked = cpu.delta(own), cpu.mark(own)
-        if (delta < 0) == fewer and delta and _row_changed(cpu, own):
+        if cpu.delta(own):
+            claim, explains, mark = own, cpu.delta(own), cpu.mark(own)
+        if _row_changed(cpu, own) or abs(explains or 0.0) >= MUCH * cpu.whole:
             whose = "Their CPU" if site.helpers else "Its CPU"
-            said = f"{whose}: {cpu.words(*cpu.sums(own))} flat + stdlib."
+            noise = " (within noise)" if mark == "noise" else ""
+            said = f"{whose}: {cpu.words(*cpu.sums(own))} flat + stdlib{noise}."
             text = f"{text} {said}".strip()
-            # Allocations are counted, CPU is sampled: within noise, it is not claimed.
-            if marked != "noise":
-                claim, explains, mark = own, delta, marked
     part = part_of_all(view.totals, site)
+    weight = 0.35 * part
+    if cpu is not None and mark != "noise":
+        # Allocations are counted, CPU is sampled.
+        weight = max(weight, abs(explains or 0.0) / cpu.whole)
     severity: Severity = "major" if part >= MUCH else "minor"
     facts = (
         Fact(f"{site.name}, bytes", "allocs profile", *space, "B"),
@@ -505,7 +475,7 @@ def _of_site(
         explains=explains,
         own=explains,
         mark=mark,
-        weight=max(0.35 * part, 0.0 if cpu is None else abs(explains or 0) / cpu.whole),
+        weight=weight,
         sure=True,
         rises=not fewer,
         names=frozenset(owners),
@@ -517,6 +487,21 @@ def _row_changed(cpu: CPUComparison, own: Claim) -> bool:
     """Return whether a function's row in the tables is significant."""
     model = cpu.diff.model
     return model is not None and replace(cpu, model=model).change(own).significant
+
+
+def _verb(site: Site, *, fewer: bool) -> str:
+    """Return how what a site allocates changed, as a verb with a colon."""
+    space, objects = site.space, site.objects
+    if not space[1]:
+        return "no longer allocates:"
+    if not space[0]:
+        return "allocates now:"
+    if site.instead_of:
+        return f"allocates in place of {place_words.called(site.instead_of)}:"
+    if site.exact and (space[1] - space[0]) * (objects[1] - objects[0]) < 0:
+        few = objects[1] < objects[0]
+        return f"allocates {'fewer, larger' if few else 'more, smaller'} objects:"
+    return "allocates less:" if fewer else "allocates more:"
 
 
 def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:

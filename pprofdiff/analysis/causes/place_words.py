@@ -37,7 +37,7 @@ def sentences(cpu: CPUComparison, place: Place) -> list[str]:
         _with_its_callees(cpu, place),
         _inside(callees(cpu, place), mechanism),
         _in_clauses(resources, scale_of(cpu.diff).unit),
-        _inlined(cpu, place),
+        inlining(cpu, place),
     ]
     return [sentence for sentence in found if sentence]
 
@@ -153,7 +153,7 @@ def _absorbed(cpu: CPUComparison, place: Place) -> str:
     return f"{name} has samples in {with_it.label} only"
 
 
-def _inlined(cpu: CPUComparison, place: Place) -> str:
+def inlining(cpu: CPUComparison, place: Place) -> str:
     """Return whether the compiler inlines a place on one side only, as a sentence."""
     now = inlined_now(cpu, place.row)
     if now is None:
@@ -190,17 +190,21 @@ def callees(cpu: CPUComparison, place: Place) -> str:
 
 
 def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
-    """Return a place's change as (label, amount) parts; empty if there is only one."""
+    """Return a place's change as (label, amount) parts; empty if there is only one.
+
+    Changes within noise are part of the last one.
+    """
     scale = scale_of(cpu.diff)
     whole = place.delta(cpu)
     base, new = cpu.by_category(place.claim)
     at = {category: i for i, category in enumerate(rules().categories)}
-    deltas = []
+    large = []
     for label, categories in _resources():
         rows = [at[category] for category in categories]
         delta = cpu.scaled_delta(int(base[rows].sum()), int(new[rows].sum()))
-        deltas.append((delta, label))
-    large = [(d, label) for d, label in deltas if abs(d) >= _CLAUSE * abs(whole)]
+        own = place.claim.within(cpu.of(categories))
+        if abs(delta) >= _CLAUSE * abs(whole) and cpu.mark(own) != "noise":
+            large.append((delta, label))
     large.sort(key=lambda one: -abs(one[0]))
     shown = [(label, _signed(scale, delta)) for delta, label in large[:_CLAUSES]]
     # From the numbers as printed, so that they add up for the reader.
@@ -235,7 +239,7 @@ def _resources() -> Iterator[tuple[str, tuple[str, ...]]]:
         if group.id in BOOKKEEPING:
             memory += group.categories
         elif group.id == "user":
-            yield "user code", group.categories
+            yield "user and library code", group.categories
         elif group.id == "runtime":
             for category in group.categories:
                 yield rules().category_labels[category], (category,)

@@ -686,18 +686,27 @@ def _whole(cpu: CPUComparison, row: int) -> Place:
 
 
 def _with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
-    """Return the place with its outermost `nameable` callees that only one side has."""
+    """Return the place with its outermost `nameable` callees that only one side has.
+
+    Not those inlined everywhere that call little: the compiler decides which
+    instructions are theirs.
+    """
     gone, added, left = list[int](), list[int](), place.claim
     own = cpu.only(place.row)
     inside = [below(cpu, own, place.claim, side) for side in (0, 1)]
     absent = [one == 0 for one in inside]
     nameable = program.nameable & ~_run_closures_of(cpu, place)
+    flat = cpu.diff.paired_functions.raw("flat")
+    may = [
+        nameable & ((calls.most > 0) | (inner < MOST * cum))
+        for calls, inner, cum in zip(program.inlined, flat, cpu.cum, strict=True)
+    ]
     for again in range(_CALLEES):
         if again:
             inside = [below(cpu, own, left, side) for side in (0, 1)]
         claimed = left
         for side, found in enumerate((gone, added)):
-            alone = np.where(nameable & absent[1 - side], inside[side], 0)
+            alone = np.where(may[side] & absent[1 - side], inside[side], 0)
             alone[place.row] = 0
             best = int(np.argmax(alone))
             if not alone[best]:

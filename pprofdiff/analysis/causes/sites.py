@@ -229,8 +229,9 @@ class Sites:
         missing = _missing(comparison, objects)
         self._exact = missing is not None and missing < MINOR
         self._missing_objects = missing or 0.0
-        counted = _counted_space(comparison)
-        held = space.normalization.scaled(*space.totals)
+        counted = _counted(comparison, "alloc_space")
+        self._objects = _counted(comparison, "alloc_objects")
+        self._held = held = space.normalization.scaled(*space.totals)
         self._untimed = counted is not None and any(
             own > (1 + MINOR) * said + 1
             for own, said in zip(held, counted, strict=True)
@@ -339,15 +340,14 @@ class Sites:
         return left
 
     def _site(self, name: str, row: int, pairs: list[tuple[float, float]]) -> Site:
-        return Site(
-            name,
-            row,
-            pairs[0],
-            pairs[1],
-            self._exact,
-            self._missing_objects,
-            agrees=self._agree,
-        )
+        space, objects = pairs
+        exact, missing = self._exact, self._missing_objects
+        of_all = zip(space, self._held, strict=True)
+        whole = self._agree and all(own >= (1 - MINOR) * all_ for own, all_ in of_all)
+        if whole and self._objects is not None:
+            # Who allocates all bytes allocates all objects.
+            objects, exact, missing = self._objects, True, 0.0
+        return Site(name, row, space, objects, exact, missing, agrees=self._agree)
 
     def _columns(
         self, base: NDArray[np.bool_], new: NDArray[np.bool_]
@@ -370,8 +370,7 @@ class Sites:
 def _missing(comparison: Comparison, objects: ProfileDiff) -> float | None:
     """Return how many objects per op profiles miss, the larger of both sides."""
     done = operations_of_both(objects.base, objects.new)
-    work = comparison.work
-    counted = None if work is None else work.allocated.get("alloc_objects")
+    counted = _counted(comparison, "alloc_objects")
     if done is None or counted is None:
         return None
     held = (total / count for total, count in zip(objects.totals, done, strict=True))
@@ -379,10 +378,10 @@ def _missing(comparison: Comparison, objects: ProfileDiff) -> float | None:
     return max(*lack, 0.0)
 
 
-def _counted_space(comparison: Comparison) -> tuple[float, float] | None:
-    """Return the bytes per op that benchmarks count, or None."""
+def _counted(comparison: Comparison, kind: str) -> tuple[float, float] | None:
+    """Return the bytes or objects per op that benchmarks count, or None."""
     work = comparison.work
-    return None if work is None else work.allocated.get("alloc_space")
+    return None if work is None else work.allocated.get(kind)
 
 
 # A function is reported if its allocations changed by this part of all allocations or

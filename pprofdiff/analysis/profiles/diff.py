@@ -235,9 +235,15 @@ class ProfileDiff(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     @cached_property
     def model(self) -> CountModel | None:
-        """The noise model; None if it is unknown what one sample is worth."""
+        """The noise model; None if it is unknown what one sample is worth.
+
+        Being `cautious` of one run a side, nothing is known of what runs differ by.
+        """
         model = self._of_chance()
-        return model.cautious if model is not None and self.cautious else model
+        if model is None or not self.cautious:
+            return model
+        alone = self.by_run is None and self.of_running_code
+        return None if alone else model.cautious
 
     def _of_chance(self) -> CountModel | None:
         base = _sample_worth(self.base.profile, self.base_column)

@@ -74,7 +74,8 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
         if alone is not None:
             who = f"Cause {causes.index(alone) + 1} explains"
         # A title has everything that its cause explains, including its consequences.
-        seen = alone.explains if alone is not None and alone.mark is not None else None
+        printed = alone is not None and alone.mark not in (None, "noise")
+        seen = alone.explains if alone is not None and printed else None
         if text := _together(findings.explained, cpu, who, seen):
             rest.append(Sentence(text))
     return Why(

@@ -334,9 +334,9 @@ def test_what_grows_now_and_then_is_no_cause():
     assert [cause.functions for cause in findings.causes] == [(f"{PACKAGE}.G",)]
 
 
-@pytest.mark.parametrize(("own", "explains"), [(240, False), (600, True)])
+@pytest.mark.parametrize(("own", "explains"), [(240, False), (600, True), (200, True)])
 def test_the_cpu_of_allocations_matches_their_function(own, explains):
-    """What its other code takes back is no part of the change."""
+    """What its other code takes back is no part of the change, but of the cause."""
     base, new = (
         Unit(
             {path(*MALLOC, "F"): malloc, path("F"): cpu} | REST,
@@ -349,6 +349,30 @@ def test_the_cpu_of_allocations_matches_their_function(own, explains):
     (cause,) = findings.causes
     assert cause.functions == (f"{PACKAGE}.F",)
     assert (cause.explains is not None) == explains
+
+
+@pytest.mark.parametrize(
+    ("sizes", "others", "title"),
+    [
+        ((64, 64), {}, "p.F allocates less: 3 → 1 allocs/op"),
+        (
+            (64, 96),
+            {},
+            "p.F allocates fewer, larger objects: 64 → 96 B/op, 3 → 1 allocs/op",
+        ),
+        ((64, 64), {path("runtime.mallocgc", "G"): (1, 64)}, None),
+    ],
+)
+def test_who_allocates_all_bytes_allocates_all_objects(sizes, others, title):
+    """Profiles count tiny objects that share a block as one."""
+    base, new = (
+        Unit(
+            F_AND_G, {path("runtime.mallocgc", "F"): (count, size)} | others, tiny=tiny
+        )
+        for count, size, tiny in ((2, sizes[0], 1), (1, sizes[1], 0))
+    )
+    _, findings = causes(base, new)
+    assert [cause.title for cause in findings.causes] == ([title] if title else [])
 
 
 def test_a_function_that_allocates_in_place_of_another_is_one_cause():

@@ -10,6 +10,7 @@ import pytest
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.inlined import inlined_now
+from pprofdiff.analysis.causes.places import Program, places
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.settings import Settings
@@ -98,14 +99,28 @@ ALONE = [
 ]
 
 
+def compared(base, new):
+    """Return CPU profiles of equal work, from milliseconds by stack."""
+    sides = [
+        Side(label, (Capture(f"{label}.pb.gz", "profile", cpu(times)),))
+        for label, times in (("base", base), ("new", new))
+    ]
+    settings = Settings(work=counted((1, 1)), pairing=False)
+    return Case(compare_sides(*sides, settings)).cpu
+
+
 @pytest.mark.parametrize(("base", "new", "now"), ALONE)
 def test_one_function_is_inlined_on_one_side(base, new, now):
-    sides = [
-        Side(label, (Capture(f"{label}.pb.gz", "profile", cpu({stack: 400})),))
-        for label, stack in (("base", base), ("new", new))
-    ]
-    compared = Case(
-        compare_sides(*sides, Settings(work=counted((1, 1)), pairing=False))
-    )
-    row = compared.cpu.names.index("main.f1")
-    assert inlined_now(compared.cpu, row) is now
+    both = compared({base: 400}, {new: 400})
+    assert inlined_now(both, both.names.index("main.f1")) is now
+
+
+@pytest.mark.parametrize(("call", "added"), [(";", ["main.g"]), (">", [])])
+def test_code_that_is_inlined_everywhere_is_that_of_its_caller(call, added):
+    """Which instructions belong to it may change without a change of the code."""
+    base = {"main.main;main.f": 4000}
+    new = {"main.main;main.f": 2000, f"main.main;main.f{call}main.g": 6000}
+    both = compared(base, new)
+    (place,) = places(both, Program(both))
+    assert (both.names[place.row], place.whole) == ("main.f", True)
+    assert [both.names[row] for row in place.added] == added

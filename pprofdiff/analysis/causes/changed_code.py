@@ -20,6 +20,7 @@ from pprofdiff.analysis.causes.places import (
     takes_another_path,
     with_callers,
 )
+from pprofdiff.analysis.control.estimate import control
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.policy import CLEARLY, COVERS, LITTLE, MAJOR, MOST
 
@@ -66,10 +67,17 @@ def _changed(cpu: CPUComparison, program: Program) -> list[Place]:
 
 
 def _is_clear(cpu: CPUComparison, place: Place) -> bool:
-    """Return whether a cost differs clearly, or what runs in it does."""
+    """Return whether a cost differs clearly, or what runs in it does.
+
+    Against that of unchanged code, where the outcome is.
+    """
     ratio = cpu.diff.normalization.ratio(place.base, place.new)
     if place.gone or place.added or place.others or not ratio or ratio <= 0:
         return True
+    by = control(cpu.diff)
+    if by is not None and by.shows_work:
+        old, now = cpu.diff.normalization.factors
+        ratio /= by.work.ratio * now / old
     return max(ratio, 1 / ratio) >= CLEARLY
 
 

@@ -45,6 +45,7 @@ class Foreign(StrEnum):
         "heap dump or flight recording of Java; give async-profiler's collapsed stacks"
     )
     STACKPROF = "dump of stackprof; give what stackprof --stackcollapse prints"
+    RPROF = "profile of R's Rprof; write it as pprof with proffer::to_pprof"
     HTML = (
         "web page, not a profile; "
         "profiles are at addresses such as host:6060/debug/pprof/heap"
@@ -98,6 +99,7 @@ _TEXT = (
         Foreign.PERF_SCRIPT,
         rb"\S[^\n]{0,40}?\s\d+(?:/\d+)?\s+(?:\[\d+\]\s+)?\d+\.\d+:\s+(?:\d+\s+)?[\w-]+:",
     ),
+    (Foreign.RPROF, rb"(?:(?:memory|GC|line) profiling: )*sample\.interval=\d"),
     (Foreign.COVERAGE, rb"mode: (?:set|count|atomic)\b"),
     (Foreign.HTML, rb"(?i:<!doctype html|<html|<\?xml|<svg|<head|<body)"),
     (Foreign.GO_TEST_JSON, rb'\{"(?:Time|Action|ImportPath)":"'),

@@ -88,6 +88,8 @@ def fetch(address, path):
         (b"JAVA PROFILE 1.0.2\0", Foreign.JAVA),
         (b"FLR\0\0\2\0\1", Foreign.JAVA),
         (b"\x04\x08{\x10:\x0cversionf\x081.2", Foreign.STACKPROF),
+        (b'sample.interval=5000\n"c" "total" \n', Foreign.RPROF),
+        (b"memory profiling: line profiling: sample.interval=5000\n", Foreign.RPROF),
         (b"main.main;main.work 12\nmain.main 3;x 4\n", "profile"),
         (b"swapper 3\r\n\r\nf;g h\t4", "profile"),
         (b"f;g 3\nf;g\n", Foreign.UNKNOWN),

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.whole
 
 CELLS = (
     """import pprofdiff
-d = pprofdiff.diff("syncpool/base/cpu.pb.gz", "syncpool/new/cpu.pb.gz")
+d = pprofdiff.diff("rss-search/base/cpu.pb.gz", "rss-search/new/cpu.pb.gz")
 d""",
     "d.flamegraph(height=430)",
 )
@@ -200,4 +200,5 @@ def test_findings_are_left_aligned(shown):
             return Math.round(range.getClientRects()[0].left);
         })"""
     )
+    assert len(left) > 1
     assert len(set(left)) == 1

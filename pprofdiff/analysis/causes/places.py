@@ -688,8 +688,8 @@ def _whole(cpu: CPUComparison, row: int) -> Place:
 def _with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
     """Return the place with its outermost `nameable` callees that only one side has.
 
-    Not those inlined everywhere that call little: the compiler decides which
-    instructions are theirs.
+    Not library functions inlined everywhere that call little: both sides may call
+    them, as the compiler decides which instructions are theirs.
     """
     gone, added, left = list[int](), list[int](), place.claim
     own = cpu.only(place.row)
@@ -698,7 +698,7 @@ def _with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
     nameable = program.nameable & ~_run_closures_of(cpu, place)
     flat = cpu.diff.paired_functions.raw("flat")
     may = [
-        nameable & ((calls.most > 0) | (inner < MOST * cum))
+        nameable & (program.own | (calls.most > 0) | (inner < MOST * cum))
         for calls, inner, cum in zip(program.inlined, flat, cpu.cum, strict=True)
     ]
     for again in range(_CALLEES):

@@ -23,13 +23,15 @@ _LIBRARY_FILE = (
     r"|\.rustup|rustc/[0-9a-f]{7,}|lib/python\d[.\d]*|usr/include|usr/lib\d*)/"
     r"|(?:^|/)library/(?:std|core|alloc)/src/"
 )
-# Namespaces of Rust, C++ and Java; an implementation belongs to its type.
+# Namespaces of Rust, C++ and Java; an implementation belongs to its type. A template
+# of C++ begins with the type that it returns.
 _LIBRARY_NAME = (
-    r"<*[&*]*(?:(?:std|core|alloc|hashbrown|backtrace|__gnu_cxx|abi)::"
+    r"(?:\w+ )?<*[&*]*(?:(?:std|core|alloc|hashbrown|backtrace|__gnu_cxx|abi)::"
     r"|(?:java|javax|jdk|sun|com[./]sun|kotlin|scala)[./])"
     # Leading underscores, except procedures of Fortran's modules (gfortran:
     # __MODULE_MOD_NAME) and functions of D (_D, length, name) that are not its own.
-    r"|operator (?:new|delete)\b|_(?!_\w+_MOD_|D\d)|_D(?:3std|4core|2rt)\d|[\w.]+@|\("
+    r"|operator (?:new|delete)\b|_(?!_\w+_MOD_|D\d|Dmain$)"
+    r"|_D(?:3std|4core|2rt)\d|[\w.]+@|\("
     # OCaml's runtime, also what its compare.c does, and its standard library.
     r"|caml_|(?:do_)?compare_val$|(?:caml)?(?:Stdlib|Camlinternal\w+)(?:\.|__)"
     # What threads begin with; V8 and Node.js.

@@ -49,9 +49,13 @@ _AFTER_NAME = re.compile(
     r"|(?<=[\w>\])=+*/<-])(?<!operator)"
     r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?: const)?)$"
 )
-# py-spy: ``f (shop/cart.py:12)``, ``f (cart.py)`` with --function.
-_PYTHON_FRAME = re.compile(r"(.+) \(([^()]+\.py[xi]?)(?::(\d{1,9}))?\)")
+# py-spy: ``f (shop/cart.py:12)``, ``f (cart.py)`` with --function; heaptrack_print:
+# ``f(int) (cart.cpp)``.
+_FRAME_IN_FILE = re.compile(
+    r"(.+) \(([^()]+\.(?:py[xi]?|c|cc|cpp|cxx|h|hpp|tcc|rs))(?::(\d{1,9}))?\)"
+)
 
+_OF_PYTHON = (".py", ".pyx", ".pyi")
 # V8 with --perf-basic-prof: ``JS:*total /srv/cart.js:3:8``, where the mark is how the
 # code was compiled, and the line is the function's.
 _SCRIPT_FRAME = re.compile(
@@ -208,8 +212,13 @@ class _Lines:
 
     def frames(self) -> tuple[list[bytes], NDArray[np.int64]]:
         """Return the frames of all stacks, root first, and each stack's depth."""
-        kept = np.flatnonzero(self.stack_end > self.first)
-        first, last = self.first[kept], self.stack_end[kept]
+        end = self.stack_end
+        filled = end > self.first
+        if (self.text[end[filled] - 1] == ord(";")).all():
+            # heaptrack_print ends each frame with a semicolon.
+            end = end - filled
+        kept = np.flatnonzero(end > self.first)
+        first, last = self.first[kept], end[kept]
         depths = np.zeros(len(self.first), np.int64)
         if not len(kept):
             return [], depths
@@ -251,9 +260,11 @@ def _tables(frames: list[bytes]) -> tuple[Functions, Locations, tuple[str, ...]]
 
 def _parsed(frame: str) -> tuple[str, str, int]:
     """Return a frame's function, its file ("" if unknown) and line (0 if unknown)."""
-    if (python := _PYTHON_FRAME.fullmatch(frame)) is not None:
-        name, file, line = python.groups()
-        return name, file, int(line or 0)
+    file, line = "", "0"
+    if (placed := _FRAME_IN_FILE.fullmatch(frame)) is not None:
+        frame, file, line = placed.groups("0")
+        if file.endswith(_OF_PYTHON):
+            return frame, file, int(line)
     if (script := _SCRIPT_FRAME.fullmatch(frame)) is not None:
         name, file, line, column = script.groups()
         # The body of a module, and functions without names.
@@ -264,4 +275,4 @@ def _parsed(frame: str) -> tuple[str, str, int]:
         return f"{{closure:{closure[1]}}}", "", 0
     while len(name := _AFTER_NAME.sub("", frame)) < len(frame):
         frame = name
-    return frame, "", 0
+    return frame, file, int(line)

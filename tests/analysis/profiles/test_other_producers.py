@@ -208,6 +208,11 @@ def first_cause(out):
             *("jemalloc/base.folded", "jemalloc/new.folded", ""),
             "store_put takes more of the weight: 83.26 → 91.15%",
         ),
+        # Cache::put keeps each key twice.
+        (
+            *("heaptrack/base.folded", "heaptrack/new.folded", "60000:60000"),
+            "Cache::put uses 2.18× the weight",
+        ),
         # Cart::total copies its lines, and Cart::sum adds the copies up.
         ("cpp/base.folded", "cpp/new.folded", "", "shop::Cart::total now takes"),
         ("cpp/base.folded", "cpp/new.folded", "88581:33623", "shop::Cart::sum uses"),
@@ -415,6 +420,8 @@ def test_a_file_shows_whose_code_a_function_is(name, file, own):
         ("<shop::Cart as core::fmt::Display>::fmt", True),
         ("<core::hash::sip::Hasher<S> as core::hash::Hasher>::write_str", False),
         ("std::__introsort_loop<unsigned long*>", False),
+        ("void std::__cxx11::basic_string<>::_M_construct<>", False),
+        ("void shop::sorted<int>", True), ("_Dmain", True),
         ("operator new", False), ("malloc", False), ("cfree@GLIBC_2.2.5", False),
         ("__memcmp_evex_movbe", False), ("std_total", True), ("main", True),
         ("java/util/HashMap.put", False), ("shop/Cart.total", True),

@@ -46,9 +46,10 @@ def slowly(data):
         stack, count = trimmed[:at].rstrip(b" \t\r"), trimmed[at:]
         if not re.fullmatch(rb"[0-9]{1,19}", count) or int(count) >= 1 << 63:
             return None
-        frames = stack.decode("utf-8", "replace").split(";") if stack else []
-        rows.append((frames, int(count)))
-    stacks = from_functions([frames for frames, _ in rows])
+        rows.append((stack.decode("utf-8", "replace"), int(count)))
+    closed = all(stack.endswith(";") for stack, _ in rows if stack)
+    texts = [stack[:-1] if closed else stack for stack, _ in rows]
+    stacks = from_functions([text.split(";") if text else [] for text in texts])
     counts = [count for _, count in rows]
     return [
         (";".join(map(named, frames)), count)
@@ -85,6 +86,9 @@ def named(frame):
         ("Foo::operator()(int) const", "Foo::operator()"),
         ("v8::(anonymous namespace)::Invoke", "v8::(anonymous namespace)::Invoke"),
         ("void f<(anonymous namespace)::X>(int)", "void f<(anonymous namespace)::X>"),
+        # heaptrack_print
+        ("Cache::put(S const&) (cache.cpp)", "Cache::put"),
+        ("f<int>(int) const (shop/a.h:12)", "f<int>"),
         # async-profiler, stackcollapse-perf.pl --all
         ("java/lang/String.format_[j]", "java/lang/String.format"),
         # Node.js with --perf-basic-prof
@@ -98,6 +102,11 @@ def named(frame):
 )
 def test_a_frame_is_named_by_its_function_alone(frame, name):
     assert read(f"{frame} 3".encode()) == [(name, 3)]
+
+
+def test_a_semicolon_after_each_stack_is_no_frame():
+    assert read(b"main;f; 3\nmain; 4\n") == [("main;f", 3), ("main", 4)]
+    assert read(b"main;f; 3\nmain 4\n") == [("main;f;<unknown>", 3), ("main", 4)]
 
 
 def read(data):

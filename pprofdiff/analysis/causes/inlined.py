@@ -6,8 +6,8 @@ function that was called (profile.proto, Location.line).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,10 @@ from pprofdiff.analysis.policy import FEW_SAMPLES, NEARLY_ALL
 from pprofdiff.model.csr import grouped, sums
 from pprofdiff.model.kept import kept
 from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.parallel import both
 
 Column = NDArray[np.int64]
+R = TypeVar("R")
 
 
 class Inlined(NamedTuple):
@@ -42,7 +44,7 @@ class Inlined(NamedTuple):
         return np.where(self.key[at] == keys, self.value[at], 0)
 
 
-def inlined_calls(cpu: CPUComparison, side: int, own: NDArray[np.bool_]) -> Inlined:
+def _inlined_calls(cpu: CPUComparison, side: int, own: NDArray[np.bool_]) -> Inlined:
     """Return one side's inlined calls between `own` functions."""
     profile, union = lines_of(cpu, side)
     locations, size = profile.locations, len(own)
@@ -70,11 +72,17 @@ def lines_of(cpu: CPUComparison, side: int) -> tuple[Profile, Column]:
     return profile, cpu.diff.paired_functions.of_lines[side]
 
 
+def on_both(cpu: CPUComparison, work: Callable[[int], R]) -> tuple[R, R]:
+    """Return (work(0), work(1)), of base and new; of large profiles in two threads."""
+    profiles = cpu.diff.base.profile, cpu.diff.new.profile
+    return both(work, 0, 1, size=sum(len(one.stack_locations) for one in profiles))
+
+
 @kept
-def _of_program(cpu: CPUComparison) -> tuple[Inlined, Inlined]:
+def inlined_calls(cpu: CPUComparison) -> tuple[Inlined, Inlined]:
     """Return both sides' inlined calls between functions that are not the runtime's."""
-    base, new = (inlined_calls(cpu, side, ~cpu.of_runtime) for side in (0, 1))
-    return base, new
+    own = ~cpu.of_runtime
+    return on_both(cpu, lambda side: _inlined_calls(cpu, side, own))
 
 
 def inlined_now(cpu: CPUComparison, row: int) -> bool | None:
@@ -83,7 +91,7 @@ def inlined_now(cpu: CPUComparison, row: int) -> bool | None:
     None unless nearly all are on one side and nearly none on the other.
     """
     parts = []
-    for calls, worth in zip(_of_program(cpu), cpu.model.worth, strict=True):
+    for calls, worth in zip(inlined_calls(cpu), cpu.model.worth, strict=True):
         inlined = int(calls.value[calls.key % len(cpu.names) == row].sum())
         whole = inlined + int(calls.most[row])
         if whole < FEW_SAMPLES * worth:
@@ -94,10 +102,10 @@ def inlined_now(cpu: CPUComparison, row: int) -> bool | None:
     return parts[1] > parts[0]
 
 
-def inlining_caller(sides: Sequence[Inlined], row: int) -> int | None:
+def inlining_caller(cpu: CPUComparison, row: int) -> int | None:
     """Return the function that nearly all calls are inlined in on both sides."""
     callers = set[int | None]()
-    for calls in sides:
+    for calls in inlined_calls(cpu):
         size = len(calls.most)
         mine = calls.key % size == row
         caller, value = calls.key[mine] // size, calls.value[mine]

@@ -208,7 +208,7 @@ def _add_places(
             drafts.append((finding.weight, finding, []))
             named |= {finding.functions[0], *_sites_of(view, cpu, place)[1]}
             claimed = claimed.plus(place.claim)
-        elif word is None and _is_most(view, cpu, program, place):
+        elif word is None and _is_most(view, cpu, place):
             word = finding
     return claimed, None if drafts else word
 
@@ -234,7 +234,7 @@ def _counting(cpu: CPUComparison) -> CountModel:
     return cpu.model._replace(spread=ONE_RUN)
 
 
-def _is_most(view: _View, cpu: CPUComparison, program: Program, place: Place) -> bool:
+def _is_most(view: _View, cpu: CPUComparison, place: Place) -> bool:
     """Return whether a place has most of a significant change, and no other has it."""
     delta = place.delta(cpu)
     whole = cpu.total_delta
@@ -242,7 +242,7 @@ def _is_most(view: _View, cpu: CPUComparison, program: Program, place: Place) ->
         view.moved
         and MOST * whole**2 <= delta * whole <= whole**2 / MOST
         and not takes_another_path(cpu, place)
-        and not gives_to_caller(cpu, program, place)
+        and not gives_to_caller(cpu, place)
     )
 
 

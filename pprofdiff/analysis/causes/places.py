@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim
-from pprofdiff.analysis.causes.inlined import Inlined, inlined_calls, inlining_caller
+from pprofdiff.analysis.causes.inlined import inlined_calls, inlining_caller
 from pprofdiff.analysis.causes.renumbered import renumbered
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.views import merged
@@ -113,11 +113,6 @@ class Program:
     def closures(self) -> list[int]:
         """Closures of one side that may be the other's by another number."""
         return renumbered(self._cpu)
-
-    @cached_property
-    def inlined(self) -> tuple[Inlined, ...]:
-        """The inlined calls between functions of code, of base and new."""
-        return tuple(inlined_calls(self._cpu, side, self.code) for side in (0, 1))
 
     @cached_property
     def nameable(self) -> NDArray[np.bool_]:
@@ -288,9 +283,7 @@ def with_callers(
             at = left.index(place)
             left[at] = _with_own_callers(cpu, place, claim, callers)
             left = [one for one in left if one not in same]
-    return _with_inlining_caller(
-        cpu, program, _with_contrary_callees(cpu, program, left)
-    )
+    return _with_inlining_caller(cpu, _with_contrary_callees(cpu, program, left))
 
 
 def _with_contrary_callees(
@@ -320,9 +313,7 @@ def _with_contrary_callees(
     return left
 
 
-def _with_inlining_caller(
-    cpu: CPUComparison, program: Program, found: Sequence[Place]
-) -> list[Place]:
+def _with_inlining_caller(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
     """Return places; one inlined into a caller that takes back its change with that.
 
     A sample counts for the instruction after the one that took the time, which may be
@@ -330,7 +321,7 @@ def _with_inlining_caller(
     """
     left = list(found)
     for place in found:
-        caller = _inlining_caller(program, place) if place in left else None
+        caller = _inlining_caller(cpu, place) if place in left else None
         if caller is None:
             continue
         own = _unclaimed(cpu, [caller], left)
@@ -345,16 +336,16 @@ def _with_inlining_caller(
     return left
 
 
-def _inlining_caller(program: Program, place: Place) -> int | None:
+def _inlining_caller(cpu: CPUComparison, place: Place) -> int | None:
     """Return the caller that a place's own code is inlined into on both sides."""
     if place.whole or place.others or not (place.base and place.new):
         return None
-    return inlining_caller(program.inlined, place.row)
+    return inlining_caller(cpu, place.row)
 
 
-def gives_to_caller(cpu: CPUComparison, program: Program, place: Place) -> bool:
+def gives_to_caller(cpu: CPUComparison, place: Place) -> bool:
     """Return whether the caller that a place is inlined into takes back most of it."""
-    caller = _inlining_caller(program, place)
+    caller = _inlining_caller(cpu, place)
     if caller is None:
         return False
     back = cpu.delta(owned_by(cpu, [caller]).without(place.claim))
@@ -699,7 +690,7 @@ def _with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
     flat = cpu.diff.paired_functions.raw("flat")
     may = [
         nameable & (program.own | (calls.most > 0) | (inner < MOST * cum))
-        for calls, inner, cum in zip(program.inlined, flat, cpu.cum, strict=True)
+        for calls, inner, cum in zip(inlined_calls(cpu), flat, cpu.cum, strict=True)
     ]
     for again in range(_CALLEES):
         if again:

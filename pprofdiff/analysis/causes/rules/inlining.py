@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Direction, Finding
-from pprofdiff.analysis.causes.inlined import Inlined, inlined_calls, lines_of
+from pprofdiff.analysis.causes.inlined import Inlined, inlined_calls, lines_of, on_both
 from pprofdiff.analysis.causes.wording import count, listed_functions, points
 from pprofdiff.analysis.ledger.graph import calls_between
 from pprofdiff.analysis.policy import FEW_SAMPLES, MAJOR, NAMED, NEARLY_ALL, SEVERAL
 from pprofdiff.model.csr import distinct, sums
-from pprofdiff.parallel import both
 
 Column = NDArray[np.int64]
 
@@ -25,17 +24,13 @@ def inlining(case: Case) -> Iterator[Finding]:
     cpu = case.cpu
     if cpu is None or cpu.other_release:
         return
-    own = ~cpu.of_runtime
-    size = sum(
-        len(side.profile.stack_locations) for side in (cpu.diff.base, cpu.diff.new)
-    )
-    sides = both(lambda side: inlined_calls(cpu, side, own), 0, 1, size=size)
+    sides = inlined_calls(cpu)
     keys = distinct(np.concatenate([side.key for side in sides]))
     keys = keys[_possible(cpu, sides, keys)]
     if len(keys) < SEVERAL:
         return
     inlined = [side.of(keys) for side in sides]
-    called = both(lambda side: _called(cpu, side, keys), 0, 1, size=size)
+    called = on_both(cpu, lambda side: _called(cpu, side, keys))
     whole = [inlined[side] + called[side] for side in (0, 1)]
     least = [FEW_SAMPLES * worth for worth in cpu.model.worth]
     enough = (whole[0] >= least[0]) & (whole[1] >= least[1])

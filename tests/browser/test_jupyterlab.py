@@ -19,7 +19,7 @@ pytestmark = pytest.mark.whole
 
 CELLS = (
     """import pprofdiff
-d = pprofdiff.diff("rss-search/base/cpu.pb.gz", "rss-search/new/cpu.pb.gz")
+d = pprofdiff.diff("zstd/base/cpu.pb.gz", "zstd/new/cpu.pb.gz")
 d""",
     "d.flamegraph(height=430)",
 )

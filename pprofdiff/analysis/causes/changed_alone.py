@@ -116,8 +116,8 @@ def _who(names: Sequence[str], changed: Sequence[int], profile: str) -> str:
             f"{listed([*first, f'{count(len(changed) - SEVERAL)} more'])}"
         )
     who = listed_functions([names[row] for row in changed])
-    what = "is the only change" if len(changed) == 1 else "are the only changes"
-    return f"{who} {what} in the {profile}"
+    what = "is the only function" if len(changed) == 1 else "are the only functions"
+    return f"{who} {what} in the {profile} whose code changed"
 
 
 def _sides(carriers: Carriers, row: int) -> tuple[bool, bool]:

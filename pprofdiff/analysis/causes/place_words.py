@@ -164,12 +164,12 @@ def inlining(cpu: CPUComparison, place: Place) -> str:
 def called(name: str) -> str:
     """Return a function's display name: for a closure, with its enclosing function.
 
-    A closure inlined into a benchmark is named after that:
+    The closure of a function inlined into a benchmark is named after both:
     ``store.BenchmarkGet.Get.func1``.
     """
     package, _, rest = short(name).partition(".")
     found = _INLINED_CLOSURE.fullmatch(rest)
-    return f"{package}.{found[2]} (inlined in {found[1]})" if found else short(name)
+    return f"{package}.{found[2]} (created in {found[1]})" if found else short(name)
 
 
 def callees(cpu: CPUComparison, place: Place) -> str:

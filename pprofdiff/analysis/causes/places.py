@@ -42,6 +42,8 @@ _KEEPS = 0.65
 _MOST = 4
 # Callees of a place that only one side has, of each side.
 _CALLEES = 2
+# runtime/cpuprof.go, maxCPUProfStack: stacks of as many frames may lack their root.
+_FRAMES = 64
 # go/build: files compiled only for tests.
 _TEST_FILE = "_test.go"
 
@@ -105,7 +107,8 @@ class Program:
             entry = np.full(len(own), -1, np.int64)
             for samples, ids, offsets in cpu.stacks_of(side, ~own):
                 last = last_in_row(self.code[ids], offsets)
-                entry[samples] = np.where(last >= 0, np.append(ids, -1)[last], -1)
+                known = (last >= 0) & (np.diff(offsets) < _FRAMES)
+                entry[samples] = np.where(known, np.append(ids, -1)[last], -1)
             found.append(entry)
         return tuple(found)
 

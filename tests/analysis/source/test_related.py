@@ -119,15 +119,15 @@ def elsewhere(file):
     [
         (
             CHANGED,
-            "m.(*T).Outer is the only change in the CPU profile",
+            "m.(*T).Outer is the only function in the CPU profile whose code changed",
         ),
         (
             CHANGED_FAR,
-            "m.Far is the only change in the CPU profile",
+            "m.Far is the only function in the CPU profile whose code changed",
         ),
         (
             CHANGED | CHANGED_FAR,
-            "m.(*T).Outer and m.Far are the only changes in the CPU profile",
+            "m.(*T).Outer and m.Far are the only functions in the CPU profile whose code changed",
         ),
         (
             {"README": "what it does"},
@@ -140,7 +140,7 @@ def elsewhere(file):
         ),
         (
             CHANGED | {"x.go": "package m\n"},
-            "m.(*T).Outer is the only change in the CPU profile; changed elsewhere: x.go",
+            "m.(*T).Outer is the only function in the CPU profile whose code changed; changed elsewhere: x.go",
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
@@ -148,17 +148,17 @@ def elsewhere(file):
         ),
         (
             CHANGED | TESTS,
-            "m.(*T).Outer is the only change in the CPU profile",
+            "m.(*T).Outer is the only function in the CPU profile whose code changed",
         ),
         # Go ignores such files.
         (
             CHANGED | {"_x.go": "package m\n"},
-            "m.(*T).Outer is the only change in the CPU profile",
+            "m.(*T).Outer is the only function in the CPU profile whose code changed",
         ),
         # Lines right below a function are not in it.
         (
             {"outer.go": OUTER.replace("second()\n}", "third()\n}\nvar x int")},
-            "m.(*T).Outer is the only change in the CPU profile; changed elsewhere: outer.go:9",
+            "m.(*T).Outer is the only function in the CPU profile whose code changed; changed elsewhere: outer.go:9",
         ),
     ],
 )
@@ -177,7 +177,7 @@ def test_without_a_cause_the_functions_that_ran_and_changed_are_named(
     [
         (
             {"m.F", "m.Far"},
-            "m.Far is the only change in the CPU profiles of Get and Put; changed elsewhere: outer.go:8",
+            "m.Far is the only function in the CPU profiles of Get and Put whose code changed; changed elsewhere: outer.go:8",
         ),
         (
             {"m.F"},
@@ -283,7 +283,7 @@ def test_a_function_with_code_of_another_is_new(tmp_path, body, origin):
     base, new = declared(F="a b c d e"), declared(F="a g e", g=body)
     said = of_declared(tmp_path, base, new, F=9, g=9)
     assert said.partition("; ")[2] == f"m.g is new{origin}"
-    assert said.startswith("m.F is the only change in the CPU profile")
+    assert said.startswith("m.F is the only function in the CPU profile whose code changed")
     back = of_declared(tmp_path / "back", new, base, F=9, g=9)
     assert back.partition("; ")[2] == "m.g is gone"
 

@@ -301,7 +301,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     significant &= not takes_another_path(cpu, place)
     significant &= not _by_chance(view, cpu, place, known=known)
     if not significant:
-        inside = place_words.callees(cpu, place), place_words.inlining(cpu, place)
+        inside = place_words.inlining(cpu, place), place_words.callees(cpu, place)
         return Finding(
             "place" if number == 1 else f"place-{number}",
             _most(cpu, place),

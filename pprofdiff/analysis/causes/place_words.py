@@ -35,9 +35,9 @@ def sentences(cpu: CPUComparison, place: Place) -> list[str]:
     found = [
         _absorbed(cpu, place),
         _with_its_callees(cpu, place),
+        inlining(cpu, place),
         _inside(callees(cpu, place), mechanism),
         _in_clauses(resources, scale_of(cpu.diff).unit),
-        inlining(cpu, place),
     ]
     return [sentence for sentence in found if sentence]
 
@@ -192,7 +192,7 @@ def callees(cpu: CPUComparison, place: Place) -> str:
 def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
     """Return a place's change as (label, amount) parts; empty if there is only one.
 
-    Changes within noise are part of the last one.
+    What changed against the place, within noise, is part of the last one.
     """
     scale = scale_of(cpu.diff)
     whole = place.delta(cpu)
@@ -203,7 +203,8 @@ def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
         rows = [at[category] for category in categories]
         delta = cpu.scaled_delta(int(base[rows].sum()), int(new[rows].sum()))
         own = place.claim.within(cpu.of(categories))
-        if abs(delta) >= _CLAUSE * abs(whole) and cpu.mark(own) != "noise":
+        doubtful = delta * whole < 0 and cpu.mark(own) == "noise"
+        if abs(delta) >= _CLAUSE * abs(whole) and not doubtful:
             large.append((delta, label))
     large.sort(key=lambda one: -abs(one[0]))
     shown = [(label, _signed(scale, delta)) for delta, label in large[:_CLAUSES]]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from pprofdiff.analysis.causes.finding import Explained, Finding, Findings
+from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.policy import COVERS, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
@@ -56,12 +57,12 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
     claimed = any(
         f.explains and f.mark != "noise" for f in shown if f.severity != "info"
     )
-    adds_up = cpu is not None and cpu.normalization.mode != "composition"
-    # A total within noise has no parts.
-    adds_up &= not report.comparison.measured or report.outcome.verdict != "unknown"
-    # Nor has one that set-up outside the timer is part of.
-    adds_up &= all(caveat.id != "outside-timer" for caveat in report.warnings)
-    if findings.explained is not None and cpu is not None and adds_up and claimed:
+    if (
+        findings.explained is not None
+        and cpu is not None
+        and claimed
+        and _adds_up(report, cpu)
+    ):
         whole = len(shown) == len(_shown(findings, found, len(found)))
         ids = _ids(shown)
         causes = [f for f in shown if f.parent not in ids]
@@ -87,6 +88,17 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
         reasons=tuple(_reasons(report, shown, cpu)),
         rest=tuple(rest),
     )
+
+
+def _adds_up(report: ReportModel, cpu: ProfileDiff) -> bool:
+    """Return whether a change of the CPU has parts.
+
+    One within noise has none, nor one that set-up outside the timer is part of.
+    """
+    if not report.comparison.measured:
+        return cpu.normalization.mode != "composition"
+    outside = any(caveat.id == "outside-timer" for caveat in report.warnings)
+    return not (outside or report.outcome.verdict == "unknown" or total_noise(cpu))
 
 
 def _clause(finding: Finding) -> str:

@@ -210,6 +210,42 @@ def ab(text: bytes) -> LoadSummary | None:
     )
 
 
+def h2load(text: bytes) -> LoadSummary | None:
+    """Read what h2load prints (h2load.cc); its rate is of requests that were answered.
+
+    Its failures include what it never sends where a connection was closed.
+    """
+    total = re.search(
+        rb"(?m)^finished in " + _DURATION + rb", " + _NUMBER + rb" req/s, ", text
+    )
+    counts = re.search(
+        rb"(?m)^requests: \d+ total, \d+ started, (\d+) done, (\d+) succeeded, ", text
+    )
+    row = re.search(
+        rb"(?m)^ +min +max +mean .*\ntime for request: +\S+ +"
+        + _DURATION
+        + rb" +"
+        + _DURATION,
+        text,
+    )
+    if total is None or counts is None or row is None:
+        return None
+    mean, rate = _seconds(row[2]), _float(total[2])
+    clients = re.findall(rb"(?m)^spawning thread #\d+: (\d+) total client", text)
+    connections = sum(map(_int, clients))
+    return LoadSummary(
+        "h2load",
+        _seconds(total[1]),
+        _int(counts[1]),
+        _int(counts[1]) - _int(counts[2]),
+        rate,
+        ((100.0, _seconds(row[1])),),
+        mean,
+        connections,
+        loop_of(rate, mean, connections),
+    )
+
+
 def bombardier(text: bytes) -> LoadSummary | None:
     """Read what bombardier prints; its rate is the mean of samples, not a ratio."""
     first = re.match(

@@ -29,7 +29,7 @@ from pprofdiff.units import many, rounded, scale_for
 
 _NAMES = {RATE: "requests per second", FAILED: "failed", MEAN: "mean latency"}
 # Rows of a short table: latencies in the middle, and of the slow requests.
-_FEW = (RATE, FAILED, "p50", "p95", "p99")
+_QUANTILES = ("p50", "p95", "p99")
 
 
 def load_inputs(captures: Iterable[Capture[LoadSummary]]) -> Iterator[Input]:
@@ -78,11 +78,15 @@ def load_tiles(section: Section) -> Iterator[Tile]:
 
 
 def _few(diff: BenchmarkDiff) -> list[BenchmarkRow]:
-    """Return what a short report shows: no failures where there are none."""
+    """Return what a short report shows: no failures where there are none.
+
+    Of latencies, that is the mean where no quantile is known.
+    """
+    latencies = {row.name for row in diff.rows}.intersection(_QUANTILES) or {MEAN}
     return [
         row
         for row in diff.rows
-        if row.name in _FEW
+        if row.name in (RATE, FAILED, *latencies)
         and (row.name != FAILED or any(s and s.median for s in (row.base, row.new)))
     ]
 

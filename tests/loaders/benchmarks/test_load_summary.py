@@ -87,7 +87,7 @@ def test_rows_of_hey_are_what_it_prints_of_them():
 
 
 # What /mixed refuses: one request in five, and one in 97 has its connection closed.
-PLAIN = re.compile(r"(?:fortio|wrk2?|wrk2-plain|hey|ab|bombardier|ghz|oha)\.txt")
+PLAIN = re.compile(r"(?:fortio|wrk2?|wrk2-plain|hey|ab|bombardier|ghz|oha|h2load)\.txt")
 MIXED = [
     name
     for name in REPORTS
@@ -137,6 +137,17 @@ def test_what_autocannon_counts():
     assert [found[rank] for rank in (50, 97.5, 99, 99.9, 100)] == pytest.approx(
         [0.005, 0.017, 0.022, 0.140, 0.174]
     )
+
+
+def test_what_h2load_counts():
+    """Where the server closes a connection, h2load sends no more on it."""
+    load = scanned(REPORTS["h2load.txt"])
+    assert load[:5] == ("h2load", 0.11006, 2000, 0, 18171.74)
+    assert load.mean == 212e-6
+    assert dict(load.latencies) == pytest.approx({100: 3.73e-3})
+    assert (load.connections, load.loop) == (4, "closed")
+    refused = scanned(REPORTS["h2load-errors.txt"])
+    assert (refused.requests, refused.failed) == (334, 67)
 
 
 def test_what_oha_counts():

@@ -116,6 +116,12 @@ def test_whole_milliseconds_are_no_latency_of_0(cli, load):
     )
 
 
+def test_a_mean_is_shown_where_no_quantile_is_known(cli, load):
+    out = cli("h2load.txt", "h2load-errors.txt").out
+    assert re.search(r"0\.21 ms  +3\.39 ms .* mean latency", out)
+    assert "mean latency" not in cli("hey.txt", "hey-errors.txt").out
+
+
 def test_a_load_without_a_known_loop_asks_for_no_load(cli, load):
     out = cli("oha.txt", "oha.json").out
     assert (

@@ -45,6 +45,14 @@ class Foreign(StrEnum):
         "heap dump or flight recording of Java; give async-profiler's collapsed stacks"
     )
     STACKPROF = "dump of stackprof; give what stackprof --stackcollapse prints"
+    CALLGRIND = (
+        "profile in Callgrind's format, which has no stacks; give folded stacks, such "
+        "as perf's"
+    )
+    CPROFILE = (
+        "profile of Python's cProfile, which has no stacks; give what py-spy record "
+        "-f raw writes"
+    )
     RPROF = "profile of R's Rprof; write it as pprof with proffer::to_pprof"
     HTML = (
         "web page, not a profile; "
@@ -62,6 +70,8 @@ _BINARY = (
     (Foreign.HEAP_DUMP, rb"go1\.\d{1,2} heap dump\n"),
     (Foreign.PERF_DATA, rb"PERFILE2|2ELIFREP"),
     (Foreign.JAVA, rb"JAVA PROFILE 1\.|FLR\0"),
+    # marshal: a dict whose first key is a tuple of three.
+    (Foreign.CPROFILE, rb"[\x7b\xfb][\x29\xa9]\x03"),
     (Foreign.STACKPROF, rb"\x04\x08\{.:\x0cversion"),
     (
         Foreign.PROGRAM,
@@ -99,6 +109,7 @@ _TEXT = (
         Foreign.PERF_SCRIPT,
         rb"\S[^\n]{0,40}?\s\d+(?:/\d+)?\s+(?:\[\d+\]\s+)?\d+\.\d+:\s+(?:\d+\s+)?[\w-]+:",
     ),
+    (Foreign.CALLGRIND, rb"# callgrind format|version: \d+\r?\ncreator: "),
     (Foreign.RPROF, rb"(?:(?:memory|GC|line) profiling: )*sample\.interval=\d"),
     (Foreign.COVERAGE, rb"mode: (?:set|count|atomic)\b"),
     (Foreign.HTML, rb"(?i:<!doctype html|<html|<\?xml|<svg|<head|<body)"),
@@ -121,8 +132,8 @@ _WRITERS = (
         "a profile for speedscope; give the original one",
     ),
     (
-        rb'"nodes":.{0,5000}"callFrame"',
-        "V8's cpuprofile; write it as pprof with the pprof package of npm",
+        rb'"(?:nodes|head)":.{0,5000}"callFrame"',
+        "V8's cpuprofile or heapprofile; write pprof with the pprof package of npm",
     ),
     (
         rb'\{"(?:type|metric)":"[^"]+","(?:data|type)":',

@@ -16,6 +16,7 @@ from pprofdiff.analysis.causes.places import (
     deepest,
     is_benchmark,
     moved_to_instances,
+    owner_of_most,
     places,
     takes_another_path,
     with_callers,
@@ -140,6 +141,27 @@ def _may_be_displaced(cpu: CPUComparison, place: Place) -> bool:
         return False
     others = cpu.diff.normalization.delta(*merged(cpu.diff.ledger.every("owner").runs))
     return float((others * -np.sign(delta)).max()) >= COVERS * abs(delta)
+
+
+def share_that_rose(cpu: CPUComparison) -> Place | None:
+    """Return the function of both sides whose share rose most, None if by little.
+
+    It may cost more, or all others less.
+    """
+    program, (base, new) = Program(cpu), cpu.cum
+    rises = cpu.diff.normalization.delta(base, new) > 0
+    for place in (
+        owner_of_most(cpu, program, cpu.all),
+        deepest(cpu, program.among(program.own & rises), cpu.all),
+    ):
+        if place is None or not (place.base and place.new):
+            continue
+        delta = place.delta(cpu)
+        displaced = delta * cpu.delta(cpu.nameless) < 0
+        large = delta >= MAJOR * cpu.whole
+        if large and not displaced and not takes_another_path(cpu, place):
+            return place
+    return None
 
 
 def _loud(cpu: CPUComparison, left: Claim) -> NDArray[np.bool_]:

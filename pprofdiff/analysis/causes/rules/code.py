@@ -6,15 +6,36 @@ from collections.abc import Iterator
 
 from pprofdiff.analysis.causes import place_words
 from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.changed_code import share_that_rose
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.places import Place
 
+_OF_SHARES = "A share also changes when other code costs more or less."
+
 
 def code(case: Case) -> Iterator[Finding]:
-    """Yield the places that changed, largest change first."""
-    if case.cpu is not None:
-        yield from (_finding(case.cpu, place) for place in case.places)
+    """Yield the places that changed, largest change first.
+
+    Else, where programs in other languages were sampled and their work is unknown, the
+    share that rose most: nothing else shows what may have changed.
+    """
+    cpu = case.cpu
+    if cpu is None:
+        return
+    yield from (_finding(cpu, place) for place in case.places)
+    if cpu.of_go or not cpu.in_shares or case.places:
+        return
+    hint = share_that_rose(cpu)
+    if hint is not None:
+        finding = _finding(cpu, hint)
+        yield finding._replace(
+            text=f"{finding.text} {_OF_SHARES}".lstrip(),
+            advice="Pass --work BASE:NEW, the operations done while profiled.",
+            claim=None,
+            severity="minor",
+            weight=hint.delta(cpu) / cpu.whole,
+        )
 
 
 def _finding(cpu: CPUComparison, place: Place) -> Finding:

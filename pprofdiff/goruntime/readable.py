@@ -41,6 +41,8 @@ _ARRAY = r"\[\d+\]"
 _POINTERS = r"(?:\*|\[\d*\])+"
 _METHOD = r"(?:^|; )(\w+)\("
 _LEFT_OUT = "…"
+# Of template arguments, not of operators.
+_BRACKET = re.compile(r"(?<!operator)(?<!operator<)<|(?<!operator)(?<![->])>|(?<=>)>")
 
 HELD = {
     "runtime.malg": "goroutine descriptors",
@@ -59,7 +61,7 @@ def short(name: str) -> str:
     The import path is shortened to its last element that is not a major version:
     ``lru`` for ``x/lru/v2``, ``yaml`` for ``gopkg.in/yaml.v3``; escapes are undone.
     ``*…`` is any pointer, as all pointers share one shape. The runtime's ``[...]``
-    becomes ``[…]``. Names that are not Go's are returned unchanged.
+    becomes ``[…]``. Of names that are not Go's, long template arguments are left out.
     """
     return _spelled(name, _qualifier, _argument)
 
@@ -217,8 +219,22 @@ def _spelled(
         return made[0] + _of_type(name[made.end() :], qualifier, argument)
     path, rest = _parts(name)
     if not path:
-        return rest
+        return _with_short_templates(rest)
     return f"{qualifier(path)}.{_with_arguments(rest, argument)}"
+
+
+def _with_short_templates(name: str) -> str:
+    """Return a name of C++ or Rust, whose long template arguments are left out."""
+    parts, end, depth, begin = [""], 0, 0, 0
+    for bracket in _BRACKET.finditer(name):
+        at = bracket.start()
+        depth += 1 if bracket[0] == "<" else -1
+        if bracket[0] == "<" and depth == 1:
+            begin = at + 1
+        elif not depth and at - begin > _LONG and name[begin - 2 : begin - 1].isalnum():
+            parts.append(f"{name[end:begin]}{_LEFT_OUT}")
+            end = at
+    return name if depth else "".join([*parts, name[end:]])
 
 
 def _parts(name: str) -> tuple[str, str]:

@@ -84,6 +84,10 @@ def real():
         ("go:buildid", "go:buildid"),
         ("std::operator/", "std::operator/"),
         ("std::vector::~vector", "std::vector::~vector"),
+        ("f<std::map<std::string, long> >", "f<…>"),
+        ("Foo<std::map<long, A>>::operator<<", "Foo<…>::operator<<"),
+        ("std::less<int>::operator()", "std::less<int>::operator()"),
+        ("<alloc::vec::Vec<T> as core::ops::Drop>::drop", "<alloc::vec::Vec<T> as core::ops::Drop>::drop"),
         ("(anonymous:L#103:C#41)", "(anonymous:L#103:C#41)"),
     ],
 )  # fmt: skip

@@ -50,6 +50,18 @@ class Hunk(NamedTuple):
     new_start: int
     new_count: int
 
+    @classmethod
+    def of_one_side(cls, start: int, end: int, *, new: bool) -> Hunk:
+        """Return the lines from `start` to `end`, which only new has, or only base."""
+        whole = start, end - start + 1
+        return cls(0, 0, *whole) if new else cls(*whole, 0, 0)
+
+    @property
+    def sides(self) -> tuple[range, range]:
+        """The numbers of its lines in base, and in new."""
+        base = range(self.base_start, self.base_start + self.base_count)
+        return base, range(self.new_start, self.new_start + self.new_count)
+
 
 class Commit(NamedTuple):
     """A commit: its full id, and the first line of its message."""

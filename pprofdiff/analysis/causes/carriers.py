@@ -149,8 +149,7 @@ class Carriers:
             extent = sides[0].extent
             if extent is None or not places.absent:
                 return None
-            whole = extent.start, extent.end - extent.start + 1
-            return [Hunk(0, 0, *whole) if base is None else Hunk(*whole, 0, 0)]
+            return [Hunk.of_one_side(*extent, new=base is None)]
         if base.text is None or new.text is None or not base.extent or not new.extent:
             return None
         texts = base.text, new.text
@@ -229,7 +228,7 @@ class Carriers:
     def _span(self, i: int, side: int) -> tuple[Located | None, range]:
         """Return the place of a hunk on one side, and the numbers of its lines."""
         one = self.changed[i]
-        return one.places.side(side), _span(one.hunk, side)
+        return one.places.side(side), one.hunk.sides[side]
 
     def sums(
         self, chosen: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None
@@ -274,21 +273,16 @@ class Carriers:
     ) -> ChangedLines:
         """Return a hunk of a function without a cost."""
         gone = hunk.new_count == 0
-        start, count = (
-            (hunk.base_start, hunk.base_count)
-            if gone
-            else (hunk.new_start, hunk.new_count)
-        )
         old, now = texts
-        text = old if gone else now
+        text, span = (old, hunk.sides[0]) if gone else (now, hunk.sides[1])
         commits: tuple[Commit, ...] = ()
         if old is not None and now is not None:
             commits = self.sources.commits(old, now, hunk)
         return ChangedLines(
             function=function,
             path="" if text is None else text.path,
-            start=start,
-            end=start + count - 1,
+            start=span.start,
+            end=span.stop - 1,
             gone=gone,
             base=0,
             new=0,
@@ -499,14 +493,8 @@ def _calls_of_one_side(one: ChangedHunk) -> set[str]:
         called_in(text, range(extent.start, extent.end + 1))
         for text, extent in ((base.text, base.extent), (new.text, new.extent))
     )
-    old, now = (_span(one.hunk, side) for side in (0, 1))
+    old, now = one.hunk.sides
     return (called_in(base.text, old) - after) | (called_in(new.text, now) - before)
-
-
-def _span(hunk: Hunk, side: int) -> range:
-    """Return the numbers of a hunk's lines on one side."""
-    start, count = hunk[2:] if side else hunk[:2]
-    return range(start, start + count)
 
 
 def _bare(name: str) -> str:

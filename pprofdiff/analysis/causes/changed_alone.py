@@ -165,14 +165,13 @@ def _moved_from(carriers: Carriers, row: int) -> int | None:
     if new is None or new.text is None or new.extent is None:
         return None
     # The signature is its own.
-    lines = worded_lines(new.text, new.extent.start + 1, new.extent.end)
+    lines = worded_lines(new.text, range(new.extent.start + 1, new.extent.end + 1))
     for other, hunks in carriers.by_row.items():
         removed = set[str]()
         for i in hunks:
             _, places, hunk = carriers.changed[i]
             if other != row and places.base is not None and places.base.text:
-                last = hunk.base_start + hunk.base_count - 1
-                removed |= set(worded_lines(places.base.text, hunk.base_start, last))
+                removed |= set(worded_lines(places.base.text, hunk.sides[0]))
         if lines and sum(line in removed for line in lines) >= MOST * len(lines):
             return other
     return None
@@ -200,18 +199,11 @@ class _Place(NamedTuple):
         """The place for display: ``file.go:12-14``, by lines of new if it has any."""
         if self.hunk is None:
             return self.path
-        kept = self.hunk.new_count > 0
-        start, end = self.lines[kept]
-        lines = f"{self.path}:{start}{f'-{end}' if end > start else ''}"
-        return lines if kept else f"{lines} (removed)"
-
-    @property
-    def lines(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The first and last line on each side; the last is less if there are none."""
-        if self.hunk is None:
-            raise ValueError("the whole file differs")
-        base, count_, new, added = self.hunk
-        return (base, base + count_ - 1), (new, new + added - 1)
+        base, new = self.hunk.sides
+        lines = new or base
+        last = f"-{lines[-1]}" if len(lines) > 1 else ""
+        name = f"{self.path}:{lines.start}{last}"
+        return name if new else f"{name} (removed)"
 
 
 def _silent(carriers: Carriers, rows: Sequence[int], place: _Place) -> bool:
@@ -233,11 +225,13 @@ def _silent(carriers: Carriers, rows: Sequence[int], place: _Place) -> bool:
         and at.text is not None
         and at.text.path == path
         and at.extent is not None
-        and start <= min(end, at.extent.end)
-        and end >= at.extent.start
+        and max(lines.start, at.extent.start) < min(lines.stop, at.extent.end + 1)
         for one in changed
-        for at, path, (start, end) in zip(
-            (one.places.base, one.places.new), place.paths, place.lines, strict=True
+        for at, path, lines in zip(
+            (one.places.base, one.places.new),
+            place.paths,
+            place.hunk.sides,
+            strict=True,
         )
     )
 

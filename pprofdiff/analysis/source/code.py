@@ -43,11 +43,8 @@ def only_imports(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
     under its name.
     """
     sides = []
-    for lines in (
-        _numbered(base, hunk.base_start, hunk.base_count),
-        _numbered(new, hunk.new_start, hunk.new_count),
-    ):
-        found = [_IMPORT.fullmatch(code) for _, code in lines]
+    for text, lines in zip((base, new), hunk.sides, strict=True):
+        found = [_IMPORT.fullmatch(code) for code in _by_line(text, lines)]
         if not all(found):
             return False
         paths = [(one[1], one[2]) for one in found if one and one[2]]
@@ -86,21 +83,18 @@ def codes(hunk: Hunk, base: SourceText, new: SourceText) -> tuple[str, str]:
     Directives (``//go:``) are code. Lists on several lines end with a comma that those
     on one line do not have.
     """
-    return (
-        _code(_lines(base, hunk.base_start, hunk.base_count)),
-        _code(_lines(new, hunk.new_start, hunk.new_count)),
-    )
+    old, now = hunk.sides
+    return _code(_lines(base, old)), _code(_lines(new, now))
 
 
-def worded_lines(text: SourceText, start: int, end: int) -> list[str]:
-    """Return the code of each line from `start` to `end` with a name or number."""
-    found = _numbered(text, start, end - start + 1)
-    return [code for _, code in found if _WORD.search(code)]
+def worded_lines(text: SourceText, lines: range) -> list[str]:
+    """Return the code of each of some lines with a name or number."""
+    return [code for code in _by_line(text, lines) if _WORD.search(code)]
 
 
 def called_in(text: SourceText, lines: range) -> set[str]:
     """Return the names, without package or receiver, of what some lines call."""
-    code = "\n".join(_lines(text, lines.start, len(lines)))
+    code = "\n".join(_lines(text, lines))
     return set(_CALL.findall(code))
 
 
@@ -139,17 +133,14 @@ def _moved(
             yield hunk, same[0]
 
 
-def _numbered(text: SourceText, start: int, count: int) -> list[tuple[int, str]]:
-    found = (
-        (number, _code([line]))
-        for number, line in enumerate(_lines(text, start, count), start)
-    )
-    return [(number, code) for number, code in found if code]
+def _by_line(text: SourceText, lines: range) -> list[str]:
+    """Return the code of each of some lines, if it has any."""
+    return [code for line in _lines(text, lines) if (code := _code([line]))]
 
 
-def _lines(text: SourceText, start: int, count: int) -> tuple[str, ...]:
-    """Return lines without their comments; none for a count of 0."""
-    return _uncommented(text.lines)[start - 1 :][:count] if count else ()
+def _lines(text: SourceText, lines: range) -> tuple[str, ...]:
+    """Return lines without their comments, given by number."""
+    return _uncommented(text.lines)[lines.start - 1 : lines.stop - 1] if lines else ()
 
 
 @lru_cache(_FILES)

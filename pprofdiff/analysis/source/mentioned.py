@@ -171,8 +171,7 @@ class Callees:
             if known is None:
                 raise ValueError("a function is on one side at least")
             name = f"{package}.{known.name}"
-            whole = known.extent.start, known.extent.end - known.extent.start + 1
-            hunk = Hunk(0, 0, *whole) if base is None else Hunk(*whole, 0, 0)
+            hunk = Hunk.of_one_side(*known.extent, new=base is None)
             return Differing(name, (known.text, known.text), (hunk,), through)
         hunks = hunks_within(
             self._sources, (base.text, base.extent), (new.text, new.extent)

@@ -426,15 +426,10 @@ def own_movement(diff: ProfileDiff) -> NDArray[np.float64]:
     If samples are attributed, own cost includes the standard library below a function;
     otherwise it is flat. Changes within noise are 0.
     """
-    paired = diff.paired_functions
     if diff.attributions is None:
-        runs = paired.runs("flat")
+        runs = diff.paired_functions.runs("flat")
     else:
-        base_rows, new_rows = (
-            np.append(rows, -1)[side.owner]
-            for side, rows in zip(diff.attributions, paired.union, strict=True)
-        )
-        runs = diff.runs_of((base_rows, new_rows), len(paired.names))
+        runs = diff.ledger.every("owner").runs
     base, new = merged(runs)
     delta = diff.normalization.delta(base, new)
     some = np.flatnonzero((base != 0) | (new != 0))

@@ -22,7 +22,7 @@ from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.screen import Screen
 from pprofdiff.cli.settings import with_settings
 from pprofdiff.errors import FetchError, PprofDiffError, UsageError
-from pprofdiff.inputs.model import ReadOptions
+from pprofdiff.inputs.model import ReadOptions, silent
 from pprofdiff.inputs.places import displayed, of_fleet
 from pprofdiff.inputs.sides import Loaded, load_sides
 from pprofdiff.kinds import KindId
@@ -376,7 +376,7 @@ def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
         or options.view == "waits"
         else "short",
         # Messages name hosts and the location of copies.
-        say=_silent if options.no_paths else screen.say,
+        say=silent if options.no_paths else screen.say,
         progress=waiting.say,
     )
     if not options.state:
@@ -418,10 +418,6 @@ def _with_notes(loaded: Loaded, screen: Screen) -> Loaded:
     for line in loaded.unread:
         screen.say(f"pprofdiff: {line}")
     return loaded
-
-
-def _silent(_message: str) -> None:
-    """Drop the message."""
 
 
 def _two_sides(loaded: Loaded, options: Options) -> tuple[Side, Side]:

@@ -14,6 +14,7 @@ from pprofdiff.fleets.hosts import HostRule, host_rule
 from pprofdiff.fleets.partial import NO_GROUP, Key, Part, Task
 from pprofdiff.fleets.sources import Source, paths_of, read_once, source_of
 from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE
+from pprofdiff.inputs.model import silent
 from pprofdiff.inputs.sides import Loaded
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.profiles.per_unit import PerUnit
@@ -32,10 +33,6 @@ _AT_ONCE = 50
 _UNREAD = frozenset(
     ("vanished", "not permitted", "timed out", "throttled", "unreadable", "too large")
 )
-
-
-def _silent(_message: str) -> None:
-    """Drop the message."""
 
 
 _Groups = dict[str, dict[tuple[str, str], list[Profile]]]
@@ -59,7 +56,7 @@ class FleetOptions(NamedTuple):
     labels: bool = False
     max_size: int = DEFAULT_MAX_SIZE
     anonymous: bool = False
-    progress: Callable[[str], None] = _silent
+    progress: Callable[[str], None] = silent
     group_by: str = ""
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pprofdiff.kinds import KindId
 
 
-def _silent(_message: str) -> None:
+def silent(_message: str) -> None:
     """Drop the message."""
 
 
@@ -101,9 +101,9 @@ class ReadOptions(Struct, frozen=True):
     """A folder: inputs in it are named by their path relative to it."""
     condense: Literal["no", "short", "full"] = "no"
     """Condense large traces for a short or full report: `Kind.condense`."""
-    say: Callable[[str], None] = _silent
+    say: Callable[[str], None] = silent
     """Receives one line at a time, always on the caller's thread."""
-    progress: Callable[[str], None] = _silent
+    progress: Callable[[str], None] = silent
     """Receives the current activity, possibly from two threads."""
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+from pprofdiff.inputs.model import silent
 from pprofdiff.inputs.sources.git import Repository
 from pprofdiff.measure.figures import Figures
 from pprofdiff.measure.gobuild import environment
@@ -106,7 +107,7 @@ class AgainstGood:
                 first,
             )
             # The first pair, of both ends, has given the warnings.
-            warn = _silent if self._workloads else self._warn
+            warn = silent if self._workloads else self._warn
             self._workloads[commit] = planned(
                 layouts, self._profile_s, warn, self._figures.needs
             )
@@ -124,7 +125,3 @@ class AgainstGood:
         began = time.monotonic()
         yield
         self._seconds[what].append(time.monotonic() - began)
-
-
-def _silent(_warning: str) -> None:
-    """Drop the warning."""

@@ -15,7 +15,7 @@ from pprofdiff.analysis.causes.places import of_harness
 from pprofdiff.analysis.causes.wording import amount, arrow, numeral
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.ledger.views import View
-from pprofdiff.analysis.policy import MINOR, MOST, MUCH, NEARLY_ALL
+from pprofdiff.analysis.policy import LITTLE, MINOR, MOST, MUCH, NEARLY_ALL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.side import operations_of_both
 from pprofdiff.analysis.profiles.tables import Table
@@ -51,17 +51,24 @@ def by_place(diff: ProfileDiff, columns: tuple[Column, Column] | None = None) ->
 def line_of(diff: ProfileDiff, function: str) -> str:
     """Return the line with most of a function's change: ``file.go:12``; "" for none.
 
-    What its callees cost counts on the line of the call.
+    What its callees cost counts on the line of the call. Lines of a recursive function
+    share that, so that two have more than all of the change: then none has most.
     """
     table, functions = diff.table("lines"), diff.table("functions")
     whole = _delta(diff, functions, functions.names.index(function))
+    line, part = "", 0.0
     for row in table.order("cum").tolist():
         name, file = table.names[row], table.files[row]
-        if name.startswith(place := f"{function} {file}:"):
-            if abs(_delta(diff, table, row)) < MOST * abs(whole):
-                return ""
-            return f"{basename(file)}:{name.removeprefix(place)}"
-    return ""
+        if not name.startswith(place := f"{function} {file}:"):
+            continue
+        delta = _delta(diff, table, row)
+        if line:
+            both = part + delta
+            return "" if abs(both) > (1 + LITTLE) * abs(whole) else line
+        if abs(delta) < MOST * abs(whole):
+            return ""
+        line, part = f"{basename(file)}:{name.removeprefix(place)}", delta
+    return line
 
 
 def _delta(diff: ProfileDiff, table: Table, row: int) -> float:

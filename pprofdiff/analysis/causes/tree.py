@@ -378,19 +378,23 @@ def _owner(
 def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
     """Give a finding, and each consequence in turn, samples that are not claimed yet.
 
-    If what is left for a finding changed the other way, it keeps only the samples of
-    its consequences, if these did not.
+    A consequence that adds the other way has only what the finding says itself. If what
+    is left for a finding changed the other way, it keeps only the samples of its
+    consequences, if these did not.
     """
-    left = allowed
+    left, itself = allowed, node.finding.claim
     for below in sorted(node.below, key=lambda one: -one.finding.weight):
         wanted = _claim(cpu, below).within(left)
+        if itself and _contrary(node.finding, cpu.delta(wanted.without(itself))):
+            wanted = wanted.within(itself)
         below.finding = _claimed(cpu, below, wanted)
         left = left.without(wanted)
     finding, said = node.finding, None
     if finding.claim is not None:
         said = finding.claim.within(allowed)
         own = cpu.delta(said)
-        shared = any(cpu.sums(finding.claim.without(allowed)))
+        whole = finding.explains or 0.0
+        shared = abs(own - whole) > MINOR * abs(whole)
         finding = finding._replace(shared=shared)
         if own and not _contrary(finding, own):
             finding = finding._replace(own=own, mark=cpu.mark(said))

@@ -18,8 +18,9 @@ _ACTIVE = "exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns"
 def workers(trace: TraceDiff) -> set[str]:
     """Return the root functions of the goroutines that do the work, on either side.
 
-    They have 95% of the time running, runnable and in system calls, without those
-    mostly in `time.Sleep`: they wait for a timer, not for work.
+    They have 95% of the time running, runnable and in system calls, and half of the
+    time running, where many wait for a processor. Those mostly in `time.Sleep` are left
+    out: they wait for a timer, not for work.
     """
     names: set[str] = set()
     for side in trace.sides:
@@ -34,8 +35,12 @@ def workers(trace: TraceDiff) -> set[str]:
         active = np.where(own, sum(getattr(groups, name) for name in _ACTIVE), 0)
         order = np.argsort(-active, kind="stable")
         passed = np.cumsum(active[order])
+        ran = np.cumsum(np.where(own, groups.exec_ns, 0)[order])
         if len(passed) and passed[-1]:
-            needed = int(np.searchsorted(passed, _MOST * passed[-1])) + 1
+            needed = 1 + max(
+                int(np.searchsorted(column, part * column[-1]))
+                for column, part in ((passed, _MOST), (ran, MOST))
+            )
             names.update(groups.names[i] for i in order[:needed].tolist())
     return names
 

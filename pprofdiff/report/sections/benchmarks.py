@@ -46,6 +46,7 @@ _NAMES = 8
 _UNITS = 3
 # Maximum tables, and rows per table, in a short report.
 _FEW = 3
+_SLIGHT = 0.001
 # With limited rows, all tables together have this many times the rows of one.
 _SHARE = 10
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -125,7 +126,8 @@ class Counts(NamedTuple):
     """How many benchmarks both sides have in one unit, and how many of them changed.
 
     `moved` changed in a unit with no known better direction, `few` have too few values
-    for a test, and `equal` have the same median on both sides.
+    for a test, and `equal` have the same median on both sides. `slight` changes are all
+    below 0.1%.
     """
 
     unit: str
@@ -135,6 +137,7 @@ class Counts(NamedTuple):
     moved: int
     few: int
     equal: int
+    slight: bool = False
 
     @property
     def changed(self) -> int:
@@ -149,7 +152,8 @@ class Counts(NamedTuple):
             (self.better, "better"),
             (self.moved, "changed"),
         )
-        changed = [(count, word) for count, word in words if count]
+        by = " by <0.1%" if self.slight else ""
+        changed = [(count, f"{word}{by}") for count, word in words if count]
         if changed and self.all == 1:
             return f" {changed[0][1]}"
         if changed:
@@ -173,7 +177,8 @@ def _counts(diff: BenchmarkDiff) -> list[Counts]:
 
 
 def _count(unit: str, rows: list[BenchmarkRow]) -> Counts:
-    moved = [row.worse for row in rows if row.significant and row.delta]
+    changed = [row for row in rows if row.significant and row.delta]
+    moved = [row.worse for row in changed]
     return Counts(
         unit,
         len(rows),
@@ -182,6 +187,7 @@ def _count(unit: str, rows: list[BenchmarkRow]) -> Counts:
         moved.count(None),
         sum(not row.significant and _too_few(row) for row in rows),
         sum(not row.delta for row in rows),
+        all(row.ratio and abs(row.ratio - 1) < _SLIGHT for row in changed),
     )
 
 

@@ -111,14 +111,20 @@ def _clause(finding: Finding) -> str:
 
 
 def _shown(findings: Findings, found: Sequence[Finding], most: int) -> list[Finding]:
-    """Return the first causes with their consequences; severity info only if alone."""
+    """Return the first causes with their consequences.
+
+    Those of severity info only if alone, or with a part of their cause's amount.
+    """
+    by_id = {finding.id: finding for finding in found}
     matter = [f for f in found if f.severity != "info"] or list(found)
     causes = [f for f in matter if f.parent is None or f.parent not in _ids(matter)]
     kept = _ids(causes[:most])
     for finding in findings.found:
-        if finding.parent in kept and finding in matter:
+        cause = by_id.get(finding.parent or "")
+        adds = finding.explains and cause and cause.mark and cause.own != cause.explains
+        if finding.parent in kept and (adds or finding in matter):
             kept.add(finding.id)
-    return [finding for finding in matter if finding.id in kept]
+    return [finding for finding in findings.found if finding.id in kept]
 
 
 def _ids(findings: Iterable[Finding]) -> set[str]:

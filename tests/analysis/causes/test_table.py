@@ -498,7 +498,7 @@ def allocs(make, folder="/src"):
 def test_the_line_that_allocates_is_named_wherever_the_source_lies(folder):
     finding_of = findings(allocs(300, folder), allocs(3000, folder))["allocation"]
     assert finding_of.title.startswith("a.Make allocates")
-    assert "most of the first at make.go:12" in finding_of.text
+    assert ", mostly at make.go:12" in finding_of.text
 
 
 @pytest.mark.parametrize(("other", "words"), [(0, "of the same work"), (120, "work")])

@@ -354,14 +354,13 @@ def _bytes_of(sites: list[_Site]) -> tuple[int, int]:
 def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
     """Return each site's bytes and the function in which they are allocated."""
     parts = [f"Total {words(diff, *diff.totals)}"] if _by_operation(diff) else []
-    for site in sites[:NAMED]:
+    for i, site in enumerate(sites[:NAMED]):
         inner = [f for f in site.functions[:2] if f != site.owner]
         through = f" (through {listed_functions(inner)})" if inner else ""
         amount = words(diff, site.base, site.new)
-        parts.append(f"{short(site.owner)}{through} {amount}")
-    line = line_of(diff, sites[0].owner) if sites else ""
-    if line:
-        parts.append(f"most of the first at {line}")
+        line = "" if i else line_of(diff, site.owner)
+        at = f", mostly at {line}" if line else ""
+        parts.append(f"{short(site.owner)}{through} {amount}{at}")
     row = _covering(diff) if _by_operation(diff) and sites else None
     name = "" if row is None else diff.paired_functions.names[row]
     if name and name != sites[0].owner:

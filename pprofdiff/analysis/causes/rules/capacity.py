@@ -65,7 +65,7 @@ def overcommitted(case: Case) -> tuple[Finding, ...]:
         + (
             "probably more than the CPU that the process gets"
             if got is None
-            else f"the process gets {fixed(*got, 2)} CPUs"
+            else f"the process uses {fixed(*got, 2)} CPUs"
         ),
         "While goroutines waited for a processor, one was idle for "
         f"{share_pair(base, new)} of the time: the operating system had not run its "

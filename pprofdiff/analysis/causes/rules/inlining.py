@@ -11,9 +11,10 @@ from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Direction, Finding
 from pprofdiff.analysis.causes.inlined import Inlined, inlined_calls, lines_of, on_both
-from pprofdiff.analysis.causes.wording import count, listed_functions, points
+from pprofdiff.analysis.causes.wording import listed, points
 from pprofdiff.analysis.ledger.graph import calls_between
 from pprofdiff.analysis.policy import FEW_SAMPLES, MAJOR, NAMED, NEARLY_ALL, SEVERAL
+from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.model.csr import distinct, sums
 
 Column = NDArray[np.int64]
@@ -91,17 +92,16 @@ def _finding(cpu: CPUComparison, keys: Column, *, more: bool) -> Iterator[Findin
     if max(shares) < MAJOR:
         return
     order = np.argsort(-cpu.cum[int(more)][callees], kind="stable")
-    named = listed_functions(
-        list(dict.fromkeys(cpu.names[i] for i in callees[order].tolist()))[:NAMED]
-    )
+    called = list(dict.fromkeys(cpu.names[i] for i in callees[order].tolist()))
+    others = ["others"] if len(called) > NAMED else []
+    named = listed([*distinct_names(called[:NAMED]), *others])
     change = cpu.change(claim)
     way: Direction = "neutral"
     if change.significant and not cpu.in_shares:
         way = "worse" if change.delta > 0 else "better"
     yield Finding(
         "inlining",
-        f"{count(len(keys))} calls are {'' if more else 'no longer '}inlined, of "
-        f"{named}{' and others' if len(keys) > NAMED else ''}: "
+        f"Calls of {named} are {'now' if more else 'no longer'} inlined: "
         f"{cpu.words(base, new)} in what calls them",
         f"That is {points((base, totals[0]), (new, totals[1]))} of the "
         "CPU. Profile-guided optimisation (-pgo), other compiler flags or edits around "

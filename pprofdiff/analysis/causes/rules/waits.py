@@ -381,11 +381,11 @@ def _whose(change: Change) -> tuple[list[str], list[Fact]]:
 
 
 def _while_runnable(
-    diff: TraceDiff, roots: Container[str], facts: list[Fact], *, late: bool = False
+    diff: TraceDiff, roots: Container[str], facts: list[Fact]
 ) -> Iterator[str]:
-    """Yield p99 scheduling latency of root functions, and GC meanwhile, in words.
+    """Yield how much GC marked while root functions were runnable, in words.
 
-    Their figures are added to `facts`. If `late`, the title has the latency.
+    Their figures and p99 scheduling latency are added to `facts`.
     """
     pairs = [pair for pair in own_groups(diff) if pair.name in roots]
     chosen = [
@@ -399,8 +399,6 @@ def _while_runnable(
         one.quantiles(some).p99_ns for one, some in zip(waits, chosen, strict=True)
     )
     facts.append(time_fact("p99 scheduling latency, of these", base, new))
-    if base and new and not late:
-        yield f"p99 scheduling latency: {arrow(base, new, 'ns')}"
     runnable = [sum(runnable_ns(diff, pair)[side] for pair in pairs) for side in (0, 1)]
     marking = [
         one.while_marking_ns(some) for one, some in zip(waits, chosen, strict=True)
@@ -469,7 +467,7 @@ def _late(diff: TraceDiff, said: Container[str]) -> Iterator[Finding]:
         f"p50 is {arrow(old.p50_ns or 0, now.p50_ns or 0, 'ns')}, the longest wait "
         f"{arrow(old.max_ns or 0, now.max_ns or 0, 'ns')}"
     )
-    more = _while_runnable(diff, {pair.name}, facts, late=True)
+    more = _while_runnable(diff, {pair.name}, facts)
     yield Finding(
         "wait-tail",
         f"p99 scheduling latency of {short(pair.name)} "

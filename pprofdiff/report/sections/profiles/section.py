@@ -269,8 +269,9 @@ def _short_parts(
 ) -> Iterator[SectionPart]:
     """Yield the groups that matter, and what changed most.
 
-    An average of all is left out where causes are of single benchmarks, and CPU per op
-    where work outside the timer costs an op less the more of them a side runs.
+    An average of all is left out where causes are of single benchmarks, CPU per op
+    where work outside the timer costs an op less the more of them a side runs, and what
+    changed in benchmarks where that is not tested.
     """
     # The causes of benchmarks say what they count.
     labels, brief = report.labels, report.comparison.measured
@@ -279,7 +280,7 @@ def _short_parts(
         return
     if is_heap(diff.new.profile):
         yield from _call_sites(report, diff, rows)
-    else:
+    elif not (brief and diff.model is None):
         # The headline of measured benchmarks has the total.
         if diff.grouped and (not brief or groups_moved(diff)):
             undecided = _undecided(report)

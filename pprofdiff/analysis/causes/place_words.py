@@ -11,7 +11,7 @@ from pprofdiff.analysis.causes.cpu import BOOKKEEPING, CPUComparison
 from pprofdiff.analysis.causes.finding import Fact
 from pprofdiff.analysis.causes.inlined import inlined_now
 from pprofdiff.analysis.causes.parked import line_at
-from pprofdiff.analysis.causes.places import Place, below, taken_back
+from pprofdiff.analysis.causes.places import Place, below, owners, taken_back
 from pprofdiff.analysis.causes.wording import factor, listed, numeral, percent
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.ledger.graph import walk_some
@@ -33,6 +33,7 @@ def sentences(cpu: CPUComparison, place: Place) -> list[str]:
     resources = _by_resource(cpu, place)
     mechanism = _mechanism(cpu, place, dict(resources))
     found = [
+        _calls_library(cpu, place),
         _absorbed(cpu, place),
         _with_its_callees(cpu, place),
         inlining(cpu, place),
@@ -139,6 +140,20 @@ def _with_its_callees(cpu: CPUComparison, place: Place) -> str:
 
 def _callers(cpu: CPUComparison, place: Place) -> list[str]:
     return [called(cpu.names[row]) for row in place.callers]
+
+
+def _calls_library(cpu: CPUComparison, place: Place) -> str:
+    """Return which function of the program calls a library's, as a sentence."""
+    if cpu.of_go or cpu.diff.paired_functions.own[place.row]:
+        return ""
+    side = 1 if place.new else 0
+    kept = place.claim.sides[side]
+    values = cpu.diff.values[side][kept]
+    by_owner = np.bincount(owners(cpu)[side][kept] + 1, values, len(cpu.names) + 1)
+    most = int(np.argmax(by_owner))
+    if not most or by_owner[most] <= MOST * by_owner.sum():
+        return ""
+    return f"{called(cpu.names[most - 1])} {'calls' if place.new else 'called'} it"
 
 
 def _absorbed(cpu: CPUComparison, place: Place) -> str:

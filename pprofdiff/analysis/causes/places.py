@@ -249,7 +249,7 @@ def owner_of_most(cpu: CPUComparison, program: Program, left: Claim) -> Place | 
     """Return the function whose own samples changed most."""
     base, new = (
         np.where(kept, owner, -1)
-        for kept, owner in zip(left.sides, _owners(cpu), strict=True)
+        for kept, owner in zip(left.sides, owners(cpu), strict=True)
     )
     best = _largest(cpu, cpu.diff.runs_of((base, new), len(cpu.names)), program.inner)
     if best is None:
@@ -445,11 +445,11 @@ def _calling(cpu: CPUComparison, place: Place) -> tuple[int, ...]:
 
 def owned_by(cpu: CPUComparison, rows: Sequence[int]) -> Claim:
     """Claim the samples that functions own, given as rows of the union."""
-    base, new = _owners(cpu)
+    base, new = owners(cpu)
     return Claim(np.isin(base, rows), np.isin(new, rows))
 
 
-def _owners(cpu: CPUComparison) -> list[Column]:
+def owners(cpu: CPUComparison) -> list[Column]:
     """Return each sample's owner by row of the union, -1 for none.
 
     Where stacks lack frames, nobody knows who called library code.

@@ -32,6 +32,9 @@ _LIBRARY_NAME = (
     # __MODULE_MOD_NAME) and functions of D (_D, length, name) that are not its own.
     r"|operator (?:new|delete)\b|_(?!_\w+_MOD_|D\d|Dmain$)"
     r"|_D(?:3std|4core|2rt)\d|[\w.]+@|\("
+    # Methods of Ruby's core classes.
+    r"|(?:Array|Class|Enumera\w+|Fiber|File|Float|Hash|IO|Integer|Kernel|MatchData|Method"
+    r"|Module|Object|Proc|Range|Regexp|Set|String|Struct|Symbol|Thread|Time)#"
     # OCaml's runtime, also what its compare.c does, and its standard library.
     r"|caml_|(?:do_)?compare_val$|(?:caml)?(?:Stdlib|Camlinternal\w+)(?:\.|__)"
     # What threads begin with; V8 and Node.js.

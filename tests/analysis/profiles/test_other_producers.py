@@ -142,7 +142,7 @@ def first_cause(out):
             *("3406000:1760000", "Index::find uses 10.6× the samples"),
         ),
         # Page#escape compiles its pattern.
-        ("ruby/base.folded.gz", "ruby/new.folded.gz", "5275:4870", "now takes 26.0%"),
+        ("ruby/base.folded.gz", "ruby/new.folded.gz", "5275:4870", "Page#escape uses"),
         # Router::match sorts its routes.
         (
             "php/base.folded",
@@ -273,6 +273,25 @@ def test_work_is_not_guessed(cli, sides, said):
     line = next((row for row in out.splitlines() if "Most functions" in row), "")
     assert line.startswith(said)
     assert bool(line) == bool(said)
+
+
+@pytest.mark.parametrize(
+    ("sides", "library", "caller"),
+    [
+        ("python/{}.folded", "compile", "discount"),
+        ("java/{}.folded.gz", "String.format", "Orders.receipt"),
+        ("ruby/{}.folded.gz", "Class#new", "Page#escape"),
+        ("datadog/{}", "_deepcopy_list", "Ledger.balance"),
+    ],
+)
+def test_library_code_of_one_side_has_its_caller_in_the_program(
+    cli, sides, library, caller
+):
+    pair = [DATA / sides.format(side) for side in ("base", "new")]
+    first, second = cli(*pair).out.partition("\n1. ")[2].split("\n", 2)[:2]
+    assert first.startswith(library)
+    assert second.strip() == f"{caller} calls it."
+    assert f"\n   {caller} called it." in cli(*pair[::-1]).out
 
 
 @pytest.mark.parametrize("work", [(), ("--work", "108582:5092")])
@@ -422,6 +441,7 @@ def test_a_file_shows_whose_code_a_function_is(name, file, own):
         ("std::__introsort_loop<unsigned long*>", False),
         ("void std::__cxx11::basic_string<>::_M_construct<>", False),
         ("void shop::sorted<int>", True), ("_Dmain", True),
+        ("Regexp#initialize", False), ("Page#escape", True), ("File.read", True),
         ("operator new", False), ("malloc", False), ("cfree@GLIBC_2.2.5", False),
         ("__memcmp_evex_movbe", False), ("std_total", True), ("main", True),
         ("java/util/HashMap.put", False), ("shop/Cart.total", True),

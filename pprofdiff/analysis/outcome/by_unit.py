@@ -358,14 +358,28 @@ def _units(comparison: Comparison, kind: _Named) -> LabelUnits | None:
     if len(tasks) < _SEVERAL:
         return None
     bounds = judged_together([task.mean.ratio for task in tasks], FALSE_DISCOVERIES)
+    ran = _running_s(comparison, kind)
     units = []
     for task, reach in zip(tasks, bounds, strict=True):
         ratio = task.mean.ratio
         cost = Estimate(*task.mean.means, ratio.ratio, *reach)
-        units.append(
-            Unit.of(task.name, "time", cost, ratio.narrow, comparison.same_within)
-        )
+        unit = Unit.of(task.name, "time", cost, ratio.narrow, comparison.same_within)
+        units.append(unit._replace(running_s=ran.get(task.name)))
     return LabelUnits(kind, tuple(units))
+
+
+def _running_s(comparison: Comparison, kind: _Named) -> dict[str, tuple[float, float]]:
+    """Return how long goroutines run in a task or region on average, by name."""
+    from pprofdiff.analysis.traces.unit_time import running_ns
+
+    if comparison.trace is None:
+        return {}
+    base, new = (running_ns(side, kind) for side in comparison.trace.sides)
+    return {
+        name: (float(base[name].mean()) / 1e9, float(new[name].mean()) / 1e9)
+        for name in base
+        if name in new
+    }
 
 
 _TIME, _CPU = tidy(TIME.printed).unit, tidy(CPU.printed).unit

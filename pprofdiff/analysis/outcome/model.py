@@ -194,7 +194,8 @@ class Unit(NamedTuple):
     all units together: of those that exclude 1, a few percent are expected to be wrong.
     `counted` are allocations per op, and `cpu_seconds` is the approximate CPU per op by
     the profile, (base, new), or None. `key` identifies the benchmark. `off_cpu` is set
-    if time changed significantly, and CPU by less than half as much.
+    if time changed significantly, and CPU by less than half as much. `running_s` is how
+    long the goroutines of a task or region run, (base, new), None if unknown.
     """
 
     name: str
@@ -205,6 +206,7 @@ class Unit(NamedTuple):
     cpu_seconds: tuple[float, float] | None = None
     key: BenchmarkKey | None = None
     off_cpu: bool = False
+    running_s: tuple[float, float] | None = None
 
     @classmethod
     def of(

@@ -97,7 +97,7 @@ def label_sentence(by: LabelUnits) -> str:
     if not moved:
         return ""
     words = [
-        f"{unit.name} {_times_of(unit)}, {change(unit.cost.ratio)}"
+        f"{unit.name} {_times_of(unit)}, {change(unit.cost.ratio)}{_running(unit)}"
         for unit in moved[:_NAMED]
     ]
     if len(moved) > _NAMED:
@@ -111,6 +111,10 @@ def label_sentence(by: LabelUnits) -> str:
 def _times_of(unit: Unit) -> str:
     noun = f" {CPU.noun}" if unit.figure == CPU.id else ""
     return f"{seconds(unit.cost.base, unit.cost.new)}{noun}"
+
+
+def _running(unit: Unit) -> str:
+    return f" (running {seconds(*unit.running_s)})" if unit.running_s else ""
 
 
 def covered_by_units(report: ReportModel, section: Section) -> bool:

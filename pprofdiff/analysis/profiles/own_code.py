@@ -37,6 +37,8 @@ _LIBRARY_NAME = (
     r"|Module|Object|Proc|Range|Regexp|Set|String|Struct|Symbol|Thread|Time)#"
     # OCaml's runtime, also what its compare.c does, and its standard library.
     r"|caml_|(?:do_)?compare_val$|(?:caml)?(?:Stdlib|Camlinternal\w+)(?:\.|__)"
+    # The kernel's, by stackcollapse-perf.pl.
+    r"|.*_\[k\]$"
     # What threads begin with; V8 and Node.js.
     r"|(?:clone3?|start_thread)$|(?:v8|node)::|Builtins_"
     r"|(?:c?free|malloc|calloc|realloc|posix_memalign|mem(?:cpy|move|set|cmp|chr))$"

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.errors import DamagedError
-from pprofdiff.model.csr import distinct, expand, offsets_of
+from pprofdiff.model.csr import Offsets, distinct, expand, first_in_row, offsets_of
 from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import (
     Functions,
@@ -39,13 +39,18 @@ _ENTRY = re.compile(
     rb"\[unknown\]|_start|_dl_start.*|_*libc_start.*|start_thread|_*clone3?|"
     rb"entry_SYSCALL.*|runtime\.(?:goexit|mstart|mcall|rt0_go|morestack)\b.*"
 )
+# Where Linux enters its kernel, on x86 and ARM.
+_INTO_KERNEL = re.compile(
+    rb"(?:entry_SYSCALL.*|do_syscall_64|asm_(?:exc|sysvec|common)_.+|el0t?_.+"
+    rb"|ret_from_fork.*)(?:_\[k\])?"
+)
 # A root that is no function: nothing, or the address of a chunk (LuaJIT's jit.p).
 _NO_ROOT = re.compile(rb"(?:@0x[0-9a-f]+)?")
 # What is not part of a name: an address and inlining (google-pprof), how a frame ran
 # (``_[j]``: stackcollapse-perf.pl, async-profiler), and parameters of C++, which
 # ``go tool pprof`` drops too.
 _AFTER_NAME = re.compile(
-    r"(?:<[0-9a-f]{16}>|\[inline\]|_\[[0-9ijkw]\]"
+    r"(?:<[0-9a-f]{16}>|\[inline\]|_\[[0-9ijw]\]"
     r"|(?<=[\w>\])=+*/<-])(?<!operator)"
     r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?: const)?)$"
 )
@@ -86,7 +91,7 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
     number, (rows,) = numbered(frames)
     rows, depths = _from_functions(list(number), rows, depths)
     offsets = offsets_of(depths)
-    functions, locations, strings = _tables(list(number))
+    functions, locations, strings = _tables(_marked(list(number), rows, offsets))
     # Written root first, kept leaf first.
     order = np.repeat(offsets[:-1] + offsets[1:] - 1, depths) - np.arange(len(rows))
     return Profile(
@@ -138,6 +143,28 @@ def _begin_with_process(
     if not alone or (rows[begins] != root).any() or names[root] == b"main":
         return False
     return any(_ENTRY.fullmatch(names[row]) for row in distinct(rows[begins + 1]))
+
+
+def _marked(
+    names: list[bytes], rows: NDArray[np.int32], offsets: Offsets
+) -> list[bytes]:
+    """Return the names, the kernel's with ``_[k]``, as stackcollapse-perf.pl has them.
+
+    The kernel's functions are on stacks only from where it was entered.
+    """
+    entries = np.array([_INTO_KERNEL.fullmatch(name) is not None for name in names])
+    if not entries.any():
+        return names
+    first = np.repeat(first_in_row(entries[rows], offsets), np.diff(offsets))
+    inside = (first >= 0) & (np.arange(len(rows)) >= first)
+    within, outside = (
+        np.bincount(rows[where], minlength=len(names)) for where in (inside, ~inside)
+    )
+    kernel = (within > 0) & (outside == 0)
+    return [
+        name + b"_[k]" if marked and not name.endswith(b"_[k]") else name
+        for name, marked in zip(names, kernel.tolist(), strict=True)
+    ]
 
 
 class _Lines:

@@ -168,7 +168,7 @@ def first_cause(out):
             "nim/base.folded",
             "nim/new.folded",
             "229030:16800",
-            "total__shop_50 uses 39.0×",
+            "total__shop_50 uses 40.9×",
         ),
         # Report::top sorts all rows.
         ("perl/base.folded", "perl/new.folded", "", "Report::CORE:sort takes more"),
@@ -190,11 +190,11 @@ def first_cause(out):
         # changed, and its share falls as Shop.serve's rises.
         (
             *("ocaml/base.folded", "ocaml/new.folded", "1200000:1200000"),
-            "Shop.serve_786 uses 22.1×",
+            "Shop.serve_786 uses 21.7×",
         ),
         (
             *("ocaml/base.folded", "ocaml/new.folded", ""),
-            "Shop.serve_786 takes more of the samples: 34.97 → 88.39%",
+            "Shop.serve_786 takes more of the samples: 36.01 → 89.35%",
         ),
         # TCart.Total copies its lines by SYSTEM.Move, whose caller is not in its stack;
         # that all stacks begin with another process is no change.
@@ -208,6 +208,9 @@ def first_cause(out):
             *("jemalloc/base.folded", "jemalloc/new.folded", ""),
             "store_put takes more of the weight: 83.26 → 91.15%",
         ),
+        # copy, which is in no stack, calls write 64 times; main calls it.
+        ("kernel/base.folded", "kernel/new.folded", "", "main takes more of"),
+        ("kernel/base.folded", "kernel/new.folded", "30000:30000", "main uses 9.02×"),
         # Cache::put keeps each key twice.
         (
             *("heaptrack/base.folded", "heaptrack/new.folded", "60000:60000"),
@@ -442,6 +445,7 @@ def test_a_file_shows_whose_code_a_function_is(name, file, own):
         ("void std::__cxx11::basic_string<>::_M_construct<>", False),
         ("void shop::sorted<int>", True), ("_Dmain", True),
         ("Regexp#initialize", False), ("Page#escape", True), ("File.read", True),
+        ("vfs_write_[k]", False),
         ("operator new", False), ("malloc", False), ("cfree@GLIBC_2.2.5", False),
         ("__memcmp_evex_movbe", False), ("std_total", True), ("main", True),
         ("java/util/HashMap.put", False), ("shop/Cart.total", True),

@@ -109,6 +109,16 @@ def test_a_semicolon_after_each_stack_is_no_frame():
     assert read(b"main;f; 3\nmain 4\n") == [("main;f;<unknown>", 3), ("main", 4)]
 
 
+@pytest.mark.parametrize("mark", [b"", b"_[k]"])
+def test_functions_of_the_kernel_are_marked(mark):
+    """``copy`` is also the program's, and keeps its name."""
+    text = b"f;copy;do_syscall_64%b;vfs_write%b;copy 3\nf;copy 4\n" % (mark, mark)
+    assert read(text) == [
+        ("f;copy;do_syscall_64_[k];vfs_write_[k];copy", 3),
+        ("f;copy", 4),
+    ]
+
+
 def read(data):
     """Return the stacks and counts that `decode` reads, None if it refuses."""
     try:

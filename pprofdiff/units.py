@@ -12,7 +12,7 @@ from math import floor, log10
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 def printable(text: str) -> str:
@@ -252,6 +252,12 @@ def clipped(text: str, longest: int = 40) -> str:
 
 SMALL = 0.01
 """Ratios below this are written as 1/n instead of in decimals."""
+
+
+def first_few(words: Sequence[str], most: int) -> str:
+    """Return ``a, b and 3 more``: at most `most` words, and how many others."""
+    left = len(words) - most
+    return ", ".join(words[:most]) + (f" and {left:,} more" if left > 0 else "")
 
 
 def many(count: int, noun: str) -> str:

@@ -48,7 +48,7 @@ from pprofdiff.errors import UsageError
 from pprofdiff.identity.model import SAME_NAMES, Identity
 from pprofdiff.kinds import KINDS, KindId, resolve
 from pprofdiff.model.side import Side
-from pprofdiff.units import printable
+from pprofdiff.units import first_few, printable
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff
@@ -297,11 +297,10 @@ def _shared(units: Sequence[UnitOfWork]) -> Caveat:
         f"{unit.name.rpartition(' Benchmark')[2]} ({len(unit.benchmarks)})"
         for unit in units
     ]
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return Caveat(
         "shared-units",
         f"sub-benchmarks share the samples of their function, which count in the "
-        f"proportions of base: {', '.join(names[:_NAMED])}{more}",
+        f"proportions of base: {first_few(names, _NAMED)}",
     )
 
 

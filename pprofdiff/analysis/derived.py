@@ -11,6 +11,7 @@ from pprofdiff.errors import UsageError
 from pprofdiff.model.benchmarks import Benchmarks
 from pprofdiff.model.profiles.merge import is_diff
 from pprofdiff.model.side import Capture, Side
+from pprofdiff.units import first_few
 
 if TYPE_CHECKING:
     from pprofdiff.model.profiles.profile import Profile
@@ -120,9 +121,8 @@ def _no_pairs(functions: set[str], suffix: str) -> str:
     """Return the error message if no function has a partner."""
     if not suffix:
         return "--pair suffix= needs a suffix: --pair suffix=Old compares XOld with X"
-    first = ", ".join(f"Benchmark{name}" for name in sorted(functions)[:3]) or "none"
-    more = f" and {len(functions) - 3} more" if len(functions) > 3 else ""
+    names = first_few([f"Benchmark{name}" for name in sorted(functions)], 3)
     return (
         f"--pair suffix={suffix}: no benchmark has a partner named BenchmarkX{suffix} "
-        f"for BenchmarkX; there are {first}{more}"
+        f"for BenchmarkX; there are {names or 'none'}"
     )

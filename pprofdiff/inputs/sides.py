@@ -23,6 +23,7 @@ from pprofdiff.inputs.reading import is_pgo, read, read_sides
 from pprofdiff.kinds import KINDS, KindId, resolve
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.parallel import both
+from pprofdiff.units import first_few
 
 _ALL = frozenset(KINDS)
 # Inputs from this size on are condensed: a trace's rows take ten times as much.
@@ -235,8 +236,7 @@ def _listed(counts: Counter[str]) -> str:
         name if count == 1 else f"{name} ({count} files)"
         for name, count in sorted(counts.items())
     ]
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return f"{', '.join(names[:_NAMED])}{more}"
+    return first_few(names, _NAMED)
 
 
 def _in_lines(unread: Sequence[Skipped], label: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from pprofdiff.measure.leaves import Leaf, Pilot, pilots, shorter
 from pprofdiff.measure.processes import Processes
 from pprofdiff.measure.rewritten import rewritten
 from pprofdiff.measure.sides import SIDES, SideName
-from pprofdiff.units import printable
+from pprofdiff.units import first_few, printable
 
 # In equal total time, 75 pairs of 0.2 s runs give half the interval of 15 pairs of 1 s
 # runs: load from other programs changes slowly, so frequent turns cancel more of it.
@@ -200,8 +200,7 @@ def _warn_of_rewritten(
 
 
 def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(printable(name) for name in names[:_NAMED]) + more
+    return first_few([printable(name) for name in names], _NAMED)
 
 
 def _none(

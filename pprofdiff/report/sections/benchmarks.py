@@ -38,7 +38,7 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.report.sections.changes import bounds, change
 from pprofdiff.report.sections.folding import counted, first, folded, movement
-from pprofdiff.units import Scale, many
+from pprofdiff.units import Scale, first_few, many
 
 # Maximum names listed of benchmarks that only one side has.
 _NAMES = 8
@@ -490,8 +490,7 @@ def _left_out(
         names = diff.only(side)
         alone.update(names)
         if names:
-            more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
-            yield Sentence(f"Only in {label}: {', '.join(names[:_NAMES])}{more}.")
+            yield Sentence(f"Only in {label}: {first_few(names, _NAMES)}.")
     unpaired = [
         table
         for table in diff.tables

@@ -24,6 +24,7 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.report.sections.named import function_cells
 from pprofdiff.report.sections.profiles.cells import compared, compared_columns
+from pprofdiff.units import first_few
 
 # Maximum commits of one place; if more made it, the newest are shown.
 _COMMITS = 3
@@ -225,8 +226,5 @@ def _by_function(
     for own in found.values():
         first, *others = sorted(own, key=lambda lines: lines.start)
         commits = tuple(dict.fromkeys(c for lines in own for c in lines.commits))
-        numbers = [lines.numbers for lines in others]
-        more = "".join(f", {number}" for number in numbers[:_PLACES])
-        if len(numbers) > _PLACES:
-            more += f" and {len(numbers) - _PLACES} more"
-        yield first._replace(commits=commits[:_COMMITS]), more
+        more = first_few([lines.numbers for lines in others], _PLACES)
+        yield first._replace(commits=commits[:_COMMITS]), more and f", {more}"

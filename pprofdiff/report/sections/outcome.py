@@ -29,7 +29,7 @@ from pprofdiff.report.sections.changes import (
     span,
 )
 from pprofdiff.report.sections.units import ROWS, label_sentence, unit_headline
-from pprofdiff.units import SMALL, percent, times, times_the
+from pprofdiff.units import SMALL, first_few, percent, times, times_the
 
 _VERDICTS = {
     "slower": "Slower",
@@ -175,8 +175,7 @@ def _allocating(outcome: Outcome) -> list[str]:
             if (one := unit.objects) and (one.new > one.base) == more
         ]
         if names:
-            rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            sentences.append(f"{word} allocs/op: {', '.join(names[:_NAMED])}{rest}.")
+            sentences.append(f"{word} allocs/op: {first_few(names, _NAMED)}.")
     return sentences
 
 

@@ -50,9 +50,7 @@ def triggers(trace: Trace) -> dict[str, int]:
 
 
 def _cause(trace: Trace, stack: int) -> str:
-    stacks = trace.stacks
-    frames = stacks.frame[stacks.offsets[stack] : stacks.offsets[stack + 1]]
-    names = [trace.strings[name] for name in stacks.function[frames].tolist()]
+    names = trace.functions_of(stack)
     if not names:
         return _UNKNOWN
     if _BY_TIMER in names:

@@ -289,6 +289,12 @@ class Trace:
             ends[gone] = intervals.start_ns[gone]
         return ends
 
+    def functions_of(self, stack: int) -> list[str]:
+        """Return the functions of one of `stacks`, from the leaf on."""
+        first, end = self.stacks.offsets[stack : stack + 2].tolist()
+        names = self.stacks.function[self.stacks.frame[first:end]]
+        return [self.strings[name] for name in names.tolist()]
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each row of `intervals`, in their order.
 

@@ -174,9 +174,7 @@ def _named(trace: Trace, name: str) -> NDArray[np.bool_]:
 
 
 def _caller(trace: Trace, stack: int) -> str:
-    stacks = trace.stacks
-    frames = stacks.frame[stacks.offsets[stack] : stacks.offsets[stack + 1]]
-    names = [trace.strings[name] for name in stacks.function[frames].tolist()]
+    names = trace.functions_of(stack)
     mains = [name for name in names if package_of(name) == "main"]
     owns = [name for name, own in zip(names, owned(names), strict=True) if own]
     return next(iter((*mains, *owns)), "")

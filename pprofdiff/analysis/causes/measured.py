@@ -54,6 +54,7 @@ from pprofdiff.analysis.causes.wording import (
     arrow,
     count,
     factor,
+    joined,
 )
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.run_spread import ONE_RUN
@@ -285,7 +286,6 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         functions = tuple(cpu.names[row] for row in place.others)
         first = place_words.in_caller(cpu, place)
         functions = (name, *functions) if first else (*functions, name)
-    facts = place_words.facts(cpu, place)
     site = _sites_of(view, cpu, place)[0]
     known = site is not None and is_large(view.totals, site)
     counted = ""
@@ -300,22 +300,22 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     significant = view.moved and (change.significant or _is_all(cpu, place))
     significant &= not takes_another_path(cpu, place)
     significant &= not _by_chance(view, cpu, place, known=known)
+    finding = Finding(
+        "place" if number == 1 else f"place-{number}",
+        "",
+        "",
+        place_words.facts(cpu, place),
+        weight=share,
+        names=frozenset(named),
+        functions=functions,
+    )
     if not significant:
         inside = place_words.inlining(cpu, place), place_words.callees(cpu, place)
-        return Finding(
-            "place" if number == 1 else f"place-{number}",
-            _most(cpu, place),
-            " ".join(f"{sentence}." for sentence in inside if sentence),
-            facts,
-            weight=share,
-            names=frozenset(named),
-            functions=functions,
-        )
-    return Finding(
-        "place" if number == 1 else f"place-{number}",
-        place_words.title(cpu, place),
-        " ".join(f"{sentence}." for sentence in sentences),
-        facts,
+        text = joined([sentence for sentence in inside if sentence])
+        return finding._replace(title=_most(cpu, place), text=text)
+    return finding._replace(
+        title=place_words.title(cpu, place),
+        text=joined(sentences),
         amount=place_words.amount(cpu, place),
         severity=severity_of(share),
         direction=cpu.way(delta),
@@ -323,10 +323,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         explains=delta,
         own=delta,
         mark="more" if delta > 0 else "less",
-        weight=share,
         sure=known,
-        names=frozenset(named),
-        functions=functions,
     )
 
 

@@ -10,6 +10,7 @@ from pprofdiff.analysis.causes.changed_code import share_that_rose
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.places import Place
+from pprofdiff.analysis.causes.wording import joined
 
 _OF_SHARES = "A share also changes when other code costs more or less."
 
@@ -45,7 +46,7 @@ def _finding(cpu: CPUComparison, place: Place) -> Finding:
     return Finding(
         "place",
         place_words.title(cpu, place),
-        " ".join(f"{one}." for one in place_words.sentences(cpu, place)),
+        joined(place_words.sentences(cpu, place)),
         (*place_words.facts(cpu, place), *cpu.facts(others, "cum")),
         direction=cpu.way(delta),
         rises=delta > 0,

@@ -3,7 +3,6 @@
     python -m tests.benchmarks                    profiles of all shapes (5 minutes)
     python -m tests.benchmarks --shapes weight    one shape: its tenth, then itself
     python -m tests.benchmarks --sizes 500000     larger (10 minutes)
-    python -m tests.benchmarks --stages           where pprofdiff's own time goes
     python -m tests.benchmarks --traces           execution traces, for long
     python -m tests.benchmarks --fleet            many hosts' profiles, by workers
 
@@ -52,7 +51,6 @@ if not __package__:
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 from tests.benchmarks.measure import ROOT, BenchmarkError, compared
-from tests.benchmarks.stages import breakdown
 from tests.benchmarks.table import TOOL, Row, comparison, growth
 from tests.benchmarks.traces.measured import measured
 from tests.benchmarks.traces.table import comparison as traces
@@ -74,10 +72,6 @@ def main() -> int:
         if options.fleet:
             return _fleet(options)
         inputs = _inputs(options)
-        if options.stages:
-            named = [(one.name, one.base, one.new) for one in inputs]
-            print(breakdown(options.python, named, options.rounds))
-            return 0
         pprof = options.pprof or _pprof()
         print(_setting(options, "pprof"), flush=True)
         rows = [_measured(options, pprof, one) for one in inputs]
@@ -136,7 +130,6 @@ def _options() -> argparse.Namespace:
         metavar="TEXT",
         help="run this instead of pprofdiff; {base} and {new} are replaced",
     )
-    add("--stages", action="store_true", help="only: pprofdiff's time by layer")
     add("--traces", action="store_true", help="only: execution traces")
     add("--fleet", action="store_true", help="only: many profiles of many hosts")
     add("--profiles", default="1000,10000", metavar="N,N", help="a side of a fleet")

@@ -11,7 +11,7 @@ _SIDES = ("base", "new")
 
 
 def arguments() -> list[str]:
-    """Return what to type to compare the two captures, by operation done."""
+    """Return what to type to compare the two captures per op."""
     here = Path(__file__).parent
     work = json.loads((here / "work.json").read_text())
     return [

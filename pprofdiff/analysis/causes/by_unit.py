@@ -17,7 +17,7 @@ _MOST = 5
 _CAUSES = 2
 # Allocation sites of units whose time did not change.
 _SITES = 3
-_ABOUT = "CPU per op is by about the iterations that ran."
+_ABOUT = "CPU per op is approximate: it rests on estimated iterations."
 
 
 def change_apart(comparison: Comparison, moved: Sequence[Unit]) -> bool:

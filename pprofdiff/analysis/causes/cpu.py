@@ -386,7 +386,7 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
     def mark(self, claim: Claim) -> Mark | None:
         """Return the claimed samples' mark in a table, None if they are too few.
 
-        It is by the tables' model, which knows how runs of one build differ.
+        The tables' model decides, which knows how runs of one build differ.
         """
         samples = np.divide(self.sums(claim), self.model.worth)
         if samples.sum() < SAMPLES_FOR_ROW:

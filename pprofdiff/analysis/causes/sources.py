@@ -57,13 +57,13 @@ class Behind(NamedTuple):
         The changed lines whose samples changed significantly in the first comparison of
         profiles, over all samples, largest change first.
     unchanged
-        Functions on both sides whose own cost changed most although none of their lines
-        differ, nor any of what calls them: that may call them more or less often.
+        Functions on both sides whose own cost changed most although their lines are the
+        same, and their callers' too: those may call them more or less often.
     caveats
         Where the source is not what was profiled.
     same
-        The test files that differ, if no function with samples does, nor anything else
-        in their packages. None if something does, or that was not looked up.
+        The test files that differ, if all functions with samples and the rest of their
+        packages are the same. None if something else differs, or was not looked up.
 
     """
 

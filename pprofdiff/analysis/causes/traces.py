@@ -50,8 +50,8 @@ def beyond(
 ) -> bool:
     """Return whether figures, base and new, differ more than runs of one build do.
 
-    `events` are how many events the figures rest on: too few show nothing, nor does a
-    trace shorter than the prior asks for.
+    `events` are how many events the figures rest on: too few show nothing, and
+    neither does a trace shorter than the prior requires.
     """
     base, new = (
         Observed(figure, number, side.wall_ns)

@@ -480,7 +480,7 @@ class Naming:
     def others(self, rows: Column, owner: Column) -> tuple[list[End], Column]:
         """Return the distinct ends that rows are, and each row's index.
 
-        The rows' goroutines, `owner`, neither wait nor are runnable.
+        The rows' goroutines, `owner`, are not waiting and not runnable.
         """
         state = self._trace.intervals.state[rows].astype(np.int64)
         stack, start = self._stacks_of(rows, owner, state), np.zeros_like(rows)

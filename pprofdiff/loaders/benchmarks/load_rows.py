@@ -42,7 +42,7 @@ class Rows:
     def summary(self) -> LoadSummary | None:
         """Return the summary, None without rows.
 
-        Requests without an answer are not listed, nor is any after the first million.
+        Requests without an answer are not listed, and none after the first million.
         """
         if not self._parts:
             return None

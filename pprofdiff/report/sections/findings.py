@@ -93,7 +93,7 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
 def _adds_up(report: ReportModel, cpu: ProfileDiff) -> bool:
     """Return whether a change of the CPU has parts.
 
-    One within noise has none, nor one that set-up outside the timer is part of.
+    It has none within noise, or if set-up outside the timer is part of it.
     """
     if not report.comparison.measured:
         return cpu.normalization.mode != "composition"

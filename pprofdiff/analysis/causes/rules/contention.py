@@ -148,7 +148,7 @@ def contention(case: Case) -> Iterator[Finding]:
         "contention",
         title,
         f"Waited {by}: {arrow(rates[0], rates[1], 's')}, over all goroutines"
-        f"{'' if loaded == 1.0 else '; the factor is by work done'}"
+        f"{'' if loaded == 1.0 else '; the factor is per unit of work'}"
         f"{_uncounted(diff, totals)}.{what}",
         (_fact(diff, totals), *facts),
         "Hold the lock for less time, or split it, if longer waiting matters."

@@ -31,9 +31,9 @@ def goroutine_time(case: Case) -> Iterator[Finding]:
     """Yield the functions whose goroutines' time per op changed most.
 
     Goroutines of a library alone, and those that wait for work, do not count: their
-    time per op follows from how many ops there are. Nor do those that wait for other
-    goroutines, if one of these takes as much longer. Where the number of ops is not
-    known, only functions of one side count.
+    time per op follows from how many ops there are. Those that wait for other
+    goroutines do not count either if one of these takes as much longer. Where the
+    number of ops is not known, only functions of one side count.
     """
     for diff in case.comparison.profiles:
         if diff.of_goroutines:

@@ -238,8 +238,8 @@ def _of_fleet(
 def _undecided(report: ReportModel) -> bool:
     """Return whether turns do not decide on the change that a total shows.
 
-    That of several benchmarks is no change if their CPU/op is none, nor one that has
-    set-up in it.
+    A total of several benchmarks decides nothing where their CPU/op did not change, or
+    where it has set-up in it.
     """
     decided, work = report.outcome, report.comparison.work
     if work is not None and work.with_set_up:

@@ -64,8 +64,8 @@ _PLACES = 6
 def kind_rows(diff: TraceDiff) -> Iterator[Row]:
     """Yield all time of the goroutines that do the work: running, and off the CPU.
 
-    The latter is by kind of end; below each kind is what came through others, such as a
-    lock's holder. The last cell is the share of all.
+    Time off the CPU is listed by kind of end; below each kind is what came through
+    others, such as a lock's holder. The last cell is the share of all.
     """
     rows, roots = off_cpu(diff), worker_rows(diff)
     if roots is None:

@@ -307,6 +307,10 @@ class SourceNote(NamedTuple):
         subject, name = title.partition(" ")[0], short(self.lines.function)
         return subject.rpartition("/")[2] == name.rpartition("/")[2]
 
+    def holds(self, places: Collection[str]) -> bool:
+        """Return whether its lines are among some places."""
+        return self.lines is not None and self.lines.place in places
+
     def below(self, title: str, *, known: bool) -> SourceNote:
         """Return the note below a title with its lines; `known`: without amount."""
         amount = "" if known or self.amount in title else self.amount

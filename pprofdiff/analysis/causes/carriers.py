@@ -25,7 +25,12 @@ from pprofdiff.analysis.lines.costs import (
 from pprofdiff.analysis.lines.listing import BothSides, Located, Places, places_of
 from pprofdiff.analysis.policy import ENOUGH, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.source.code import called_in, code_changes, says_more
+from pprofdiff.analysis.source.code import (
+    called_in,
+    code_changes,
+    says_more,
+    worded_lines,
+)
 from pprofdiff.analysis.source.extents import hunks_within
 from pprofdiff.analysis.source.mentioned import Callees, Differing
 from pprofdiff.analysis.source.model import (
@@ -38,6 +43,8 @@ from pprofdiff.model.csr import first_in_row
 from pprofdiff.model.source import Commit, Hunk, Sources, SourceText
 
 Column = NDArray[np.int64]
+Chosen = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+"""Which samples of base and of new, one element per sample."""
 
 # A function with less of both sides' totals has too few samples to judge its lines.
 _LEAST = 0.005
@@ -171,22 +178,91 @@ class Carriers:
     @cached_property
     def innermost(self) -> tuple[Column, Column]:
         """The hunk nearest the leaf of each sample, -1 for none, as (base, new)."""
-        return self._innermost(0), self._innermost(1)
+        return self._nearest[0][0], self._nearest[1][0]
 
-    def _innermost(self, side: int) -> Column:
+    @cached_property
+    def _nearest(self) -> tuple[tuple[Column, Column], ...]:
+        """The hunk of each sample's changed line nearest the leaf, and its move.
+
+        By side. Moves are indices into `_moves`; -1 for none.
+        """
+        return self._nearest_on(0), self._nearest_on(1)
+
+    def _nearest_on(self, side: int) -> tuple[Column, Column]:
         lines = self.both.sides[side]
         hunk_of_row = np.full(lines.rows, -1, np.int64)
         for i in range(len(self.changed)):
             hunk_of_row[self._rows_of(i, side)] = i
         profile = (self.diff.base, self.diff.new)[side].profile
-        nearest = np.full(len(profile), -1, np.int64)
+        nearest = np.full((2, len(profile)), -1, np.int64)
         if (hunk_of_row >= 0).any():
-            of_line = hunk_of_row[lines.ids]
+            of_line = np.stack([hunk_of_row, self._move_of_row(side)])[:, lines.ids]
             for start, stop, frames in walk(profile):
-                hunks = of_line[frames.line]
-                first = first_in_row(hunks >= 0, frames.offsets)
-                nearest[start:stop] = np.append(hunks, -1)[first]
-        return nearest
+                found = of_line[:, frames.line]
+                first = first_in_row(found[0] >= 0, frames.offsets)
+                none = np.full((2, 1), -1)
+                nearest[:, start:stop] = np.hstack([found, none])[:, first]
+        return nearest[0], nearest[1]
+
+    def _move_of_row(self, side: int) -> Column:
+        """Return the move of each line that moved, by row, -1 for the others."""
+        lines = self.both.sides[side]
+        moves = np.full(lines.rows, -1, np.int64)
+        for file in {move[side][0] for move in self._moves}:
+            of_file, row = lines.of_file(file)
+            for i, move in enumerate(self._moves):
+                if move[side][0] == file:
+                    moves[row[of_file == move[side][1]]] = i
+        return moves
+
+    @cached_property
+    def _moves(self) -> tuple[tuple[tuple[str, int], tuple[str, int]], ...]:
+        """The lines that moved between hunks: (file, line) in base and in new.
+
+        Their code was removed in one place and added in one, perhaps of another
+        function, such as one that its callers now have the code of.
+        """
+        found: tuple[dict[str, set[tuple[str, int]]], ...] = {}, {}
+        for i in range(len(self.changed)):
+            sides = self._worded(i, 0), self._worded(i, 1)
+            same = set(sides[0].values()) & set(sides[1].values())
+            for lines, of_code in zip(sides, found, strict=True):
+                for line, code in lines.items():
+                    if code not in same:
+                        of_code.setdefault(code, set()).add(line)
+        gone, came = found
+        return tuple(
+            (min(lines), min(came[code]))
+            for code, lines in gone.items()
+            if len(lines) == len(came.get(code, ())) == 1
+        )
+
+    def _worded(self, i: int, side: int) -> dict[tuple[str, int], str]:
+        """Return the code of a hunk's lines on one side, by (file, line)."""
+        place, span = self._span(i, side)
+        if place is None or place.text is None:
+            return {}
+        lines = worded_lines(place.text, span)
+        return {(place.lines.file, number): code for number, code in lines.items()}
+
+    def net(self, i: int, chosen: Chosen) -> tuple[int, int]:
+        """Return the raw cum of a hunk over the chosen samples, as (base, new).
+
+        A line that moved here has in base what it cost where it was, and what moved
+        away does not count: neither do its samples for lines that call it.
+        """
+        place, span = self._span(i, 1)
+        here = [
+            move
+            for move, (_, (file, number)) in enumerate(self._moves)
+            if place is not None and file == place.lines.file and number in span
+        ]
+        found = []
+        for side, kept in enumerate(chosen):
+            moves = self._nearest[side][1]
+            own = self._on([i], side) & (moves < 0) | np.isin(moves, here)
+            found.append(int(self.diff.values[side][kept & own].sum()))
+        return found[0], found[1]
 
     def _rows_of(self, i: int, side: int) -> Column:
         """Return the lines of a hunk on one side that have samples, as rows."""
@@ -205,6 +281,10 @@ class Carriers:
         return self._cum(hunks, 0), self._cum(hunks, 1)
 
     def _cum(self, hunks: Sequence[int], side: int) -> int:
+        return int(self.diff.values[side][self._on(hunks, side)].sum())
+
+    def _on(self, hunks: Sequence[int], side: int) -> NDArray[np.bool_]:
+        """Return which samples of a side have a line of the hunks."""
         lines = self.both.sides[side]
         marked = np.zeros(lines.rows, np.bool_)
         for i in hunks:
@@ -212,27 +292,21 @@ class Carriers:
             if place is not None:
                 of_file, row = lines.of_file(place.lines.file)
                 marked[row[(of_file >= span.start) & (of_file < span.stop)]] = True
-        if not marked.any():
-            return 0
-        of_line, values = marked[lines.ids], self.diff.values[side]
         profile = (self.diff.base, self.diff.new)[side].profile
-        return sum(
-            int(
-                values[start:stop][
-                    first_in_row(of_line[frames.line], frames.offsets) >= 0
-                ].sum()
-            )
-            for start, stop, frames in walk(profile)
-        )
+        found = np.zeros(len(profile), np.bool_)
+        if marked.any():
+            of_line = marked[lines.ids]
+            for start, stop, frames in walk(profile):
+                first = first_in_row(of_line[frames.line], frames.offsets)
+                found[start:stop] = first >= 0
+        return found
 
     def _span(self, i: int, side: int) -> tuple[Located | None, range]:
         """Return the place of a hunk on one side, and the numbers of its lines."""
         one = self.changed[i]
         return one.places.side(side), one.hunk.sides[side]
 
-    def sums(
-        self, chosen: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None
-    ) -> Runs[Column]:
+    def sums(self, chosen: Chosen | None) -> Runs[Column]:
         """Return the raw sum of each hunk by run, over the chosen samples."""
         base, new = self.innermost
         if chosen is not None:

@@ -94,13 +94,18 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
         where = f"{count(len(others))} places" if many else listed(others)
         clauses.append(f"changed elsewhere: {where}")
     named = _first_of_each(carriers, rows)
+    source = None
+    if named:
+        # What the title says of the functions is that these lines changed.
+        source = with_others(carriers, named, ())
+        source = source._replace(holding=frozenset(one.place for one in source.near))
     finding = Finding(
         CHANGED_ALONE,
         "; ".join(clauses),
         "",
         facts,
         functions=tuple(names[row] for row in named),
-        source=with_others(carriers, named, ()) if named else None,
+        source=source,
     )
     return with_spans(finding)
 
@@ -165,13 +170,15 @@ def _moved_from(carriers: Carriers, row: int) -> int | None:
     if new is None or new.text is None or new.extent is None:
         return None
     # The signature is its own.
-    lines = worded_lines(new.text, range(new.extent.start + 1, new.extent.end + 1))
+    span = range(new.extent.start + 1, new.extent.end + 1)
+    lines = worded_lines(new.text, span).values()
     for other, hunks in carriers.by_row.items():
         removed = set[str]()
         for i in hunks:
             _, places, hunk = carriers.changed[i]
             if other != row and places.base is not None and places.base.text:
-                removed |= set(worded_lines(places.base.text, hunk.sides[0]))
+                found = worded_lines(places.base.text, hunk.sides[0])
+                removed |= set(found.values())
         if lines and sum(line in removed for line in lines) >= MOST * len(lines):
             return other
     return None

@@ -475,7 +475,7 @@ def _of_site(
         weight=weight,
         sure=True,
         rises=not fewer,
-        names=frozenset(owners),
+        names=frozenset((*owners, *(one.name for one in site.helpers))),
         functions=tuple(owners),
     )
 

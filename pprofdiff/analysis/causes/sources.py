@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
-from pprofdiff.analysis.causes.carriers import Carriers, with_others
+from pprofdiff.analysis.causes.carriers import Carriers, Chosen, with_others
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.changed_alone import (
     Ran,
@@ -30,10 +30,9 @@ from pprofdiff.analysis.causes.places import owned_by
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.counts import CountModel
-from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.outcome.model import Unit
-from pprofdiff.analysis.policy import NAMED
+from pprofdiff.analysis.policy import MOST, NAMED
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
 from pprofdiff.model.csr import sums
@@ -44,6 +43,14 @@ Column = NDArray[np.int64]
 # Lines are reported from this part of the finding's change.
 _PART = 0.1
 _LISTED = 5
+
+
+class _Line(NamedTuple):
+    """Changed lines of a function, a row of the union, and whether they hold most."""
+
+    lines: ChangedLines
+    row: int
+    holds: bool
 
 
 class Behind(NamedTuple):
@@ -230,10 +237,9 @@ def _of_claim(
     if claim is None:
         return None
     whole = cpu.relative.by.delta(*cpu.sums(claim))
-    lines = _lines(carriers, cpu.relative, carriers.sums(claim.sides), whole)
     rows = _rows(carriers.diff, finding) or _owners(cpu, finding)
-    source = with_others(carriers, rows, tuple(lines))
-    source = source._replace(diff=all_carriers.index(carriers))
+    lines = _lines(carriers, cpu.relative, claim.sides, whole, rows)
+    source = _source(carriers, rows, lines)._replace(diff=all_carriers.index(carriers))
     # What a callee returns may change a function's own cost; its callees are too far.
     flat = not any(cpu.sums(claim.without(owned_by(cpu, rows))))
     return _with_related(all_carriers, source, through=not flat)
@@ -259,10 +265,10 @@ def _of_functions(
         model = carriers.diff.model
         if model is None and not carriers.diff.has_every_object:
             continue
-        lines: list[ChangedLines] = []
+        lines: list[_Line] = []
         for row in rows:
             lines += _of_function(finding, carriers, model and model.counting, row)
-        source = with_others(carriers, rows, tuple(lines[:NAMED]))
+        source = _source(carriers, rows, lines)
         if lines:
             return source._replace(diff=number)
         if not any(others[:3]):
@@ -281,36 +287,36 @@ def _allocates(finding: Finding) -> bool:
 
 def _of_function(
     finding: Finding, carriers: Carriers, model: CountModel | None, row: int
-) -> list[ChangedLines]:
+) -> list[_Line]:
     """Return the changed lines of a function that carry its change.
 
     For allocations, lines that allocate come before lines that call.
     """
     diff = carriers.diff
-    mine = np.array([one.row == row for one in carriers.changed], np.bool_)
     for some in _samples_of(finding, diff, row):
         cum = (
             int(values[kept].sum())
             for values, kept in zip(diff.values, some, strict=True)
         )
         whole = float(diff.normalization.delta(*cum))
-        if _same_way(finding, whole):
-            runs = carriers.sums(some).map(mine.__mul__)
-            if lines := list(_lines(carriers, model, runs, whole)):
-                return lines
+        if not _same_way(finding, whole):
+            continue
+        if lines := _lines(carriers, model, some, whole, [row], only=True):
+            return lines
     return []
 
 
-def _samples_of(
-    finding: Finding, diff: ProfileDiff, row: int
-) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+def _samples_of(finding: Finding, diff: ProfileDiff, row: int) -> Iterator[Chosen]:
     """Yield the samples of a function, as (base, new) masks.
 
-    If it allocates, samples of what it allocates itself come first.
+    If it allocates, samples of what it allocates itself come first, together with
+    functions whose allocations the finding counts with it.
     """
     if _allocates(finding):
+        others = finding.names.difference(finding.functions or finding.names)
+        counted = _named(diff, sorted(others))
         base, new = diff.ledger.sides("owner")
-        yield base == row, new == row
+        yield np.isin(base, [row, *counted]), np.isin(new, [row, *counted])
     yield diff.having(np.arange(len(diff.paired_functions.names)) == row)
 
 
@@ -335,11 +341,9 @@ def _of_callers(
             whole = float(carriers.diff.normalization.delta(base, new))
             if not _same_way(finding, whole):
                 continue
-            runs = carriers.sums(chosen)
-            lines = tuple(_lines(carriers, model.counting, runs, whole))
+            lines = _lines(carriers, model.counting, chosen, whole, [])
             if lines:
-                source = with_others(carriers, [], lines[:NAMED])
-                return source._replace(diff=number)
+                return _source(carriers, [], lines)._replace(diff=number)
     return None
 
 
@@ -356,40 +360,58 @@ def _same_way(finding: Finding, moved: float) -> bool:
 def _lines(
     carriers: Carriers,
     model: CountModel | None,
-    runs: Runs[Column],
+    chosen: Chosen,
     whole: float,
-) -> Iterator[ChangedLines]:
-    """Yield the changed lines that carry part of the `whole` change, largest first.
+    rows: Sequence[int],
+    *,
+    only: bool = False,
+) -> list[_Line]:
+    """Return the changed lines that carry part of the `whole` change, largest first.
 
-    They are one place in each function, with the cum of all its changed lines. Values
-    without a `model` are exact counts.
+    They are one place in each function, with the cum of all its changed lines. Those of
+    the functions `rows` come first if they hold most of it; with `only`, they are all.
+    Values without a `model` are exact counts.
     """
+    if not whole or (model is not None and not model.sound):
+        return []
+    mine = np.array([not only or one.row in rows for one in carriers.changed], np.bool_)
+    runs = carriers.sums(chosen).map(mine.__mul__)
     base, new = merged(runs)
     some = np.flatnonzero((base != 0) | (new != 0))
-    if not len(some) or not whole or (model is not None and not model.sound):
-        return
-    by = carriers.diff.normalization if model is None else model.by
+    by, way = carriers.diff.normalization if model is None else model.by, np.sign(whole)
     delta = by.delta(base[some], new[some])
-    loud = delta * np.sign(whole) >= _PART * abs(whole)
-    if model is not None:
+    loud = delta * way >= _PART * abs(whole)
+    if model is not None and len(some):
         loud &= ~model.rows(runs.map(lambda run: run[some])).noise
     order = np.argsort(-np.abs(delta), kind="stable")
-    rows = set[int]()
-    for carrying in some[order[loud[order]]].tolist():
-        row = carriers.changed[carrying].row
-        if row in rows or len(rows) == NAMED:
+    carrying = dict[int, int]()
+    for hunk in some[order[loud[order]]].tolist():
+        carrying.setdefault(carriers.changed[hunk].row, hunk)
+    found = []
+    for row in dict.fromkeys([*list(carrying)[:NAMED], *rows]):
+        hunks = carriers.by_row.get(row, [])
+        held = {i: float(by.delta(*carriers.net(i, chosen)) * way) for i in hunks}
+        first = max(hunks, key=held.__getitem__, default=-1)
+        holds = first >= 0 and held[first] >= MOST * abs(whole)
+        if not holds and row not in carrying:
             continue
-        rows.add(row)
+        if held[first] <= 0:
+            first = carrying[row]
         # All changes of a function together: what one line saves, another may cost.
-        hunks = carriers.by_row[row]
-        cum = carriers.cum(*hunks)
-        first = carrying
-        if cum[1] and not carriers.changed[first].hunk.new_count:
-            # What replaced it says more than what is gone.
-            first = max(hunks, key=lambda hunk: float(by.delta(*carriers.cum(hunk))))
         # Of lines that others pay for too, only a cost of the same way explains it.
+        cum = carriers.cum(*hunks)
         if float(by.delta(*cum)) * whole > 0:
-            yield carriers.with_cost(first, *cum)
+            found.append(_Line(carriers.with_cost(first, *cum), row, holds=holds))
+    return sorted(found, key=lambda one: not (one.holds and one.row in rows))[:NAMED]
+
+
+def _source(
+    carriers: Carriers, rows: list[int], found: Sequence[_Line]
+) -> SourceOfFinding:
+    """Return changed lines with the others of their functions and of `rows`."""
+    source = with_others(carriers, rows, tuple(one.lines for one in found[:NAMED]))
+    holding = frozenset(one.lines.place for one in found if one.holds)
+    return source._replace(holding=holding)
 
 
 def _rows(diff: ProfileDiff, finding: Finding) -> list[int]:

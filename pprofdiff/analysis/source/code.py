@@ -87,9 +87,11 @@ def codes(hunk: Hunk, base: SourceText, new: SourceText) -> tuple[str, str]:
     return _code(_lines(base, old)), _code(_lines(new, now))
 
 
-def worded_lines(text: SourceText, lines: range) -> list[str]:
-    """Return the code of each of some lines with a name or number."""
-    return [code for code in _by_line(text, lines) if _WORD.search(code)]
+def worded_lines(text: SourceText, lines: range) -> dict[int, str]:
+    """Return the code of those of some lines with a name or number, by number."""
+    pairs = zip(lines, _lines(text, lines), strict=False)
+    found = ((number, _code([line])) for number, line in pairs)
+    return {number: code for number, code in found if _WORD.search(code)}
 
 
 def called_in(text: SourceText, lines: range) -> set[str]:

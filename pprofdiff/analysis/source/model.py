@@ -77,7 +77,8 @@ class SourceOfFinding(NamedTuple):
     make other lines cost more. If its functions have none, `related` are changed lines
     of what they call, by their text, or else of functions on stacks with them. Without
     those, `only` is all that differs in the functions of their package, if that is
-    little.
+    little. `holding` are the places of those `lines` that hold most of the change of
+    the finding, less what lines that moved cost already.
     """
 
     lines: tuple[ChangedLines, ...] = ()
@@ -86,6 +87,7 @@ class SourceOfFinding(NamedTuple):
     diff: int = 0
     related: tuple[RelatedLines, ...] = ()
     only: tuple[ChangedLines, ...] = ()
+    holding: frozenset[str] = frozenset()
 
     def without_amounts(self) -> SourceOfFinding:
         """Return the same lines without costs of their own."""

@@ -151,11 +151,13 @@ def _reasons(
         wholes[finding.id] = (whole or finding.explains or 0.0) if amount else 0.0
         reason = Reason(number if cause or level else 0, finding, amount, level)
         notes: list[SourceNote] = []
-        found = source_notes(report, finding)
+        found = list(source_notes(report, finding))
         _, title = finding.said_of
-        # Lines of the function itself come before those that call it.
-        for note in sorted(found, key=lambda note: not note.is_of(title)):
-            titled = not level and not notes and note.is_of(title)
+        held = finding.source.holding if finding.source else ()
+        # Lines of the function itself come first if they hold most of its change.
+        own = {note for note in found if note.is_of(title) and note.holds(held)}
+        for note in sorted(found, key=lambda note: note not in own):
+            titled = not level and not notes and note in own
             # Of places without a known cost, the first is no better than any.
             titled = titled and note.more.count(",") < SEVERAL
             known, costs = note in printed, bool(note.amount)

@@ -243,7 +243,8 @@ class SourceNote(NamedTuple):
     `lead` precedes the location of changed `lines`. It is followed by `more` of their
     function, by `said`, by the `amount` of the cum of all of them, and by `added`
     functions that they call. Without lines, `said` is the whole sentence. If the lines
-    are `titled`, the finding's title has their file, function and commits.
+    are `titled`, the finding's title has their file, function and commits; if they are
+    `named`, only their function.
     """
 
     said: str
@@ -253,6 +254,7 @@ class SourceNote(NamedTuple):
     amount: str = ""
     added: str = ""
     titled: bool = False
+    named: bool = False
 
     @property
     def place(self) -> str:
@@ -266,7 +268,8 @@ class SourceNote(NamedTuple):
         """What follows the location, up to the commits."""
         if self.lines is None:
             return self.said
-        where = "" if self.titled else f" in {short(self.lines.function)}"
+        known = self.titled or self.named
+        where = "" if known else f" in {short(self.lines.function)}"
         together = "together " if self.said else ""
         amount = f", {together}{self.amount} cum" if self.amount else ""
         was = f" (from {self.lines.moved_from})" if self.lines.moved_from else ""
@@ -311,9 +314,14 @@ class SourceNote(NamedTuple):
         """Return whether its lines are among some places."""
         return self.lines is not None and self.lines.place in places
 
-    def below(self, title: str, *, known: bool) -> SourceNote:
-        """Return the note below a title with its lines; `known`: without amount."""
+    def below(self, title: str, *, titled: bool, known: bool = False) -> SourceNote:
+        """Return the note below a title with its function, with `titled` its lines.
+
+        If they are `known`, it has no amount, nor one that the title has.
+        """
         amount = "" if known or self.amount in title else self.amount
+        if not titled:
+            return self._replace(named=True, amount=amount)
         more = self.more if amount or self.said or self.added else ""
         return self._replace(titled=True, amount=amount, more=more)
 

@@ -173,7 +173,9 @@ def _reasons(
                         first.setdefault(note, number)
                 if titled:
                     reason = reason._replace(lines=note.lines, more=note.more)
-                    below = below.below(title, known=known)
+                    below = below.below(title, titled=True, known=known)
+                elif not level and note.is_of(title):
+                    below = below.below(title, titled=False)
                 notes.append(below)
         yield reason._replace(notes=tuple(notes))
 

@@ -43,6 +43,7 @@ from pprofdiff.analysis.causes.sites import (
     amounts,
     exceeds,
     is_large,
+    needed,
     netted,
     part_of_all,
     share_of_change,
@@ -417,7 +418,8 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     ]
     found = view.sites.with_helpers(large)
     kept = [s for s in found if not s.helpers or is_large(view.totals, s)]
-    return sorted(kept, key=lambda s: -part_of_all(view.totals, s))[:_SITES]
+    kept.sort(key=lambda site: -part_of_all(view.totals, site))
+    return needed(view.totals, kept)[:_SITES]
 
 
 def _of_site(

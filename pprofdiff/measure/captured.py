@@ -1,4 +1,4 @@
-"""Remove the test harness from the profiles of one benchmark's process.
+"""Remove the test harness and set-up from the profiles of one benchmark's process.
 
 ``go test`` forces a GC before each benchmark, reads memory statistics when a timer
 stops, writes profiles and initialises packages (testing/benchmark.go).
@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.loaders.profiles.pprof import decode
+from pprofdiff.measure.untimed import BenchmarkSources
 from pprofdiff.model.csr import first_in_row, last_in_row
 from pprofdiff.model.profiles.merge import subtract
 from pprofdiff.model.profiles.operations import Operations, with_operations
-from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.profiles.profile import Frames, Profile
 
 _LOOP = "testing.(*B).runN"
 # Frames under the loop that start, stop or reset the benchmark timer.
@@ -29,22 +30,28 @@ _CLOCK = (
 _ROOTS = ("runtime.main", "runtime/pprof.profileWriter", "testing.tRunner")
 
 
-def keep_operations(path: str, operations: Operations) -> float:
-    """Drop the harness from a CPU profile and store its operation count in it.
+def keep_operations(path: str, operations: Operations, folder: str) -> float:
+    """Keep the samples of operations in a CPU profile and store their count in it.
 
-    Returns the CPU seconds that remain.
+    `folder` has the sources of the benchmark's package. Returns the CPU seconds that
+    remain.
     """
-    kept = _without_harness(_read(path), operations)
+    kept = _of_operations(_read(path), operations, folder)
     _write(path, with_operations(kept, operations))
     return float(kept.values[:, kept.sample_index("cpu")].sum()) / 1e9
 
 
-def keep_allocations(path: str, fewer: str, operations: Operations) -> None:
+def keep_allocations(
+    path: str, fewer: str, operations: Operations, folder: str
+) -> None:
     """Rewrite an allocs profile as its difference to a run of fewer operations.
 
-    Start-up and benchmark set-up are in both and cancel out; `operations` are left.
+    Start-up is in both and cancels out; `operations` are left. `folder` has the sources
+    of the benchmark's package.
     """
-    more, less = (_without_harness(_read(one), operations) for one in (path, fewer))
+    more, less = (
+        _of_operations(_read(one), operations, folder) for one in (path, fewer)
+    )
     rest = subtract(more, less, label=False)
     counted = [kind.type.startswith("alloc_") for kind in rest.sample_types]
     values = np.where(np.array(counted), np.maximum(rest.values, 0), 0)
@@ -65,7 +72,7 @@ def _write(path: str, profile: Profile) -> None:
         file.write(compress(encode(profile)))
 
 
-def _without_harness(profile: Profile, operations: Operations) -> Profile:
+def _of_operations(profile: Profile, operations: Operations, folder: str) -> Profile:
     """Return the samples of operations and of goroutines that operations started.
 
     In a sub-benchmark, work that the parent function does before ``b.Run`` is dropped.
@@ -85,7 +92,52 @@ def _without_harness(profile: Profile, operations: Operations) -> Profile:
     roots = _any(np.isin(function, _ROOTS), frames.offsets)
     alone = inside & (loop == frames.offsets[:-1])
     dropped = (inside & (own | alone | clock)) | (~inside & roots)
+    rows = np.flatnonzero(inside & ~dropped)
+    untimed = _untimed(profile, frames, rows, called[rows], BenchmarkSources(folder))
+    dropped[rows[untimed]] = True
     return profile.take(np.flatnonzero(~dropped))
+
+
+def _untimed(
+    profile: Profile,
+    frames: Frames,
+    rows: NDArray[np.int64],
+    called: NDArray[np.int64],
+    sources: BenchmarkSources,
+) -> NDArray[np.bool_]:
+    """Return which samples (`rows`) are of lines that the benchmark's timer leaves out.
+
+    `called` is the position of each one's frame of the benchmark function.
+    """
+    names, strings = profile.function_names(), profile.strings
+    places, found = profile.locations, np.zeros(len(rows), np.bool_)
+    left = np.arange(len(rows))
+    while len(left):
+        line = frames.line[called[left]]
+        different, which = np.unique(line, return_inverse=True)
+        verdicts = np.array(
+            [
+                "counts"
+                if function < 0
+                else sources.verdict(
+                    strings[profile.functions.filename[function]],
+                    names[function],
+                    int(profile.functions.start_line[function]),
+                    number,
+                )
+                for function, number in zip(
+                    places.line_function[different].tolist(),
+                    places.line_number[different].tolist(),
+                    strict=True,
+                )
+            ]
+        )[which]
+        found[left[verdicts == "untimed"]] = True
+        # The callee is the frame before, if this one is not the leaf.
+        more = called[left] > frames.offsets[rows[left]]
+        left = left[(verdicts == "see callee") & more]
+        called[left] -= 1
+    return found
 
 
 def _of_harness(names: NDArray[np.object_], above: str) -> NDArray[np.bool_]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -92,26 +93,30 @@ def signals_later() -> Iterator[None]:
 class Ended(NamedTuple):
     """How a process ended, and its resource usage, children included.
 
-    `status` is negative for a signal. `cpu_s` is user and system time; `preempted` is
-    the number of involuntary context switches. Both are None without ``wait4``.
+    `status` is negative for a signal. `wall_s` is the time from start to exit. `cpu_s`
+    is user and system time; `preempted` is the number of involuntary context switches.
+    Both are None without ``wait4``.
     """
 
     status: int
+    wall_s: float = 0.0
     cpu_s: float | None = None
     preempted: int | None = None
 
 
 def run(program: Program, out: IO[bytes], errors: IO[bytes]) -> Ended:
     """Run a program to its end."""
-    ended = Ended(0)
+    began = time.monotonic()
     with started(program, out, errors) as process:
         _over(process)
+        ended = Ended(0, time.monotonic() - began)
         if hasattr(os, "wait4"):
             # Kill its process group while the pid is still reserved.
             _end_group(process)
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
-            ended = Ended(0, usage.ru_utime + usage.ru_stime, usage.ru_nivcsw)
+            cpu_s = usage.ru_utime + usage.ru_stime
+            ended = ended._replace(cpu_s=cpu_s, preempted=usage.ru_nivcsw)
     return ended._replace(status=process.returncode)
 
 

@@ -34,6 +34,12 @@ _TWICE = 2
 # Involuntary context switches per CPU second: a Go program's own threads cause 300 to
 # 900 on two processors (19 benchmarks); with three busy programs, 1,400 to 4,000.
 _BUSY = 2000
+# The most time outside the timer, as a part of time per op, for CPU per op to be of
+# operations: it is then off by as much as turns of one build differ.
+_OUTSIDE = 1 / 20
+# The fewest turns and start-ups whose ranges are seldom separate by chance: of four and
+# four in 1 of 70 orders.
+_KNOWN = 4
 # Start-up is measured in each turn if there are few benchmarks, else in a few turns.
 _FEW, _EMPTY_TURNS = 5, 3
 _RESULT = re.compile(rb"^Benchmark\S+\s+\d+\s.*$", re.MULTILINE)
@@ -73,7 +79,8 @@ class GoBenchmarks:
         self.turns = turns
         self._folders = folders_of(list(plans))
         self._number = count()
-        self._empty: dict[tuple[SideName, Leaf], list[float]] = {}
+        self._empty: dict[tuple[SideName, Leaf], list[Ended]] = {}
+        self._without_cpu: set[Leaf] = set()
         self._counted = self._timed_before = False
         self._preempted = 0
         self._cpu_s = 0.0
@@ -121,6 +128,13 @@ class GoBenchmarks:
     def timed_round(self, folders: Mapping[SideName, str]) -> Started:
         """Run the timed turns of a round alone; write ``bench.txt``."""
         began, ran = self._in_turns()
+        if not self._timed_before:
+            # All rounds print the same figures, or turns would not pair.
+            self._without_cpu = {
+                leaf
+                for leaf in self.plans
+                if not all(self._mostly_timed(side, ran[side], leaf) for side in SIDES)
+            }
         for side in SIDES:
             lines = [self._heading()]
             for leaf, printed, ended in ran[side]:
@@ -230,15 +244,41 @@ class GoBenchmarks:
         return printed, ended
 
     def _start_up(self, side: SideName, leaf: Leaf) -> None:
-        """Measure the CPU time of a process that runs the fewest operations.
+        """Measure a process that runs the fewest operations, none if a turn runs one.
 
         Measured between turns, start-up drifts as they do.
         """
         iterations = self.plans[leaf].timed.of(side)
-        if iterations > 1:
-            _, ended = self._run(side, leaf, _least(iterations), [])
-            if ended.cpu_s is not None:
-                self._empty.setdefault((side, leaf), []).append(ended.cpu_s)
+        none = ["-test.bench=^$"] if iterations == 1 else []
+        _, ended = self._run(side, leaf, _least(iterations), none)
+        self._empty.setdefault((side, leaf), []).append(ended)
+
+    def _more(self, side: SideName, leaf: Leaf) -> int:
+        """Return how many operations a turn runs more than start-up does."""
+        iterations = self.plans[leaf].timed.of(side)
+        if iterations == 1:
+            return 1
+        return operations_in(iterations) - operations_in(_least(iterations))
+
+    def _mostly_timed(self, side: SideName, ran: Sequence[_Ran], leaf: Leaf) -> bool:
+        """Return whether little of a turn, start-up apart, is outside the timer.
+
+        Processes start late on a busy machine, so it is no only if the shortest turn
+        shows it: after the usual start-up in turns of one operation, whose set-up no
+        start-up has, else after the longest, of enough.
+        """
+        started = [one.wall_s for one in self._empty.get((side, leaf), ())]
+        more = self._more(side, leaf)
+        if not started or (more > 1 and len(started) < _KNOWN):
+            return True
+        start = median(started) if more == 1 else max(started)
+        times = [
+            (ended.wall_s - start) / (float(time) * 1e-9 * more)
+            for one, printed, ended in ran
+            for time in _TIME.findall(printed)
+            if one == leaf and float(time) > 0
+        ]
+        return min(times, default=1.0) <= 1 + _OUTSIDE
 
     def _lines(
         self,
@@ -265,18 +305,15 @@ class GoBenchmarks:
     def _cpu_per_op(self, side: SideName, leaf: Leaf, ended: Ended) -> float | None:
         """Return CPU ns per op without start-up, 0 if that took all of it.
 
-        None if the system does not count CPU time.
+        None if the system does not count CPU time, or much is outside the timer.
         """
-        iterations = self.plans[leaf].timed.of(side)
-        if ended.cpu_s is None:
+        if ended.cpu_s is None or leaf in self._without_cpu:
             return None
-        if iterations == 1:
-            return ended.cpu_s * 1e9
-        started = self._empty.get((side, leaf))
-        if not started:
+        started = self._empty.get((side, leaf), ())
+        cpu = [one.cpu_s for one in started if one.cpu_s is not None]
+        if not cpu:
             return None
-        more = operations_in(iterations) - operations_in(_least(iterations))
-        return max(ended.cpu_s - median(started), 0.0) / more * 1e9
+        return max(ended.cpu_s - median(cpu), 0.0) / self._more(side, leaf) * 1e9
 
     def _profiled(self, side: SideName, leaf: Leaf, folder: str) -> None:
         """Write the CPU profile and the GC log of one process."""
@@ -287,7 +324,8 @@ class GoBenchmarks:
         self._run(side, leaf, iterations, flags, gctrace=log)
         try:
             done = _named(leaf, operations_in(iterations))
-            self._sampled_s[side] += keep_operations(profile, done)
+            sources = self._layouts.of(side, leaf.package).folder
+            self._sampled_s[side] += keep_operations(profile, done, sources)
         except (OSError, FormatError):
             raise _cut(profile) from None
         without_forced(log)
@@ -295,7 +333,7 @@ class GoBenchmarks:
     def _sites(self, side: SideName, leaf: Leaf, folder: str) -> None:
         """Write an allocs profile with every allocation of some operations.
 
-        Subtracting a shorter run removes start-up and set-up.
+        Subtracting a shorter run removes start-up.
         """
         profile = os.path.join(folder, "allocs.pb.gz")
         fewer = f"{profile}.fewer"
@@ -305,7 +343,8 @@ class GoBenchmarks:
             self._run(side, leaf, iterations, flags)
         try:
             more = operations_in(most) - operations_in(_TWICE)
-            keep_allocations(profile, fewer, _named(leaf, more))
+            sources = self._layouts.of(side, leaf.package).folder
+            keep_allocations(profile, fewer, _named(leaf, more), sources)
         except (OSError, FormatError):
             raise _cut(profile) from None
         os.unlink(fewer)

@@ -1,0 +1,109 @@
+"""Turns of real benchmarks: CPU per op where it has nothing from outside the timer."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pprofdiff.measure import gobuild
+from pprofdiff.measure.goflags import go_test
+from pprofdiff.measure.gotest import GoBenchmarks, Plan
+from pprofdiff.measure.iterations import Counts
+from pprofdiff.measure.layouts import Layouts
+from pprofdiff.measure.leaves import Leaf
+from pprofdiff.measure.processes import Processes
+from pprofdiff.measure.sides import SIDES, Checkout
+
+pytestmark = pytest.mark.go
+
+# An operation takes longer where a turn has only one, so that start-up is little of it.
+BENCHMARKS = """package p
+
+import "testing"
+
+var sum uint64
+
+func spin(n int) {
+	for i := range n {
+		sum = sum*31 + uint64(i)
+	}
+}
+
+func BenchmarkOne(b *testing.B) {
+	for range b.N {
+		spin(200_000_000)
+	}
+}
+
+func BenchmarkOneSetUp(b *testing.B) {
+	spin(200_000_000)
+	b.ResetTimer()
+	for range b.N {
+		spin(200_000_000)
+	}
+}
+
+func BenchmarkSetUp(b *testing.B) {
+	spin(20_000_000)
+	b.ResetTimer()
+	for range b.N {
+		spin(1_000_000)
+	}
+}
+
+func BenchmarkPaused(b *testing.B) {
+	for range b.N {
+		b.StopTimer()
+		spin(1_000_000)
+		b.StartTimer()
+		spin(1_000_000)
+	}
+}
+"""
+TIMES = {"One": 1, "OneSetUp": 1, "SetUp": 100, "Paused": 100}
+TURNS = 4
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory):
+    """Return (benchmark, whether it has CPU per op) of each line of both sides."""
+    folder = tmp_path_factory.mktemp("turns")
+    (folder / "go.mod").write_text("module example.com/p\n\ngo 1.24\n")
+    (folder / "p_test.go").write_text(BENCHMARKS)
+    asked = go_test([])
+    # The linker's flags are taken, so that functions keep their order.
+    variables = {**gobuild.environment(), "GOFLAGS": "-buildvcs=false -ldflags=-w"}
+    tree = gobuild.Tree(Checkout("new", "new", ""), str(folder), str(folder), variables)
+    binaries = gobuild.test_binaries(tree, asked, str(folder / "bin"))
+    trees = dict.fromkeys(SIDES, tree)
+    layouts = Layouts(asked, trees, dict.fromkeys(SIDES, binaries))
+    plans = {
+        Leaf("example.com/p", name): Plan(*[Counts(times, times)] * 3)
+        for name, times in TIMES.items()
+    }
+    processes = Processes(asked, trees, layouts)
+    benchmarks = GoBenchmarks(processes, plans, TURNS, TURNS, None)
+    folders = {side: str(folder / side) for side in SIDES}
+    for side in SIDES:
+        (folder / side).mkdir()
+    benchmarks.timed_round(folders)
+    return [
+        (name, "cpu-ns/op" in rest)
+        for side in SIDES
+        for name, rest in re.findall(
+            r"^Benchmark([A-Za-z]+).* ns/op(.*)",
+            (folder / side / "bench.txt").read_text(),
+            re.MULTILINE,
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "has"),
+    [("One", True), ("OneSetUp", False), ("SetUp", True), ("Paused", False)],
+)
+def test_cpu_per_op_is_of_operations_or_missing(counted, name, has):
+    """Set-up cancels out where a shorter run has it; with one operation, none does."""
+    assert counted.count((name, has)) == TURNS * len(SIDES)
+    assert (name, not has) not in counted

@@ -103,9 +103,9 @@ BODIES = {
 		}
 		b.StartTimer()
 	}""",
-    "Deferred": """defer b.StartTimer()
-	defer b.ResetTimer()
-	counts1(b.N)""",
+    "Deferred": """counts1(b.N)
+	defer b.StopTimer()
+	counts2(b.N)""",
 }
 HELPERS = """
 func helped(b *testing.B, operation func()) {

@@ -48,7 +48,7 @@ from pprofdiff.report.sections.profiles.owners import group_table, payer_table
 # The size of a benchmark's own tables; there may be several.
 _CATEGORIES_OF_UNIT, _ROWS_OF_UNIT = 4, 6
 _OF_PROFILE = Sentence(
-    "From one profile per side, which includes set-up outside the timer; B/op and "
+    "From one profile per side, which may include set-up outside the timer; B/op and "
     "allocs/op are exact.",
     "legend",
 )

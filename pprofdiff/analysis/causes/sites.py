@@ -238,7 +238,8 @@ class Sites:
         self._missing_objects = missing or 0.0
         counted = _counted(comparison, "alloc_space")
         self._objects = _counted(comparison, "alloc_objects")
-        self._held = held = space.normalization.scaled(*space.totals)
+        self._held = [d.normalization.scaled(*d.totals) for d in self._diffs]
+        held = self._held[0]
         self._untimed = counted is not None and any(
             own > (1 + MINOR) * said + 1
             for own, said in zip(held, counted, strict=True)
@@ -349,10 +350,13 @@ class Sites:
     def _site(self, name: str, row: int, pairs: list[tuple[float, float]]) -> Site:
         space, objects = pairs
         exact, missing = self._exact, self._missing_objects
-        of_all = zip(space, self._held, strict=True)
-        whole = self._agree and all(own >= (1 - MINOR) * all_ for own, all_ in of_all)
-        if whole and self._objects is not None:
-            # Who allocates all bytes allocates all objects.
+        alone = self._agree and all(
+            own >= (1 - MINOR) * all_
+            for pair, held in zip(pairs, self._held, strict=True)
+            for own, all_ in zip(pair, held, strict=True)
+        )
+        if alone and self._objects is not None:
+            # The tiny objects that profiles miss are its own too.
             objects, exact, missing = self._objects, True, 0.0
         return Site(name, row, space, objects, exact, missing, agrees=self._agree)
 

@@ -147,6 +147,7 @@ _WRITERS = (
         rb'\{"version":[\d.]+,"mode":"\w+","interval":',
         "a profile of stackprof; give what stackprof --stackcollapse prints",
     ),
+    (rb'"num_none_requests"', "locust's; give the _stats.csv that locust --csv writes"),
     (rb'"jmhVersion"', "results of JMH, which are not read"),
     (rb'"library_(?:build_type|version)"', "results of Google Benchmark, not read"),
     (rb'"command":.{0,5000}"times"', "results of hyperfine, which are not read"),

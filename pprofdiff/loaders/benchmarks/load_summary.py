@@ -57,6 +57,7 @@ _FORMATS = (
     _text(b"[total, rate", rb"Requests +\[total, rate", load_texts.vegeta),
     _text(b"ApacheBench", rb"This is ApacheBench, ", load_texts.ab),
     _text(b"starting benchmark", rb"starting benchmark\.\.\.", load_texts.h2load),
+    _text(b"Type,Name,Req", rb"Type,Name,Request Count,Fail", load_texts.locust),
     _text(b"Bombarding", rb"Bombarding \S+ (?:for|with) ", load_texts.bombardier),
     _text(b"http_req_duration", rb"http_req_duration\.*: avg=", load_texts.k6),
     _text(b" qps with ", rb"Starting at \S+ qps with \d+ thread", load_texts.fortio),

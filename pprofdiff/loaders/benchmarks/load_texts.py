@@ -246,6 +246,51 @@ def h2load(text: bytes) -> LoadSummary | None:
     )
 
 
+def locust(text: bytes) -> LoadSummary | None:
+    """Read the ``_stats.csv`` that locust writes: milliseconds of all requests.
+
+    How many users there are, and how long they wait between requests, is not in it.
+    """
+    row = re.search(rb"(?m)^(?:None)?,Aggregated,([^\r\n]+)", text)
+    if row is None:
+        return None
+    # Neither of these rows has quotes.
+    names, values = text.splitlines()[0].split(b",")[2:], row[1].split(b",")
+    known = {
+        name: _float(number[1])
+        for name, value in zip(names, values, strict=False)
+        # It prints all decimals that a float has.
+        if (number := re.fullmatch(rb"(\d+(?:\.\d{1,6})?)\d*", value))
+    }
+    ranks = {
+        _float(rank[1]): value / 1e3
+        for name, value in known.items()
+        if (rank := re.fullmatch(_NUMBER + rb"%", name))
+    }
+    requests, failed, rate, mean = (
+        known.get(name)
+        for name in (
+            b"Request Count",
+            b"Failure Count",
+            b"Requests/s",
+            b"Average Response Time",
+        )
+    )
+    if requests is None or failed is None or not rate or mean is None:
+        return None
+    return LoadSummary(
+        "locust",
+        requests / rate,
+        int(requests),
+        int(failed),
+        rate,
+        _sorted(ranks),
+        mean / 1e3,
+        None,
+        "",
+    )
+
+
 def bombardier(text: bytes) -> LoadSummary | None:
     """Read what bombardier prints; its rate is the mean of samples, not a ratio."""
     first = re.match(

@@ -139,6 +139,22 @@ def test_what_autocannon_counts():
     )
 
 
+def test_what_locust_counts():
+    load = scanned(REPORTS["locust.csv"])
+    assert (load.tool, load.requests, load.failed, load.loop) == (
+        "locust",
+        663,
+        137,
+        "",
+    )
+    assert load.per_second == pytest.approx(664.1651)
+    assert load.mean == pytest.approx(5.076476e-3)
+    found = dict(load.latencies)
+    assert [found[rank] for rank in (50, 95, 99, 100)] == pytest.approx(
+        [0.004, 0.008, 0.022, 0.180]
+    )
+
+
 def test_what_h2load_counts():
     """Where the server closes a connection, h2load sends no more on it."""
     load = scanned(REPORTS["h2load.txt"])

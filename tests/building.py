@@ -18,8 +18,6 @@ from pprofdiff.model.profiles.profile import (
     ValueType,
 )
 
-__all__ = ["MAIN", "Frame", "Place", "Sample", "built", "cpu", "parsed", "said"]
-
 MAIN = Mapping(0x400000, 0x600000, 0, "/bin/app", "a1b2c3d4", True, True, True, True)
 CPU = (ValueType("samples", "count"), ValueType("cpu", "nanoseconds"))
 MS = 1_000_000

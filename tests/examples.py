@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterable
 import hypothesis
 import pytest
 
-__all__ = ["daily", "examples", "whole"]
-
 
 def whole() -> bool:
     """Tell whether this session tries all."""

@@ -20,18 +20,6 @@ import yaml
 from pprofdiff.ci import NAMES
 from tests.measure.short import PROGRAM as SHORT
 
-__all__ = [
-    "BASH",
-    "EXPRESSION",
-    "Ran",
-    "environment",
-    "gitlab",
-    "missing",
-    "recipes",
-    "repository",
-    "run_job",
-]
-
 README = Path(__file__).parents[1] / "README.md"
 GH = Path(__file__).with_name("recipes_gh.py")
 EXPRESSION = re.compile(r"\$\{\{ (.*?) \}\}")

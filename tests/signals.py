@@ -7,8 +7,6 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-__all__ = ["ended", "heard"]
-
 _PAUSE_S, _TIMES = 10, 6
 
 

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 from pprofdiff.model.profiles.profile import Mapping, Profile, ValueType
 from tests.building import CPU, Frame, Place, Sample, built
 
-__all__ = ["HEAP", "mappings", "profiles", "samples"]
-
 HEAP = (
     ValueType("alloc_objects", "count"),
     ValueType("alloc_space", "bytes"),

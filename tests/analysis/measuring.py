@@ -16,8 +16,6 @@ from pprofdiff.model.side import Capture, Side
 from tests.analysis.building import PERIOD, profile
 from tests.analysis.growing import HEAP
 
-__all__ = ["PACKAGE", "Unit", "compared", "made", "path"]
-
 PACKAGE = "example.com/p"
 RUNS, TURNS = 5, 8
 _LOOP = ("testing.(*B).runN", "testing.(*B).launch")

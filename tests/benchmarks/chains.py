@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Chain", "chains"]
-
 
 class Chain(NamedTuple):
     """Functions that call each other, root first: how often they occur, and as what."""

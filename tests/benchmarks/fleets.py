@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from tests.benchmarks.measure import ROOT, BenchmarkError, run
 
-__all__ = ["measured", "table"]
-
 PLANTED = 0.005
 _EACH = 10
 _PROGRAM = """

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Messages", "function_messages", "location_messages", "sample_messages"]
-
 Numbers = NDArray[np.int64]
 
 

@@ -19,8 +19,6 @@ from tests.benchmarks.gowire import (
 )
 from tests.benchmarks.shapes import SHAPES, Capture
 
-__all__ = ["Pair", "make"]
-
 Column = NDArray[np.int64]
 
 VERSION = 2

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-__all__ = ["BenchmarkError", "Run", "Spread", "compared", "run"]
-
 ROOT = Path(__file__).resolve().parents[2]
 # What an installed command does without: pip compiles its modules, and it buffers.
 _NOT_SET = {"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"}

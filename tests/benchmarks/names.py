@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["OWN", "Named", "invent", "known_file"]
-
 OWN = "example.com/harbour/platform"
 
 _LAYERS = (

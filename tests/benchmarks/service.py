@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from tests.benchmarks.chains import Chain
 from tests.benchmarks.names import invent, known_file
 
-__all__ = ["Program", "build", "renamed"]
-
 Column = NDArray[np.int64]
 
 # Share of program counters in which the compiler inlined something.

@@ -16,8 +16,6 @@ from pprofdiff.model.csr import expand, offsets_of
 from tests.benchmarks.service import Program, build, renamed
 from tests.benchmarks.walks import ENDINGS, RUNTIME, SPINES, Stacks, distinct, mixed
 
-__all__ = ["SHAPES", "SIZES", "Capture", "Label", "Pair"]
-
 Column = NDArray[np.int64]
 
 # stacks: (functions of the service, seconds)

@@ -6,18 +6,6 @@ from dataclasses import dataclass
 
 from tests.benchmarks.measure import Run, Spread
 
-__all__ = [
-    "BUDGETS",
-    "GROWTH",
-    "TOOL",
-    "Row",
-    "budget",
-    "columns",
-    "comparison",
-    "growth",
-    "spread",
-]
-
 # stacks a side, 0 of real captures: (wall time to go tool pprof, memory to pprof) at
 # most.
 BUDGETS: dict[int, tuple[float, float | None]] = {

@@ -16,8 +16,6 @@ from pprofdiff.model.csr import expand, offsets_of, unique_rows
 from tests.benchmarks.chains import Chain, chains
 from tests.benchmarks.service import Program
 
-__all__ = ["ENDINGS", "RUNTIME", "SPINES", "Stacks", "distinct", "mixed"]
-
 Column = NDArray[np.int64]
 
 SPINES, ENDINGS, RUNTIME = (chains(s) for s in ("entries", "endings", "runtime"))

@@ -26,6 +26,13 @@ FLAGS = (
 )
 
 
+@pytest.fixture(scope="session")
+def axe():
+    """Return axe-core, which finds what keeps people out."""
+    module = pytest.importorskip("axe_playwright_python.sync_playwright")
+    return module.Axe()
+
+
 def pytest_collection_modifyitems(items):
     """All tests here start a browser."""
     here = Path(__file__).parent

@@ -53,13 +53,6 @@ LINKS = (
 )
 
 
-@pytest.fixture(scope="session")
-def axe():
-    """Return axe-core, which finds what keeps people out."""
-    module = pytest.importorskip("axe_playwright_python.sync_playwright")
-    return module.Axe()
-
-
 @pytest.fixture(scope="module")
 def compared(data_folder):
     """Return the comparison that the page in `page_file` shows."""

@@ -38,13 +38,6 @@ def unfolded(page):
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
 
 
-@pytest.fixture(scope="session")
-def axe():
-    """Return axe-core, which finds what keeps people out."""
-    module = pytest.importorskip("axe_playwright_python.sync_playwright")
-    return module.Axe()
-
-
 @pytest.mark.parametrize(("story", "theme", "width"), daily(SEEN, SEEN[1:2]))
 def test_a_story_opens_offline_and_leaves_nobody_out(
     opened, written, axe, story, theme, width

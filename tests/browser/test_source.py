@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pprofdiff.cli.main import main
-from tests.browser.test_page import LOOKS, axe
+from tests.browser.test_page import LOOKS
 from tests.examples import daily
-
-__all__ = ["axe"]
 
 STORY = ("zstd/base/cpu.pb.gz", "zstd/new/cpu.pb.gz", "--source=../workloads")
 

@@ -30,8 +30,6 @@ from pprofdiff.analysis.profiles.single import profile_sums
 from pprofdiff.api import load
 from tests.calibration.workloads import CONDITIONS, WORKLOADS, Workload
 
-__all__ = ["CACHE", "SIZES", "UNCHANGED", "added", "cpu_share", "main"]
-
 CACHE = Path.home() / ".cache" / "pprofdiff-calibration"
 SIZES = (1, 2, 5, 10)
 UNCHANGED = "unchanged"

@@ -20,8 +20,6 @@ from tests.calibration.said import Said, said
 from tests.calibration.splits import of_planted, of_unchanged
 from tests.calibration.workloads import WORKLOADS
 
-__all__ = ["Key", "judged", "loaded", "remembered"]
-
 _DECIDE = ("judging.py", "loading.py", "plain.py", "said.py", "splits.py")
 
 

@@ -18,8 +18,6 @@ from pprofdiff.inputs.reading import read
 from pprofdiff.inputs.sides import decoded
 from pprofdiff.model.side import Capture, Side
 
-__all__ = ["Counts", "Run", "RunSet", "load_run", "side_of"]
-
 Column = Literal["flat", "cum"]
 # The root of what a benchmark does, as opposed to what runs next to it.
 _ON_THE_PATH = "testing.(*B).runN"

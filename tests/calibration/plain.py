@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-__all__ = ["SAMPLES", "TESTS", "discoveries", "mann_whitney", "welch"]
-
 SAMPLES = 10
 LEVEL = 0.05
 

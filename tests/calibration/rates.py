@@ -11,8 +11,6 @@ from scipy import stats
 
 from tests.calibration.said import Figure, Said
 
-__all__ = ["ALARMS", "Rates", "too_many"]
-
 ALARMS = 0.05
 """The part of unchanged pairs that may be reported as changed."""
 _WAYS = ("slower", "faster")

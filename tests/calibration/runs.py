@@ -24,8 +24,6 @@ from tests.calibration.spread import Spread, grown, spread
 from tests.calibration.table import markdown
 from tests.calibration.workloads import CONDITIONS, WORKLOADS
 
-__all__ = ["RUNS", "main", "true_share", "truth"]
-
 RUNS = (1, 3, 5, 10)
 """Runs a side."""
 

@@ -17,8 +17,6 @@ from tests.calibration.loading import RunSet, side_of
 from tests.calibration.plain import TESTS, discoveries
 from tests.calibration.splits import Split
 
-__all__ = ["GATE", "TABLES", "Figure", "Marks", "Said", "said"]
-
 GATE = {"total": "total:+2%", "pause": "figure:p99_pause_us:+10%"}
 _GATE = Gate.of(list(GATE.values()))
 TABLES = ("flat", "cum", "groups", "gc")

@@ -13,8 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Split", "of_planted", "of_unchanged"]
-
 
 class Split(NamedTuple):
     """Positions of runs; the first of base was run next to the first of new."""

@@ -8,8 +8,6 @@ import numpy as np
 
 from tests.calibration.loading import RunSet
 
-__all__ = ["CLASSES", "Grown", "Spread", "grown", "spread"]
-
 CLASSES = ((0.01, 0.05), (0.05, 0.15), (0.15, 0.40))
 """Classes of functions by their share of the samples, for which φ is printed."""
 

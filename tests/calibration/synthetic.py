@@ -21,8 +21,6 @@ from pprofdiff.model.side import Capture
 from tests.calibration.loading import Run, RunSet
 from tests.conftest import DATA, capture
 
-__all__ = ["OPERATIONS", "Drawn", "of_records", "runs_of"]
-
 OPERATIONS = 1000
 """How many a run does."""
 

@@ -10,8 +10,6 @@ from tests.calibration.plain import TESTS
 from tests.calibration.rates import Rates
 from tests.calibration.spread import CLASSES, Grown, Spread
 
-__all__ = ["Bound", "markdown"]
-
 
 class Bound(NamedTuple):
     """What a rate may be, from least to most, as parts of 1."""

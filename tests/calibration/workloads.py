@@ -7,8 +7,6 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["CONDITIONS", "WORKLOADS", "Workload"]
-
 PROGRAMS = Path(__file__).parent / "programs"
 # Of ``go list -json``: what documents.Package has, without what differs by module cache.
 _FIELDS = "Dir,ImportPath,Name,Doc,GoFiles,Imports,Deps"

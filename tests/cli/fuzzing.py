@@ -28,8 +28,6 @@ from pprofdiff.loaders.profiles.encode import encode
 from pprofdiff.loaders.profiles.schema import message_class
 from pprofdiff.model.profiles.tables import pruned
 
-__all__ = ["faults", "mutated"]
-
 DATA = Path(__file__).parents[1] / "data"
 PAIRS = (
     *(f"{story}/{{}}/cpu" for story in ("syncpool", "zstd", "rss-search")),

@@ -16,8 +16,6 @@ from typing import Any
 from tests.field.capture import PAIRS
 from tests.field.scoring import JUDGEMENTS, score
 
-__all__ = ["kept_aside", "main", "report_on"]
-
 _WIDE = 88
 
 

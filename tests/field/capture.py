@@ -46,8 +46,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["capture", "main", "recipe"]
-
 HERE = Path(__file__).parent
 PAIRS = HERE / "pairs"
 PROGRAMS = HERE / "programs"

@@ -23,8 +23,6 @@ from pprofdiff.report.model import ReportModel
 from tests.field.__main__ import kept_aside
 from tests.field.capture import PAIRS
 
-__all__ = ["CASES", "UNCHANGED", "Case", "compared", "each", "report"]
-
 DATA = PAIRS.parents[1] / "data"
 # By its place among all pairs: the README's run has every third, which are of all kinds,
 # the daily run one in 21.

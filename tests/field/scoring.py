@@ -28,8 +28,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["JUDGEMENTS", "Judgement", "Said", "score", "stood_first"]
-
 Judgement = Literal["right", "half", "wrong", "silent"]
 JUDGEMENTS: tuple[Judgement, ...] = ("right", "half", "wrong", "silent")
 

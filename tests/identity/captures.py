@@ -13,18 +13,6 @@ from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = [
-    "ASIDE",
-    "NOT_DRAWN",
-    "PAIRS",
-    "SAME_BUILD",
-    "TESTS",
-    "Pair",
-    "cpu_samples",
-    "hash_of",
-    "load",
-]
-
 TESTS = Path(__file__).parents[1]
 
 

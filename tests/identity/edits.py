@@ -26,8 +26,6 @@ from pprofdiff.goruntime.versions import disjoint, infer_go_version
 from pprofdiff.model.csr import offsets_of
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["VARIANTS", "Edit", "Subject", "Variant", "edited"]
-
 T = TypeVar("T")
 _CLOSURE = re.compile(
     r"(?:[.·](?:func|gowrap|deferwrap)\d+|[.·]dwrap[.·]\d+|-fm|-range\d+|\.\d+)+$"

@@ -28,19 +28,6 @@ from tests.identity.captures import ASIDE, PAIRS, SAME_BUILD, Pair, cpu_samples,
 from tests.identity.edits import VARIANTS, Edit, Subject, edited
 from tests.identity.real_cases import RealCase, real_cases
 
-__all__ = [
-    "BARS",
-    "Case",
-    "Identify",
-    "Score",
-    "Wrong",
-    "bars",
-    "case_of",
-    "judge",
-    "misses",
-    "score_pair",
-]
-
 
 class Identity(Protocol):
     """Which function of base is which of new."""

@@ -28,8 +28,6 @@ from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
 from tests.field.__main__ import kept_aside
 
-__all__ = ["VARIANTS", "hidden", "pairs", "program_pairs", "score"]
-
 TESTS = Path(__file__).parents[1]
 FIELD, DATA = TESTS / "field" / "pairs", TESTS / "data"
 

@@ -11,8 +11,6 @@ from pprofdiff.goruntime.names import package_end
 from pprofdiff.model.profiles.profile import Profile
 from tests.identity.captures import TESTS, load
 
-__all__ = ["Check", "RealCase", "real_cases"]
-
 
 class Check(NamedTuple):
     """A function of new, the one of base that it is, and what was said (None: none)."""

@@ -8,8 +8,6 @@ from pathlib import Path
 from pprofdiff.cli.main import main
 from pprofdiff.measure import gotest, planning
 
-__all__ = ["PROGRAM", "ROUND_S"]
-
 # Turns of a round take a fifth of the time, and samples of all rounds a third.
 ROUND_S, _SAMPLED_S = 0.6, 1.0
 # The words that start it.

@@ -7,8 +7,6 @@ import ast
 import pprofdiff
 import pprofdiff.plots
 
-__all__ = ["imported", "not_public"]
-
 PUBLIC = {
     "pprofdiff",
     "pprofdiff.plots",

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["Pprof", "blocks", "flags", "ours", "prepared", "settled"]
-
 
 def flags(options: dict[str, Any]) -> list[str]:
     """Return options as pprof's flags."""

@@ -6,8 +6,6 @@ import re
 
 from markdown_it import MarkdownIt
 
-__all__ = ["HOSTILE", "inline_tokens", "shown", "sound", "tables", "tokens"]
-
 HOSTILE = (
     "|", "||", "`", "``", "```", "\\", "\\|", "`|`", "<script>alert(1)</script>", "<b>",
     "</details>", "</code>", "<!--", "-->", "[x](javascript:1)", "![i](https://e.org/x)",

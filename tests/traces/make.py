@@ -34,20 +34,6 @@ from .toolchains import (
     version,
 )
 
-__all__ = [
-    "MAKERS",
-    "TESTPROGS",
-    "TRIES",
-    "Maker",
-    "another",
-    "big",
-    "goroot_trace",
-    "kept",
-    "made",
-    "pairs",
-    "trace",
-]
-
 SOURCES = Path(__file__).parent / "makers"
 KEPT = Path(__file__).parent / "kept"
 TIMEOUT_S = 120

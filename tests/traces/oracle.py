@@ -58,11 +58,6 @@ from .toolchains import (
     version,
 )
 
-__all__ = [
-    "PROFILES", "Footprint", "RefusedError", "encoded", "footprint", "mutators",
-    "parsed", "profile", "program", "series", "summary", "times", "transitions", "wire",
-]  # fmt: skip
-
 SOURCES = Path(__file__).parent / "gotrace"
 OLDEST = "1.26.8"  # reads every format up to 1.26
 PROFILES = ("net", "sync", "syscall", "sched")

@@ -17,17 +17,6 @@ from typing import NamedTuple
 
 from .toolchains import run_go
 
-__all__ = [
-    "Case",
-    "data",
-    "encode",
-    "fuzzed",
-    "text_of",
-    "unquoted",
-    "upstream",
-    "varint",
-]
-
 # Event type: (name, number of arguments), by GOROOT's internal/trace/tracev2/events.go.
 EVENTS = {
     1: ("EventBatch", 4), 2: ("Stacks", 0), 3: ("Stack", 2), 4: ("Strings", 0),

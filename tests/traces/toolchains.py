@@ -17,22 +17,6 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-__all__ = [
-    "FOLDER",
-    "RELEASES",
-    "VERSIONS",
-    "MissingGoError",
-    "at_hand",
-    "build_goroot",
-    "cached",
-    "digest",
-    "environment",
-    "once",
-    "run_go",
-    "session",
-    "version",
-]
-
 # One of each format a Go has written: 1.11, 1.19, 1.21 (all v1), 1.22, 1.23, 1.25 and
 # 1.26, which 1.27 writes too.
 VERSIONS = (

@@ -22,8 +22,6 @@ import pytest
 from tests.examples import whole
 from tests.traces.toolchains import cached, digest, once, version
 
-__all__ = ["Said", "Table", "benchstat", "moremath_program", "tables"]
-
 BENCHSTAT = "golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da"
 SAID = Path(__file__).parent / "said"
 MOREMATH = Path(__file__).parent / "moremath"

@@ -6,8 +6,6 @@ import random
 import subprocess
 from pathlib import Path
 
-__all__ = ["drawn", "printed", "run_of_go", "saved", "shapes"]
-
 DATA = Path(__file__).parents[2] / "data"
 
 

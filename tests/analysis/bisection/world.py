@@ -14,8 +14,6 @@ from pprofdiff.analysis.bisection.search import Search, changed, chosen, most_bu
 from pprofdiff.analysis.judge.totals import InTurns
 from pprofdiff.analysis.policy import SAME_WITHIN
 
-__all__ = ["BUSY", "QUIET", "Machine", "Searched", "line", "merges", "searched"]
-
 _TURNS, _ALIKE = 12, 4
 # A build takes as long as this many rounds, as one of a small module does.
 _BUILD_ROUNDS = 3.0

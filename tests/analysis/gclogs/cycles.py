@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 
 from pprofdiff.model.gclogs import Cycles, GCRun
 
-__all__ = ["cycles_of", "run_of", "runs", "slow"]
-
 _FLAGS = ("forced", "timer", "repaired")
 _SPANS = st.one_of(st.just(0), st.integers(0, 300), st.integers(0, 10**9))
 _SIZES = st.one_of(st.integers(0, 30), st.integers(0, 1 << 20))

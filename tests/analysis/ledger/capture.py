@@ -14,8 +14,6 @@ from pathlib import Path
 
 from tests.traces.toolchains import environment
 
-__all__ = ["CAPTURES", "RUNS", "SIDES"]
-
 CAPTURES = Path(__file__).parent / "captures"
 PACKAGE = Path(__file__).parents[2] / "workloads" / "codec"
 RUNS = 5

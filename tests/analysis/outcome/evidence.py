@@ -9,8 +9,6 @@ from pprofdiff.model.benchmarks import LoadSummary
 from pprofdiff.model.side import Capture, Side
 from tests.analysis.building import profile
 
-__all__ = ["MAIN", "PACKAGES", "bench", "compared_sides", "cpu", "load", "swapped"]
-
 MAIN = "main.main"
 PACKAGES = tuple(f"example.com/p{i}.F" for i in range(8))
 _PATH = "bench.txt"

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from tests.conftest import DATA
 
-__all__ = ["PLANTED", "planted"]
-
 PLANTED = Path(__file__).parent / "planted"
 
 

@@ -26,14 +26,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.model.traces.trace import State, Trace
 
-__all__ = [
-    "as_go_has_it",
-    "calls_entered_before",
-    "marked_by_chance",
-    "miscounted_by_go",
-    "open_calls",
-]
-
 Column = NDArray[np.int64]
 # From this format on a processor is in one system call at a time.
 _STRICT = 22

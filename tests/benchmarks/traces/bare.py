@@ -8,8 +8,6 @@ from pathlib import Path
 
 from tests.traces.toolchains import build_goroot, cached, run_go, session, version
 
-__all__ = ["bare"]
-
 _SOURCE = Path(__file__).with_name("bare.go")
 
 

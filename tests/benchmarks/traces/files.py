@@ -16,8 +16,6 @@ from pathlib import Path
 from tests.traces.make import BIG_GODEBUG, TRIES, big
 from tests.traces.toolchains import cached, environment, run_go, version
 
-__all__ = ["WORKLOADS", "make"]
-
 VERSION = 3
 _BUSY = Path(__file__).with_name("busy.go")
 # Bytes of the trace, by event of `big`.

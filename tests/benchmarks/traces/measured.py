@@ -9,8 +9,6 @@ from pathlib import Path
 from tests.benchmarks.measure import ROOT, BenchmarkError, compared
 from tests.benchmarks.traces.table import TraceRow
 
-__all__ = ["measured"]
-
 
 def measured(
     python: str,

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from tests.benchmarks.measure import Run, Spread
 from tests.benchmarks.table import budget, columns, spread
 
-__all__ = ["MEMORY", "WALL", "TraceRow", "comparison"]
-
 # Wall time and peak memory to go tool trace -pprof=sched, at most.
 WALL, MEMORY = 0.5, 0.25
 

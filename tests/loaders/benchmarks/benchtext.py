@@ -7,8 +7,6 @@ import struct
 
 from hypothesis import strategies as st
 
-__all__ = ["TOO_LONG", "found", "go_line", "outputs", "runs", "strange"]
-
 NAMES = st.one_of(
     st.sampled_from(["X", "X-8", "X/size=1k-8", "X/a-b/c-16", "Decode_x-1", "", "-8"]),
     st.text(

@@ -15,8 +15,6 @@ from google.protobuf.message import DecodeError
 from pprofdiff.loaders.profiles.schema import message_class
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["Refused", "frozen", "plain", "read"]
-
 _HEADER = (
     "period_type", "period", "time_ns", "duration_ns", "default_sample_type",
     "drop_frames", "keep_frames", "comments", "doc_url",

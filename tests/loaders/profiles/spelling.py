@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeAlias
 
-__all__ = ["CANONICAL", "Fields", "Spelling", "varint"]
-
 Value: TypeAlias = "int | bytes | tuple[int, ...] | Fields"
 Fields: TypeAlias = "list[tuple[int, Value]]"
 

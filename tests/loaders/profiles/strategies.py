@@ -19,8 +19,6 @@ from pprofdiff.model.profiles.profile import (
 
 from .spelling import Fields, Spelling
 
-__all__ = ["messages", "profiles", "spellings"]
-
 _INT64 = st.one_of(
     st.integers(-3, 300), st.integers(-(1 << 63), (1 << 63) - 1), st.just(-(1 << 63))
 )

@@ -22,8 +22,6 @@ from pprofdiff.report.json.traces import trace_row
 from pprofdiff.report.sections.traces.section import trace_parts
 from pprofdiff.report.text.plain import render
 
-__all__ = ["CPU_SECONDS", "MEMORY", "mutations"]
-
 MEMORY = 1 << 30
 """Address space, in bytes, that a process may take beyond what it began with."""
 

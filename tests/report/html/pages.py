@@ -6,8 +6,6 @@ from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
 
-__all__ = ["Page", "hashed"]
-
 
 class Page(HTMLParser):
     """The tags of a page with their attributes, scripts, styles, and its words.

@@ -5,16 +5,6 @@ from __future__ import annotations
 from base64 import b64decode
 from itertools import accumulate
 
-__all__ = [
-    "hidden_of",
-    "labelled_of",
-    "marks_of",
-    "names_of",
-    "numbers",
-    "shown_of",
-    "unpacked",
-]
-
 
 def numbers(data):
     """Return the integers that LEB128 bytes hold."""

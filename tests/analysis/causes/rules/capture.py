@@ -16,17 +16,6 @@ from pathlib import Path
 from tests.traces import make
 from tests.traces.toolchains import environment, run_go
 
-__all__ = [
-    "CAPTURES",
-    "KINDS",
-    "RATES",
-    "SITUATIONS",
-    "SOURCE",
-    "kept",
-    "path_of",
-    "profile_of",
-]
-
 CAPTURES = Path(__file__).parent / "captures"
 SOURCE = Path(__file__).parent / "offcpu.go"
 # A program that is written in one piece and in parts; CPU profiles of each.

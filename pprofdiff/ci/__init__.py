@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["NAMES", "workflow"]
-
 NAMES = ("github", "github-forks", "github-forks-comment", "gitlab")
 """GitHub, GitHub with pull requests from forks (two workflows), and GitLab."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-__all__ = ["arguments", "installed_in"]
-
 _SIDES = ("base", "new")
 
 

@@ -21,8 +21,6 @@ from pprofdiff.report.text.plain import render
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["ROWS", "Card", "cut", "environment", "shown", "wanted"]
-
 # Eight groups of runtime costs and their total.
 ROWS = 9
 """Maximum number of rows in a table."""

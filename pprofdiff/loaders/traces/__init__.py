@@ -49,8 +49,6 @@ from pprofdiff.loaders.traces.v2.decode import decode_v2
 from pprofdiff.loaders.traces.v2.schema import FORMATS
 from pprofdiff.model.traces.trace import Trace
 
-__all__ = ["decode"]
-
 
 def decode(
     data: bytes, name: str = "trace", say: Callable[[str], None] | None = None

@@ -14,8 +14,6 @@ from pprofdiff.report.rows import Section, Tile
 if TYPE_CHECKING:
     from pprofdiff.plots.pagecharts import Chart
 
-__all__ = ["charts", "json_rows", "sections", "tiles"]
-
 
 def sections(
     report: ReportModel, scope: Scope = SCREEN, *, whole: bool = True

@@ -290,6 +290,52 @@ def test_a_function_with_code_of_another_is_new(tmp_path, body, origin):
     assert back.partition("; ")[2] == "m.g is gone"
 
 
+SPLIT = declared(F="store one two three four five six")
+
+
+@pytest.mark.parametrize(
+    ("text", "base", "new", "line"),
+    [
+        # The dearest changed line moved, and costs what it did.
+        ("split one two store four five six", {4: 900, 5: 90}, {4: 400, 5: 90, 7: 900}, "f.go:4"),
+        # Moved to a helper, which the changed lines in its place call.
+        ("g two three four five six", {4: 900, 5: 90}, {4: 400, 5: 90, "g": 900}, "f.go:4"),
+        # What a line that is gone cost is its change.
+        ("one two three five six", {4: 900, 5: 90}, {4: 9, 5: 90}, "removed: f.go:4"),
+        # The code that costs more did not change.
+        ("split one two three four five six", {4: 90, 6: 300}, {4: 120, 6: 900}, ""),
+    ],
+    ids=["moved", "helper", "gone", "elsewhere"],
+)  # fmt: skip
+def test_a_title_has_the_line_that_holds_most_of_the_change(
+    tmp_path, text, base, new, line
+):
+    changed = declared(F=text) + ("\n" + declared(g="store one").split("\n", 2)[2])
+    texts = SPLIT, changed if "g" in text.split() else declared(F=text)
+    repo = repository(tmp_path / "repo")
+    refs = [repo.commit("c", {"go.mod": "module m\n", "f.go": one}) for one in texts]
+    sides = []
+    for label, one, costs in zip(("base", "new"), texts, (base, new), strict=True):
+        samples = []
+        for number, (at, cost) in enumerate(costs.items()):
+            frames = [Frame("m.F", "/b/m/f.go", 4 if at == "g" else at, 3)]
+            if at == "g":
+                start = one.split("\n").index("func g() {") + 1
+                frames.insert(0, Frame("m.g", "/b/m/f.go", start + 1, start))
+            stack = tuple(
+                Place((frame,), 100 * number + i) for i, frame in enumerate(frames)
+            )
+            samples.append(Sample(stack, (cost, cost * 10 * MS)))
+        profile_ = built(samples, CPU, duration_ns=10**11)
+        sides.append(Side(label, (Capture(f"{label}.pb.gz", "profile", profile_),)))
+    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
+    sources = sources_of("..".join(refs), str(repo.folder), "")
+    reasons = why(report_of(comparison, sources=sources)).reasons
+    place = reasons[0].title.partition(" (")[2].partition(",")[0]
+    assert reasons[0].title.startswith("m.F")
+    assert (place if ".go" in place else "") == line
+
+
 @pytest.mark.parametrize("file", ["/b/d/g.go", "/go/pkg/mod/x.org/d@v1.2.3/g.go"])
 def test_nothing_is_said_where_one_that_ran_may_have_changed(tmp_path, file):
     assert of_functions(tmp_path, CHANGED, file=file).found == ()

@@ -251,7 +251,11 @@ def _cause(
     if finding.text and left > 0:
         yield Paragraph(finding.text, "", indent, most=left)
     yield from follows
-    for note in cause.sentences[:1]:
+    shown = cause.sentences[:1]
+    if cause.lines is None:
+        # Lines that hold the change may be in several functions.
+        shown += tuple(note for note in cause.sentences[1:2] if note.amount)
+    for note in shown:
         yield Paragraph(note.text, "", indent, most=3)
     if finding.advice and room.advice:
         yield Paragraph(finding.advice, "faint", f"{indent}→ ", most=1)

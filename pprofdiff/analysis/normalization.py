@@ -60,7 +60,9 @@ def choose(
         factor = base / new if new else 0.0
         return Normalization("share", 1.0, factor, "-normalize: new scaled to base")
     if counts == "moment" and not of_fleets:
-        return Normalization("absolute", 1.0, 1.0, "a snapshot is not a rate")
+        return Normalization(
+            "absolute", 1.0, 1.0, "each profile is a snapshot of its own moment"
+        )
     done, unlike = _operations(totals, durations_ns, work, counts)
     if work is not None and done is not None and not unlike:
         return Normalization("per_work", 1 / done[0], 1 / done[1], work.reason)

@@ -13,7 +13,7 @@ False
 'S+T'
 >>> t = diff("health-check/base/trace.out", "health-check/new/trace.out")
 >>> int(t.latency.loc["p99", "delta_ns"])
--14727616
+-14717184
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ def _pauses(diff: GCDiff) -> _Sides:
 
 def _latencies(diff: TraceDiff) -> _Sides:
     def of(side: TraceSide) -> _Durations:
-        return _Durations(side.label, "waits", np.sort(side.waits.latencies_ns))
+        return _Durations(side.label, "waits", np.sort(side.latencies_ns))
 
     return of(diff.base), of(diff.new)
 

@@ -145,7 +145,7 @@ def _drawn(
 
 
 def _has_waits(diff: TraceDiff) -> bool:
-    return any(len(side.waits.latencies_ns) for side in diff.sides)
+    return any(len(side.latencies_ns) for side in diff.sides)
 
 
 def _has_blocked(diff: TraceDiff) -> bool:

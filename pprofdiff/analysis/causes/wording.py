@@ -135,7 +135,10 @@ def factor(ratio: float, noun: str) -> str:
     if round(ratio, 2) >= _DOUBLE:
         return times_the(ratio, noun)
     change = units.percent(abs(ratio - 1), 1)
-    if 10 <= float(change.strip("<%")) < 99:
+    if change == "100%" and ratio:
+        # Next to nothing is left, which is not none.
+        change = "over 99.9%"
+    elif 10 <= float(change.strip("<%")) < 99:
         change = f"{abs(ratio - 1):.0%}"
     word = "more" if ratio > 1 else "fewer" if noun.endswith("s") else "less"
     return numeral(f"{change} {word} {noun}", "ratio", ratio)

@@ -389,12 +389,11 @@ def _unlike_work(base: TraceSide, new: TraceSide) -> list[Caveat]:
 
 def _in_blocks(side: TraceSide) -> Durations:
     """Return latencies with the block to resample each by: trace stretch, or run."""
-    waits = side.waits
     if len(side.parts) > 1:
-        sizes = [len(run.waits.latencies_ns) for run in side.parts]
-        return Durations(waits.latencies_ns, np.repeat(np.arange(len(sizes)), sizes))
-    stretch = blocks(side.trace, waits.start_ns[~waits.cut])
-    return Durations(waits.latencies_ns, stretch)
+        sizes = [len(run.latencies_ns) for run in side.parts]
+        return Durations(side.latencies_ns, np.repeat(np.arange(len(sizes)), sizes))
+    stretch = blocks(side.trace, side.waits.start_ns[side.measured])
+    return Durations(side.latencies_ns, stretch)
 
 
 def compare_sides(base: Side, new: Side, settings: Settings) -> TraceDiff:

@@ -201,9 +201,9 @@ def _longest(events: map[_Event | None]) -> _Event | None:
 
 
 def _longest_wait(side: TraceSide) -> _Event | None:
-    """Return the longest wait that lies wholly in the trace."""
+    """Return the longest wait of the program that lies wholly in the trace."""
     waits = side.waits
-    length = np.where(waits.cut, 0, waits.duration_ns)
+    length = np.where(side.measured, waits.duration_ns, 0)
     if not length.any():
         return None
     row = int(length.argmax())

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.traces.collector import Collections, collections, triggers
 from pprofdiff.analysis.traces.goroutines import GoroutineStats, stats
@@ -24,7 +27,7 @@ from pprofdiff.analysis.traces.processors import (
     on_cpu,
     processors,
 )
-from pprofdiff.analysis.traces.quantiles import GroupQuantiles, Quantiles
+from pprofdiff.analysis.traces.quantiles import GroupQuantiles, Quantiles, quantiles
 from pprofdiff.analysis.traces.tasks import Durations, regions, tasks
 from pprofdiff.model.traces.trace import State, Trace
 from pprofdiff.units import scaled
@@ -81,9 +84,21 @@ class TraceSide:
         return self.trace.once("waits", runnable)
 
     @cached_property
+    def measured(self) -> NDArray[np.bool_]:
+        """Which of `waits` are complete, and of the program's goroutines (bool)."""
+        groups, waits = self.groups, self.waits
+        own = ~(groups.system | groups.tracing)[groups.group_of]
+        return own[waits.goroutine] & ~waits.cut
+
+    @property
+    def latencies_ns(self) -> NDArray[np.int64]:
+        """The durations of the waits that are `measured`."""
+        return self.waits.duration_ns[self.measured]
+
+    @cached_property
     def latency(self) -> Quantiles:
-        """Latency quantiles over all waits."""
-        return self.waits.quantiles()
+        """The quantiles of `latencies_ns`."""
+        return quantiles(self.latencies_ns)
 
     @cached_property
     def causes(self) -> GroupQuantiles:

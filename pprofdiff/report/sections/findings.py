@@ -243,21 +243,19 @@ def _together(
     elif against or beyond:
         parts = f"{amount}, the total is {total}"
     if explained.left and cpu.grouped:
-        # Causes may explain more than the total, which others then take back.
-        where = "Outside the causes" if beyond and not against else "Not explained"
-        text = f"{who} {parts}. {where}: {_groups(explained, scale)}."
-    elif against:
-        text = f"{who} {parts}.{_unexplained(rest, whole)}"
+        text = f"{who} {parts}. Outside the causes: {_groups(explained, scale)}."
     elif scale.rounded(whole - part) == 0:
         text = f"{who} all of the {total}."
-    elif not explained.quiet or abs(whole - part) > (1 - COVERS) * max(
-        abs(whole), abs(part)
+    elif (
+        against
+        or not explained.quiet
+        or abs(whole - part) > (1 - COVERS) * max(abs(whole), abs(part))
     ):
         text = f"{who} {parts}."
-        none = f" No group of the rest ({rest}) changed significantly."
-        text += none if explained.quiet else _unexplained(rest, whole)
         if beyond:
             text = f"{who} {amount}; all else adds {rest}, the total is {total}."
+        elif explained.quiet and not against:
+            text += f" No group of the rest ({rest}) changed significantly."
     # Only a total that is printed in the same unit compares with `seen`.
     elif seen is not None and change_scale_of(cpu).text(seen, signed=True) == amount:
         text = f"The rest, {rest} of {total}, is within noise."
@@ -277,7 +275,3 @@ def _groups(explained: Explained, scale: Scale) -> str:
     return "; ".join(
         f"{label} {scale.text(delta, signed=True)}" for label, delta in deltas
     )
-
-
-def _unexplained(rest: str, whole: float) -> str:
-    return f" The rest ({rest}) is not explained." if whole else ""

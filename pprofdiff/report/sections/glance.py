@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from pprofdiff.analysis.policy import MAJOR
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.kinds import counts_of
 from pprofdiff.analysis.profiles.scaling import change_scale_of
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.report.model import ReportModel
@@ -79,6 +80,8 @@ def _row(report: ReportModel, section: Section) -> Row:
         if mode == "composition" or (mode == "about" and change.mark == "noise"):
             change = Cell("")
     moved = _moved_most(section)
+    if diff is not None and _of_other_spans(report, diff):
+        change, moved = Cell(""), None
     if moved is not None:
         label = replace(moved, text=name)
     elif not values.text and diff is not None and diff.model is not None:
@@ -87,6 +90,13 @@ def _row(report: ReportModel, section: Section) -> Row:
     else:
         label = Cell(name)
     return Row(section.id, "figure", (values, change, label))
+
+
+def _of_other_spans(report: ReportModel, diff: ProfileDiff) -> bool:
+    """Return whether a profile counts since the process began, for unlike times."""
+    counts = counts_of(diff.new.profile, diff.sample_type)
+    unlike = any(caveat.id == "duration" for caveat in report.warnings)
+    return unlike and diff.normalization.mode == "absolute" and counts != "moment"
 
 
 def _counted(report: ReportModel, diff: ProfileDiff) -> tuple[float, float] | None:
@@ -110,6 +120,9 @@ def _moved_most(section: Section) -> Cell | None:
             if (cell := row.cells[at]).value and cell.mark != "noise"
         ]
         if moved:
+            if section.diff and section.diff.normalization.mode == "composition":
+                # A share also falls as others rise.
+                moved = [one for one in moved if (one[1].value or 0) > 0] or moved
             # The runtime is called by what changed; call sites are outside it.
             left = [
                 one

@@ -118,7 +118,7 @@ def pairs():
 
 def test_waits_are_of_all_traces(diff):
     for side in diff.sides:
-        each = [part.waits.latencies_ns for part in side.parts]
+        each = [part.latencies_ns for part in side.parts]
         assert side.latency == quantiles(np.concatenate(each))
         total = Counter()
         for part in side.parts:

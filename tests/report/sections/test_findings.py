@@ -71,7 +71,8 @@ def test_what_is_not_explained_is_named(cpu):
     groups = (JudgedSum("gc", "GC", 1, 2, whole / 2, noise=False),)
     text = _together(Explained(whole, whole / 2, groups), cpu, "Cause 1 explains", None)
     assert re.fullmatch(
-        r"Cause 1 explains −[\d.,]+ of −[\d.,]+ \S+\. Not explained: GC −[\d.,]+ \S+\.",
+        r"Cause 1 explains −[\d.,]+ of −[\d.,]+ \S+\. "
+        r"Outside the causes: GC −[\d.,]+ \S+\.",
         text,
     )
 

@@ -280,8 +280,9 @@ def _title(diff: ProfileDiff, total: _Total | None, sites: list[_Site]) -> str:
     if total is None:
         return _shares(diff, sites)
     amount = _amount(total) or "as much as before"
-    if total.bytes_ is not None and _known(diff, sites) < MOST:
-        # The sites whose change is significant are not where most of it is.
+    if total.bytes_ is not None and not MOST <= _known(diff, sites) <= 1 / COVERS:
+        # The sites whose change is significant are not where most of it is, or others
+        # took theirs over.
         return f"Each op allocates {amount}"
     who = "; ".join(
         f"{word} in {_names(some)}"
@@ -319,15 +320,16 @@ def _shares(diff: ProfileDiff, sites: list[_Site]) -> str:
     base, new = _bytes_of(sites)
     if not (base and new):
         side = 1 if new else 0
-        verb = "started" if new else "stopped"
         below = _cum(diff, 1 - side, [site.owner for site in sites[:NAMED]])
-        # Other modules that it calls on the other side allocate there.
-        how = " in library code" if below >= MUCH * (base or new) else ""
-        share = percent(base or new, totals[side])
-        label = (diff.base, diff.new)[side].label
-        return f"{names} {verb} allocating{how}: {share} of {label}'s bytes"
+        if below < MUCH * (base or new):
+            verb = "started" if new else "stopped"
+            share = percent(base or new, totals[side])
+            label = (diff.base, diff.new)[side].label
+            return f"{names} {verb} allocating: {share} of {label}'s bytes"
+    # Other modules that it calls on the other side may allocate there.
+    part = "" if base and new else " flat + stdlib"
     shares = points((base, totals[0]), (new, totals[1]))
-    return f"{names} {verb} {shares} of all bytes"
+    return f"{names} {verb} {shares} of all bytes{part}"
 
 
 def _cum(diff: ProfileDiff, side: int, owners: list[str]) -> int:

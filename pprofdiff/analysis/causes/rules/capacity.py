@@ -173,7 +173,8 @@ def other_processes(case: Case) -> Iterator[Finding]:
 def utilisation(case: Case) -> Iterator[Finding]:
     """Yield a finding where goroutines' share of GOMAXPROCS × time changed."""
     diff = case.trace
-    if diff is None:
+    # A share of more processors is another measure: threads wait for a CPU on them.
+    if diff is None or len({_limit(side) for side in diff.sides}) > 1:
         return
     base, new = (side.processors.utilisation for side in diff.sides)
     if base is None or new is None or abs(new - base) < MUCH:

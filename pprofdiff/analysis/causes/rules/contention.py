@@ -34,7 +34,8 @@ Column = NDArray[np.int64]
 
 _OF_LOCKS = ("sync", "internal/sync", "runtime")
 # Functions of locks, and channel sends, below which a profile counts waits.
-_LOCK = r"(internal/)?sync\.\(\*(Mutex|RWMutex)\)\.|runtime\.chansend"
+_LOCK = r"(internal/)?sync\.\(\*(Mutex|RWMutex)\)\."
+_SEND = "runtime.chansend"
 
 
 class _LockWaits(NamedTuple):
@@ -63,7 +64,9 @@ def _lock_waits(diff: ProfileDiff) -> _LockWaits:
     names = diff.paired_functions.names
     own = owned(names)
     other = np.array([package_of(n) not in _OF_LOCKS for n in names], np.bool_)
-    lock = np.array([bool(re.match(_LOCK, n)) for n in names], np.bool_)
+    # Below a send, a mutex profile has the runtime's own lock of the channel.
+    locks = _LOCK if diff.name == "mutex" else f"{_LOCK}|{_SEND}"
+    lock = np.array([bool(re.match(locks, n)) for n in names], np.bool_)
     places: dict[str, int] = {}
     codes = [_codes(diff, side, (own, other, lock), places) for side in (0, 1)]
     sizes = len(names), len(names), len(places)
@@ -100,9 +103,6 @@ def _codes(
     ]
     line[line >= 0] = np.array(rows_of, np.int64)[at]
     return waiter, lock, line
-
-
-_SEND = "runtime.chansend"
 
 
 def contention(case: Case) -> Iterator[Finding]:
@@ -168,11 +168,12 @@ def _noun(diff: ProfileDiff, totals: tuple[int, int]) -> str:
     From Go 1.22, mutex profiles have the locks inside the runtime too, and block
     profiles have select and receive. Mutex profiles miss readers' waits.
     """
-    names = diff.paired_functions.names
-    if diff.name == "mutex" and any("sync.(*RWMutex)." in name for name in names):
+    if _misses_readers(diff):
         return "mutexes and for write locks"
     counted, every = (diff.normalization.delta(*t) for t in (totals, diff.totals))
-    return "locks" if counted * every >= 0 else "sync locks and channel sends"
+    if counted * every >= 0:
+        return "locks"
+    return "sync locks" if diff.name == "mutex" else "sync locks and channel sends"
 
 
 def _uncounted(diff: ProfileDiff, totals: tuple[int, int]) -> str:
@@ -255,12 +256,20 @@ def _much(case: Case, rates: tuple[float, float], by: str) -> bool:
 
 
 def _profile(case: Case) -> ProfileDiff | None:
-    """Return the mutex profiles, else the block profiles."""
-    for name in ("mutex", "block"):
-        for diff in case.comparison.profiles:
-            if diff.name == name and diff.sample_type.type == "delay":
-                return diff
-    return None
+    """Return the mutex profiles, else the block profiles, which have readers' waits."""
+    delays = {
+        diff.name: diff
+        for diff in case.comparison.profiles
+        if diff.sample_type.type == "delay"
+    }
+    mutex, block = delays.get("mutex"), delays.get("block")
+    return block if mutex is None or (block and _misses_readers(mutex)) else mutex
+
+
+def _misses_readers(diff: ProfileDiff) -> bool:
+    """Return whether a mutex profile is of locks that readers wait for as well."""
+    names = diff.paired_functions.names
+    return diff.name == "mutex" and any("sync.(*RWMutex)." in name for name in names)
 
 
 def _in_trace(case: Case) -> bool:

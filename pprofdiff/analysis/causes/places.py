@@ -125,7 +125,7 @@ class Program:
         return nameable
 
     def among(self, rows: NDArray[np.bool_]) -> Program:
-        """Return the same functions, of which only `rows` may be places."""
+        """Return the same functions, where only `rows` may be places."""
         program = copy(self)
         program.inner = rows
         return program

@@ -445,9 +445,10 @@ def _of_site(
     if cpu is not None and claimed is not None:
         rows = cpu.rows_of([*owners, *(one.name for one in site.helpers)])
         own = owned_by(cpu, rows.tolist()).without(claimed)
-        if cpu.delta(own):
-            claim, explains, mark = own, cpu.delta(own), cpu.mark(own)
-        if _row_changed(cpu, own) or abs(explains or 0.0) >= MUCH * cpu.whole:
+        delta = cpu.delta(own)
+        if delta and (delta < 0) == fewer:
+            claim, explains, mark = own, delta, cpu.mark(own)
+        if claim and (_row_changed(cpu, own) or abs(delta) >= MUCH * cpu.whole):
             whose = "Their CPU" if site.helpers else "Its CPU"
             noise = " (within noise)" if mark == "noise" else ""
             said = f"{whose}: {cpu.words(*cpu.sums(own))} flat + stdlib{noise}."

@@ -36,8 +36,8 @@ def sentences(cpu: CPUComparison, place: Place) -> list[str]:
         _calls_library(cpu, place),
         _absorbed(cpu, place),
         _with_its_callees(cpu, place),
-        inlining(cpu, place),
         _inside(callees(cpu, place), mechanism),
+        inlining(cpu, place),
         _in_clauses(resources, scale_of(cpu.diff).unit),
     ]
     return [sentence for sentence in found if sentence]

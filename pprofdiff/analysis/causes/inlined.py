@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.ledger.graph import by_location
 from pprofdiff.analysis.policy import FEW_SAMPLES, NEARLY_ALL
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.goruntime.names import runtime_like
 from pprofdiff.model.csr import grouped, sums
 from pprofdiff.model.kept import kept
 from pprofdiff.model.profiles.profile import Profile
@@ -44,11 +46,11 @@ class Inlined(NamedTuple):
         return np.where(self.key[at] == keys, self.value[at], 0)
 
 
-def _inlined_calls(cpu: CPUComparison, side: int, own: NDArray[np.bool_]) -> Inlined:
+def _inlined_calls(diff: ProfileDiff, side: int, own: NDArray[np.bool_]) -> Inlined:
     """Return one side's inlined calls between `own` functions."""
-    profile, union = lines_of(cpu, side)
+    profile, union = lines_of(diff, side)
     locations, size = profile.locations, len(own)
-    values = cpu.diff.values[side]
+    values = diff.values[side]
     inner = np.ones(len(union), np.bool_)
     last = locations.line_offsets[1:] - 1
     inner[last] = False
@@ -66,23 +68,27 @@ def _inlined_calls(cpu: CPUComparison, side: int, own: NDArray[np.bool_]) -> Inl
     return Inlined(key, value, most)
 
 
-def lines_of(cpu: CPUComparison, side: int) -> tuple[Profile, Column]:
+def lines_of(diff: ProfileDiff, side: int) -> tuple[Profile, Column]:
     """Return a side's profile, and each line's function: a row of the union."""
-    profile = (cpu.diff.base, cpu.diff.new)[side].profile
-    return profile, cpu.diff.paired_functions.of_lines[side]
+    profile = (diff.base, diff.new)[side].profile
+    return profile, diff.paired_functions.of_lines[side]
 
 
-def on_both(cpu: CPUComparison, work: Callable[[int], R]) -> tuple[R, R]:
+def on_both(diff: ProfileDiff, work: Callable[[int], R]) -> tuple[R, R]:
     """Return (work(0), work(1)), of base and new; of large profiles in two threads."""
-    profiles = cpu.diff.base.profile, cpu.diff.new.profile
+    profiles = diff.base.profile, diff.new.profile
     return both(work, 0, 1, size=sum(len(one.stack_locations) for one in profiles))
 
 
-@kept
 def inlined_calls(cpu: CPUComparison) -> tuple[Inlined, Inlined]:
     """Return both sides' inlined calls between functions that are not the runtime's."""
-    own = ~cpu.of_runtime
-    return on_both(cpu, lambda side: _inlined_calls(cpu, side, own))
+    return _of_both(cpu.diff)
+
+
+@kept
+def _of_both(diff: ProfileDiff) -> tuple[Inlined, Inlined]:
+    own = ~runtime_like(diff.paired_functions.names)
+    return on_both(diff, lambda side: _inlined_calls(diff, side, own))
 
 
 def inlined_now(cpu: CPUComparison, row: int) -> bool | None:

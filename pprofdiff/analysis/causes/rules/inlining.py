@@ -31,7 +31,7 @@ def inlining(case: Case) -> Iterator[Finding]:
     if len(keys) < SEVERAL:
         return
     inlined = [side.of(keys) for side in sides]
-    called = on_both(cpu, lambda side: _called(cpu, side, keys))
+    called = on_both(cpu.diff, lambda side: _called(cpu, side, keys))
     whole = [inlined[side] + called[side] for side in (0, 1)]
     least = [FEW_SAMPLES * worth for worth in cpu.model.worth]
     enough = (whole[0] >= least[0]) & (whole[1] >= least[1])
@@ -60,7 +60,7 @@ def _possible(
 
 def _called(cpu: CPUComparison, side: int, keys: Column) -> Column:
     """Return the sum of the samples in which each of `keys` is a call."""
-    profile, union = lines_of(cpu, side)
+    profile, union = lines_of(cpu.diff, side)
     size = len(cpu.names)
     ends = profile.locations.line_offsets
     # A location is called at its last line, which is not inlined, and calls from its

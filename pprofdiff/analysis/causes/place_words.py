@@ -173,7 +173,9 @@ def inlining(cpu: CPUComparison, place: Place) -> str:
     now = inlined_now(cpu, place.row)
     if now is None:
         return ""
-    return f"The compiler {'inlines it now' if now else 'no longer inlines it'}"
+    # After another function's name, "it" would be that one.
+    it = called(cpu.names[place.row]) if place.others else "it"
+    return f"The compiler {f'inlines {it} now' if now else f'no longer inlines {it}'}"
 
 
 def called(name: str) -> str:

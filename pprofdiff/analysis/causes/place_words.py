@@ -16,7 +16,7 @@ from pprofdiff.analysis.causes.wording import factor, listed, numeral, percent
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.ledger.graph import walk_some
 from pprofdiff.analysis.policy import LITTLE, MOST
-from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
 from pprofdiff.goruntime.readable import distinct_names, short
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import first_in_row, grouped
@@ -38,7 +38,7 @@ def sentences(cpu: CPUComparison, place: Place) -> list[str]:
         _with_its_callees(cpu, place),
         _inside(callees(cpu, place), mechanism),
         inlining(cpu, place),
-        _in_clauses(resources, scale_of(cpu.diff).unit),
+        _in_clauses(resources, change_scale_of(cpu.diff).unit),
     ]
     return [sentence for sentence in found if sentence]
 
@@ -192,6 +192,9 @@ def called(name: str) -> str:
 def callees(cpu: CPUComparison, place: Place) -> str:
     """Return the callees that only one side has, as a sentence without its period."""
     chosen = [*place.gone, *place.added]
+    if place.delta(cpu) > 0:
+        # Short reports show the first: the way that the place went.
+        chosen = [*place.added, *place.gone]
     # What is inside a part is not what pprof shows of a function.
     if place.partial or not chosen:
         return ""

@@ -347,7 +347,8 @@ class Reason(NamedTuple):
     `number` counts causes, from 1; it is 0 if the finding is not significant. A
     consequence has its cause's number and a `level` above 0. `amount` is the finding's
     part of the CPU profiles' delta; `notes` are what the source says about it. `lines`
-    are changed lines of the function with which the title begins, `more` further ones.
+    are changed lines of the function with which the title begins, `more` further ones;
+    `commits` are those of its lines if no line has most of the change.
     """
 
     number: int
@@ -357,6 +358,7 @@ class Reason(NamedTuple):
     notes: tuple[SourceNote, ...] = ()
     lines: ChangedLines | None = None
     more: str = ""
+    commits: tuple[Commit, ...] = ()
 
     @property
     def sentences(self) -> tuple[SourceNote, ...]:
@@ -379,7 +381,8 @@ class Reason(NamedTuple):
         where = [found.line] if found.line else []
         if self.lines is not None:
             where = [f"{prefix_of(self.lines)}{self.lines.place}{self.more}"]
-            where += (commit.short for commit in self.lines.commits)
+        commits = self.commits if self.lines is None else self.lines.commits
+        where += (commit.short for commit in commits)
         if where:
             unit, title = found.said_of
             subject, _, rest = title.partition(" ")

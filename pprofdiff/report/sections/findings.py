@@ -177,7 +177,8 @@ def _reasons(
                 elif not level and note.is_of(title):
                     below = below.below(title, titled=False)
                 notes.append(below)
-        yield reason._replace(notes=tuple(notes))
+        commits = notes[0].commits if notes and notes[0].named else ()
+        yield reason._replace(notes=tuple(notes), commits=commits)
 
 
 def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int) -> str:

@@ -56,7 +56,6 @@ def test_an_unchanged_build_is_not_reported_as_slower_or_faster():
     assert not too_many(unchanged().trips("total"), PAIRS)
 
 
-@pytest.mark.xfail(strict=True, reason="rows within the rate make findings")
 def test_an_unchanged_build_has_no_finding_above_info():
     assert unchanged().findings == 0
 

@@ -225,8 +225,8 @@ def _moved(
 
 
 def _title(diff: ProfileDiff, column: ValueColumn, *, costlier: bool) -> str:
-    """Return a table's title: only CPU time makes anything slower."""
-    if diff.is_cpu:
+    """Return a table's title: only CPU time that is judged makes anything slower."""
+    if diff.is_cpu and diff.model is not None:
         return _TITLES[column, costlier]
     return f"{'More' if costlier else 'Less'} ({column})"
 

@@ -298,20 +298,30 @@ def test_cost_that_moved_under_one_parent_is_no_regression():
 
 
 @pytest.mark.parametrize(
-    ("new", "title", "direction"),
+    ("new", "title", "first", "direction"),
     [
-        (600, "18% more CPU: 22.00 → 26.00 s/op cum", "worse"),
+        (600, "18% more CPU: 22.00 → 26.00 s/op cum", "a.New", "worse"),
         # Lost in the noise of all of a.Serve.
-        (60, "70% less CPU: 2.00 → 0.60 s/op on the path that changed", "better"),
+        (
+            60,
+            "70% less CPU: 2.00 → 0.60 s/op on the path that changed",
+            "a.Old",
+            "better",
+        ),
     ],
 )
-def test_what_replaces_a_function_at_another_cost_is_one_place(new, title, direction):
+def test_what_replaces_a_function_at_another_cost_is_one_place(
+    new, title, first, direction
+):
+    """What goes the way of the place is named first."""
     sides = profile([(WORK, 2000), (OLD, 200)]), profile([(WORK, 2000), (NEW, new)])
     found = findings(*sides, work=EQUAL)
     assert list(found) == ["place"]
     place = found["place"]
     assert place.title == f"a.Serve uses {title}"
-    assert "In it: a.Old 2.00 → 0.00 s/op, a.New 0.00 → " in place.text
+    assert place.text.startswith(f"In it: {first} ")
+    assert "a.Old 2.00 → 0.00 s/op" in place.text
+    assert f"a.New 0.00 → {new / 100:.2f}" in place.text
     assert (place.severity, place.direction) == ("major", direction)
     assert place.explains == (new - 200) * sides[0].period
 

@@ -101,9 +101,10 @@ def transposed(
 
     A row is repeated as often as it has the id.
     """
-    rows = row_of_item(offsets).astype(np.int32)
     counts = np.bincount(items, minlength=size)
-    return offsets_of(counts), rows[order_of(items)]
+    order = order_of(items)
+    rows = np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
+    return offsets_of(counts), rows[order]
 
 
 def chunks(offsets: Offsets, items: int = _CHUNK) -> list[tuple[int, int]]:

@@ -73,7 +73,9 @@ TEXTS = {
     "figure": written(
         "figure",
         # A mean number of goroutines is a time too, and shown as a count.
-        st.sampled_from([key for key, one in declared().items() if one.shown == "us"]),
+        st.sampled_from(
+            [key for key, one in declared().items() if one.unit == one.shown == "ns"]
+        ),
         TIMES,
         st.just("trace"),
     ),

@@ -26,7 +26,7 @@ from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.analysis.profiles.tables import Table, ValueColumn
 from pprofdiff.goruntime.names import runtime_like
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model.csr import once_per_row, sums
+from pprofdiff.model.csr import last_in_row, once_per_row, sums
 
 Column = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -53,6 +53,10 @@ def inferred_load(diff: ProfileDiff) -> InferredWork | None:
 
 
 BOOKKEEPING = ("gc", "gc_tax", "alloc")
+STACK_KEPT = 64
+"""The frames that Go's CPU profiles keep (runtime/cpuprof.go, maxCPUProfStack).
+
+A stack of as many may lack those near its root."""
 
 
 def cum_of(diff: ProfileDiff, side: int, kept: Mask | None) -> Column:
@@ -360,6 +364,20 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
         profile = (self.diff.base, self.diff.new)[side].profile
         for samples, frames in walk_some(profile, np.flatnonzero(chosen)):
             yield samples, union[frames.line], frames.offsets
+
+    def roots(self, side: int, named: Mask, chosen: Mask) -> tuple[Column, Mask]:
+        """Return what each sample's stack begins in, and whether it may lack its root.
+
+        It is a `named` function (bool, by row), -1 for none, and for samples that are
+        not chosen (bool, by sample).
+        """
+        found = np.full(len(chosen), -1, np.int64)
+        cut = np.zeros(len(chosen), np.bool_)
+        for samples, ids, offsets in self.stacks_of(side, chosen):
+            last = last_in_row(named[ids], offsets)
+            found[samples] = np.where(last >= 0, np.append(ids, -1)[last], -1)
+            cut[samples] = np.diff(offsets) >= STACK_KEPT
+        return found, cut
 
     def sums(self, claim: Claim) -> tuple[int, int]:
         """Return the raw CPU time of the claimed samples, (base, new)."""

@@ -42,8 +42,6 @@ _KEEPS = 0.65
 _MOST = 4
 # Callees of a place that only one side has, of each side.
 _CALLEES = 2
-# runtime/cpuprof.go, maxCPUProfStack: stacks of as many frames may lack their root.
-_FRAMES = 64
 # go/build: files compiled only for tests.
 _TEST_FILE = "_test.go"
 
@@ -104,12 +102,8 @@ class Program:
         """What stacks of base and new begin in, by row; -1 if they have own code."""
         cpu, found = self._cpu, []
         for side, own in enumerate(cpu.under(self.own).sides):
-            entry = np.full(len(own), -1, np.int64)
-            for samples, ids, offsets in cpu.stacks_of(side, ~own):
-                last = last_in_row(self.code[ids], offsets)
-                known = (last >= 0) & (np.diff(offsets) < _FRAMES)
-                entry[samples] = np.where(known, np.append(ids, -1)[last], -1)
-            found.append(entry)
+            roots, cut = cpu.roots(side, self.code, ~own)
+            found.append(np.where(cut, -1, roots))
         return tuple(found)
 
     @cached_property

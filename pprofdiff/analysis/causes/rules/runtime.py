@@ -9,7 +9,7 @@ import numpy as np
 
 from pprofdiff.analysis.busy import scheduling_alone
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.cpu import STACK_KEPT, CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Finding
 from pprofdiff.analysis.causes.wording import joined, listed, points
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
@@ -17,10 +17,8 @@ from pprofdiff.analysis.policy import MINOR, MOST, MUCH, NOTICED
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_categories, judged_sums
 from pprofdiff.goruntime.readable import short
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model.csr import last_in_row
+from pprofdiff.model.csr import sums
 
-# Go's CPU profiles keep this many frames of a stack: frames near the root may be lost.
-_KEPT = 64
 _LOCKS = frozenset(("mutex", "block"))
 _KINDS = {"copy": "Copying", "clear": "Clearing memory", "hash": "Hashing"}
 
@@ -144,25 +142,24 @@ def stack_growth(case: Case) -> Iterator[Finding]:
 
 def _begins(cpu: CPUComparison, claim: Claim) -> str:
     """Say where the goroutines with most of a claim's change start, "" if unknown."""
-    named = ~cpu.of_runtime
     none = len(cpu.names)
-    sums = [np.zeros(none + 2, np.int64) for _ in (0, 1)]
-    for side, values in enumerate(cpu.diff.values):
-        kept = np.where(claim.sides[side], values, 0)
-        for samples, ids, offsets in cpu.stacks(side):
-            last = last_in_row(named[ids], offsets)
-            first = np.where(last >= 0, np.append(ids, none)[last], none)
-            first[np.diff(offsets) >= _KEPT] = none + 1
-            np.add.at(sums[side], first, kept[samples])
-    delta = np.abs(cpu.diff.normalization.delta(*sums))
-    cut, seen = delta[none + 1] > MOST * delta.sum(), float(delta[: none + 1].sum())
+    by_root = []
+    for side, (kept, values) in enumerate(
+        zip(claim.sides, cpu.diff.values, strict=True)
+    ):
+        roots, cut = cpu.roots(side, ~cpu.of_runtime, kept)
+        rows = np.where(cut, none + 1, np.where(roots < 0, none, roots))
+        by_root.append(sums(rows[kept], values[kept], none + 2))
+    delta = np.abs(cpu.diff.normalization.delta(*by_root))
+    most_cut = delta[none + 1] > MOST * delta.sum()
+    seen = float(delta[: none + 1].sum())
     row = int(np.argmax(delta[:none]))
-    enough = max(s[row] / w for s, w in zip(sums, cpu.model.worth, strict=True))
+    enough = max(s[row] / w for s, w in zip(by_root, cpu.model.worth, strict=True))
     if delta[row] <= MOST * seen or enough < SAMPLES_FOR_ROW:
         return ""
-    deep = f"Most of these stacks have {_KEPT} frames or more. Of the others, m"
+    deep = f"Most of these stacks have {STACK_KEPT} frames or more. Of the others, m"
     return (
-        f"{deep if cut else 'M'}ost are of goroutines that begin in "
+        f"{deep if most_cut else 'M'}ost are of goroutines that begin in "
         f"{short(cpu.names[row])}."
     )
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.loaders.profiles.pprof import decode
-from pprofdiff.measure.untimed import BenchmarkSources
-from pprofdiff.model.csr import first_in_row, last_in_row
+from pprofdiff.measure.untimed import BenchmarkSources, Verdict
+from pprofdiff.model.csr import first_in_row, grouped, last_in_row
 from pprofdiff.model.profiles.merge import subtract
 from pprofdiff.model.profiles.operations import Operations, with_operations
 from pprofdiff.model.profiles.profile import Frames, Profile
@@ -98,6 +98,20 @@ def _of_operations(profile: Profile, operations: Operations, folder: str) -> Pro
     return profile.take(np.flatnonzero(~dropped))
 
 
+def _verdict(profile: Profile, line: int, sources: BenchmarkSources) -> Verdict:
+    """Return whether one of the profile's lines counts as an operation's."""
+    functions, places = profile.functions, profile.locations
+    function = int(places.line_function[line])
+    if function < 0:
+        return "counts"
+    return sources.verdict(
+        profile.strings[functions.filename[function]],
+        profile.function_names()[function],
+        int(functions.start_line[function]),
+        int(places.line_number[line]),
+    )
+
+
 def _untimed(
     profile: Profile,
     frames: Frames,
@@ -109,28 +123,11 @@ def _untimed(
 
     `called` is the position of each one's frame of the benchmark function.
     """
-    names, strings = profile.function_names(), profile.strings
-    places, found = profile.locations, np.zeros(len(rows), np.bool_)
-    left = np.arange(len(rows))
+    found, left = np.zeros(len(rows), np.bool_), np.arange(len(rows))
     while len(left):
-        line = frames.line[called[left]]
-        different, which = np.unique(line, return_inverse=True)
+        lines, which = grouped(frames.line[called[left]])
         verdicts = np.array(
-            [
-                "counts"
-                if function < 0
-                else sources.verdict(
-                    strings[profile.functions.filename[function]],
-                    names[function],
-                    int(profile.functions.start_line[function]),
-                    number,
-                )
-                for function, number in zip(
-                    places.line_function[different].tolist(),
-                    places.line_number[different].tolist(),
-                    strict=True,
-                )
-            ]
+            [_verdict(profile, line, sources) for line in lines.tolist()]
         )[which]
         found[left[verdicts == "untimed"]] = True
         # The callee is the frame before, if this one is not the leaf.

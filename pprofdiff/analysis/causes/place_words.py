@@ -222,9 +222,12 @@ def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
     for label, categories in _resources():
         rows = [at[category] for category in categories]
         delta = cpu.scaled_delta(int(base[rows].sum()), int(new[rows].sum()))
-        own = place.claim.within(cpu.of(categories))
-        doubtful = delta * whole < 0 and cpu.mark(own) == "noise"
-        if abs(delta) >= _CLAUSE * abs(whole) and not doubtful:
+        if abs(delta) < _CLAUSE * abs(whole):
+            continue
+        if (
+            delta * whole > 0
+            or cpu.mark(place.claim.within(cpu.of(categories))) != "noise"
+        ):
             large.append((delta, label))
     large.sort(key=lambda one: -abs(one[0]))
     shown = [(label, _signed(scale, delta)) for delta, label in large[:_CLAUSES]]

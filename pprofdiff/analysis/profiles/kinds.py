@@ -163,8 +163,7 @@ def kind_name(profile: Profile) -> str:
     same types: stacks of a block profile end where goroutines wait, stacks of a mutex
     profile where a lock is released (runtime/mprof.go). A profile that Go has no name
     for is ``wall``, ``samples`` or ``weight`` (`is_counted`), or named after its last
-    sample type;
-    ``empty`` if it has none.
+    sample type; ``empty`` if it has none.
     """
     if is_cpu(profile):
         return "cpu"

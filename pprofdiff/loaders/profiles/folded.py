@@ -74,9 +74,8 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
     """Return the profile in these lines: one sample type, ``samples/count``.
 
     It is ``weight/count`` if the counts cannot be samples: a million or more, and none
-    of 1.
-    Stacks are written root first. Frames of py-spy have a file and a line, frames of
-    Node.js a file, all others only a name. An empty frame is a frame without a
+    of 1. Stacks are written root first. Frames of py-spy have a file and a line, frames
+    of Node.js a file, all others only a name. An empty frame is a frame without a
     function; a line without a stack is a sample without frames. Roots that name no
     function are left out: empty ones, addresses, and the process's name if each
     stack begins with it.

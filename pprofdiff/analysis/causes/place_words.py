@@ -174,7 +174,8 @@ def inlining(cpu: CPUComparison, place: Place) -> str:
     if now is None:
         return ""
     # After another function's name, "it" would be that one.
-    it = called(cpu.names[place.row]) if place.others else "it"
+    alone = not (place.others or place.gone or place.added)
+    it = "it" if alone else called(cpu.names[place.row])
     return f"The compiler {f'inlines {it} now' if now else f'no longer inlines {it}'}"
 
 

@@ -89,7 +89,7 @@ class Trace(LoadedInput[columns.Trace]):
         sched_wait_ns        runnable, not running                     int64
         syscall_ns,          in system calls, with and without a P     int64
         syscall_block_ns
-        unknown_ns           not recorded in the trace                 int64
+        unknown_ns           while the trace starts                    int64
         block_ns (reason)    blocked; one column per reason that Go    int64
                              names (`analysis.traces.times`), such as
                              network, sync or sleep, and

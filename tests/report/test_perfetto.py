@@ -198,7 +198,8 @@ def test_processes_are_the_sides_from_time_0():
     events = events_of(compared("syncpool"))
     assert named(events, "process_name") == ["base", "new"]
     assert named(events, "process_labels", "labels") == []
-    assert min(ns(e["ts"]) for e in events if e["ph"] == "X") == 0
+    # Goroutines begin when the pause that starts the trace ends.
+    assert 0 <= min(ns(e["ts"]) for e in events if e["ph"] == "X") < 1_000_000
 
 
 @pytest.mark.slow

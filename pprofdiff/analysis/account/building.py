@@ -56,7 +56,7 @@ def _intervals(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[Bounds 
 
 
 _TRACE, _CPU = "trace", "CPU profile"
-_UNKNOWN = "before the trace shows a state"
+_STARTING = "while the trace starts"
 # CPU that the runtime spends outside user goroutines: background workers, scheduling.
 _OUTSIDE_GROUPS = {"sched"}
 _OUTSIDE = {*BACKGROUND_MARK, "gc.sweep.bg", "gc.scavenge.bg"}
@@ -68,7 +68,8 @@ def _of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
     """Return goroutine time per op: running, and off the CPU by what held it up.
 
     It covers the goroutines that do the work: see `traces.workers`. Running time is
-    split by the CPU profile's groups if the profile agrees with the trace.
+    split by the CPU profile's groups if the profile agrees with the trace. What they do
+    while the trace starts is unknown, and outside.
     """
     # Imported only where there are traces.
     from pprofdiff.analysis.traces.workers import worker_rows
@@ -85,7 +86,8 @@ def _of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
 
     running = amount("running")
     parts, outside, gaps = _running(comparison.cpu, running)
-    parts.append(Part("unknown", _UNKNOWN, amount("unknown"), _TRACE))
+    starting = Part("beside.starting", _STARTING, amount("unknown"), _TRACE)
+    outside += [starting] if any(starting.amount) else []
     parts += _off_cpu(trace, scaled)
     shown = tuple(part for part in parts if any(part.amount))
     # GC ranges overlap with states.

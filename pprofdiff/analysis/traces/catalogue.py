@@ -160,7 +160,7 @@ FIGURES = (
     _state("runnable", "runnable"),
     _state("syscall", "system calls, with a P", "in system calls, with a P"),
     _state("syscall_block", "system calls, without a P", "in system calls, without a P"),
-    _state("unknown", "unknown", "in an unknown state"),
+    _state("unknown", "while the trace starts"),
     _state("blocked", "blocked"),
     _of_trace("waits", "waits for a P", "count", attrgetter("latency.count"), table="latency", short="waits"),
     # One of a thousand waits is above p99.9.

@@ -19,6 +19,8 @@ Column = NDArray[np.int64]
 
 BLOCKED = "blocked."
 """The prefix of a blocked state; the rest is Go's reason, "" for none."""
+UNKNOWN = "unknown"
+"""The state of time that is no goroutine's: until tracing started."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -6,6 +6,7 @@ import numpy as np
 
 from pprofdiff.analysis.policy import MOST
 from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.time import UNKNOWN
 
 # The goroutines with this share of active time do the work.
 _MOST = 0.95
@@ -77,11 +78,12 @@ def _rows(trace: TraceDiff) -> list[int]:
 
 
 def time_of_workers(trace: TraceDiff) -> tuple[float, float] | None:
-    """Return the `workers`' time, running and waiting, scaled; None without them."""
+    """Return the `workers`' time in known states, scaled; None without them."""
     roots = worker_rows(trace)
     if roots is None:
         return None
-    times = trace.time.by_state(roots).values()
+    states = trace.time.by_state(roots)
+    times = [time for state, time in states.items() if state != UNKNOWN]
     base = sum(int(view.base[0]) for view in times)
     new = sum(int(view.new[0]) for view in times)
     return trace.normalization.scaled(float(base), float(new))

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from pprofdiff.analysis.policy import MINOR
 from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.time import UNKNOWN
 from pprofdiff.analysis.traces.wait_chains import EndKind
 from pprofdiff.analysis.traces.waited import (
     RUNNABLE,
@@ -62,7 +63,7 @@ _PLACES = 6
 
 
 def kind_rows(diff: TraceDiff) -> Iterator[Row]:
-    """Yield all time of the goroutines that do the work: running, and off the CPU.
+    """Yield the known time of the goroutines that do the work: running, off the CPU.
 
     Time off the CPU is listed by kind of end; below each kind is what came through
     others, such as a lock's holder. The last cell is the share of all.
@@ -71,12 +72,10 @@ def kind_rows(diff: TraceDiff) -> Iterator[Row]:
     if roots is None:
         return
     states = diff.time.by_state(roots)
+    states.pop(UNKNOWN, None)
     whole = _both((int(v.base[0]), int(v.new[0])) for v in states.values())
-    ran = _both(
-        (int(states[name].base[0]), int(states[name].new[0]))
-        for name in ("running", "unknown")
-        if name in states
-    )
+    view = states.get("running")
+    ran = (0, 0) if view is None else (int(view.base[0]), int(view.new[0]))
 
     def row_of(key: str, name: str, raw: tuple[int, int], level: int = 0) -> Row:
         # Of several runs, only what is judged over them is marked.

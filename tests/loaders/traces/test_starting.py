@@ -1,0 +1,50 @@
+"""The pause in which a trace starts is no time of the program's goroutines."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pprofdiff.analysis.traces.goroutines import stats
+from pprofdiff.loaders.traces import decode
+from pprofdiff.loaders.traces.starting import decode_started
+from pprofdiff.model.traces.trace import State
+
+PAIRS = Path(__file__).parents[2] / "field" / "pairs"
+TRACE = PAIRS / "sync-added-tidwall-wal" / "new" / "trace.out"
+
+
+def pause_of(trace):
+    """Return when the pause that starts a trace ends."""
+    names = [trace.strings[name] for name in trace.ranges.name.tolist()]
+    return int(trace.ranges.end_ns[names.index("start trace")])
+
+
+def test_goroutines_that_the_tracer_stopped_do_not_wait_for_a_processor():
+    data = TRACE.read_bytes()
+    whole, found = decode(data), decode_started(data)
+    began = pause_of(whole) - whole.start_ns
+    assert began > 3_000_000
+    old = ~found.goroutines.born & (np.diff(found.intervals.offsets) > 0)
+    first = found.intervals.offsets[:-1][old]
+    assert (found.intervals.start_ns[first] == pause_of(whole)).all()
+    assert (stats(found).unknown_ns[old] == began).all()
+    stopped = whole.intervals.state[first] == State.RUNNABLE
+    assert stopped.any()
+    less = (stats(whole).sched_wait_ns - stats(found).sched_wait_ns)[old]
+    assert (less == np.where(stopped, began, 0)).all()
+
+
+def test_lives_stay_as_long():
+    data = TRACE.read_bytes()
+    assert (stats(decode_started(data)).total_ns == stats(decode(data)).total_ns).all()
+
+
+@pytest.mark.parametrize("side", ["base", "new"])
+def test_what_goroutines_do_later_stays_as_it_is(side):
+    data = (TRACE.parents[1] / side / "trace.out").read_bytes()
+    whole, found = decode(data), decode_started(data)
+    later = whole.intervals.start_ns >= pause_of(whole)
+    assert later.sum() > 500
+    assert (found.intervals.start_ns >= whole.intervals.start_ns).all()
+    assert (found.intervals.start_ns == whole.intervals.start_ns)[later].all()

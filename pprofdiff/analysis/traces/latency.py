@@ -156,16 +156,35 @@ class Waits:
     def __len__(self) -> int:
         return len(self.duration_ns)
 
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """Which waits latency is of (bool): complete ones, and the longest at the end.
+
+        One that the end of its trace cuts off, and that is longer than all complete
+        ones of its root function, is known to be of the longest. Without it, a side on
+        which goroutines still wait has the shorter latency.
+        """
+        if self.parts:
+            return np.concatenate([part.known for part in self.parts])
+        (trace,) = self.traces
+        root = trace.goroutines.name[self.goroutine]
+        longest = np.zeros(len(trace.strings), np.int64)
+        whole = ~self.cut
+        np.maximum.at(longest, root[whole], self.duration_ns[whole])
+        at_end = self.start_ns + self.duration_ns == trace.end_ns
+        known: NDArray[np.bool_] = whole | (at_end & (self.duration_ns > longest[root]))
+        return known
+
     @property
     def latencies_ns(self) -> Column:
-        """Return the durations of complete waits."""
-        return self.duration_ns[~self.cut]
+        """Return the durations of the waits that are `known`."""
+        return self.duration_ns[self.known]
 
     def quantiles(self, goroutines: NDArray[np.bool_] | None = None) -> Quantiles:
         """Return the latency quantiles of all goroutines, or of those marked."""
         if goroutines is None:
             return quantiles_of(self.latencies_ns)
-        return quantiles_of(self.duration_ns[goroutines[self.goroutine] & ~self.cut])
+        return quantiles_of(self.duration_ns[goroutines[self.goroutine] & self.known])
 
     def while_marking_ns(self, goroutines: NDArray[np.bool_]) -> int:
         """Return how long the marked goroutines waited during GC marking."""
@@ -278,7 +297,7 @@ def together(parts: Sequence[Waits]) -> Waits:
 
 def by_group(waits: Waits, trace: Trace) -> GroupQuantiles:
     """Return latency quantiles by the goroutine's root function."""
-    whole = ~waits.cut
+    whole = waits.known
     names, place = grouped(trace.goroutines.name)
     texts = tuple(root_name(trace.strings[i]) for i in names.tolist())
     group = place[waits.goroutine[whole]]
@@ -287,7 +306,7 @@ def by_group(waits: Waits, trace: Trace) -> GroupQuantiles:
 
 def by_cause(waits: Waits) -> GroupQuantiles:
     """Return latency quantiles by what made the goroutine runnable."""
-    whole = ~waits.cut
+    whole = waits.known
     return grouped_quantiles(waits.cause[whole], waits.duration_ns[whole], waits.causes)
 
 

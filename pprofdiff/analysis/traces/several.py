@@ -108,7 +108,7 @@ class SeveralTraces(TraceSide):
     def group_waits(self) -> GroupQuantiles:
         """Latencies by root function."""
         waits, groups = self.waits, self.groups
-        whole = ~waits.cut
+        whole = waits.known
         group = groups.group_of[waits.goroutine[whole]]
         return grouped_quantiles(group, waits.duration_ns[whole], tuple(groups.names))
 

@@ -85,10 +85,10 @@ class TraceSide:
 
     @cached_property
     def measured(self) -> NDArray[np.bool_]:
-        """Which of `waits` are complete, and of the program's goroutines (bool)."""
+        """Which of `waits` are known, and of the program's goroutines (bool)."""
         groups, waits = self.groups, self.waits
         own = ~(groups.system | groups.tracing)[groups.group_of]
-        return own[waits.goroutine] & ~waits.cut
+        return own[waits.goroutine] & waits.known
 
     @property
     def latencies_ns(self) -> NDArray[np.int64]:

@@ -61,6 +61,7 @@ from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.policy import MAJOR, MINOR, MOST, MUCH, SIMILAR
+from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 
 # Allocation sites to report outside places.
 _SITES = 2
@@ -438,7 +439,7 @@ def _of_site(
     amount = amounts(view.totals, site)
     if view.sites is not None and not site.helpers and not site.instead_of:
         below = view.sites.under(site.name)[0].space
-        amount += "" if below == site.space else " flat + stdlib"
+        amount += "" if below == site.space else f" {FLAT_WITH_LIBRARY}"
     owners = [site.name, site.instead_of] if site.instead_of else [site.name]
     claim = explains = mark = None
     cpu = view.cpu
@@ -451,7 +452,8 @@ def _of_site(
         if claim and (_row_changed(cpu, own) or abs(delta) >= MUCH * cpu.whole):
             whose = "Their CPU" if site.helpers else "Its CPU"
             noise = " (within noise)" if mark == "noise" else ""
-            said = f"{whose}: {cpu.words(*cpu.sums(own))} flat + stdlib{noise}."
+            size = f"{cpu.words(*cpu.sums(own))} {FLAT_WITH_LIBRARY}"
+            said = f"{whose}: {size}{noise}."
             text = f"{text} {said}".strip()
     part = part_of_all(view.totals, site)
     weight = 0.35 * part

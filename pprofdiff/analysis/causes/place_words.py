@@ -16,6 +16,7 @@ from pprofdiff.analysis.causes.wording import factor, listed, numeral, percent
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.ledger.graph import walk_some
 from pprofdiff.analysis.policy import LITTLE, MOST
+from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
 from pprofdiff.goruntime.readable import distinct_names, short
 from pprofdiff.goruntime.rules import rules
@@ -111,7 +112,7 @@ def which(cpu: CPUComparison, place: Place) -> str:
         return ""
     if place.whole:
         return "on the path that changed"
-    return "flat" if cpu.loses_callers else "flat + stdlib"
+    return "flat" if cpu.loses_callers else FLAT_WITH_LIBRARY
 
 
 def who(cpu: CPUComparison, place: Place) -> str:

@@ -160,6 +160,11 @@ def listed_functions(names: Sequence[str]) -> str:
     return listed(distinct_names(names))
 
 
+def others(rest: int) -> list[str]:
+    """Return the last of a list for as many more: ``2 others``, nothing for none."""
+    return [f"{rest} other{'s' if rest > 1 else ''}"] if rest > 0 else []
+
+
 def joined(sentences: Sequence[str]) -> str:
     """Return sentences as one text, each with a full stop."""
     return " ".join(f"{sentence}." for sentence in sentences)

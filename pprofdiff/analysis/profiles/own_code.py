@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.ledger.codes import owned
 
+FLAT_WITH_LIBRARY = "flat incl. stdlib"
+"""How a function's own samples together with those of the standard library and runtime
+it calls are labelled: pprof shows them as flat where those are hidden (``-hide``)."""
+
 # Node.js, V8, CPython, cargo and rustc, system headers, and what glibc is built from.
 _LIBRARY_FILE = (
     r"^(?:node:|<|\.{1,2}/(?:csu|elf|io|malloc|nptl|stdlib|string|sysdeps|time)/)"

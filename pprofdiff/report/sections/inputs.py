@@ -17,7 +17,7 @@ _COLUMNS = (
     name_column("file"),
     Column("kind", "text", "<"),
     Column("Go", "text", "<"),
-    Column("length", "text"),
+    Column("duration", "text"),
     Column("holds", "text"),
 )
 
@@ -111,12 +111,18 @@ def _releases_shown(report: ReportModel) -> bool:
 
 
 def _kind_in_words(kind: str, entries: Sequence[Input], *, count: bool) -> str:
-    """Return a kind of input with its length and content: ``cpu 12.2 s, 9 samples``."""
+    """Return a kind of input with its duration and content.
+
+    It is such as ``cpu duration 12.2 s, 9 samples``: a profile's duration, as pprof
+    calls it, is not what it sampled.
+    """
     spans = [entry.duration_ns for entry in entries]
     words = [f"{len(entries)} runs"] if count and len(entries) > 1 else []
-    if all(spans):
-        words.append(_span(sum(span or 0 for span in spans)))
     amount = _amount(entries)
+    if all(spans):
+        span = _span(sum(span or 0 for span in spans))
+        is_profile = "samples" in entries[0].counts
+        words.append(f"duration {span}" if is_profile else span)
     if amount:
         words.append(amount)
     # "2 benchmarks" already names the kind.

@@ -17,7 +17,9 @@ from pprofdiff.analysis.causes.sites import by_place, column_of, line_of
 from pprofdiff.analysis.causes.wording import (
     arrow,
     factor,
+    listed,
     listed_functions,
+    others,
     percent,
     points,
     times,
@@ -32,7 +34,8 @@ from pprofdiff.analysis.ledger.views import View, together
 from pprofdiff.analysis.policy import COVERS, LITTLE, MAJOR, MOST, MUCH, NAMED
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import by_leaf
-from pprofdiff.goruntime.readable import short
+from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
+from pprofdiff.goruntime.readable import distinct_names, short
 
 # A function within a site is named from this fraction of the site's delta on.
 _INNER = 0.25
@@ -268,7 +271,9 @@ def _moved_most(
 
 
 def _names(sites: list[_Site]) -> str:
-    return listed_functions([site.owner for site in sites[:NAMED]])
+    """Return the largest sites' functions, and how many others there are."""
+    names = distinct_names([site.owner for site in sites[:NAMED]])
+    return listed([*names, *others(len(sites) - NAMED)])
 
 
 def _verb(sites: list[_Site]) -> str:
@@ -326,8 +331,9 @@ def _shares(diff: ProfileDiff, sites: list[_Site]) -> str:
             share = percent(base or new, totals[side])
             label = (diff.base, diff.new)[side].label
             return f"{names} {verb} allocating: {share} of {label}'s bytes"
-    # Other modules that it calls on the other side may allocate there.
-    part = "" if base and new else " flat + stdlib"
+    owners = [site.owner for site in sites]
+    every = all(_cum(diff, side, owners) == n for side, n in enumerate((base, new)))
+    part = "" if every else f" ({FLAT_WITH_LIBRARY})"
     shares = points((base, totals[0]), (new, totals[1]))
     return f"{names} {verb} {shares} of all bytes{part}"
 

@@ -11,7 +11,7 @@ from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
 from pprofdiff.analysis.causes.parked import WAITS, stacks_of_both, waiting_in
 from pprofdiff.analysis.causes.sites import line_of
-from pprofdiff.analysis.causes.wording import count, counts, listed, times
+from pprofdiff.analysis.causes.wording import count, counts, listed, others, times
 from pprofdiff.analysis.judge.calibration import GOROUTINES
 from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.ledger.codes import owned
@@ -242,12 +242,11 @@ def _title(diff: ProfileDiff, places: list[_Place]) -> str:
     """Return how many goroutines there are, and where the extra ones are."""
     base, new = diff.totals
     more = _more(places)
-    named = listed([place.words for place in places[:NAMED]])
-    rest = len(places) - NAMED
-    others = f" and {rest} other{'s' if rest > 1 else ''}" if rest > 0 else ""
+    words = [place.words for place in places[:NAMED]]
+    named = listed([*words, *others(len(places) - NAMED)])
     word = "more" if more > 0 else "fewer"
     verb = "wait" if all(place.wait for place in places) else "are"
-    where = f"{verb} in {named}{others}"
+    where = f"{verb} in {named}"
     return f"{counts(base, new)} goroutines: {count(abs(more))} {word} {where}"
 
 

@@ -24,7 +24,8 @@ from pprofdiff.analysis.causes.wording import (
     count,
     counts,
     fixed,
-    listed_functions,
+    listed,
+    others,
     percent,
     times,
 )
@@ -45,7 +46,7 @@ from pprofdiff.analysis.policy import (
     SIMILAR,
 )
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
-from pprofdiff.goruntime.readable import HELD, short
+from pprofdiff.goruntime.readable import HELD, distinct_names, short
 
 # A slice that grows by append has at least a fifth of what it allocated in use, as each
 # step adds a quarter to its capacity. Sites that keep less turn over, like requests in
@@ -423,15 +424,14 @@ def _title(diff: ProfileDiff, sites: list[_Site], *, total: bool) -> str:
     base, new = _sum(sites)
     more = "more" if new > base else "less"
     size = amount(abs(new - base), diff.unit)
-    names = listed_functions([site.name for site in sites[:NAMED]])
-    rest = len(sites) - NAMED
-    others = f" and {rest} other{'s' if rest > 1 else ''}" if rest > 0 else ""
+    names = distinct_names([site.name for site in sites[:NAMED]])
+    who = listed([*names, *others(len(sites) - NAMED)])
     if (seconds := _grew_for(diff)) is not None:
         verb = "grow" if len(sites) > 1 else "grows"
         how = f"{arrow(base, new, diff.unit)} in {fixed(*seconds, 1)} s"
-        return f"{names}{others} {verb} the live heap by {how}"
+        return f"{who} {verb} the live heap by {how}"
     verb = "hold" if len(sites) > 1 else "holds"
-    whose = f"{names}{others} {verb} {size} {more}"
+    whose = f"{who} {verb} {size} {more}"
     if not total:
         return f"{whose} of the live heap"
     word = "grew" if new > base else "shrank"

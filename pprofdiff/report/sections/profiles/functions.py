@@ -12,7 +12,7 @@ from pprofdiff.analysis.causes.places import is_taken_back, of_harness
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.harness import is_testing
-from pprofdiff.analysis.profiles.own_code import named
+from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY, named
 from pprofdiff.analysis.profiles.owners import owners_in_both
 from pprofdiff.analysis.profiles.rows import Granularity
 from pprofdiff.analysis.profiles.tables import Table as FunctionTable
@@ -198,8 +198,7 @@ def owned_most(
         for i, at, cell in zip(shown, order[:rows].tolist(), cells, strict=True)
     )
     made = _table(diff, labels, "owned", table.noun, rows_of, len(moved))
-    title = "What changed most (flat + stdlib: with the library code it calls)"
-    yield replace(made, title=title)
+    yield replace(made, title=f"What changed most ({FLAT_WITH_LIBRARY} calls)")
 
 
 def _without_runtime(

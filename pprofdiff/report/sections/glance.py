@@ -64,22 +64,20 @@ def _table(report: ReportModel, rows: Sequence[Row]) -> Table:
 def _row(report: ReportModel, section: Section) -> Row:
     tile = next(iter(tiles(section)), Tile(section.title, "", Cell("")))
     values, change, name = Cell(tile.values), tile.change, tile.name
-    diff = section.diff
+    diff, counted = section.diff, None
     if diff is not None:
         name = section.short
-        mode, counted = diff.normalization.mode, _counted(report, diff)
+        mode, counted = diff.normalization.mode, counted_change(report, diff)
         if mode in ("share", "about"):
             name += f" ({diff.new.label} scaled)"
         sides = counted or diff.normalization.scaled(*diff.totals)
-        # Samples may be within noise where benchmarks count every object.
-        mark = "" if counted and change.mark == "noise" else change.mark
-        change = replace(change, text=total_change(*sides), mark=mark)
+        change = replace(change, text=total_change(*sides))
         if mode in ("composition", "about"):
             # The totals that pprof shows are others.
             values = Cell("")
         if mode == "composition" or (mode == "about" and change.mark == "noise"):
             change = Cell("")
-    moved = _moved_most(section)
+    moved = _moved_most(section, counted=counted is not None)
     if diff is not None and _of_other_spans(report, diff):
         change, moved = Cell(""), None
     if moved is not None:
@@ -99,7 +97,9 @@ def _of_other_spans(report: ReportModel, diff: ProfileDiff) -> bool:
     return unlike and diff.normalization.mode == "absolute" and counts != "moment"
 
 
-def _counted(report: ReportModel, diff: ProfileDiff) -> tuple[float, float] | None:
+def counted_change(
+    report: ReportModel, diff: ProfileDiff
+) -> tuple[float, float] | None:
     """Return what benchmarks count of what a profile samples, None for no change."""
     work = report.comparison.work
     if work is None or diff.is_cpu or diff.normalization.mode != "per_work":
@@ -108,8 +108,11 @@ def _counted(report: ReportModel, diff: ProfileDiff) -> tuple[float, float] | No
     return (base, new) if abs(new - base) > MAJOR * max(base, new) else None
 
 
-def _moved_most(section: Section) -> Cell | None:
-    """Return the row that changed most, of the top tables: its delta, then its name."""
+def _moved_most(section: Section, *, counted: bool) -> Cell | None:
+    """Return the row that changed most, of the top tables: its delta, then its name.
+
+    It may be one within noise only if the total is `counted`, and so did change.
+    """
     for key in section.tops:
         tables = [table for table in section.tables if table.key == key]
         moved = [
@@ -117,7 +120,7 @@ def _moved_most(section: Section) -> Cell | None:
             for table in tables
             for at in (table.place("delta"),)
             for row in table.rows
-            if (cell := row.cells[at]).value and cell.mark != "noise"
+            if (cell := row.cells[at]).value and (counted or cell.mark != "noise")
         ]
         if moved:
             if section.diff and section.diff.normalization.mode == "composition":

@@ -220,7 +220,7 @@ def _heap_reason(gc: GCDiff, *, more: bool) -> tuple[str, str]:
         as_large = times(live[1] / live[0])
         way = "higher" if live[1] > live[0] else "lower"
         goal = f"the heap goal is {way}{', up to a memory limit' if held else ''}"
-        return f"the live heap is {as_large} as large, so {goal}", advice
+        return f"the mean live heap is {as_large} as large, so {goal}", advice
     return "it allocates another amount of memory between cycles", advice
 
 
@@ -398,7 +398,7 @@ def _marking_reason(
     live = gc.base.steady.heap.mean_live, gc.new.steady.heap.mean_live
     grown = log(live[1] / live[0]) if all(live) else 0.0
     if grown / log(ratio) >= MOST:
-        return f": the live heap is {times(live[1] / live[0])} as large", ()
+        return f": the mean live heap is {times(live[1] / live[0])} as large", ()
     at = f" at a live heap of {arrow(live[0] * _MB, live[1] * _MB, 'bytes')}"
     if case.cpu is not None and case.cpu.other_release:
         names = collectors(case.cpu)

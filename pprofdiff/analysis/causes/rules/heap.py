@@ -430,6 +430,9 @@ def _title(diff: ProfileDiff, sites: list[_Site], *, total: bool) -> str:
         verb = "grow" if len(sites) > 1 else "grows"
         how = f"{arrow(base, new, diff.unit)} in {fixed(*seconds, 1)} s"
         return f"{who} {verb} the live heap by {how}"
+    if new > base and (allocated := _garbage(sites)) is not None:
+        ever = f"{arrow(*allocated, diff.unit)} {_counted_when(diff)}"
+        return f"{who} allocated {ever}; next to nothing of it is kept"
     verb = "hold" if len(sites) > 1 else "holds"
     whose = f"{who} {verb} {size} {more}"
     if not total:
@@ -455,6 +458,20 @@ def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
                 "collection had run yet and garbage counts as in use."
             )
     return text
+
+
+def _garbage(sites: list[_Site]) -> tuple[int, int] | None:
+    """Return the bytes sites ever allocated, if new has more and keeps nearly none.
+
+    What is in use of them is work in flight: garbage at the next GC cycle, not growth.
+    """
+    pairs = [site.allocated for site in sites if _keeps_none(site) and site.allocated]
+    base, new = (sum(pair[side] for pair in pairs) for side in (0, 1))
+    return (base, new) if len(pairs) == len(sites) and new > SIMILAR * base else None
+
+
+def _keeps_none(site: _Site) -> bool:
+    return site.kept is not None and site.kept[0] < MINOR * site.kept[1]
 
 
 def _site_words(diff: ProfileDiff, site: _Site) -> str:
@@ -518,8 +535,8 @@ def _ages(case: Case) -> tuple[float, float] | None:
 
 def _advice(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
     new = case.labels[1]
-    if all(s.kept is not None and s.kept[0] < MINOR * s.kept[1] for s in sites):
-        return "Allocate less there: next to nothing of it is kept."
+    if all(map(_keeps_none, sites)):
+        return "Allocate less there." if _garbage(sites) else ""
     if _grew_for(diff) is not None:
         return (
             f"Capture {new}'s growth once more later: a leak goes on, a cache fills up."

@@ -49,6 +49,7 @@ def call_sites(
 ) -> Iterator[Table]:
     """Yield up to `rows` call sites: allocations that changed most, then the largest.
 
+    Those within noise are among the first if they changed by more than all others.
     Objects and mean size are shown if one of `others` is of the same profiles and
     counts objects. With `per_op`, only sites that benchmarks call are shown.
     """
@@ -64,9 +65,13 @@ def call_sites(
     unmarked = per_op is not None and not per_op.judged
     by_chance = np.array([unmarked or bool(chance) for chance in noise], np.bool_)
     base, new = diff.normalization.scaled(leaves.base, leaves.new)
-    weight = np.where(by_chance, np.maximum(base, new), np.abs(new - base))
+    delta = np.abs(new - base)
+    # Without the row that changed most, a smaller one would seem to be it.
+    marked = delta[~by_chance]
+    later = by_chance & (delta <= (marked.max() if len(marked) else np.inf))
+    weight = np.where(later, np.maximum(base, new), delta)
     most = _ROWS if rows is None else rows
-    order = np.lexsort((-weight, by_chance))[:most].tolist()
+    order = np.lexsort((-weight, later))[:most].tolist()
     least_objects = 0.0 if per_op is None else per_op.least_objects
     objects = _objects(diff, others, kept, least_objects)
     if unmarked:

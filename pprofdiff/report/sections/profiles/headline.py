@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import (
     JudgedSum,
@@ -17,17 +16,20 @@ from pprofdiff.units import percent
 _NO_MORE_THAN_ITS_GROUP = frozenset(("alloc", "rt.other", "user"))
 
 
-def headline(diff: ProfileDiff) -> str:
-    """Return one to three sentences: the largest change first, the total last."""
+def headline(diff: ProfileDiff, *, noise: bool | None) -> str:
+    """Return one to three sentences: the largest change first, the total last.
+
+    `noise` says whether the totals are within noise.
+    """
     for side, total in zip((diff.base, diff.new), diff.totals, strict=True):
         if diff.is_cpu and total == 0:
             return f"{side.label} has no samples: there is nothing to compare."
     if not diff.grouped:
-        return _whole(diff)
+        return _whole(diff, noise=noise)
     groups = judged_groups(diff)
     changed = [group for group in groups if group.noise is False]
     changed.sort(key=lambda group: -abs(group.delta))
-    whole = _whole(diff)
+    whole = _whole(diff, noise=noise)
     if not changed:
         if diff.model is None:
             return whole
@@ -79,7 +81,7 @@ def _most_of_it(diff: ProfileDiff, group: JudgedSum) -> str:
     return f", most of it {largest.label}"
 
 
-def _whole(diff: ProfileDiff) -> str:
+def _whole(diff: ProfileDiff, *, noise: bool | None) -> str:
     """Return the sentence about the totals, "" if shares are compared."""
     if diff.normalization.mode == "composition":
         return ""
@@ -88,7 +90,7 @@ def _whole(diff: ProfileDiff) -> str:
     words = f"Total {scale.number(base)} → {scale.number(new)} {scale.unit}"
     if not base:
         return f"{words}."
-    if total_noise(diff):
+    if noise:
         return f"{words}, within noise."
     change = total_change(base, new)
     return f"{words} ({change})." if change else f"{words}."

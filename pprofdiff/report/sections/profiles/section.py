@@ -33,6 +33,7 @@ from pprofdiff.report.rows import (
 from pprofdiff.report.sections.account import of_single_benchmarks
 from pprofdiff.report.sections.changes import total_change
 from pprofdiff.report.sections.gc_price import gc_price_parts
+from pprofdiff.report.sections.glance import counted_change
 from pprofdiff.report.sections.profiles.call_sites import PerOp, call_sites
 from pprofdiff.report.sections.profiles.cells import delta_cell
 from pprofdiff.report.sections.profiles.functions import (
@@ -86,7 +87,10 @@ def profile_sections(
         counted = _counted(report, diff)
         if counted is not None and not any(counted):
             continue
-        unit = scale_of(diff).unit
+        unit, noise = scale_of(diff).unit, total_noise(diff)
+        if noise and counted_change(report, diff) is not None:
+            # Samples may be within noise where benchmarks count every object.
+            noise = None
         yield Section(
             kind="profile",
             id=f"{diff.name}/{diff.sample_type.type}",
@@ -98,8 +102,8 @@ def profile_sections(
             # What benchmarks count and measure is in the outcome.
             lead=""
             if counted is not None or report.comparison.measured
-            else headline(diff),
-            noise=total_noise(diff),
+            else headline(diff, noise=noise),
+            noise=noise,
             unchanged=counted is not None and counts_alike(report.comparison),
             compared=diff,
             build=partial(_parts, report, diff, scope),

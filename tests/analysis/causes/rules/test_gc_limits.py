@@ -68,7 +68,7 @@ def test_a_limit_that_the_live_heap_grew_up_to():
 def test_a_limit_makes_gc_run_more_often_never_less():
     base = log(40, limit=110)
     rarer = of_logs(base, log(80, limit=135, every=0.7))["gc-frequency"]
-    assert ": the live heap is 2.00× as large" in rarer.title
+    assert ": the mean live heap is 2.00× as large" in rarer.title
     assert rarer.title.endswith("so the heap goal is higher, up to a memory limit")
     oftener = of_logs(log(40), log(40, limit=55, every=0.2))["gc-frequency"]
     assert ": a memory limit (GOMEMLIMIT) binds in new" in oftener.title

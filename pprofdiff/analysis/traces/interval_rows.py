@@ -81,6 +81,18 @@ def rows_in_state(trace: Trace, state: State) -> _RowsInState:
     )
 
 
+def waits_throughout(trace: Trace) -> NDArray[np.bool_]:
+    """Mark the goroutines that do nothing but wait, from before the trace on (bool)."""
+    rows = trace.intervals
+    marked: NDArray[np.bool_] = np.diff(rows.offsets) == 1
+    only = np.flatnonzero(marked)
+    row = rows.offsets[only]
+    marked[only] = (rows.state[row] == State.WAITING) & (
+        rows.start_ns[row] <= trace.start_ns
+    )
+    return marked
+
+
 def previous(column: NDArray[T], offsets: Offsets, none: T | int) -> NDArray[T]:
     """Return the value of the preceding row, `none` for an owner's first row."""
     shifted = np.empty_like(column)

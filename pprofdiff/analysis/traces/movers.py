@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.interval_rows import waits_throughout
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.states import StateName, state_profile
 from pprofdiff.analysis.traces.tables import changes_of, times_of
@@ -122,7 +123,10 @@ _Cells = dict[tuple[Hashable, ...], _Cell]
 
 
 def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
-    """Return every reason and function, largest change in scaled time first."""
+    """Return every reason and function, largest change in scaled time first.
+
+    Goroutines that wait all through a trace do not count: no operation waits with them.
+    """
     runs = [
         [_cells(part, state, keys) for part in side.parts]
         for side, keys in zip(diff.sides, diff.identity.sides, strict=True)
@@ -208,6 +212,7 @@ def _cells(side: TraceSide, state: StateName, keys: SideKeys) -> _Cells:
 def _spent(side: TraceSide, state: StateName) -> _Spent:
     groups = side.groups
     program = ~(groups.system | groups.tracing)[groups.group_of]
+    program &= ~waits_throughout(side.trace)
     calls = state == "syscall"
     profile = state_profile(side.trace, state, goroutines=program, alone=calls)
     if not len(profile.values):

@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.traces.compare import TraceDiff
-from pprofdiff.analysis.traces.interval_rows import lengths, owners_of
+from pprofdiff.analysis.traces.interval_rows import (
+    lengths,
+    owners_of,
+    waits_throughout,
+)
 from pprofdiff.analysis.traces.movers import StackFrames, movers
 from pprofdiff.analysis.traces.profiles import (
     informative_stacks,
@@ -455,6 +459,7 @@ class Naming:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._stacks = informative_stacks(trace)
+        self._throughout = waits_throughout(trace)
         self._names: dict[tuple[int, int, int], tuple[str, str, str]] = {}
 
     def waits(
@@ -468,12 +473,19 @@ class Naming:
         reason = trace.intervals.reason[rows].astype(np.int64)
         stack = self._stacks[trace.intervals.stack[rows]]
         timed = self._timed(rows, owner)
-        first, code, names = self._distinct(owner, stack, reason << 1 | timed)
+        kind = (reason << 1 | timed) << 1 | self._throughout[owner]
+        first, code, names = self._distinct(owner, stack, kind)
         reasons = [trace.reasons[i] for i in reason[first].tolist()]
-        ends = zip(reasons, timed[first].tolist(), names, strict=True)
+        whole = self._throughout[owner[first]].tolist()
+        ends = zip(reasons, timed[first].tolist(), whole, names, strict=True)
         waits = [
-            (Wait(why, function, call), _blocked(why, function, call, timed=by_timer))
-            for why, by_timer, (function, call, _) in ends
+            (
+                Wait(why, function, call),
+                End("blocked", function, why)
+                if throughout
+                else _blocked(why, function, call, timed=by_timer),
+            )
+            for why, by_timer, throughout, (function, call, _) in ends
         ]
         return waits, code
 

@@ -42,12 +42,24 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pprofdiff.errors import FormatError
+from pprofdiff.loaders.traces.earlier_waits import with_earlier_waits
 from pprofdiff.loaders.traces.header import version_of
+from pprofdiff.loaders.traces.starting import from_start
 from pprofdiff.loaders.traces.v1.decode import decode_v1
 from pprofdiff.loaders.traces.v1.schema import FORMATS_V1
 from pprofdiff.loaders.traces.v2.decode import decode_v2
 from pprofdiff.loaders.traces.v2.schema import FORMATS
 from pprofdiff.model.traces.trace import Trace
+
+
+def read(
+    data: bytes, name: str = "trace", say: Callable[[str], None] | None = None
+) -> Trace:
+    """Return `decode`'s trace, with what is known of waits that began before it.
+
+    Time before tracing started is in no state.
+    """
+    return with_earlier_waits(from_start(decode(data, name, say)))
 
 
 def decode(

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from pprofdiff.loaders.traces import decode
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import Trace
 
@@ -14,18 +11,15 @@ from pprofdiff.model.traces.trace import Trace
 _START = "start trace"
 
 
-def decode_started(
-    data: bytes, name: str = "trace", say: Callable[[str], None] | None = None
-) -> Trace:
-    """Return `decode`'s trace, in which goroutines do nothing until tracing started.
+def from_start(trace: Trace) -> Trace:
+    """Return the trace, in which goroutines do nothing until tracing started.
 
     runtime.StartTrace stops the world, records who is in which state, and starts the
     world again, up to milliseconds later. In a short trace that is a large part of the
     time that goroutines are runnable. It becomes time in an unknown state, so that all
     times still add up to goroutines' lives. A trace that begins without this pause, as
-    of a flight recorder, stays as it is.
+    of a flight recorder, stays as it is. Changes the trace's rows in place.
     """
-    trace = decode(data, name, say)
     rows, stops = trace.intervals, trace.ranges
     stops = stops.take((stops.kind == RangeKind.STOP_THE_WORLD) & (stops.end_ns >= 0))
     starts = [trace.strings[reason] == _START for reason in stops.name.tolist()]

@@ -1,6 +1,8 @@
-"""Who waits: sums by function are the states' sums, whatever is counted where."""
+"""Who waits: sums by function are the states' sums, but for goroutines that do nothing."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.traces.compare import compare_traces
+from pprofdiff.analysis.traces.interval_rows import waits_throughout
 from pprofdiff.analysis.traces.movers import movers
 from pprofdiff.analysis.traces.states import STATES, state_profile
 from pprofdiff.model.side import Capture
@@ -23,6 +26,18 @@ def compared(base, new):
     )
 
 
+def unmoved(side):
+    """Return how long the program's goroutines wait that do nothing else, by reason."""
+    trace, held = side.trace, side.groups
+    rows = trace.intervals
+    only = waits_throughout(trace) & ~(held.system | held.tracing)[held.group_of]
+    first, found = rows.offsets[:-1][only], Counter()
+    for reason, start in zip(rows.reason[first], rows.start_ns[first], strict=True):
+        found[trace.reasons[reason]] += int(trace.end_ns - start)
+    del found["forever"]
+    return found
+
+
 def check_sums(diff):
     """Check the times of all functions against the states' times."""
     for state, names in (
@@ -33,8 +48,9 @@ def check_sums(diff):
     ):
         found = [m for m in movers(diff, state) if m.reason != "forever"]
         rows = [row for row in diff.states if row.state in names]
-        for field in ("base_ns", "new_ns"):
+        for side, field in ((diff.base, "base_ns"), (diff.new, "new_ns")):
             got = sum(getattr(row, field) for row in rows)
+            got -= unmoved(side).total() if state == "blocked" else 0
             assert sum(getattr(m, field) for m in found) == got, (state, field)
 
 
@@ -47,11 +63,16 @@ def test_times_add_up_to_the_states(name):
     for m in movers(diff, "blocked"):
         base, new = by_reason.get(m.reason, (0, 0))
         by_reason[m.reason] = base + m.base_ns, new + m.new_ns
+    base, new = map(unmoved, diff.sides)
     rows = {
-        r.reason: (r.base_ns, r.new_ns) for r in diff.states if r.state == "blocked"
+        r.reason: (r.base_ns - base[r.reason], r.new_ns - new[r.reason])
+        for r in diff.states
+        if r.state == "blocked"
     }
     by_reason.pop("forever", None)
-    assert {k: v for k, v in by_reason.items() if any(v)} == rows
+    assert {k: v for k, v in by_reason.items() if any(v)} == {
+        k: v for k, v in rows.items() if any(v)
+    }
 
 
 @pytest.mark.slow
@@ -63,6 +84,7 @@ def test_of_any_traces_it_is_the_time_of_the_programs_goroutines(base, new, stat
     for side, field in ((diff.base, "base"), (diff.new, "new")):
         held = side.groups
         own = ~(held.system | held.tracing)[held.group_of]
+        own &= ~waits_throughout(side.trace)
         whole = state_profile(side.trace, state, goroutines=own).values.sum(axis=0)
         got = [
             sum(getattr(m, f"{field}_{what}") for m in found)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pprofdiff.analysis.traces.goroutines import stats
-from pprofdiff.loaders.traces import decode
-from pprofdiff.loaders.traces.starting import decode_started
+from pprofdiff.loaders.traces import decode, read
 from pprofdiff.model.traces.trace import State
 
 PAIRS = Path(__file__).parents[2] / "field" / "pairs"
@@ -22,7 +21,7 @@ def pause_of(trace):
 
 def test_goroutines_that_the_tracer_stopped_do_not_wait_for_a_processor():
     data = TRACE.read_bytes()
-    whole, found = decode(data), decode_started(data)
+    whole, found = decode(data), read(data)
     began = pause_of(whole) - whole.start_ns
     assert began > 3_000_000
     old = ~found.goroutines.born & (np.diff(found.intervals.offsets) > 0)
@@ -37,13 +36,13 @@ def test_goroutines_that_the_tracer_stopped_do_not_wait_for_a_processor():
 
 def test_lives_stay_as_long():
     data = TRACE.read_bytes()
-    assert (stats(decode_started(data)).total_ns == stats(decode(data)).total_ns).all()
+    assert (stats(read(data)).total_ns == stats(decode(data)).total_ns).all()
 
 
 @pytest.mark.parametrize("side", ["base", "new"])
 def test_what_goroutines_do_later_stays_as_it_is(side):
     data = (TRACE.parents[1] / side / "trace.out").read_bytes()
-    whole, found = decode(data), decode_started(data)
+    whole, found = decode(data), read(data)
     later = whole.intervals.start_ns >= pause_of(whole)
     assert later.sum() > 500
     assert (found.intervals.start_ns >= whole.intervals.start_ns).all()

@@ -11,7 +11,7 @@ import pytest
 
 from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.waited import chained, waited
-from pprofdiff.loaders.traces.starting import decode_started
+from pprofdiff.loaders.traces import read
 from pprofdiff.model.side import Capture
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State
@@ -94,7 +94,7 @@ def fits(value, shape):
 def traces(story):
     """Return a story's two traces."""
     paths = [DATA / story / side / "trace.out" for side in ("base", "new")]
-    return [decode_started(path.read_bytes(), str(path)) for path in paths]
+    return [read(path.read_bytes(), str(path)) for path in paths]
 
 
 @pytest.fixture(scope="module")

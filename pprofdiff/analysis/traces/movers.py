@@ -31,6 +31,11 @@ _SYSTEM_CALLS = re.compile(
     r"syscall$|internal/(runtime/)?syscall|(.*/)?golang\.org/x/sys/"
 )
 _RUNTIME = re.compile(r"(internal/)?runtime$|(internal/)?runtime/(?!pprof|trace)")
+# Functions that the runtime has in other packages' names, and what calls them to wait:
+# events leave them out of a wait's stack.
+_LINKED = re.compile(
+    r"(internal/)?(poll|sync)\.runtime_|internal/poll\.\(\*pollDesc\)\.wait"
+)
 # A root function that only calls what a ``go`` statement names.
 _WRAPPER = re.compile(r"\.(gowrap\d+|func\d+(\.\d+|\.gowrap\d+)*)$")
 # Reasons that can mean waiting for work or for time to pass. Waiting for a lock, or for
@@ -291,7 +296,12 @@ class StackFrames:
         packages = [package_of(text) for text in texts]
         named = list(zip(packages, texts, strict=True))
         system = _marked([bool(_SYSTEM_CALLS.match(p)) for p in packages])
-        runtime = _marked([bool(_RUNTIME.match(p or text)) for p, text in named])
+        runtime = _marked(
+            [
+                bool(_RUNTIME.match(p or text) or _LINKED.match(text))
+                for p, text in named
+            ]
+        )
         main = _marked([package == "main" for package in packages])
         wraps = _marked([bool(_WRAPPER.search(text)) for text in texts])
         own = owned(texts) & ~system

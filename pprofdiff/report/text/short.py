@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from pprofdiff.analysis.causes.finding import CHANGED_ALONE
@@ -230,9 +230,10 @@ def _causes(explained: Why, averages: str, room: _Room, page: Page) -> Iterator[
     paragraphs = [Paragraph("Why", "strong")] if explained else []
     paragraphs += [Paragraph(averages, "faint")] if averages else []
     paragraphs += [sentence_block(sentence, most=2) for sentence in explained.warnings]
-    for cause in (reason for reason in explained.reasons if not reason.level):
-        below = [r for r in explained.reasons if r.level and r.number == cause.number]
-        paragraphs += _cause(cause, below, room, page)
+    reasons = explained.reasons
+    firsts = [i for i, reason in enumerate(reasons) if not reason.level]
+    for first, end in pairwise((*firsts, len(reasons))):
+        paragraphs += _cause(reasons[first], reasons[first + 1 : end], room, page)
     if room.also:
         paragraphs += [sentence_block(rest, most=room.also) for rest in explained.rest]
     if paragraphs:

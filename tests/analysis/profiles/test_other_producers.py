@@ -200,9 +200,9 @@ def first_cause(out):
         # that all stacks begin with another process is no change.
         (
             *("pascal/base.folded", "pascal/new.folded", "600000:600000"),
-            "SYSTEM_$$_MOVE$formal$formal$INT64 uses 3.49×",
+            "SYSTEM.MOVE uses 3.49×",
         ),
-        ("pascal/base.folded", "pascal/new.folded", "", "SYSTEM_$$_MOVE$formal"),
+        ("pascal/base.folded", "pascal/new.folded", "", "SYSTEM.MOVE takes"),
         # store_put keeps a copy of each record: its share rises, but not by a quarter.
         (
             *("jemalloc/base.folded", "jemalloc/new.folded", ""),

@@ -96,6 +96,13 @@ def named(frame):
         ("JS:~ /srv/shop.js:1:1", "shop.js"),
         ("{closure:/srv/cart.php(5)}", "{closure:cart.php(5)}"),
         ("LazyCompile:~ /srv/shop.js:7:20", "shop.js:7:20"),
+        # Free Pascal
+        ("SYSTEM_$$_MOVE$formal$formal$INT64", "SYSTEM.MOVE"),
+        ("P$CART$_$TCART_$__$$_TOTAL$$INT64", "CART.TCART.TOTAL"),
+        ("P$CART$_$SERVE$TCART$$INT64_$$_INNER$$INT64", "CART.SERVE.INNER"),
+        ("CLASSES$_$TLIST_$__$$_ADD$POINTER$$LONGINT", "CLASSES.TLIST.ADD"),
+        ("SHOP_$$_PRICE$crc1A2B3C4D", "SHOP.PRICE"),
+        ("fpc_ansistr_concat", "fpc_ansistr_concat"),
         ("main.(*ring).put", "main.(*ring).put"),
         ("block (2 levels) in Page#row", "block (2 levels) in Page#row"),
     ],

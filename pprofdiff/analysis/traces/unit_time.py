@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.goroutines import root_name
 from pprofdiff.analysis.traces.interval_rows import row_at, rows_within
+from pprofdiff.analysis.traces.movers import StackFrames
+from pprofdiff.analysis.traces.profiles import frames_of, profile_of
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.waited import SYSTEM_CALL, Naming, Wait
 from pprofdiff.model.csr import distinct, offsets_of, slices, sums
@@ -21,6 +23,7 @@ from pprofdiff.model.traces.trace import State, Trace
 
 UnitKind = Literal["task", "region"]
 Column = NDArray[np.int64]
+Index = NDArray[np.integer]
 T = TypeVar("T")
 S = State
 
@@ -216,6 +219,46 @@ def _rows(trace: Trace, rows: Spans) -> Iterator[tuple[int, Column, Column, Colu
         yield here.start, period, row, end - start
 
 
+def sampled(side: TraceSide, kind: UnitKind) -> Counter[tuple[str, str]]:
+    """Return how many CPU samples of the traces are in each span and function.
+
+    The function is the program's innermost, "" if a stack has none.
+    """
+    total: Counter[tuple[str, str]] = Counter()
+    for part in side.parts:
+        total += _kept(part, kind, "sampled", _sampled)
+    return total
+
+
+def _sampled(trace: Trace, rows: Spans) -> Counter[tuple[str, str]]:
+    held = trace.samples
+    some = held.take(np.flatnonzero(held.goroutine >= 0))
+    name = _name_at(trace, rows, some.goroutine, some.time_ns)
+    at = np.flatnonzero(name > 0)
+    if not len(at):
+        return Counter()
+    stack, name = some.stack[at].astype(np.int64), name[at]
+    none = np.zeros((len(at), 1), np.int64)
+    profile = profile_of(trace, frames_of(trace, stack), none)
+    frames = StackFrames.of(profile)
+    function = frames.function_at(frames.owner, 0).tolist()
+    return Counter(
+        (trace.strings[i], profile.strings[j])
+        for i, j in zip(name.tolist(), function, strict=True)
+    )
+
+
+def _name_at(trace: Trace, rows: Spans, goroutine: Index, time_ns: Column) -> Index:
+    """Return the name of the span that goroutines are in at some times, 0 for none.
+
+    A span that began later and has ended hides one that goes on: rather no name.
+    """
+    counts = np.bincount(rows.goroutine, minlength=len(trace.goroutines))
+    at = row_at(offsets_of(counts), rows.start_ns, goroutine, time_ns)
+    within = (at >= 0) & (np.append(rows.end_ns, 0)[at] > time_ns)
+    return np.where(within, np.append(rows.name, 0)[at], 0)
+
+
 def starts(side: TraceSide, kind: UnitKind) -> Counter[tuple[str, str]]:
     """Return how many goroutines start, by span ("" outside) and root function."""
     total: Counter[tuple[str, str]] = Counter()
@@ -228,11 +271,7 @@ def _starts(trace: Trace, rows: Spans) -> Counter[tuple[str, str]]:
     table = trace.goroutines
     born = np.flatnonzero(table.born & (table.creator >= 0))
     creator, time = table.creator[born], table.created_ns[born]
-    offsets = offsets_of(np.bincount(rows.goroutine, minlength=len(table)))
-    # A span that began later and has ended hides one that goes on: rather no name.
-    at = row_at(offsets, rows.start_ns, creator, time)
-    within = (at >= 0) & (np.append(rows.end_ns, 0)[at] > time)
-    name = np.where(within, np.append(rows.name, 0)[at], 0)
+    name = _name_at(trace, rows, creator, time)
     pairs = Counter(zip(name.tolist(), table.name[born].tolist(), strict=True))
     text = trace.strings
     return Counter({(text[n], root_name(text[r])): k for (n, r), k in pairs.items()})

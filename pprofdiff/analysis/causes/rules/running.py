@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +14,20 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding, severity_of
 from pprofdiff.analysis.causes.traces import beyond, direction, time_fact
-from pprofdiff.analysis.causes.wording import arrow, counts, times
+from pprofdiff.analysis.causes.wording import arrow, count, counts, times
 from pprofdiff.analysis.judge.calibration import BLOCKED
 from pprofdiff.analysis.outcome.by_unit import user_times
-from pprofdiff.analysis.policy import MOST
-from pprofdiff.analysis.traces.unit_time import UnitKind, running_ns, unit_kind
+from pprofdiff.analysis.policy import FEW_SAMPLES, MOST
+from pprofdiff.analysis.traces.unit_time import (
+    UnitKind,
+    running_ns,
+    sampled,
+    unit_kind,
+)
+from pprofdiff.goruntime.readable import short
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.traces.compare import TraceDiff
 
 # As of waits: what explains the goroutines' time ranks above what it entails.
 _WEIGHT = 10.0
@@ -54,7 +65,8 @@ def running(case: Case) -> Iterator[Finding]:
             rate = min(n / ns for n, ns in zip(one.numbers, walls, strict=True))
             found.append((abs(now - old) * rate / max(whole, 1e-9), name))
     for share, name in sorted(found, reverse=True)[:_MOST]:
-        yield _finding(tasks[name], kind, name, share)
+        where = _sampled_most(diff, tasks[name], kind, name)
+        yield _finding(tasks[name], kind, name, share, where)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,18 +117,68 @@ def _far(factor: float) -> float:
     return abs(log(factor))
 
 
-def _finding(tasks: _Tasks, kind: UnitKind, name: str, share: float) -> Finding:
-    """Return the finding on tasks that have a `share` of all running time."""
+class _Sampled(NamedTuple):
+    """How many CPU samples in tasks of a name are in a function, and in any."""
+
+    function: str
+    own: tuple[int, int]
+    all: tuple[int, int]
+
+
+def _sampled_most(
+    diff: TraceDiff, tasks: _Tasks, kind: UnitKind, name: str
+) -> _Sampled | None:
+    """Return the function with most of the change in the traces' CPU samples per task.
+
+    Traces have these if a CPU profile was taken meanwhile. None if they are too few.
+    """
+    sides = [
+        Counter({f: n for (unit, f), n in sampled(side, kind).items() if unit == name})
+        for side in diff.sides
+    ]
+    whole = sides[0].total(), sides[1].total()
+    if max(whole) < FEW_SAMPLES:
+        return None
+
+    def change(counts: tuple[int, int]) -> float:
+        base, new = (n / of for n, of in zip(counts, tasks.numbers, strict=True))
+        return new - base
+
+    counts = {f: (sides[0][f], sides[1][f]) for f in (*sides[0], *sides[1]) if f}
+    sign = 1 if change(whole) > 0 else -1
+    most = max(counts, key=lambda f: sign * change(counts[f]), default="")
+    if not most or sign * change(counts[most]) < MOST * abs(change(whole)):
+        return None
+    same = (tasks.medians[1] > tasks.medians[0]) == (sign > 0)
+    return _Sampled(most, counts[most], whole) if same else None
+
+
+def _finding(
+    tasks: _Tasks, kind: UnitKind, name: str, share: float, where: _Sampled | None
+) -> Finding:
+    """Return the finding on tasks that have a `share` of all running time.
+
+    `where` is the function that has most of the CPU samples that it is more or less.
+    """
+    said, fact = "", list[Fact]()
+    if where is not None:
+        (old, now), (base, new) = where.own, where.all
+        function = short(where.function)
+        said = f"Of the traces' CPU samples in it, {function} has {count(old)} of "
+        said += f"{count(base)} → {count(now)} of {count(new)}. "
+        what = f"CPU samples of {kind} {name} in {function}"
+        fact = [Fact(what, "trace", old, now, "samples")]
     lasts = arrow(tasks.base_s * 1e9, tasks.new_s * 1e9, "ns")
     return Finding(
         "unit-running",
         f"Goroutines run for {arrow(*tasks.medians, 'ns')} per {kind} (p50), "
         f"{times(tasks.factor)}",
-        f"Each lasts {lasts} on average: {counts(*tasks.numbers)} complete {kind}s in "
-        "the traces. That is wall time with a processor, not CPU time.",
+        f"{said}Each lasts {lasts} on average: {counts(*tasks.numbers)} complete "
+        f"{kind}s in the traces. That is wall time with a processor, not CPU time.",
         (
             time_fact(f"p50 of running time per {kind} {name}", *tasks.medians),
             Fact(f"complete {kind}s {name}", "trace", *tasks.numbers, f"{kind}s"),
+            *fact,
         ),
         "A CPU profile of each side shows which functions take it.",
         severity=severity_of(share),

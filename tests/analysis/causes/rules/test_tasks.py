@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+import pprofdiff
 from pprofdiff.analysis.causes.table import find
+from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.api.comparison import compare_paths
+from pprofdiff.model.side import Capture, Side
+from pprofdiff.model.traces.timeline import CPUSamples
 from tests.conftest import DATA
 
 
@@ -65,3 +72,39 @@ def test_each_way(kind):
         for pair in ((kind + ends[0], kind + ends[1]), (kind + ends[1], kind + ends[0]))
     )
     assert worse == better
+
+
+def sampled(side, function, many):
+    """Return a trace with CPU samples in tasks /search, some of them in a function."""
+    trace = pprofdiff.load(DATA / "service" / side / "trace.out").data
+    tasks, text = trace.tasks, trace.strings
+    search = [
+        i for i, name in enumerate(tasks.name.tolist()) if text[name] == "/search"
+    ]
+    search = [i for i in search if min(tasks.start_ns[i], tasks.end_ns[i]) >= 0][:12]
+    stacks = {
+        name: next(
+            i
+            for i in range(len(trace.stacks))
+            if name == next((f for f in trace.functions_of(i) if "main." in f), "")
+        )
+        for name in {function, "main.search"}
+    }
+    names = [function] * many + ["main.search"] * (len(search) - many)
+    none = np.full(len(search), -1, np.int32)
+    samples = CPUSamples(
+        tasks.start_ns[search] + 1,
+        tasks.goroutine[search],
+        none,
+        none,
+        np.array([stacks[name] for name in names], np.int32),
+    )
+    return Side(side, (Capture("trace.out", "trace", replace(trace, samples=samples)),))
+
+
+def test_cpu_samples_of_a_trace_say_which_function_runs():
+    base = sampled("base", "main.search", 0)
+    new = sampled("new", "main.pattern", 9)
+    found = {one.id: one for one in find(compare_sides(base, new)).causes}
+    text = "Of the traces' CPU samples in it, main.pattern has 0 of 12 → 9 of 12."
+    assert found["unit-running"].text.startswith(text)

@@ -273,8 +273,8 @@ def _of_releases(cpu: ProfileDiff, base: Side, new: Side) -> Iterator[str]:
     )
     if same and moved:
         words += (
-            "; samples show the same functions of the program, but of the runtime and "
-            f"the standard library {moved}"
+            "; samples show the same functions of the program; of the runtime and the "
+            f"standard library, {moved}"
         )
     yield words
 

@@ -25,8 +25,9 @@ from pprofdiff.report.sections.named import function_cells
 from pprofdiff.units import Scale, scale_for, times
 
 # Shares of the larger of bytes and price below which parts share a row, in a short
-# report too; factors below are rounding errors.
-_SMALL, _BRIEF, _ROUNDING = 0.005, 0.05, 1e-9
+# report too; factors below are rounding errors. Where both are about 0, all parts that
+# a row cannot show in its digits are small: this share of GC CPU.
+_SMALL, _BRIEF, _ROUNDING, _SHOWN = 0.005, 0.05, 1e-9, 0.005
 # Maximum functions that a short report names.
 _FEW = 2
 _KIB = 1024
@@ -76,6 +77,7 @@ def _table(report: ReportModel, account: GCAccount, *, brief: bool = False) -> T
     larger = max(abs(split.allocated.part), abs(split.price.part))
     sites = sorted(split.places, key=lambda place: -abs(place.part))
     least = (_BRIEF if brief else _SMALL) * larger
+    least = max(least, _SHOWN * max(split.cpu))
     large = [p for p in sites if p.part and abs(p.part) >= least]
     # What a process allocates at startup is 0 per op.
     large = [p for p in large if max(p.base, p.new) >= BYTE]

@@ -277,10 +277,10 @@ def _factors(gc: GCDiff) -> Iterator[Sentence]:
     restored = gc.restored
     if restored is None or factors.bytes_per_cycle > 1:
         return
-    text = f"{gc.base.label}'s bytes per cycle return with GOGC={restored.gogc:.0f}"
+    text = f"To collect as seldom as {gc.base.label}: GOGC={restored.gogc:.0f}"
     if restored.heap_mb is not None:
         limit = restored.heap_mb + (restored.outside_mb or 0)
-        text += f" or a GOMEMLIMIT of {limit:,.0f} MiB and what is outside the heap"
+        text += f", or GOMEMLIMIT at {limit:,.0f} MiB plus memory outside the heap"
     yield Sentence(f"{text}.")
 
 

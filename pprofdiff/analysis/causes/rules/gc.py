@@ -233,8 +233,8 @@ def _pace_reason(gc: GCDiff, base: Pace, new: Pace, *, more: bool) -> tuple[str,
             advice = ""
             if more and room > 0:
                 advice = (
-                    f"A GOMEMLIMIT higher by {_mb(room)} has the goal of "
-                    f"{gc.base.label} again; a higher GOGC changes nothing."
+                    f"Raise GOMEMLIMIT by {_mb(room)} to run GC as seldom as in "
+                    f"{gc.base.label}; a higher GOGC changes nothing."
                 )
             reason = (
                 f"a memory limit (GOMEMLIMIT) binds in {label}: its goal is "

@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,10 +56,14 @@ def _intervals(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[Bounds 
 
 
 _TRACE, _CPU = "trace", "CPU profile"
+_REST = "running less CPU"
 _STARTING = "while the trace starts"
 # CPU that the runtime spends outside user goroutines: background workers, scheduling.
 _OUTSIDE_GROUPS = {"sched"}
 _OUTSIDE = {*BACKGROUND_MARK, "gc.sweep.bg", "gc.scavenge.bg"}
+# CPU in what a trace shows as a system call, and so not as running. Calls that the
+# runtime and raw system calls make are running.
+_IN_CALLS = {"syscall", "cgo"}
 # Standard deviations that sample counts may be off before CPU contradicts running time.
 _DEVIATIONS = 3
 
@@ -84,8 +88,8 @@ def _of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
         sides = (0, 0) if view is None else (int(view.base[0]), int(view.new[0]))
         return scaled(*sides)
 
-    running = amount("running")
-    parts, outside, gaps = _running(comparison.cpu, running)
+    calls = amount("syscall").plus(amount("syscall_block"))
+    parts, outside, gaps, on_cpu = _running(comparison.cpu, amount("running"), calls)
     starting = Part("beside.starting", _STARTING, amount("unknown"), _TRACE)
     outside += [starting] if any(starting.amount) else []
     parts += _off_cpu(trace, scaled)
@@ -96,6 +100,7 @@ def _of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
         for name, (base, new) in trace.within(roots).items()
         if base or new
     ]
+    within += on_cpu
     return Account(
         "goroutines' time per op",
         "ns",
@@ -145,41 +150,30 @@ def _off_cpu(trace: TraceDiff, scaled: _Scaled) -> Iterator[Part]:
         )
 
 
-def _running(
-    diff: ProfileDiff | None, running: Amount
-) -> tuple[list[Part], list[Part], list[str]]:
-    """Return running time by CPU group, CPU of other goroutines, and gaps."""
+class _Running(NamedTuple):
+    """Running time by CPU group, CPU of other goroutines, gaps, CPU in system calls."""
+
+    parts: list[Part]
+    outside: list[Part]
+    gaps: list[str]
+    calls: list[Part]
+
+
+def _running(diff: ProfileDiff | None, running: Amount, calls: Amount) -> _Running:
+    """Return running time by what the CPU profile has of it.
+
+    CPU in system calls is part of `calls`, the trace's time in them: what it has more
+    than that by more than chance is of calls that a trace shows as running.
+    """
     whole = [Part("running", "running", running, _TRACE)]
     if diff is None or diff.normalization.mode != "per_work":
         gap = "without CPU per op, running is not split into on and off a CPU"
-        return whole, [], [gap]
-    scaled = _scaled_by(*diff.normalization.factors)
-    split = [
-        (
-            group,
-            outside,
-            [
-                rules().categories.index(c)
-                for c in group.categories
-                if (c in _OUTSIDE or group.id in _OUTSIDE_GROUPS) == outside
-            ],
-        )
-        for group in rules().groups
-        for outside in (False, True)
-    ]
-    every = diff.ledger.every("category").runs
-    runs = each_together(every, [members for *_, members in split])
-    base, new = (side.tolist() for side in merged(runs))
-    inside: list[Part] = []
-    others: list[Part] = []
-    for (group, outside, _), old, now, bounds in zip(
-        split, base, new, _intervals(diff, runs), strict=True
-    ):
-        amount = scaled(old, now)
-        if any(amount):
-            prefix = "beside.cpu" if outside else "cpu"
-            part = Part(f"{prefix}.{group.id}", group.label, amount, _CPU, bounds)
-            (others if outside else inside).append(part)
+        return _Running(whole, [], [gap], [])
+    inside, others, in_calls = _by_group(diff)
+    sums = Amount.sum(part.amount for part in in_calls)
+    far = _reach(diff, sums)
+    if sums.base > calls.base + far[0] or sums.new > calls.new + far[1]:
+        inside, in_calls = [*inside, *in_calls], []
     off = running.less(Amount.sum(part.amount for part in inside))
     reach = _reach(diff, running)
     if off.base < -reach[0] or off.new < -reach[1]:
@@ -187,15 +181,53 @@ def _running(
             "the CPU profile has more CPU than the trace shows running: they cover "
             "different times, so running is not split"
         )
-        return whole, [], [gap]
+        return _Running(whole, [], [gap], [])
     parts = list(in_part(inside, others, "without workers"))
     gaps = []
     if parts != inside:
         gaps = ["CPU of the runtime's own workers"]
-    # By chance there may be more samples than running time.
-    label = "running, but off-CPU" if min(off) >= 0 else "running less CPU"
-    parts.append(Part("off-cpu", label, off, "trace less the CPU profile"))
-    return parts, others, gaps
+    # Threads without a CPU, what tracing itself takes, and chance.
+    parts.append(Part("off-cpu", _REST, off, f"{_TRACE} less the {_CPU}"))
+    return _Running(parts, others, gaps, in_calls)
+
+
+def _by_group(diff: ProfileDiff) -> tuple[list[Part], list[Part], list[Part]]:
+    """Return CPU while running, of other goroutines and in system calls, by group."""
+    scaled = _scaled_by(*diff.normalization.factors)
+    found: tuple[list[Part], list[Part], list[Part]] = [], [], []
+    split = [
+        (group, where, members)
+        for group in rules().groups
+        for where in range(len(found))
+        if (members := [c for c in group.categories if _where(group.id, c) == where])
+    ]
+    places = [[*map(rules().categories.index, members)] for *_, members in split]
+    runs = each_together(diff.ledger.every("category").runs, places)
+    base, new = (side.tolist() for side in merged(runs))
+    for (group, where, members), old, now, bounds in zip(
+        split, base, new, _intervals(diff, runs), strict=True
+    ):
+        amount = scaled(old, now)
+        if any(amount):
+            label = group.label
+            if where == _CALLING:
+                label = f"on-CPU: {label}"
+            elif _IN_CALLS.intersection(group.categories).difference(members):
+                label = f"{label} (without system calls)"
+            part = Part(_KEYS[where] + group.id, label, amount, _CPU, bounds)
+            found[where].append(part)
+    return found
+
+
+_RUNNING, _OTHERS, _CALLING = range(3)
+_KEYS = "cpu.", "beside.cpu.", "within.cpu."
+
+
+def _where(group: str, category: str) -> int:
+    """Return whether CPU of a category is of running, other goroutines or calls."""
+    if category in _OUTSIDE or group in _OUTSIDE_GROUPS:
+        return _OTHERS
+    return _CALLING if category in _IN_CALLS else _RUNNING
 
 
 def _reach(diff: ProfileDiff, running: Amount) -> tuple[float, float]:
@@ -320,7 +352,7 @@ def _of_benchmark(
     difference = max(abs(log(mean / each)) for mean, each in pairs)
     several = goroutines != [1, 1]
     return Account(
-        "time per op, of all goroutines" if several else "time per op",
+        "time per op, of the benchmark's goroutines" if several else "time per op",
         "ns",
         (*parts, Part("off-cpu", "off-CPU", rest, source)),
         outside=tuple(part._replace(id=f"beside.{part.id}") for part in off),

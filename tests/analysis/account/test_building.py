@@ -152,7 +152,7 @@ def test_a_group_that_is_next_to_it_as_well_is_labelled_apart(benchmarked):
 def test_operations_in_parallel_take_the_time_of_each_goroutine():
     side = (*cpu({PARALLEL: 2000}), *bench({"Work": 1_000_000}, procs="-4"))
     whole = account(compared_sides(side, side))
-    assert whole.of == "time per op, of all goroutines"
+    assert whole.of == "time per op, of the benchmark's goroutines"
     # Four goroutines, each for all of the time: a millisecond is four of theirs.
     assert float(whole.total.base) == pytest.approx(4e6)
     assert float(by_id(whole.parts)["cpu.user"].base) == pytest.approx(2e6)
@@ -226,3 +226,21 @@ def test_what_holds_up_is_named_and_the_lock_is_its_path():
     most = max(running.paths, key=lambda path: path.amount.new)
     assert most.label == "main.(*visits).visit waits in sync.(*Mutex).Lock"
     assert most.amount.new > 0.9 * running.amount.new
+
+
+def test_cpu_in_system_calls_is_not_of_running():
+    """A trace has it in its system calls: twice it would be more than there is."""
+    sides = [PAIRS / "zap-buffered" / side for side in ("base", "new")]
+    compared = compare_paths(*sides).data
+    whole, diff = account(compared), compared.trace
+    states = diff.time.by_state(worker_rows(diff))
+    parts = {part.id: part.amount for part in whole.parts}
+    assert "cpu.syscall" not in parts
+    running = [part for id_, part in parts.items() if id_.startswith("cpu.")]
+    for side, factor in enumerate(diff.factors):
+        ran = (states["running"].base, states["running"].new)[side]
+        on_cpu = sum(amount[side] for amount in running)
+        assert on_cpu + parts["off-cpu"][side] == int(ran[0]) * Fraction(factor)
+    (calls,) = [part for part in whole.within if part.id == "within.cpu.syscall"]
+    assert calls.label == "on-CPU: System calls, non-Go code"
+    assert calls.amount.base > 5_000

@@ -15,6 +15,7 @@ from pprofdiff.analysis.benchmarks.compare import (
     Geomean,
 )
 from pprofdiff.analysis.benchmarks.units import better, in_bytes
+from pprofdiff.analysis.figures.costs import TIME
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_TEST
 from pprofdiff.analysis.judge.samples import Summary
 from pprofdiff.model.benchmarks import Benchmarks
@@ -47,6 +48,8 @@ _UNITS = 3
 # Maximum tables, and rows per table, in a short report.
 _FEW = 3
 _SLIGHT = 0.001
+# Units that depend on how busy the machine is.
+_TIMED = ("sec/op", "B/s")
 # With limited rows, all tables together have this many times the rows of one.
 _SHARE = 10
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -95,7 +98,7 @@ def benchmark_sections(
     diff: BenchmarkDiff, report: ReportModel, scope: Scope
 ) -> Iterator[Section]:
     """Yield the section on benchmarks, with at most `scope.rows` rows per table."""
-    labels = report.labels
+    labels, unsure = report.labels, _unsure(report)
     yield Section(
         kind="benchmark",
         id="benchmark",
@@ -105,7 +108,20 @@ def benchmark_sections(
         compared=diff,
         build=lambda: benchmark_parts(diff, labels, scope.rows),
         short_parts=lambda rows, _: benchmark_parts(diff, labels, min(rows, _FEW)),
-        instead=_sentence(diff),
+        instead=_sentence(diff, unsure=unsure),
+        noise=unsure or None,
+    )
+
+
+def _unsure(report: ReportModel) -> bool:
+    """Return whether runs of one build may differ in time as the values of both do.
+
+    The tables compare values, of one process or of a few; the outcome compares runs.
+    """
+    decided = report.outcome
+    times = (one for one in decided.measures if one.id == TIME.id)
+    return not report.comparison.measured and (
+        not decided.decided or any(one.verdict == "unknown" for one in times)
     )
 
 
@@ -127,7 +143,7 @@ class Counts(NamedTuple):
 
     `moved` changed in a unit with no known better direction, `few` have too few values
     for a test, and `equal` have the same median on both sides. `slight` changes are all
-    below 0.1%.
+    below 0.1%. `unsure` ones may be those of runs of one build.
     """
 
     unit: str
@@ -138,6 +154,7 @@ class Counts(NamedTuple):
     few: int
     equal: int
     slight: bool = False
+    unsure: bool = False
 
     @property
     def changed(self) -> int:
@@ -152,6 +169,10 @@ class Counts(NamedTuple):
             (self.better, "better"),
             (self.moved, "changed"),
         )
+        if self.unsure and self.changed:
+            if self.all == 1:
+                return " differs in these runs"
+            return f": {self.changed} of {self.all} differ in these runs"
         by = " by <0.1%" if self.slight else ""
         changed = [(count, f"{word}{by}") for count, word in words if count]
         if changed and self.all == 1:
@@ -166,17 +187,20 @@ class Counts(NamedTuple):
         return f"{same} ({self.few} untested)" if self.few else same
 
 
-def _counts(diff: BenchmarkDiff) -> list[Counts]:
+def _counts(diff: BenchmarkDiff, *, unsure: bool) -> list[Counts]:
     """Return counts of changes by unit, merging all tables of a unit."""
     units: dict[str, list[BenchmarkRow]] = {}
     for table in diff.tables:
         rows = [row for row in table.rows if row.delta is not None]
         if rows:
             units.setdefault(table.unit, []).extend(rows)
-    return [_count(unit, rows) for unit, rows in units.items()]
+    return [
+        _count(unit, rows, unsure=unsure and unit in _TIMED)
+        for unit, rows in units.items()
+    ]
 
 
-def _count(unit: str, rows: list[BenchmarkRow]) -> Counts:
+def _count(unit: str, rows: list[BenchmarkRow], *, unsure: bool) -> Counts:
     changed = [row for row in rows if row.significant and row.delta]
     moved = [row.worse for row in changed]
     return Counts(
@@ -188,12 +212,13 @@ def _count(unit: str, rows: list[BenchmarkRow]) -> Counts:
         sum(not row.significant and _too_few(row) for row in rows),
         sum(not row.delta for row in rows),
         all(row.ratio and abs(row.ratio - 1) < _SLIGHT for row in changed),
+        unsure,
     )
 
 
-def _in_words(diff: BenchmarkDiff) -> tuple[str, str]:
+def _in_words(diff: BenchmarkDiff, *, unsure: bool) -> tuple[str, str]:
     """Return which benchmarks changed and which did not, by unit, each "" for none."""
-    counts = _counts(diff)
+    counts = _counts(diff, unsure=unsure)
     between = _between(counts)
     changed, same = (
         between.join(_by_words([one for one in counts if bool(one.changed) is moved]))
@@ -226,8 +251,9 @@ def _listed(units: list[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _sentence(diff: BenchmarkDiff) -> str:
-    words = _between(_counts(diff)).join(filter(None, _in_words(diff)))
+def _sentence(diff: BenchmarkDiff, *, unsure: bool) -> str:
+    between = _between(_counts(diff, unsure=unsure))
+    words = between.join(filter(None, _in_words(diff, unsure=unsure)))
     return f"{words or 'none on both sides'}."
 
 
@@ -240,7 +266,7 @@ def _too_few(row: BenchmarkRow) -> bool:
 
 def benchmark_tiles(section: Section) -> Iterator[Tile]:
     """Yield what changed, by unit."""
-    changed, same = _in_words(section.compared)
+    changed, same = _in_words(section.compared, unsure=bool(section.noise))
     if not changed:
         changed, same = same or "none on both sides", ""
     yield Tile("benchmarks", changed, Cell(same))

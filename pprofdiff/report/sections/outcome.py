@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pprofdiff.analysis.figures.costs import COSTS, TASK, THROUGHPUT
+from pprofdiff.analysis.figures.costs import COSTS, TASK
 from pprofdiff.analysis.judge.calibration import BUSY_SIGMA, TOTAL_SIGMA
 from pprofdiff.analysis.outcome.model import (
     ALIKE,
@@ -100,7 +100,8 @@ def _verdict(outcome: Outcome, first: Measure) -> str:
 def _figures(outcome: Outcome, first: Measure) -> list[str]:
     """Return the overall metrics, the first with its interval."""
     if not first.of_turns:
-        return [_with_interval(first), *map(_amount, _others(outcome, first))]
+        shown = (f"{_amount(m)}{_doubt(first, m)}" for m in _others(outcome, first))
+        return [_with_interval(first), *shown]
     others = (m for m in outcome.measures if m is not first)
     # A mean of several benchmarks' costs is no benchmark's cost.
     single = not outcome.units
@@ -202,6 +203,15 @@ def _chance(outcome: Outcome, measure: Measure) -> str:
     """Return that a metric without an interval did not change significantly, or ""."""
     sure = measure.judged.low > 1 or measure.judged.high < 1
     return "" if sure and outcome.decided else " (not significant)"
+
+
+def _doubt(first: Measure, measure: Measure) -> str:
+    """Return that a metric next to one that changed may be unchanged, or "".
+
+    With one run per side that is so of most: how far runs differ is only assumed.
+    """
+    alone = first.moved and measure.verdict == "unknown" and measure.more_is
+    return " (not significant)" if alone and min(measure.runs) > 1 else ""
 
 
 def _interval(measure: Measure) -> tuple[int, float, float]:
@@ -309,13 +319,10 @@ def _adds(measure: Measure, first: Measure) -> bool:
 
 def _with_interval(measure: Measure) -> str:
     """Return a metric with its interval, 95% unless stated, in the metric's form."""
-    flipped = _flipped(measure)
     confidence, low, high = _interval(measure)
     if low > 0 and not is_bounded(low, high):
         return f"{_amount(measure)} (too few runs for an interval)"
-    if flipped:
-        low, high = 1 / high, 1 / low
-    ratio = 1 / measure.judged.ratio if flipped else measure.judged.ratio
+    ratio = measure.judged.ratio
     if ratio >= MANY or _fewer(measure, ratio) or low <= 0:
         bounds = span(ratio, low, high)
     else:
@@ -327,8 +334,6 @@ def _with_interval(measure: Measure) -> str:
 def _amount(measure: Measure) -> str:
     noun, about = _noun(measure), "about " if measure.id == "about" else ""
     ratio = measure.judged.ratio
-    if _flipped(measure):
-        return times_the(1 / ratio, THROUGHPUT.noun)
     if ratio >= MANY or _fewer(measure, ratio):
         return f"{about}{times_the(ratio, noun)}"
     return f"{about}{percent_change(ratio)} {noun}"
@@ -336,11 +341,6 @@ def _amount(measure: Measure) -> str:
 
 def _noun(measure: Measure) -> str:
     return measure.figure if measure.id == TASK.id else COSTS[measure.id].noun
-
-
-def _flipped(measure: Measure) -> bool:
-    """Return whether a time reads better as ops/s: it fell by half or more."""
-    return measure.id == "time" and measure.judged.ratio <= 1 / MANY
 
 
 def _fewer(measure: Measure, ratio: float) -> bool:

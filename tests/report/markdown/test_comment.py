@@ -114,7 +114,7 @@ def test_it_reads_well_with_everything_folded(comment):
     assert ruling.startswith("- fail: `group:user:+5pp`: ")
     assert outcome.startswith("**Faster: Compress, time/op 1/5,100 (1/8,100 to ")
     assert mean == (
-        "Both benchmarks together: 70.7× the ops/s (48.5 to 103×), about "
+        "Both benchmarks together: −98.6% time/op (−99.03% to −97.9%), about "
         "1/100 of the CPU/op."
     )
     assert named.startswith("**Benchmarks, ")

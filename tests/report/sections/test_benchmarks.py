@@ -348,7 +348,7 @@ def test_units_are_not_counted_as_benchmarks(base, new, changed, same):
     report = SimpleNamespace(
         labels=LABELS,
         comparison=SimpleNamespace(turns=None, measured=False),
-        outcome=SimpleNamespace(units=()),
+        outcome=SimpleNamespace(units=(), measures=(), decided=True),
     )
     (model,) = benchmark_sections(diff, report, SimpleNamespace(rows=None))
     (tile,) = benchmark_tiles(model)
@@ -357,3 +357,17 @@ def test_units_are_not_counted_as_benchmarks(base, new, changed, same):
     )
     between = "; " if ";" in changed else ", "
     assert model.instead == f"{between.join(filter(None, (changed, same)))}."
+
+
+def test_times_are_not_judged_where_the_outcome_is_not_decided():
+    base = [("A", [(100 + i, 10, 1) for i in range(6)])]
+    new = [("A", [(80 + i, 20, 1) for i in range(6)])]
+    diff = compared((_measured(*base), _measured(*new)))
+    report = SimpleNamespace(
+        labels=LABELS,
+        comparison=SimpleNamespace(turns=None, measured=False),
+        outcome=SimpleNamespace(units=(), measures=(), decided=False),
+    )
+    (model,) = benchmark_sections(diff, report, SimpleNamespace(rows=None))
+    words = "sec/op differs in these runs, B/op worse, allocs/op as before."
+    assert model.instead == words

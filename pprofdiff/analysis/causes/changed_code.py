@@ -146,7 +146,8 @@ def _may_be_displaced(cpu: CPUComparison, place: Place) -> bool:
 def share_that_rose(cpu: CPUComparison) -> Place | None:
     """Return the function of both sides whose share rose most, None if by little.
 
-    It may cost more, or all others less.
+    It may cost more, or all others less. In CPU time of Go, whose GC may cost less, it
+    has to be many times the share.
     """
     program, (base, new) = Program(cpu), cpu.cum
     rises = cpu.diff.normalization.delta(base, new) > 0
@@ -157,6 +158,9 @@ def share_that_rose(cpu: CPUComparison) -> Place | None:
         if place is None or not (place.base and place.new):
             continue
         delta = place.delta(cpu)
+        ratio = cpu.diff.normalization.ratio(place.base, place.new)
+        if cpu.of_go and cpu.diff.is_cpu and (ratio or 0.0) < _TIMES:
+            continue
         displaced = delta * cpu.delta(cpu.nameless) < 0
         large = delta >= MAJOR * cpu.whole
         if large and not displaced and not takes_another_path(cpu, place):

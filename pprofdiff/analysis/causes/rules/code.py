@@ -18,15 +18,14 @@ _OF_SHARES = "A share also changes when other code costs more or less."
 def code(case: Case) -> Iterator[Finding]:
     """Yield the places that changed, largest change first.
 
-    Else, where the work of programs in other languages is unknown, or samples are only
-    counted, the share that rose most: nothing else shows what may have changed.
+    Else, where the work is unknown, the share that rose most: nothing else shows what
+    may have changed.
     """
     cpu = case.cpu
     if cpu is None:
         return
     yield from (_finding(cpu, place) for place in case.places)
-    of_time = cpu.of_go and cpu.diff.is_cpu
-    if of_time or not cpu.in_shares or case.places:
+    if not cpu.in_shares or case.places:
         return
     hint = share_that_rose(cpu)
     if hint is not None:

@@ -28,6 +28,8 @@ from pprofdiff.analysis.causes.places import (
     Program,
     disjoint,
     gives_to_caller,
+    holding,
+    holds_all,
     moved_to_instances,
     owned_by,
     places,
@@ -60,13 +62,11 @@ from pprofdiff.analysis.causes.wording import (
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.judge.scaling import Normalization
-from pprofdiff.analysis.policy import MAJOR, MINOR, MOST, MUCH, SIMILAR
+from pprofdiff.analysis.policy import COVERS, MAJOR, MINOR, MOST, MUCH, SIMILAR
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 
 # Allocation sites to report outside places.
 _SITES = 2
-# A place has nearly all of a change if no more than this part remains.
-_REST = 0.1
 
 
 class _Runtime(NamedTuple):
@@ -217,19 +217,23 @@ def _add_places(
 
 
 def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:
-    """Return the places that changed; if none explains the outcome, also another one.
+    """Return the places that changed; if they do not explain the outcome, others too.
 
-    That is the first one by samples alone: profiled runs are few and may differ by more
-    than an outcome that many timed turns show. `_is_all` judges it.
+    One is the first by samples alone: profiled runs are few and may differ by more than
+    an outcome that many timed turns show. `_is_all` judges it. The other has nearly all
+    samples of both sides, so that the outcome is its change.
     """
     found = places(cpu, program)
     whole = cpu.total_delta
-    explains = any(one.delta(cpu) * whole > 0 for one in found)
-    if explains or not view.moved:
+    explained = sum(one.delta(cpu) for one in found)
+    if explained * whole > MOST * whole**2 or not view.moved:
         return found
-    first = places(replace(cpu, model=_counting(cpu)), program)[:1]
-    known = {one.row for one in found}
-    return disjoint(cpu, [*found, *(one for one in first if one.row not in known)])
+    if not any(one.delta(cpu) * whole > 0 for one in found):
+        first = places(replace(cpu, model=_counting(cpu)), program)[:1]
+        known = {one.row for one in found}
+        found = disjoint(cpu, [*found, *(one for one in first if one.row not in known)])
+    all_of_it = holding(cpu, program, found)
+    return found if all_of_it is None else [*found, all_of_it]
 
 
 def _counting(cpu: CPUComparison) -> CountModel:
@@ -299,7 +303,9 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         sentences = [view.allocates(f"{counted}{all_}"), *sentences]
     share = abs(delta) / cpu.whole
     change = cpu.change(place.claim)
-    significant = view.moved and (change.significant or _is_all(cpu, place))
+    significant = view.moved and (
+        change.significant or _is_all(cpu, place) or bool(holds_all(cpu)[place.row])
+    )
     significant &= not takes_another_path(cpu, place)
     significant &= not _by_chance(view, cpu, place, known=known)
     finding = Finding(
@@ -338,7 +344,7 @@ def _is_all(cpu: CPUComparison, place: Place) -> bool:
     whole = cpu.total_delta
     if not _counting(cpu).one(cpu.runs(place.claim)).significant:
         return False
-    return abs(place.delta(cpu) - whole) <= _REST * abs(whole)
+    return abs(place.delta(cpu) - whole) <= (1 - COVERS) * abs(whole)
 
 
 def _most(cpu: CPUComparison, place: Place) -> str:

@@ -209,6 +209,33 @@ def disjoint(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
     return kept
 
 
+def holds_all(cpu: CPUComparison) -> NDArray[np.bool_]:
+    """Return a mask of the functions that nearly all samples of both sides have."""
+    found = np.ones(len(cpu.names), np.bool_)
+    for cum, whole in zip(cpu.cum, cpu.sums(cpu.all), strict=True):
+        found &= cum >= NEARLY_ALL * max(whole, 1)
+    return found
+
+
+def holding(
+    cpu: CPUComparison, program: Program, found: Sequence[Place]
+) -> Place | None:
+    """Return the deepest function with nearly all samples, without those of others."""
+    rows = np.flatnonzero(program.inner & holds_all(cpu)).tolist()
+    rows = [row for row in rows if not is_benchmark(cpu.names[row])]
+    if not rows:
+        return None
+    row = min(rows, key=lambda row: sum(cpu.cum_at(row)))
+    claim, claimed = cpu.under(cpu.only(row)), cpu.of(())
+    for place in found:
+        claimed = claimed.plus(place.claim)
+    claim = claim.without(claimed)
+    base, new = cpu.sums(claim)
+    if any(one.row == row for one in found) or not (base and new):
+        return None
+    return Place(row, claim, base, new, whole=True, partial=bool(found))
+
+
 def _next(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
     """Return the place with most of what is left, or None if none is significant."""
     path = None if cpu.loses_callers else deepest(cpu, program, left)

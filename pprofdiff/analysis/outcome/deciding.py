@@ -358,7 +358,9 @@ def _rounds(measure: Measure) -> str:
         return _TOO_FEW
     moved, same = abs(log(by.ratio)), log(1 + measure.same_within)
     goal = max(moved, same)
-    reach = max(log(by.high / by.ratio), log(by.ratio / by.low))
+    # A figure that changed at 99% lacks 99.9%.
+    low, high = measure.widest if measure.moved else by.bounds
+    reach = max(log(high / by.ratio), log(by.ratio / low))
     times = times_as_many(reach, goal)
     if times > _LONGEST and min(measure.runs) < SEVERAL * TURNS_TOGETHER:
         # Turns of fewer layouts do not show how much they vary.

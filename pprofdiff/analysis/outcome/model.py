@@ -108,9 +108,14 @@ class Measure(NamedTuple):
         if self.verdict == "same":
             narrow = _wider(by.ratio, by.narrow, self._three_of(_REACH_90))
             return _within(narrow, self.same_within)
-        factor = self._three_of(_REACH[self.confidence])
-        low, high = _wider(by.ratio, by.bounds, factor)
+        low, high = self.widest
         return self.verdict != "unknown" and (low > 1 or high < 1)
+
+    @property
+    def widest(self) -> tuple[float, float]:
+        """The ratio's 99.9% interval."""
+        by, factor = self.judged, self._three_of(_REACH[self.confidence])
+        return _wider(by.ratio, by.bounds, factor)
 
     def _three_of(self, reach: float) -> float:
         """Return the reach of a 99.9% interval as a multiple of `reach`."""

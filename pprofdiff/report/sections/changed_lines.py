@@ -194,7 +194,7 @@ def _added(source: SourceOfFinding, title: str) -> list[ChangedLines]:
 def _with(added: Sequence[ChangedLines], path: str) -> str:
     """Return new functions' lines, after others that are in the file `path`."""
     named = [
-        f"{one.function.rpartition('.')[2]} "
+        f"{strip_type_arguments(one.function).rpartition('.')[2]} "
         f"({one.numbers if one.path == path else one.place})"
         for one in added
     ]

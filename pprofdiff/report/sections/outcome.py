@@ -43,6 +43,8 @@ _NAMED = 3
 # This many benchmarks are "both".
 _BOTH = 2
 _NONE = ("0 B", "0", "0.00")
+# The confidence, in percent, at which one figure of turns decides without another.
+_ALONE_CONFIDENCE = 99.9
 
 
 class OutcomeText(NamedTuple):
@@ -106,7 +108,7 @@ def _figures(outcome: Outcome, first: Measure) -> list[str]:
     # A mean of several benchmarks' costs is no benchmark's cost.
     single = not outcome.units
     return [
-        _short(first, interval=True, values=single),
+        _short(first, interval=True, values=single, decided=outcome.decided),
         *(f"{_short(m)}{_chance(outcome, m)}" for m in others),
         # A count that is 0 on both sides is not shown.
         *(
@@ -184,7 +186,13 @@ def _sentence(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
-def _short(measure: Measure, *, interval: bool = False, values: bool = False) -> str:
+def _short(
+    measure: Measure,
+    *,
+    interval: bool = False,
+    values: bool = False,
+    decided: bool = True,
+) -> str:
     """Return a metric as ``time/op 71.1 → 14.2 ns, −80% (99% CI …)``."""
     noun = COSTS[measure.id].noun
     both = ""
@@ -195,8 +203,8 @@ def _short(measure: Measure, *, interval: bool = False, values: bool = False) ->
         return text
     if not is_bounded(*measure.judged.bounds):
         return f"{text} (too few rounds for an interval)"
-    confidence, low, high = _interval(measure)
-    return f"{text} ({confidence}% CI {bounds(measure.judged.ratio, low, high)})"
+    confidence, low, high = _interval(measure, decided=decided)
+    return f"{text} ({confidence:g}% CI {bounds(measure.judged.ratio, low, high)})"
 
 
 def _chance(outcome: Outcome, measure: Measure) -> str:
@@ -214,10 +222,15 @@ def _doubt(first: Measure, measure: Measure) -> str:
     return " (not significant)" if alone and min(measure.runs) > 1 else ""
 
 
-def _interval(measure: Measure) -> tuple[int, float, float]:
-    """Return the interval that a verdict is based on: its percent, and its bounds."""
+def _interval(measure: Measure, *, decided: bool) -> tuple[float, float, float]:
+    """Return the interval that a verdict is based on: its percent, and its bounds.
+
+    Without a verdict, it is the one in which the figure may not have changed.
+    """
     if measure.verdict == "same":
         return 90, *measure.judged.narrow
+    if measure.of_turns and measure.moved and not decided and not measure.beyond_chance:
+        return _ALONE_CONFIDENCE, *measure.widest
     return measure.confidence, *measure.judged.bounds
 
 
@@ -319,7 +332,7 @@ def _adds(measure: Measure, first: Measure) -> bool:
 
 def _with_interval(measure: Measure) -> str:
     """Return a metric with its interval, 95% unless stated, in the metric's form."""
-    confidence, low, high = _interval(measure)
+    confidence, low, high = _interval(measure, decided=True)
     if low > 0 and not is_bounded(low, high):
         return f"{_amount(measure)} (too few runs for an interval)"
     ratio = measure.judged.ratio
@@ -327,7 +340,7 @@ def _with_interval(measure: Measure) -> str:
         bounds = span(ratio, low, high)
     else:
         bounds = f"{percent_change(low)} to {percent_change(high)}"
-    of = "" if confidence == measure.confidence else f"{confidence}% CI "
+    of = "" if confidence == measure.confidence else f"{confidence:g}% CI "
     return f"{_amount(measure)} ({of}{bounds})"
 
 

@@ -478,6 +478,18 @@ def test_what_turns_decide_has_a_cause_though_profiled_runs_differ_by_more():
     assert all(f.severity == "info" for f in causes(base, new)[1].found)
 
 
+def test_the_function_with_all_samples_has_the_outcome_beyond_what_callees_explain():
+    """Samples of it are too few to judge it, and turns need no samples."""
+    small = path("Cmp", "F")
+    base, new = (
+        Unit({path("F"): cost, small: other}, uneven=0.3)
+        for cost, other in ((400, 20), (330, 0))
+    )
+    comparison, findings = causes(base, new)
+    assert outcome(comparison).verdict == "faster"
+    assert findings.causes[0].functions == (f"{PACKAGE}.F",)
+
+
 def test_what_explains_the_outcome_is_named_next_to_what_goes_against_it():
     small = path("Small")
     base, new = (

@@ -373,7 +373,7 @@ def test_gc_runs_more_often_because_the_heap_is_smaller():
     found = findings(None, None, logs=(gctrace(), gctrace(every=0.25, live=50)))
     finding = found["gc-frequency"]
     assert finding.title == (
-        "GC runs 2.00× as often: the live heap is 0.50× as large, so the heap goal is "
+        "GC runs 2.00× as often: the mean live heap is 0.50× as large, so the heap goal is "
         "lower"
     )
     assert finding.advice.startswith("GOGC=208 restores base's cadence")

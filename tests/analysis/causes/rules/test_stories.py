@@ -32,9 +32,9 @@ class Cause(NamedTuple):
 CAUSES = {
     "syncpool": Cause(
         "gc-frequency",
-        r"GC runs (1\.7|2\.0)\d× as often( per op)?: the live heap is 0\.4\d× as large",
+        r"GC runs (1\.7|2\.0)\d× as often( per op)?: the mean live heap is 0\.4\d× as large",
         "gc-frequency",
-        r"GC runs 0\.\d+× as often( per op)?: the live heap is 2\.\d+× as large",
+        r"GC runs 0\.\d+× as often( per op)?: the mean live heap is 2\.\d+× as large",
     ),
     "rss-search": Cause("place", r"feed\.matches uses (89|90)% less CPU", "place", r"feed\.matches uses (9\.\d+|10\.0)× the CPU"),
     "zstd": Cause("allocation", r".*zstd\.encoderOptions\.encoder", "allocation", r".*zstd\.encoderOptions\.encoder"),

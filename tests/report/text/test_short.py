@@ -318,12 +318,3 @@ def test_full_is_of_the_report_alone(cli):
     done = cli("-top", "--full", "syncpool/base/cpu.pb.gz")
     assert done.status == 2
     assert "--full is for the report" in done.err
-
-
-def test_a_consequence_is_below_its_own_cause_alone(cli):
-    """Causes of a report without numbers are set apart by their order."""
-    pair = DATA.parent / "field" / "pairs" / "third-nats-busy"
-    why = cli(pair / "base", pair / "new").out.partition("\nWhy")[2]
-    assert len(re.findall(r"^- ", why, re.MULTILINE)) > 1
-    assert why.count("↳") == 1
-    assert "↳" in why.partition("nats.go.(*Conn).flusher")[2]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import inferred_load
-from pprofdiff.analysis.causes.finding import Fact, Finding
+from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
 from pprofdiff.analysis.causes.parked import line_at
 from pprofdiff.analysis.causes.wording import arrow, fixed, times
 from pprofdiff.analysis.judge.calibration import CONTENTION, CONTENTION_SURE, CROWD
@@ -23,11 +23,11 @@ from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.ledger.views import Dimension, Ledger, View
-from pprofdiff.analysis.policy import CLEARLY, MAJOR, MOST
+from pprofdiff.analysis.policy import CLEARLY, LITTLE, MAJOR, MOST, MUCH
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.readable import short
-from pprofdiff.model.csr import first_in_row
+from pprofdiff.model.csr import first_in_row, last_in_row
 from pprofdiff.model.side import Side
 
 Column = NDArray[np.int64]
@@ -36,6 +36,7 @@ _OF_LOCKS = ("sync", "internal/sync", "runtime")
 # Functions of locks, and channel sends, below which a profile counts waits.
 _LOCK = r"(internal/)?sync\.\(\*(Mutex|RWMutex)\)\."
 _SEND = "runtime.chansend"
+_CHANNELS = r"runtime\.(chansend|chanrecv|selectgo)"
 
 
 class _LockWaits(NamedTuple):
@@ -55,17 +56,18 @@ class _LockWaits(NamedTuple):
         return self.ledger.by("waiter").known("waiter")
 
 
-def _lock_waits(diff: ProfileDiff) -> _LockWaits:
+def _lock_waits(diff: ProfileDiff, locks: str = "") -> _LockWaits:
     """Return who waits for which locks, and on which lines.
 
     The waiter is the innermost function of the program, else the innermost outside of
-    locks.
+    locks. `locks` matches the functions that count as locks, by default as in a profile
+    of this kind.
     """
     names = diff.paired_functions.names
     own = owned(names)
     other = np.array([package_of(n) not in _OF_LOCKS for n in names], np.bool_)
     # Below a send, a mutex profile has the runtime's own lock of the channel.
-    locks = _LOCK if diff.name == "mutex" else f"{_LOCK}|{_SEND}"
+    locks = locks or (_LOCK if diff.name == "mutex" else f"{_LOCK}|{_SEND}")
     lock = np.array([bool(re.match(locks, n)) for n in names], np.bool_)
     places: dict[str, int] = {}
     codes = [_codes(diff, side, (own, other, lock), places) for side in (0, 1)]
@@ -91,7 +93,9 @@ def _codes(
     waiter, lock, line = (np.full(len(profile), -1, np.int64) for _ in range(3))
     for start, stop, frames in walk(profile):
         ids, offsets = of_line[frames.line], frames.offsets
-        own, other, locks = (first_in_row(mark[ids], offsets) for mark in marks)
+        own, other = (first_in_row(mark[ids], offsets) for mark in marks[:2])
+        # A sync.RWMutex has a sync.Mutex in it.
+        locks = last_in_row(marks[2][ids], offsets)
         caller = np.where(own >= 0, own, other)
         some = np.flatnonzero((locks >= 0) & (caller >= 0))
         waiter[start:stop][some] = ids[caller[some]]
@@ -138,6 +142,8 @@ def contention(case: Case) -> Iterator[Finding]:
     caller = _changed_most(waits, names, *factors)
     where = f"most of the change under {_place(diff, waits, caller)}"
     locks = _noun(diff, totals)
+    instead, others = _instead(case, diff, waits, caller)
+    where += instead
     if min(base, new) > 0:
         title = f"Goroutines wait {times(new / base)} as long for {locks}, {where}"
     else:
@@ -150,12 +156,14 @@ def contention(case: Case) -> Iterator[Finding]:
         f"Waited {by}: {arrow(rates[0], rates[1], 's')}, over all goroutines"
         f"{'' if loaded == 1.0 else '; the factor is per unit of work'}"
         f"{_uncounted(diff, totals)}.{what}",
-        (_fact(diff, totals), *facts),
+        (_fact(diff, totals), *others, *facts),
         "Hold the lock for less time, or split it, if longer waiting matters."
         if more
         else "",
         severity="minor"
-        if _much(case, rates, by) and beyond_runs(CONTENTION_SURE, base, new)
+        if _much(case, rates, by)
+        and beyond_runs(CONTENTION_SURE, base, new)
+        and not instead
         else "info",
         direction="worse" if more else "better",
         names=frozenset({names[caller]}),
@@ -217,15 +225,18 @@ def _crowded(
     names = diff.paired_functions.names
     caller = _changed_most(waits, names, *factors)
     what, facts = _held_up(case, names[caller])
+    instead, others = _instead(case, diff, waits, caller)
+    severity: Severity = "major" if abs(new - base) >= 1 else "minor"
     return Finding(
         "contention",
         f"{fixed(base, new, 1)} goroutines wait for {_noun(diff, totals)} at a time, "
-        f"most of the change under {_place(diff, waits, caller)}",
+        f"most of the change under {_place(diff, waits, caller)}{instead}",
         f"Waited in all: {arrow(totals[0], totals[1], diff.unit)}, over all "
         f"goroutines, since the profiles began to count{_uncounted(diff, totals)}."
         f"{what}",
         (
             _fact(diff, totals),
+            *others,
             Fact(
                 "goroutines waiting at a time",
                 f"{diff.name} profile",
@@ -236,11 +247,42 @@ def _crowded(
             *facts,
         ),
         "Hold the lock for less time, or split it." if new > base else "",
-        severity="major" if abs(new - base) >= 1 else "minor",
+        severity="info" if instead else severity,
         direction="worse" if new > base else "better",
         names=frozenset({names[caller]}),
         weight=abs(new - base) / max(crowd),
     )
+
+
+def _instead(
+    case: Case, diff: ProfileDiff, waits: _LockWaits, caller: int
+) -> tuple[str, list[Fact]]:
+    """Return for how long the same function waits for channels where not for locks.
+
+    Words that follow the place and their figures, or nothing. With them, locks are a
+    part of a wait that goes on, and what changed of them is no cause.
+    """
+    block = next((d for d in case.comparison.profiles if d.name == "block"), None)
+    if block is None:
+        return "", []
+    name = diff.paired_functions.names[caller]
+    view, names = _lock_waits(block, _CHANNELS).waiters, block.paired_functions.names
+    rows = [i for i, row in enumerate(view["waiter"].tolist()) if names[row] == name]
+    own = waits.waiters.where(waits.waiters["waiter"] == caller)
+    locks = int(own.base.sum()), int(own.new.sum())
+    channels = int(view.base[rows].sum()), int(view.new[rows].sum())
+    (less, more), (few, many) = sorted(channels), sorted(locks)
+    if (
+        more < MUCH * many
+        or less > LITTLE * more
+        or few > LITTLE * many
+        or (channels[1] > channels[0]) == (locks[1] > locks[0])
+    ):
+        return "", []
+    how = "now" if channels[1] > channels[0] else "no longer"
+    waited = arrow(*channels, block.unit)
+    fact = Fact(f"delay of channels: {name}", "block profile", *channels, block.unit)
+    return f"; there they {how} wait for channels, for {waited} in all", [fact]
 
 
 def _much(case: Case, rates: tuple[float, float], by: str) -> bool:

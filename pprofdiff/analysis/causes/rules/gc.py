@@ -110,8 +110,8 @@ def limit(case: Case) -> Iterator[Finding]:
     if gc is None or not held_back(gc):
         return
     base, new = gc.base.steady, gc.new.steady
-    live = base.heap.mean_live, new.heap.mean_live
-    grew = live[1] > live[0]
+    live = base.heap.median_live, new.heap.median_live
+    grew = new.heap.mean_live > base.heap.mean_live
     shares, moved, takes = (base.gc_cpu_share, new.gc_cpu_share), 0.0, ""
     if shares[0] and shares[1] and marked(gc, shares[1] / shares[0]):
         moved = max(shares[1] - shares[0] if grew else shares[0] - shares[1], 0.0)
@@ -136,10 +136,9 @@ def _grown(gc: GCDiff, live: tuple[float, float]) -> tuple[str, str, str]:
     """Return title, text and advice where the live heap grew under new's limit."""
     from pprofdiff.analysis.gclogs.compare import pace_of
 
-    goal, pace = gc.new.steady.heap.mean_goal, pace_of(gc.new)
+    goal, pace = gc.new.steady.heap.median_goal, pace_of(gc.new)
     more, text = "Raise GOMEMLIMIT", ""
     if pace is not None and pace.alone_mb is not None:
-        # By the window's means, as in the table.
         alone = live[1] * (1 + pace.low_gogc / 100)
         text = f"GOGC alone makes the goal about {_mb(alone)}. "
         more += f", by about {_mb(alone - goal)} for that goal,"
@@ -228,8 +227,10 @@ def _pace_reason(gc: GCDiff, base: Pace, new: Pace, *, more: bool) -> tuple[str,
     """Return whether GOGC or a memory limit changed the pace, and advice."""
     for side, other, label in ((new, base, gc.new.label), (base, new, gc.base.label)):
         if side.limited and not other.limited:
-            heap = (gc.new if side is new else gc.base).steady.heap
-            room = other.goal_mb * side.live_mb / max(other.live_mb, 1) - side.goal_mb
+            heaps = gc.base.steady.heap, gc.new.steady.heap
+            heap, wide = heaps[::-1] if side is new else heaps
+            as_wide = wide.median_goal / max(wide.median_live, 1)
+            room = as_wide * heap.median_live - heap.median_goal
             advice = ""
             if more and room > 0:
                 advice = (
@@ -238,10 +239,11 @@ def _pace_reason(gc: GCDiff, base: Pace, new: Pace, *, more: bool) -> tuple[str,
                 )
             reason = (
                 f"a memory limit (GOMEMLIMIT) binds in {label}: its goal is "
-                f"{_mb(heap.mean_goal)} at a live heap of {_mb(heap.mean_live)} (means)"
+                f"{_mb(heap.median_goal)} at a live heap of {_mb(heap.median_live)} "
+                "(medians)"
             )
             if side.alone_mb is not None:
-                alone = heap.mean_live * (1 + side.low_gogc / 100)
+                alone = heap.median_live * (1 + side.low_gogc / 100)
                 reason += f", where GOGC alone makes it {_mb(alone)}"
             return reason, advice
     if base.follows_gogc and new.follows_gogc:
@@ -256,6 +258,18 @@ def _pace_reason(gc: GCDiff, base: Pace, new: Pace, *, more: bool) -> tuple[str,
     )
 
 
+def _binds(gc: GCDiff) -> bool:
+    """Return whether a memory limit binds on one side alone: then `_pace_reason` says.
+
+    Sizes that a limit is compared with are medians: while a heap grows to its size,
+    means are below what it has from then on. Bytes per cycle follow the means.
+    """
+    from pprofdiff.analysis.gclogs.compare import pace_of
+
+    base, new = pace_of(gc.base), pace_of(gc.new)
+    return base is not None and new is not None and base.limited != new.limited
+
+
 def _sums_up(case: Case, gc: GCDiff, factors: Factors) -> str:
     """Return the factors of GC CPU and the numbers behind them, in words."""
     base, new = gc.base.steady, gc.new.steady
@@ -265,12 +279,16 @@ def _sums_up(case: Case, gc: GCDiff, factors: Factors) -> str:
     if cost is not None:
         of = cost.source or " without idle marking"
         each = f", each taking {arrow(cost.base, cost.new, 'us')} of CPU{of}"
-    live = arrow(base.heap.mean_live * _MB, new.heap.mean_live * _MB, "bytes")
-    goal = arrow(base.heap.mean_goal * _MB, new.heap.mean_goal * _MB, "bytes")
+    old, now, sizes = base.heap, new.heap, "means"
+    heaps = (old.mean_live, now.mean_live), (old.mean_goal, now.mean_goal)
+    if _binds(gc):
+        sizes = "medians"
+        heaps = (old.median_live, now.median_live), (old.median_goal, now.median_goal)
+    live, goal = (arrow(one * _MB, other * _MB, "bytes") for one, other in heaps)
     words = [
         f"{arrow(base.cycles_per_second or 0, new.cycles_per_second or 0, '')} cycles",
         f"per second{each}.",
-        f"Live heap {live}, goal {goal} (means).",
+        f"Live heap {live}, goal {goal} ({sizes}).",
     ]
     if base.allocated_mb_per_second and new.allocated_mb_per_second:
         allocated = arrow(
@@ -331,6 +349,16 @@ def _evidence(gc: GCDiff) -> tuple[Fact, ...]:
         Fact("GC CPU per cycle", "gctrace S+A+D+T", *cpu_ms, "ms"),
         Fact("live heap, mean", "gctrace H2", before.mean_live, after.mean_live, "MiB"),
         Fact("goal, mean", "gctrace goal", before.mean_goal, after.mean_goal, "MiB"),
+        Fact(
+            "live heap, median",
+            "gctrace H2",
+            before.median_live,
+            after.median_live,
+            "MiB",
+        ),
+        Fact(
+            "goal, median", "gctrace goal", before.median_goal, after.median_goal, "MiB"
+        ),
         Fact("allocated per cycle", "gctrace H0, H1, H2", *per_cycle, "MiB"),
         Fact("allocated per second", "gctrace H0, H1, H2, @T", *allocated, "MiB/s"),
         Fact("effective GOGC", "gctrace goal, H2", *gogc, "%"),

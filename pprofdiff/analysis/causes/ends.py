@@ -27,6 +27,7 @@ from pprofdiff.analysis.causes.off_cpu import (
     EVENTS,
     Lives,
     Off,
+    serves,
     shows,
 )
 from pprofdiff.analysis.causes.traces import (
@@ -188,7 +189,9 @@ def _is_most(lives: Lives, part_ns: tuple[int, int], whole_ns: tuple[int, int]) 
 
 def _sure(lives: Lives, off: Off) -> bool:
     """Return whether goroutines that wait there do not just wait to be given work."""
-    return off.calls or any(p.asked or shows(lives, p) for p in off.places)
+    return off.calls or any(
+        p.asked or (shows(lives, p) and not serves(lives, p)) for p in off.places
+    )
 
 
 def _nearest(

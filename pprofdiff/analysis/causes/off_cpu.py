@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.causes.finding import Fact
@@ -16,7 +17,7 @@ from pprofdiff.analysis.causes.traces import (
 )
 from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.judge.calibration import BLOCKED
-from pprofdiff.analysis.policy import FEW_SAMPLES, MUCH, NOTICED
+from pprofdiff.analysis.policy import COVERS, FEW_SAMPLES, MUCH, NOTICED
 from pprofdiff.analysis.traces.movers import Mover
 from pprofdiff.analysis.traces.waited import (
     SYSTEM_CALL,
@@ -25,7 +26,7 @@ from pprofdiff.analysis.traces.waited import (
     Wait,
     end_in_words,
 )
-from pprofdiff.goruntime.names import canonical_user
+from pprofdiff.goruntime.names import canonical_user, package_of
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
@@ -106,11 +107,15 @@ class Off(NamedTuple):
 
 
 class Lives(NamedTuple):
-    """The goroutines' time, and running time by root function, (base, new) in ns."""
+    """The goroutines' time, (base, new) in ns.
+
+    By root function there are the running time and the lifetime.
+    """
 
     diff: TraceDiff
     whole_ns: tuple[int, int]
     ran_ns: dict[str, tuple[int, int]]
+    lasts_ns: Mapping[str, tuple[int, int]] = MappingProxyType({})
 
     def part(self, times_ns: tuple[int, int]) -> float:
         """Return a change as a part of the goroutines' time.
@@ -153,9 +158,14 @@ class Lives(NamedTuple):
 def lives_of(diff: TraceDiff, calls: Iterable[Mover], waits: Iterable[Mover]) -> Lives:
     """Return the goroutines' time, without idle and rare waits."""
     ran: dict[str, tuple[int, int]] = {}
+    lasts: dict[str, tuple[int, int]] = {}
     whole = [0, 0]
     for pair in own_groups(diff):
         sides = sides_of(diff, pair)
+        lives = [
+            int(side.groups.total_ns[row]) if row >= 0 else 0 for side, row in sides
+        ]
+        lasts[pair.name] = lives[0], lives[1]
         times = [
             int(side.groups.exec_ns[row]) if row >= 0 else 0 for side, row in sides
         ]
@@ -168,7 +178,7 @@ def lives_of(diff: TraceDiff, calls: Iterable[Mover], waits: Iterable[Mover]) ->
     for mover in (*calls, *waits):
         whole[0] += mover.base_ns
         whole[1] += mover.new_ns
-    return Lives(diff, (whole[0], whole[1]), ran)
+    return Lives(diff, (whole[0], whole[1]), ran, lasts)
 
 
 def repeated(places: Iterable[Mover]) -> list[Mover]:
@@ -266,6 +276,25 @@ def shows(lives: Lives, place: Mover) -> bool:
         for rate in lives.rates(lives.whole_ns, (canonical_user(place.root),))
     ]
     return longer[0] == (new > base)
+
+
+def serves(lives: Lives, place: Mover) -> bool:
+    """Return whether goroutines wait there to be given work for nearly all their lives.
+
+    They read from a connection, or write what others send, for code of the program
+    that is not in their stacks: the longer an operation takes for another reason, the
+    longer they wait per op.
+    """
+    lasts = lives.lasts_ns.get(place.root, (0, 0))
+    return (
+        not place.asked
+        and not place.under
+        and package_of(place.function) != "main"
+        and all(
+            ns >= COVERS * life > 0
+            for ns, life in zip((place.base_ns, place.new_ns), lasts, strict=True)
+        )
+    )
 
 
 def grouped(places: Iterable[Mover], *, calls: bool) -> dict[Wait, Off]:

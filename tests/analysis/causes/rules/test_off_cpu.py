@@ -308,3 +308,12 @@ def test_one_burst_shows_in_the_tail_of_waits_for_a_processor():
     for kind in ("late", "prompt"):
         found = findings_of(run(kind), run(kind, 1), by_operation=False)
         assert "wait-tail" not in found
+
+
+def test_readers_of_connections_wait_longer_where_operations_do():
+    """gRPC's goroutines do nothing else: the pool, of two goroutines, is why."""
+    sides = [PAIRS / "third-fares-pool" / side for side in ("base", "new")]
+    for paths in (sides, sides[::-1]):
+        found = find(compare_paths(*paths).data).found
+        titles = [one.title for one in found if one.id.startswith(OFF_CPU)]
+        assert not re.search(r"http2\.readFrameHeader|controlBuffer", " ".join(titles))

@@ -612,6 +612,8 @@ def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Pl
             inside = caller is not None and _is_inside(cpu, place.row, caller.row)
             if place.row in closures and not inside:
                 continue
+            if caller is not None and not known and _is_apart(cpu, place, caller):
+                caller = None
         kept.append(place if caller is None else _narrowed(cpu, caller, found))
     wholes = [place for place in kept if place.whole]
     unique: dict[int, Place] = {}
@@ -651,6 +653,19 @@ def _narrowed(cpu: CPUComparison, caller: Place, found: Sequence[Place]) -> Plac
     return caller._replace(claim=claim, base=base, new=new)
 
 
+def _is_apart(cpu: CPUComparison, place: Place, caller: Place) -> bool:
+    """Return whether the rest of a caller is no change that may be a place's work.
+
+    What only one side calls in a function is lost in the noise of a large one.
+    """
+    rest = caller.claim.without(place.claim)
+    change, back = place.delta(cpu), cpu.delta(rest)
+    lost = not cpu.change(caller.claim).significant
+    return (
+        lost and not cpu.change(rest).significant and back * change > -MOST * change**2
+    )
+
+
 def _holds(cpu: CPUComparison, claim: Claim, place: Place) -> bool:
     """Return whether a claim has most of a place's samples."""
     base, new = cpu.sums(place.claim.within(claim))
@@ -675,16 +690,19 @@ def _caller(
         return None
     nearest = int(min(both.tolist(), key=lambda row: int(cpu.cum[side][row])))
     whole = _whole(cpu, nearest)
-    alike = (
-        one
+    alike = [
+        one.delta(cpu)
         for one in found
         if bool(one.base) == bool(place.base)
         and bool(one.new) == bool(place.new)
         and _holds(cpu, whole.claim, one)
-    )
-    moved, change = whole.delta(cpu), sum(one.delta(cpu) for one in alike)
+    ]
+    moved, change = whole.delta(cpu), sum(alike)
     if moved * change > 0 and abs(moved) >= COVERS * abs(change):
-        return whole if _is_inside(cpu, place.row, nearest) else None
+        # Any one of several would be named as if it were all of them.
+        several = len(alike) > 1 and abs(change) >= MOST * abs(moved)
+        together = several and abs(moved) > max(map(abs, alike))
+        return whole if together or _is_inside(cpu, place.row, nearest) else None
     return whole
 
 

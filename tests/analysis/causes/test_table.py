@@ -606,3 +606,30 @@ def test_advice_asks_for_nothing_that_is_there(data_folder):
     assert finding_of["scheduler"].advice == finding_of["locks"].advice == ""
     half = findings(*sides, others=((mutex,), (mutex,)))
     assert half["locks"].advice == alone["locks"].advice
+
+
+def test_several_functions_that_are_gone_from_one_are_named_with_it():
+    """One of them alone would seem to be all of what changed."""
+    first, second = (
+        (f"example.com/a.{name}", "example.com/b.Convert", MAIN)
+        for name in ("Shift", "Assign")
+    )
+    own = ("example.com/b.Convert", MAIN)
+    base = profile([(WORK, 2000), (first, 400), (second, 300), (own, 50)])
+    new = profile([(WORK, 2000), (own, 80)])
+    found = findings(base, new, work=EQUAL)
+    assert list(found) == ["place"]
+    assert found["place"].title == "b.Convert uses 89% less CPU: 7.50 → 0.80 s/op cum"
+    assert found["place"].text == (
+        "In it: a.Shift 4.00 → 0.00 s/op, a.Assign 3.00 → 0.00 s/op."
+    )
+
+
+def test_what_is_new_in_a_large_function_is_named_itself():
+    """Noise in the rest of the function hides it there."""
+    guard = ("example.com/a.guard", "example.com/b.Open", MAIN)
+    own = ("example.com/b.Open", MAIN)
+    base = profile([(WORK, 9000), (own, 8000)])
+    new = profile([(WORK, 9000), (own, 7930), (guard, 160)])
+    place = findings(base, new, work=EQUAL)["place"]
+    assert place.title.startswith("a.guard now takes ")

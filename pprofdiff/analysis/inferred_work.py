@@ -103,8 +103,8 @@ def work_in_turns(turns: Turns, mix: Mapping[str, int]) -> Work | None:
         kind: (float(old @ weights), float(now @ weights))
         for kind, (old, now) in turns.allocated.items()
     }
-    if turns.cpu_seconds is not None:
-        old, now = ((1e9 * (side @ weights)).tolist() for side in turns.cpu_seconds)
+    if turns.cpu_of_all is not None:
+        old, now = ((1e9 * (side @ weights)).tolist() for side in turns.cpu_of_all)
         costs["cpu"] = turns.of(old, now)
         means = [float(np.exp(np.log(side).mean())) for side in (old, now)]
         # Outside the timer, CPU per op depends on how many ops a process does.

@@ -113,8 +113,9 @@ class BenchmarkFigures:
         columns = turns.seconds if figure == "time" else turns.cpu_seconds
         if columns is None:
             return {}
-        every = zip(turns.names, turns.each(columns), strict=True)
-        return {key: one.ratio() for key, one in every}
+        known = turns.has_cpu | (figure == "time")
+        every = zip(turns.names, turns.each(columns), known.tolist(), strict=True)
+        return {key: one.ratio() for key, one, has in every if has}
 
     def figure(self) -> str:
         """Return what is followed."""

@@ -47,12 +47,12 @@ class Turns(Struct, frozen=True, eq=False):
     """Each benchmark's values of both sides, turn by turn.
 
     `names` are in the order of their first lines. `seconds` is time per op of (base,
-    new): float64 of shape (turns, benchmarks); `cpu_seconds` is CPU time per op, None
-    if turns lack it. `allocated` is the median bytes and objects per op of (base, new),
-    float64 by benchmark, by sample type of an allocs profile; `varies` (bool) says
-    whether both sides' counts share a range: what goroutines allocate may depend on
-    when each runs. `together` consecutive turns make one observation; with `layouts`
-    the function order changes after each of those.
+    new): float64 of shape (turns, benchmarks); `cpu_seconds` is CPU time per op, NaN
+    for benchmarks whose turns lack it, None if all do. `allocated` is the median bytes
+    and objects per op of (base, new), float64 by benchmark, by sample type of an allocs
+    profile; `varies` (bool) says whether both sides' counts share a range: what
+    goroutines allocate may depend on when each runs. `together` consecutive turns make
+    one observation; with `layouts` the function order changes after each of those.
     """
 
     names: tuple[BenchmarkKey, ...]
@@ -76,6 +76,19 @@ class Turns(Struct, frozen=True, eq=False):
     def several(self) -> bool:
         """Whether there is more than one benchmark."""
         return len(self.names) > 1
+
+    @property
+    def cpu_of_all(self) -> tuple[Floats, Floats] | None:
+        """CPU time per op, None unless each benchmark has it."""
+        return self.cpu_seconds if self.has_cpu.all() else None
+
+    @property
+    def has_cpu(self) -> NDArray[np.bool_]:
+        """Which benchmarks have CPU time per op (bool)."""
+        if self.cpu_seconds is None:
+            return np.zeros(len(self.names), np.bool_)
+        known: NDArray[np.bool_] = ~np.isnan(self.cpu_seconds[0][0])
+        return known
 
     def alike(self, kind: str) -> bool:
         """Return whether no benchmark's counts of a kind left their range."""
@@ -145,8 +158,7 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
     usual = max(set(counts), key=lambda length: (counts.count(length), length))
     names = tuple(key for key, length in lengths.items() if length == usual)
     seconds = _columns(old, current, names, _TIME, SECONDS[_TIME])
-    has_cpu = all(_paired(old[key], current[key], _CPU) for key in names)
-    cpu = _positive(_columns(old, current, names, _CPU, 1e-9)) if has_cpu else None
+    cpu = _cpu_seconds(old, current, names)
     allocated, varies = {}, {}
     for kind, unit in ALLOCATED.items():
         if all(_paired(old[key], current[key], unit) for key in names):
@@ -158,18 +170,34 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
     return Turns(names, seconds, cpu, allocated, varies, alike, layouts=together > 0)
 
 
-def _positive(figure: tuple[Floats, Floats]) -> tuple[Floats, Floats] | None:
-    """Return CPU times without zeros, None if there are too many.
+def _cpu_seconds(
+    old: _Values, current: _Values, names: tuple[BenchmarkKey, ...]
+) -> tuple[Floats, Floats] | None:
+    """Return CPU times without zeros, NaN for benchmarks with too many of them.
 
-    If start-up took all CPU of a turn, its operations get the smallest other time.
+    None if all benchmarks lack CPU times. If start-up took all CPU of a turn, its
+    operations get the smallest other time.
     """
-    for side in figure:
-        if (side > 0).mean(axis=0).min(initial=1.0) < _COUNTED:
-            return None
+    counted = [_paired(old[key], current[key], _CPU) for key in names]
+    some = tuple(key for key, has in zip(names, counted, strict=True) if has)
+    if not some:
+        return None
+    known, sides = np.array(counted), []
+    for side in _columns(old, current, some, _CPU, 1e-9):
+        of_all = np.full((len(side), len(names)), np.nan)
+        of_all[:, known] = side
+        sides.append(of_all)
+    base, new = sides
+    known = np.all([(side > 0).mean(axis=0) >= _COUNTED for side in sides], axis=0)
+    for side in sides:
+        side[:, ~known] = np.nan
+    if not known.any():
+        return None
     base, new = (
         np.where(side > 0, side, np.where(side > 0, side, np.inf).min(axis=0))
-        for side in figure
+        for side in sides
     )
+    base[:, ~known] = new[:, ~known] = np.nan
     return base, new
 
 

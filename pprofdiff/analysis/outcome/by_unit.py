@@ -218,9 +218,6 @@ def units_in_turns(turns: Turns, figure: str, same_within: float) -> tuple[Unit,
     if not turns.several:
         return ()
     times, cpu = _figures_in_turns(turns)
-    if cpu is None:
-        figure = "time"
-    judged = cpu if figure == "cpu" and cpu is not None else times
     units = []
     for i, name in enumerate(unit_names(turns.names)):
         counted = (
@@ -230,14 +227,16 @@ def units_in_turns(turns: Turns, figure: str, same_within: float) -> tuple[Unit,
             for kind, unit in ALLOCATED.items()
             if (both := turns.allocated.get(kind)) is not None
         )
-        cost, alone = judged[i]
-        time = times[i].alone
-        unit = Unit.of(name, figure, cost, alone.narrow, same_within)._replace(
+        time, of_cpu = times[i].alone, cpu[i]
+        by_cpu = figure == "cpu" and of_cpu is not None
+        cost, alone = of_cpu if by_cpu and of_cpu else times[i]
+        shown = "cpu" if by_cpu else "time"
+        unit = Unit.of(name, shown, cost, alone.narrow, same_within)._replace(
             counted=tuple(counted),
             key=turns.names[i],
-            off_cpu=cpu is not None
+            off_cpu=of_cpu is not None
             and time.sure
-            and off_cpu(time.ratio, cpu[i].alone.ratio),
+            and off_cpu(time.ratio, of_cpu.alone.ratio),
         )
         units.append(unit)
     return tuple(units)
@@ -254,13 +253,19 @@ class _Figure(NamedTuple):
     alone: Ratio
 
 
-def _figures_in_turns(turns: Turns) -> tuple[list[_Figure], list[_Figure] | None]:
-    """Return time and CPU per op of each benchmark, CPU None if turns lack it."""
+def _figures_in_turns(turns: Turns) -> tuple[list[_Figure], list[_Figure | None]]:
+    """Return time and CPU per op of each benchmark, CPU None where turns lack it."""
     times = _judged_figures(turns, turns.seconds)
-    if turns.cpu_seconds is None:
-        return _confirmed(turns, times, None), None
-    cpu = _judged_figures(turns, turns.cpu_seconds)
-    return _confirmed(turns, times, cpu), _confirmed(turns, cpu, times)
+    cpu: list[_Figure | None] = [None] * len(times)
+    if turns.cpu_seconds is not None:
+        known = turns.has_cpu
+        base, new = (side[:, known] for side in turns.cpu_seconds)
+        rows = np.flatnonzero(known).tolist()
+        for at, figure in zip(rows, _judged_figures(turns, (base, new)), strict=True):
+            cpu[at] = figure
+    timed = [one and _confirmed(turns, i, one, cpu[i]) for i, one in enumerate(times)]
+    counted = [one and _confirmed(turns, i, one, times[i]) for i, one in enumerate(cpu)]
+    return timed, counted
 
 
 def _judged_figures(turns: Turns, columns: tuple[Floats, Floats]) -> list[_Figure]:
@@ -281,28 +286,24 @@ def _judged_figures(turns: Turns, columns: tuple[Floats, Floats]) -> list[_Figur
 
 
 def _confirmed(
-    turns: Turns, figures: list[_Figure], others: list[_Figure] | None
-) -> list[_Figure]:
-    """Return figures of benchmarks, at 99.9% where nothing else shows a change.
+    turns: Turns, at: int, figure: _Figure, other: _Figure | None
+) -> _Figure:
+    """Return a benchmark's figure, at 99.9% where nothing else shows a change.
 
-    That is the `others` the same way at 99%, or different counts of allocations. On a
+    That is the `other` the same way at 99%, or different counts of allocations. On a
     busy machine one figure of one benchmark may differ although its code is the same:
     of 110 unchanged benchmarks in 55 measurements, two were significant, one of them
     with this rule; with the sides of layouts swapped at random, 0.7% of 8,250
     measurements had one, 0.2% with it. Of 85 measured changes, 84 keep one.
     """
-    alike = np.ones(len(figures), np.bool_)
-    for kind in turns.allocated:
-        alike &= _alike(turns, kind)
-    found = []
-    for i, (cost, alone) in enumerate(figures):
-        other, shown = others and others[i].alone, cost
-        confirmed = other and other.sure and (other.ratio > 1) == (alone.ratio > 1)
-        if turns.several and alike[i] and not (confirmed or cost.low <= 1 <= cost.high):
-            low, high = beyond_turns(*alone.bounds_at(BEYOND_CHANCE))
-            shown = cost._replace(low=min(cost.low, low), high=max(cost.high, high))
-        found.append(_Figure(shown, alone))
-    return found
+    cost, alone = figure
+    second = other and other.alone
+    confirmed = second and second.sure and (second.ratio > 1) == (alone.ratio > 1)
+    alike = all(bool(_alike(turns, kind)[at]) for kind in turns.allocated)
+    if turns.several and alike and not (confirmed or cost.low <= 1 <= cost.high):
+        low, high = beyond_turns(*alone.bounds_at(BEYOND_CHANCE))
+        cost = cost._replace(low=min(cost.low, low), high=max(cost.high, high))
+    return _Figure(cost, alone)
 
 
 def _counted(base: Side, new: Side) -> dict[BenchmarkKey, tuple[Counted, ...]]:
@@ -384,7 +385,7 @@ def _running_s(comparison: Comparison, kind: _Named) -> dict[str, tuple[float, f
 
 _TIME, _CPU = tidy(TIME.printed).unit, tidy(CPU.printed).unit
 
-_Figures = Mapping[str, list[_Figure]]
+_Figures = Mapping[str, Sequence[_Figure | None]]
 
 
 def judged_in_turns(comparison: Comparison, outcome: Outcome) -> Comparison:
@@ -393,7 +394,7 @@ def judged_in_turns(comparison: Comparison, outcome: Outcome) -> Comparison:
     if diff is None or turns is None:
         return comparison
     times, cpu = _figures_in_turns(turns)
-    figures = {_TIME: times} if cpu is None else {_TIME: times, _CPU: cpu}
+    figures: _Figures = {_TIME: times, _CPU: cpu}
     moved = _changed(turns, outcome)
 
     def judged(table: BenchmarkTable, row: BenchmarkRow) -> BenchmarkRow:
@@ -431,10 +432,12 @@ def _timed(
 
     Whatever is counted, a rate has the noise of the time.
     """
-    if unit in figures:
-        shown = figures[unit][at].cost
-    elif unit.endswith("/s"):
-        time = figures[_TIME][at].cost
+    known, timed = figures.get(unit), figures[_TIME][at]
+    figure = known and known[at]
+    if figure:
+        shown = figure.cost
+    elif timed and unit.endswith("/s"):
+        time = timed.cost
         base, new = (geomean(chain.from_iterable(side)) for side in row.runs)
         if base is None or new is None:
             return row

@@ -174,12 +174,12 @@ def _cpu_per_operation(comparison: Comparison) -> Measure | None:
     """Return CPU time per op if the operation count is known."""
     turns = comparison.turns if comparison.measured else None
     if turns is not None:
-        if turns.cpu_seconds is None:
+        if turns.cpu_of_all is None:
             # Samples of a few profiled runs do not represent the turns.
             return None
         # The same mean over benchmarks as time/op: the profiles' mix is weighted by
         # iterations and appears in no benchstat table.
-        seconds = turns.geomeans(turns.cpu_seconds)
+        seconds = turns.geomeans(turns.cpu_of_all)
         return _of_turns(CPU, seconds, "the CPU time that the kernel counted")
     diff = comparison.cpu
     if diff is None:

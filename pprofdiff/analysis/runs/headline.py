@@ -103,8 +103,8 @@ def _of_turns(comparison: Comparison) -> tuple[RunValues, ...]:
     base, new = (_by_round(side, rounds) for side in turns.geomeans(turns.seconds)[:2])
     source = source_of(turns.names)
     found = [RunValues("time", source, base, new)]
-    if turns.cpu_seconds is not None:
-        cpu = turns.geomeans(turns.cpu_seconds)
+    if turns.cpu_of_all is not None:
+        cpu = turns.geomeans(turns.cpu_of_all)
         base, new = (_by_round(side, rounds) for side in cpu[:2])
         source = "the CPU time that the kernel counted"
         found.append(RunValues("cpu", source, base, new))

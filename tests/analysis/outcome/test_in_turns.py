@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.outcome.by_unit import units_in_turns
+from pprofdiff.analysis.outcome.by_unit import judged_in_turns, units_in_turns
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.report.json.document import render
 from pprofdiff.report.model import report_of
@@ -158,13 +158,35 @@ def test_what_no_turn_counted_is_no_figure_of_turns():
     assert {unit.figure for unit in got.units} == {"time"}
 
 
-def without_cpu(side):
-    """Return a side whose turns have no CPU time."""
+def test_a_benchmark_without_cpu_takes_it_from_no_other():
+    """It has no CPU/op, and the mean of all has none."""
+    fast, slow = ({path("F", bench="A"): n} for n in (600, 900))
+    lost = Unit({path("F", bench="B"): 600}, name="B")
+    sides = (
+        made("base", Unit(fast, name="A"), lost),
+        made("new", Unit(slow, name="A"), lost),
+    )
+    kept = compare_sides(*(without_cpu(side, "B") for side in sides))
+    assert kept.turns.has_cpu.tolist() == [True, False]
+    got = outcome(kept)
+    assert [measure.id for measure in got.measures] == ["time"]
+    tables = judged_in_turns(kept, got).benchmarks.tables
+    (row,) = next(table.rows for table in tables if table.unit == "cpu-sec/op")
+    assert row.name == "A"
+    assert row.of_turns.ratio == pytest.approx(1.5, rel=0.05)
+
+
+def without_cpu(side, name=""):
+    """Return a side whose turns have no CPU time, in benchmarks with this name."""
     captures = []
     for capture in side.captures:
         if capture.kind == "benchmark":
             results = capture.content.results
-            kept = tuple(r for r in results if r.unit != "cpu-ns/op")
+            kept = tuple(
+                r
+                for r in results
+                if r.unit != "cpu-ns/op" or not r.name.startswith(name)
+            )
             content = capture.content._replace(results=kept)
             captures.append(replace(capture, content=content))
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from posixpath import basename, dirname
 from typing import NamedTuple
@@ -26,6 +27,7 @@ from pprofdiff.analysis.source.code import (
     says_more,
     worded_lines,
 )
+from pprofdiff.analysis.source.declarations import GoFile, uncommented
 from pprofdiff.analysis.source.extents import differences
 from pprofdiff.goruntime.names import (
     is_made_up,
@@ -35,6 +37,9 @@ from pprofdiff.goruntime.names import (
 )
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.model.source import Hunk, SourceFile, Sources
+
+# A method's type, without type arguments, and its name.
+_METHOD = re.compile(r"\.\(?\*?(\w+)(?:\[[^\]]*\])?\)?\.(\w+)$")
 
 
 def only_tests_changed(carriers: Carriers) -> tuple[str, ...] | None:
@@ -71,7 +76,8 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     size = {
         row: sum(diff.normalization.scaled(*(int(side[row]) for side in cum)))
         for row in carriers.by_row
-        if ran is None or names[row] in ran.functions
+        if (ran is None or names[row] in ran.functions)
+        and not _of_renamed_type(carriers, row)
     }
     # Code of tests is not the program's: it comes last.
     rows = sorted(size, key=lambda row: (_of_tests(carriers, row), -size[row]))
@@ -162,6 +168,43 @@ def _one_sided(carriers: Carriers, rows: Sequence[int]) -> Iterator[str]:
                 yield f"{name} is new, with code of {origin}"
         if len(some) > SEVERAL:
             yield f"{count(len(some) - SEVERAL)} more are {verb}"
+
+
+def _of_renamed_type(carriers: Carriers, row: int) -> bool:
+    """Return whether a method that one side lacks is there, with another type's name.
+
+    Its code is the same but for that name.
+    """
+    names, sides = carriers.diff.paired_functions.names, _sides(carriers, row)
+    places = carriers.changed[carriers.by_row[row][0]].places
+    at = places.base or places.new
+    own = _METHOD.search(names[row])
+    if all(sides) or own is None or at is None or not (at.text and at.extent):
+        return False
+    kind, method = own.groups()
+    lines = at.text.lines[at.extent.start - 1 : at.extent.end]
+    wanted = _code_of(kind, "\n".join(lines))
+    other = int(sides[0])
+    here = SourceFile(at.text.path, at.text.origin, at.text.key)
+    files = [
+        file
+        for file in carriers.sources.folder(other, here)
+        if dirname(file.path) == dirname(here.path) and file.path.endswith(".go")
+    ]
+    for text in filter(None, carriers.sources.read(files)):
+        file = GoFile("\n".join(text.lines))
+        for one in file.functions:
+            receiver, _, name = one.name.rpartition(".")
+            code = file.code(one.start, one.end)
+            renamed = receiver not in ("", kind) and name == method
+            if renamed and _code_of(receiver, code) == wanted:
+                return True
+    return False
+
+
+def _code_of(receiver: str, code: str) -> list[str]:
+    """Return the words of a method without comments and without its type's name."""
+    return re.sub(rf"\b{re.escape(receiver)}\b", "", uncommented(code)).split()
 
 
 def _moved_from(carriers: Carriers, row: int) -> int | None:

@@ -232,6 +232,12 @@ def of_declared(tmp_path, base, new, **samples):
             for name in samples
             if f"func {name}()" in text
         }
+        # Methods are given by their type: `T` is `(T).Len`.
+        starts |= {
+            f"{name}.Len": lines.index(f"func (s {name}) Len() {{") + 1
+            for name in samples
+            if f"func (s {name}) Len()" in text
+        }
         built_ = built(
             [
                 Sample(
@@ -241,9 +247,10 @@ def of_declared(tmp_path, base, new, **samples):
                             100 + start,
                         ),
                     ),
-                    (samples[name], samples[name] * 10 * MS),
+                    (samples[of], samples[of] * 10 * MS),
                 )
                 for name, start in starts.items()
+                for of in (name.removesuffix(".Len"),)
             ],
             CPU,
             duration_ns=10**11,
@@ -288,6 +295,19 @@ def test_a_function_with_code_of_another_is_new(tmp_path, body, origin):
     )
     back = of_declared(tmp_path / "back", new, base, F=9, g=9)
     assert back.partition("; ")[2] == "m.g is gone"
+
+
+def test_a_method_of_a_renamed_type_is_not_gone(tmp_path):
+    base = f"{declared(F='a b')}func (s byKey) Len() {{\n\treturn len(s)\n}}\n"
+    new = base.replace("byKey", "byName").replace("b()", "c()")
+    said = of_declared(tmp_path, base, new, F=9, byKey=9)
+    only = "m.F is the only function in the CPU profile whose code changed"
+    assert said.partition("; ")[0] == only
+    assert "gone" not in said
+    back = of_declared(
+        tmp_path / "other", base, new.replace("len(s)", "2"), F=9, byKey=9
+    )
+    assert "m.byKey.Len is gone" in back
 
 
 SPLIT = declared(F="store one two three four five six")

@@ -381,3 +381,18 @@ def test_where_no_group_changed_the_category_that_did_is_named():
     lead = headline(section(report, "cpu").compared, noise=None)
     assert lead.startswith("No group changed beyond noise on its own; ")
     assert re.search("; (maps|hashing and equality) costs ", lead)
+
+
+def test_a_group_that_may_have_the_change_of_all_turns_is_not_within_noise():
+    """Three runs hardly show how far they differ; many turns show the total."""
+    base, new = (Unit({CODE: 900, OTHER: n}, uneven=0.35) for n in (100, 700))
+    diff = section(report_of(compared(base, new)), "cpu").compared
+    tables = [
+        group_table(diff, ("base", "new"), timed=timed) for timed in (False, True)
+    ]
+    marks = []
+    for table in tables:
+        at = table.place("delta")
+        marks.append({row.key: row.cells[at].mark for row in table.rows})
+    assert [one["group:user"] for one in marks] == ["noise", ""]
+    assert marks[0]["total"] == marks[1]["total"] == "more"

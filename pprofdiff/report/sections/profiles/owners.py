@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from pprofdiff.analysis.control.totals import total_noise
+from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.ledger.views import View, together
 from pprofdiff.analysis.policy import MUCH
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -44,18 +45,25 @@ def group_table(
     *,
     brief: bool = False,
     undecided: bool = False,
+    timed: bool = False,
 ) -> Table:
     """Return the groups of runtime costs with their larger categories, and the total.
 
-    The total's change is not significant if the outcome is `undecided`. With `most`,
-    there are at most that many categories, those with the largest significant changes,
-    and small groups within noise share one row, ``rest``; with 0, or in a `brief`
-    table, all groups within noise do. A brief one leaves that row out if it is small.
-    Other keys are written like rules of the gate: ``category:gc.mark.assist``.
+    The total's change is not significant if the outcome is `undecided`; if it is
+    `timed`, many turns decide, and the samples of a few runs test groups less well.
+    With `most`, there are at most that many categories, those with the largest
+    significant changes, and small groups within noise share one row, ``rest``; with 0,
+    or in a `brief` table, all groups within noise do. A brief one leaves that row out
+    if it is small. Other keys are written like rules of the gate:
+    ``category:gc.mark.assist``.
     """
     details = {group.id: group.detail for group in rules().groups}
     rows: list[Row] = []
+    (whole,) = judged_sums(diff, [("total", "total")], diff.whole)
+    whole = whole._replace(noise=undecided or total_noise(diff))
     every = judged_groups(diff)
+    if timed and whole.noise is False:
+        every = _without_doubt(diff, every, whole)
     groups = [group for group in every if group.base or group.new]
     only = brief or most == 0
     parts_of = {group.id: judged_categories(diff, group.id) for group in groups}
@@ -75,7 +83,8 @@ def group_table(
         rows.append(_row(diff, group, "group", name))
         parts = [p for p in parts_of[group.id] if _large(diff, p)]
         # A single part says what its group does, unless only the part changed.
-        if len(parts) > 1 or (group.noise and any(p.noise is False for p in parts)):
+        alone = group.noise is not False and any(p.noise is False for p in parts)
+        if len(parts) > 1 or alone:
             rows += [
                 _row(diff, part, "category", Cell(part.label))
                 for part in parts
@@ -90,13 +99,33 @@ def group_table(
         if (one.base or one.new) and (not brief or _large(diff, one)):
             name = Cell(f"{len(rest)} {_REST[noise]}")
             rows.append(_row(diff, one, "group", name))
-    (whole,) = judged_sums(diff, [("total", "total")], diff.whole)
-    whole = whole._replace(noise=undecided or total_noise(diff))
     rows.append(_row(diff, whole, "total", Cell(whole.label)))
     columns: tuple[Column, ...] = (name_column(""), *compared_columns(diff, labels))
     if not _in_shares(diff):
         columns = (*columns, Column("share of total", "share"))
     return Table("groups", columns, tuple(rows), one_unit=True)
+
+
+def _without_doubt(
+    diff: ProfileDiff, groups: Sequence[JudgedSum], whole: JudgedSum
+) -> list[JudgedSum]:
+    """Return groups; those that may well have the total's change are not tested.
+
+    How far a few runs differ by chance is hardly known, and their samples alone show a
+    change that is most of a significant one.
+    """
+    if diff.model is None:
+        return list(groups)
+    alone = judged_groups(diff, diff.model._replace(spread=ONE_RUN))
+    return [
+        group._replace(noise=None)
+        if group.noise
+        and one.noise is False
+        and group.delta * whole.delta > 0
+        and abs(group.delta) >= MUCH * abs(whole.delta)
+        else group
+        for group, one in zip(groups, alone, strict=True)
+    ]
 
 
 def _in_shares(diff: ProfileDiff) -> bool:

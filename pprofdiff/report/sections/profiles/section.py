@@ -181,7 +181,8 @@ def _parts(
             yield _OF_PROFILE
     else:
         if diff.grouped:
-            yield group_table(diff, labels, undecided=_undecided(report))
+            undecided = _undecided(report)
+            yield group_table(diff, labels, undecided=undecided, timed=measured)
             if scope.full:
                 yield from owned_most(
                     diff, labels, scope.granularity, measured=measured
@@ -221,7 +222,11 @@ def _of_units(report: ReportModel, diff: ProfileDiff) -> Iterator[Table]:
         measured = report.comparison.measured
         undecided = measured and not _of_turns(report, units)
         table = group_table(
-            own, report.labels, _CATEGORIES_OF_UNIT, undecided=undecided
+            own,
+            report.labels,
+            _CATEGORIES_OF_UNIT,
+            undecided=undecided,
+            timed=measured,
         )
         yield replace(table, key="unit_groups", title=f"{names}, in {unit}")
         show = partial(movers, own, report.labels, "cum", rows=_ROWS_OF_UNIT)
@@ -289,7 +294,12 @@ def _short_parts(
         if diff.grouped and (not brief or groups_moved(diff)):
             undecided = _undecided(report)
             yield group_table(
-                diff, labels, categories, brief=brief, undecided=undecided
+                diff,
+                labels,
+                categories,
+                brief=brief,
+                undecided=undecided,
+                timed=brief,
             )
         # The findings on benchmarks say where it changed, if that is known.
         if not brief or all(f.id == CHANGED_ALONE for f in report.findings.found):

@@ -9,7 +9,7 @@ import numpy as np
 
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.judge.scaling import Normalization
-from pprofdiff.analysis.policy import MAJOR
+from pprofdiff.analysis.policy import CLEARLY, MAJOR
 from pprofdiff.analysis.profiles.kinds import (
     WEIGHT,
     is_counted,
@@ -60,6 +60,7 @@ def comparability(
         *_versions(base, new),
         *_sampling(base, new),
         *_lengths(base, new, normalization),
+        *_unequal_totals(base, new, normalization),
         *_since_start(new, work, normalization),
     )
 
@@ -198,6 +199,24 @@ def _lengths(
             "short",
             f"a profile of {min(seconds):.1f} s: up to Go 1.25 durations read "
             "0.1-0.2 s too long, which matters under 5 s",
+        )
+
+
+def _unequal_totals(
+    base: ProfileSide, new: ProfileSide, normalization: Normalization
+) -> Iterator[Caveat]:
+    """Yield what counts without a duration add up to, which shares do not show."""
+    profiles = base.profile, new.profile
+    if normalization.mode == "per_work" or not all(map(is_counted, profiles)):
+        return
+    if any(profile.duration_ns for profile in profiles):
+        return
+    old, now = (int(p.values[:, primary_column(p)].sum()) for p in profiles)
+    if min(old, now) > 0 and max(old, now) >= CLEARLY * min(old, now):
+        yield Caveat(
+            "unequal-totals",
+            f"the counts add up to {old:,} → {now:,} ({now / old:.2f}×): if both sides "
+            "did the same work, pass --work 1:1",
         )
 
 

@@ -482,3 +482,21 @@ def test_addresses_of_chunks_are_no_functions(cli):
     assert "1. render takes more of the samples: 0.58 → 53.95%" in out
     assert "0x" not in out
     assert "without names" not in out
+
+
+def test_shares_do_not_hide_that_counts_add_up_to_more(cli):
+    """Cache::put has nearly all of the bytes on both sides; with --work it is 2.18×."""
+    both = [DATA / f"heaptrack/{side}.folded" for side in ("base", "new")]
+    out = " ".join(cli(*both).out.split())
+    said = "the counts add up to 9,552,434 → 20,761,568 (2.17×): if both sides did the"
+    assert f"{said} same work, pass --work 1:1" in out
+    assert first_cause(cli("--work", "1:1", *both).out).startswith("Cache::put uses")
+    same = (DATA / f"python/{side}.folded" for side in ("base", "new"))
+    assert "add up to" not in cli(*same).out
+
+
+def test_the_share_of_go_that_rose_many_times_is_named(cli):
+    """`label` concatenates; by shares, `serve` may as well have become cheaper."""
+    out = cli(DATA / "datadog-go/base", DATA / "datadog-go/new").out
+    assert "2. main.label takes more of the CPU: 5.24 → 44.43%" in out
+    assert "A share also changes" in " ".join(out.split())

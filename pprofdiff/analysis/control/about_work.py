@@ -13,6 +13,7 @@ from pprofdiff.analysis.control.estimate import Control, control, keep_control
 from pprofdiff.analysis.judge.scaling import InferredWork, Normalization
 from pprofdiff.analysis.profiles.caveats import releases_apart
 from pprofdiff.analysis.profiles.diff import ProfileDiff, of_type
+from pprofdiff.analysis.profiles.kinds import is_counted, is_heap, kind_name
 from pprofdiff.analysis.side import counted_seconds
 from pprofdiff.model.side import Side
 from pprofdiff.units import clipped, times
@@ -59,14 +60,23 @@ def _normalization(
     found = control(diff)
     if found is not None and found.shows_work:
         work = found.work
-        takes = "takes {} the CPU" if diff.is_cpu else "allocates {} as much"
-        why = f"unchanged code {takes}"
+        why = f"unchanged code {_takes(diff)}"
     else:
         by_sites = by_call_sites(diff, profiles, base, new)
         if by_sites is None:
             return None
         work, why = by_sites, _SITES
     return _about(work, why, diff)
+
+
+def _takes(diff: ProfileDiff) -> str:
+    """Return what code has more of, with a placeholder for the ratio."""
+    profile = diff.new.profile
+    if is_heap(profile):
+        return "allocates {} as much"
+    if is_counted(profile):
+        return f"has {{}} the {kind_name(profile)}"
+    return "takes {} the CPU" if diff.is_cpu else "takes {} the time"
 
 
 def _about(work: InferredWork, why: str, diff: ProfileDiff) -> Normalization:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.errors import DamagedError
+from pprofdiff.loaders.profiles.mangled import readable
 from pprofdiff.model.csr import Offsets, distinct, expand, first_in_row, offsets_of
 from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import (
@@ -68,12 +69,6 @@ _SCRIPT_FRAME = re.compile(
 )
 # PHP 8.4 and Excimer: ``{closure:/srv/cart.php(5)}``.
 _CLOSURE = re.compile(r"\{closure:(?:[^{}]*/)?([^{}/]+)\}")
-
-# Free Pascal (make_mangledname in compiler/symdef.pas): the unit, or ``P$`` and the
-# program, then classes and routines around it, the routine, and the types of its
-# parameters, ``P$CART$_$TCART_$__$$_TOTAL$$INT64``.
-_OF_PASCAL = re.compile(r"(?:P\$)?([A-Z_]\w*(?:\$.+)?)_\$\$_([A-Z_]\w*)(?:\$.*)?")
-_WITHIN_PASCAL = re.compile(r"\$_\$|_\$_")
 
 
 def decode(data: bytes, name: str = "folded stacks") -> Profile:
@@ -305,14 +300,6 @@ def _parsed(frame: str) -> tuple[str, str, int]:
         return name or own, file, 0
     if (closure := _CLOSURE.fullmatch(frame)) is not None:
         return f"{{closure:{closure[1]}}}", "", 0
-    if (pascal := _OF_PASCAL.fullmatch(frame)) is not None:
-        return _qualified(*pascal.groups()), "", 0
     while len(name := _AFTER_NAME.sub("", frame)) < len(frame):
         frame = name
-    return frame, file, int(line)
-
-
-def _qualified(within: str, routine: str) -> str:
-    """Return the name of a routine of Free Pascal: ``CART.TCART.TOTAL``."""
-    parts = [part.partition("$")[0] for part in _WITHIN_PASCAL.split(within)]
-    return ".".join(part for part in (*parts, routine) if part.strip("_"))
+    return readable(frame), file, int(line)

@@ -203,6 +203,18 @@ def first_cause(out):
             "SYSTEM.MOVE uses 3.49×",
         ),
         ("pascal/base.folded", "pascal/new.folded", "", "SYSTEM.MOVE takes"),
+        # interest runs its loop four times.
+        ("fortran/base.folded", "fortran/new.folded", "", "shop::interest takes more"),
+        (
+            *("fortran/base.folded", "fortran/new.folded", "251700:95200"),
+            "shop::interest uses 3.87×",
+        ),
+        # Ledger.find searches an array.
+        ("dlang/base.folded.gz", "dlang/new.folded.gz", "", "shop.Ledger.find uses"),
+        (
+            *("dlang/base.folded.gz", "dlang/new.folded.gz", "5943500:5573600"),
+            "shop.Ledger.find uses 11.4×",
+        ),
         # store_put keeps a copy of each record: its share rises, but not by a quarter.
         (
             *("jemalloc/base.folded", "jemalloc/new.folded", ""),
@@ -500,3 +512,8 @@ def test_the_share_of_go_that_rose_many_times_is_named(cli):
     out = cli(DATA / "datadog-go/base", DATA / "datadog-go/new").out
     assert "2. main.label takes more of the CPU: 5.24 → 44.43%" in out
     assert "A share also changes" in " ".join(out.split())
+
+
+def test_unchanged_code_is_measured_in_what_the_profile_counts(cli):
+    out = cli(*(DATA / f"dlang/{side}.folded.gz" for side in ("base", "new"))).out
+    assert "unchanged code has 0.94× the samples in new" in out

@@ -102,6 +102,14 @@ def named(frame):
         ("P$CART$_$SERVE$TCART$$INT64_$$_INNER$$INT64", "CART.SERVE.INNER"),
         ("CLASSES$_$TLIST_$__$$_ADD$POINTER$$LONGINT", "CLASSES.TLIST.ADD"),
         ("SHOP_$$_PRICE$crc1A2B3C4D", "SHOP.PRICE"),
+        # GNU Fortran
+        ("__shop_MOD_interest", "shop::interest"),
+        # D, with names that refer back, in templates and in functions
+        ("_D4shop6Ledger4findMFiZPSQx7Account", "shop.Ledger.find"),
+        ("_D4shop__T5serveTiZQjFCQp6LedgeriZm", "shop.serve"),
+        ("_D2rt__T7GenericThThZQn5tsizeMxFNaZm", "rt.Generic.tsize"),
+        ("_D4shop4mainFZ9__lambda1FNaNbNiNfiZi", "shop.main.__lambda1"),
+        ("_D9999shop", "_D9999shop"),
         ("fpc_ansistr_concat", "fpc_ansistr_concat"),
         ("main.(*ring).put", "main.(*ring).put"),
         ("block (2 levels) in Page#row", "block (2 levels) in Page#row"),

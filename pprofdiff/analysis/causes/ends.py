@@ -242,9 +242,15 @@ class Change:
 
     @cached_property
     def shown_ns(self) -> tuple[int, int]:
-        """The part of it at the first place, raw ns; all without a first place."""
+        """What a sentence names, raw ns: the part of it at the first place.
+
+        Without an end it is all that goroutines wait there, whatever held them up, and
+        without a place all of it.
+        """
         if self.first is None:
             return self.times_ns
+        if self.end is None:
+            return self.first.times_ns
         return self.places[self.first.wait]
 
     @cached_property

@@ -311,7 +311,7 @@ def test_one_burst_shows_in_the_tail_of_waits_for_a_processor():
 
 
 def test_readers_of_connections_wait_longer_where_operations_do():
-    """gRPC's goroutines do nothing else: the pool, of two goroutines, is why."""
+    """Goroutines of gRPC do nothing else: the pool, of two goroutines, is why."""
     sides = [PAIRS / "third-fares-pool" / side for side in ("base", "new")]
     for paths in (sides, sides[::-1]):
         found = find(compare_paths(*paths).data).found

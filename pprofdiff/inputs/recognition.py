@@ -53,6 +53,12 @@ class Foreign(StrEnum):
         "profile of Python's cProfile, which has no stacks; give what py-spy record "
         "-f raw writes"
     )
+    AUSTIN = "binary file of austin; convert it with mojo2austin"
+    V8_LOG = (
+        "log of node --prof, or what --prof-process prints of it; "
+        "write pprof with the pprof package of npm"
+    )
+    HYPERFINE = "results of hyperfine, which are not read"
     RPROF = "profile of R's Rprof; write it as pprof with proffer::to_pprof"
     HTML = (
         "web page, not a profile; "
@@ -72,6 +78,7 @@ _BINARY = (
     (Foreign.JAVA, rb"JAVA PROFILE 1\.|FLR\0"),
     # marshal: a dict whose first key is a tuple of three.
     (Foreign.CPROFILE, rb"[\x7b\xfb][\x29\xa9]\x03"),
+    (Foreign.AUSTIN, rb"MOJ[\x00-\x1f]"),
     (Foreign.STACKPROF, rb"\x04\x08\{.:\x0cversion"),
     (
         Foreign.PROGRAM,
@@ -111,6 +118,8 @@ _TEXT = (
     ),
     (Foreign.CALLGRIND, rb"# callgrind format|version: \d+\r?\ncreator: "),
     (Foreign.RPROF, rb"(?:(?:memory|GC|line) profiling: )*sample\.interval=\d"),
+    (Foreign.V8_LOG, rb"v8-version,\d|Statistical profiling result from "),
+    (Foreign.HYPERFINE, rb"command,mean,stddev,|\| Command \| Mean \["),
     (Foreign.COVERAGE, rb"mode: (?:set|count|atomic)\b"),
     (Foreign.HTML, rb"(?i:<!doctype html|<html|<\?xml|<svg|<head|<body)"),
     (Foreign.GO_TEST_JSON, rb'\{"(?:Time|Action|ImportPath)":"'),
@@ -146,6 +155,10 @@ _WRITERS = (
     (
         rb'\{"version":[\d.]+,"mode":"\w+","interval":',
         "a profile of stackprof; give what stackprof --stackcollapse prints",
+    ),
+    (
+        rb'"start_time":.{0,200}"sample_count":.{0,5000}"root_frame"',
+        "a session of pyinstrument; give what py-spy record -f raw writes",
     ),
     (rb'"num_none_requests"', "locust's; give the _stats.csv that locust --csv writes"),
     (rb'"jmhVersion"', "results of JMH, which are not read"),

@@ -1,4 +1,4 @@
-"""The encodings of a profile: profile.proto, and folded stacks."""
+"""The encodings of a profile: profile.proto, folded stacks, and austin's."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ if TYPE_CHECKING:
     from pprofdiff.model.profiles.profile import Profile
 
 _LINES = 10
+_AUSTIN = re.compile(rb"# austin: [\d.]+\s")
 _FOLDED = re.compile(rb"[^\0]*[^\0\s][ \t]+\d+[ \t]*\r?")
 
 
 def looks_folded(start: bytes, *, whole: bool) -> bool:
     """Return whether `start` begins (`whole`: is) folded stacks.
 
-    Each of the first lines is ``frame;frame;frame COUNT``, and a stack has a ``;``. A
-    last line that may be truncated counts only if it is the only one.
+    Austin's have a header. Of others each of the first lines is ``frame;frame;frame
+    COUNT``, and a stack has a ``;``. A last line that may be truncated counts only if
+    it is the only one.
     """
+    if _AUSTIN.match(start):
+        return True
     if b";" not in start:
         return False
     lines = start.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", _LINES)
@@ -27,10 +31,14 @@ def looks_folded(start: bytes, *, whole: bool) -> bool:
 
 
 def decode(data: bytes, name: str = "profile") -> Profile:
-    """Return the profile in `data`, not gzipped, in either encoding.
+    """Return the profile in `data`, not gzipped, in any of the encodings.
 
-    Raises DamagedError as `pprof.decode` and `folded.decode` do.
+    Raises DamagedError as the `decode` of each does.
     """
+    if _AUSTIN.match(data):
+        from pprofdiff.loaders.profiles import austin
+
+        return austin.decode(data, name)
     if looks_folded(data[: 1 << 16], whole=len(data) <= 1 << 16):
         from pprofdiff.loaders.profiles import folded
 

@@ -203,6 +203,12 @@ def first_cause(out):
             "SYSTEM.MOVE uses 3.49×",
         ),
         ("pascal/base.folded", "pascal/new.folded", "", "SYSTEM.MOVE takes"),
+        # Cart.total copies its lines deeply.
+        ("austin/base.txt.gz", "austin/new.txt.gz", "", "deepcopy now takes 90.7%"),
+        (
+            *("austin/base.txt.gz", "austin/new.txt.gz", "30675:3397"),
+            "Cart.total uses 232×",
+        ),
         # interest runs its loop four times.
         ("fortran/base.folded", "fortran/new.folded", "", "shop::interest takes more"),
         (

@@ -48,4 +48,29 @@ def decode(data: bytes, name: str = "profile") -> Profile:
     view = pprof.parsed(data, name)
     # The view has a copy: these bytes are a third of what decoding takes.
     del data
-    return pprof.decoded(view, name)
+    return _timed(pprof.decoded(view, name))
+
+
+def _timed(profile: Profile) -> Profile:
+    """Return a profile of samples alone with their CPU time, if its period says it.
+
+    Profilers in the kernel, such as Parca's, count samples and leave the time to the
+    reader.
+    """
+    kinds, every, period = profile.sample_types, profile.period_type, profile.period
+    alone = len(kinds) == 1 and kinds[0].unit == "count"
+    if not alone or kinds[0].type not in ("sample", "samples") or not period:
+        return profile
+    if every is None or (every.type, every.unit) != ("cpu", "nanoseconds"):
+        return profile
+    import numpy as np
+    from msgspec.structs import replace
+
+    most = int(np.abs(profile.values).max(initial=0))
+    if most * period * max(len(profile), 1) > np.iinfo(np.int64).max:
+        return profile
+    return replace(
+        profile,
+        sample_types=(*kinds, every),
+        values=np.column_stack((profile.values[:, 0], profile.values[:, 0] * period)),
+    )

@@ -19,8 +19,8 @@ SAID = {
     # Its counters are written every 0.1 s.
     "cover": "only new is built with -cover",
     "go1.27": (
-        r"go1\.26 → go1\.27\+; samples show the same functions of the program, but of the "
-        r"runtime and the standard library only base has \S*mallocgc.* and only new has "
+        r"go1\.26 → go1\.27\+; samples show the same functions of the program; of the "
+        r"runtime and the standard library, only base has \S*mallocgc.* and only new has "
         r"\S*mallocgc"
     ),
 }

@@ -411,7 +411,8 @@ def end_in_words(end: End, spell: Spelling = short) -> str:
         "network": f"the network{where}",
         "blocked": f"{end.call or 'a wait'}{where}, ended by no goroutine",
     }
-    return words.get(end.kind, f"{spell(end.call)}{where}")
+    call = spell(end.call) if end.call else "a system call"
+    return words.get(end.kind, f"{call}{where}")
 
 
 def wait_in_words(wait: Wait, spell: Spelling = short) -> str:

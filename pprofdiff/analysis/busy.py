@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.control.alike import scaled_alike
-from pprofdiff.analysis.judge.calibration import BUSY_FROM, BUSY_SIGMA, TOTAL_SIGMA
+from pprofdiff.analysis.judge.calibration import (
+    BUSIER_FROM,
+    BUSIER_SIGMA,
+    BUSY_FROM,
+    BUSY_SIGMA,
+    TOTAL_SIGMA,
+)
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.tables import STOPPED
 
@@ -29,7 +35,14 @@ def busy(comparison: Comparison) -> float | None:
 
 def clock_sigma(comparison: Comparison) -> float:
     """Return the run-to-run deviation of time, as a logarithm."""
-    return TOTAL_SIGMA if busy(comparison) is None else BUSY_SIGMA
+    return sigma_if(busy(comparison))
+
+
+def sigma_if(share: float | None) -> float:
+    """Return `clock_sigma` for what `busy` returns."""
+    if share is None:
+        return TOTAL_SIGMA
+    return BUSY_SIGMA if share < BUSIER_FROM else BUSIER_SIGMA
 
 
 def scheduling_alone(comparison: Comparison) -> bool:

@@ -11,6 +11,7 @@ from pprofdiff.analysis.gate.judging import judge
 from pprofdiff.analysis.gate.measures import Judged
 from pprofdiff.analysis.gate.rules import Gate
 from pprofdiff.analysis.judge.calibration import (
+    BUSIER_SIGMA,
     BUSY_FROM,
     BUSY_SIGMA,
     TOTAL_SIGMA,
@@ -39,13 +40,18 @@ def _judged(base, new):
 
 
 @pytest.mark.parametrize(
-    ("base", "new", "share"),
-    [(0, 0, None), (0, 40, None), (0, 60, 60 / 960), (96, 10, 0.1)],
+    ("base", "new", "share", "sigma"),
+    [
+        (0, 0, None, TOTAL_SIGMA),
+        (0, 40, None, TOTAL_SIGMA),
+        (0, 60, 60 / 960, BUSY_SIGMA),
+        (96, 10, 0.1, BUSIER_SIGMA),
+    ],
 )
-def test_the_busier_side_shows(base, new, share):
+def test_the_busier_side_shows(base, new, share, sigma):
     comparison = compared_sides(side(1000, base), side(1000, new))
     assert busy(comparison) == (None if share is None else pytest.approx(share))
-    assert clock_sigma(comparison) == (TOTAL_SIGMA if share is None else BUSY_SIGMA)
+    assert clock_sigma(comparison) == sigma
     assert 40 / 960 < BUSY_FROM <= 60 / 960
 
 

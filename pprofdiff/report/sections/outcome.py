@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pprofdiff.analysis.busy import sigma_if
 from pprofdiff.analysis.figures.costs import COSTS, TASK
-from pprofdiff.analysis.judge.calibration import BUSY_SIGMA, TOTAL_SIGMA
+from pprofdiff.analysis.judge.calibration import TOTAL_SIGMA
 from pprofdiff.analysis.outcome.model import (
     ALIKE,
     Counted,
@@ -254,10 +255,11 @@ def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:
     if first is not None and first.more_is:
         yield _basis(first, busy=outcome.busy is not None)
     if outcome.busy is not None:
+        differs = f"{sigma_if(outcome.busy):.0%}"
         yield (
             f"The machine was busy: up to {percent(outcome.busy, 1)} of a side's "
             "samples are in runtime.asyncPreempt, where a signal stops goroutines. "
-            f"There, time/op of one build differs by up to {BUSY_SIGMA:.0%}; "
+            f"There, time/op of one build differs by up to {differs}; "
             "CPU/op does not."
         )
     if first is not None:

@@ -177,8 +177,9 @@ def _ranked(view: _View) -> Iterator[Finding]:
         whole = sum(amounts_below, cause.explains or 0.0)
         yield cause._replace(explains=whole) if amounts_below else cause
         yield from (one._replace(parent=cause.id) for one in below)
-    # Next to a cause, a place that is not significant mostly has the cause in it.
-    if word is not None and not drafts:
+    # Next to a cause, a place that is not significant mostly has the cause in it. What
+    # goes against the outcome alone would read as its cause.
+    if word is not None and all(_is_contrary(view, one) for _, one, _ in drafts):
         yield word
 
 
@@ -199,8 +200,8 @@ def _add_places(
 ) -> tuple[Claim, Finding | None]:
     """Add the places on the CPU to `drafts`; return the samples that they claim.
 
-    If none is significant, also return the one with most of the change. `named` gets
-    the sites of the significant ones.
+    If no significant one goes the way of the total, also return the one with most of
+    the change. `named` gets the sites of the significant ones.
     """
     claimed, word = cpu.of(()), None
     for place in with_callers(cpu, program, _places(view, cpu, program)):
@@ -213,7 +214,8 @@ def _add_places(
             claimed = claimed.plus(place.claim)
         elif word is None and _is_most(view, cpu, place):
             word = finding
-    return claimed, None if drafts else word
+    explained = any(not _is_contrary(view, one) for _, one, _ in drafts)
+    return claimed, None if explained else word
 
 
 def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:

@@ -170,6 +170,17 @@ def test_what_is_large_and_within_noise_is_a_word_and_no_cause():
     assert (reason.number, reason.lead) == (0, "-")
 
 
+def test_what_goes_against_the_outcome_is_not_alone():
+    """That new allocates more does not say why it is faster."""
+    base = {path("F"): 3, path("Old", "F"): 7, path("Rest"): 8}
+    new = {path("F"): 3, path("New", "F"): 5, path("Rest"): 8}
+    more = {path("Rest"): (1, 64)}
+    _, findings = causes(Unit(base), Unit(new, more))
+    titles = [one.title for one in findings.found]
+    assert titles[0].startswith("p.Rest allocates now: ")
+    assert titles[1].startswith("Most of the change is in p.F")
+
+
 def test_what_a_process_costs_is_no_change_of_operations_that_do_not_allocate():
     """New does ten times the operations in a run, and as many collections."""
     base, new = {path("F"): 600, SCAN: 60}, {path("F"): 600, SCAN: 60}

@@ -516,8 +516,25 @@ def test_shares_do_not_hide_that_counts_add_up_to_more(cli):
 def test_the_share_of_go_that_rose_many_times_is_named(cli):
     """`label` concatenates; by shares, `serve` may as well have become cheaper."""
     out = cli(DATA / "datadog-go/base", DATA / "datadog-go/new").out
-    assert "2. main.label takes more of the CPU: 5.24 → 44.43%" in out
+    assert first_cause(out).startswith("main.label takes more of the CPU: 5.24 → 44.4")
+    assert "↳ Copying takes more of the CPU" in out
+    out = cli(DATA / "datadog-go/base", DATA / "datadog-go/new", "--full").out
     assert "A share also changes" in " ".join(out.split())
+
+
+def test_samples_whose_period_is_cpu_time_are_cpu_time(cli, tmp_path):
+    """As Parca's are: `samples/count`, and 19 Hz as the period."""
+    every = ValueType("cpu", "nanoseconds")
+    for side in ("base", "new"):
+        profile = pprofdiff.load(DATA / f"go-perf/{side}.folded.gz").data
+        counted = replace(
+            profile, period_type=every, period=52_631_578, duration_ns=8_000_000_000
+        )
+        (tmp_path / f"{side}.pb").write_bytes(encode(counted))
+    work = ("--work", "6413700:1589100")
+    out = cli(*work, tmp_path / "base.pb", tmp_path / "new.pb").out
+    assert "Slower: +92% CPU/op" in out
+    assert first_cause(out).startswith("main.(*ring).put uses ")
 
 
 def test_unchanged_code_is_measured_in_what_the_profile_counts(cli):

@@ -27,13 +27,14 @@ def code(case: Case) -> Iterator[Finding]:
     yield from (_finding(cpu, place) for place in case.places)
     if not cpu.in_shares or case.places:
         return
+    # In CPU time of Go it rose many times, and other rules find what it does.
     hint = share_that_rose(cpu)
     if hint is not None:
         finding = _finding(cpu, hint)
         yield finding._replace(
             text=f"{finding.text} {_OF_SHARES}".lstrip(),
             advice="Pass --work BASE:NEW, the operations done while profiled.",
-            claim=None,
+            claim=hint.claim if cpu.of_go and cpu.diff.is_cpu else None,
             severity="minor",
             weight=hint.delta(cpu) / cpu.whole,
         )

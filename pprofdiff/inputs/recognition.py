@@ -60,6 +60,18 @@ class Foreign(StrEnum):
     )
     HYPERFINE = "results of hyperfine, which are not read"
     RPROF = "profile of R's Rprof; write it as pprof with proffer::to_pprof"
+    LOAD = (
+        "results of httperf, JMeter or redis-benchmark, which are not read; pass how "
+        "many operations each side did: --work BASE:NEW, or --rps BASE:NEW per second"
+    )
+    FLAME_GRAPH = (
+        "drawing, such as a flame graph; give the profile or the folded stacks that it "
+        "was made from"
+    )
+    NETTRACE = "trace of .NET, which is not read; give folded stacks, such as perf's"
+    LZ4 = (
+        "compressed with lz4; unpack it first, unless memray wrote it: that is not read"
+    )
     HTML = (
         "web page, not a profile; "
         "profiles are at addresses such as host:6060/debug/pprof/heap"
@@ -67,7 +79,7 @@ class Foreign(StrEnum):
     JSON = "JSON"
     GO_TEST_JSON = "output of go test -json; give the output without -json"
     ARCHIVE = "archive; unpack it and give the folder"
-    COMPRESSED = "compressed twice, or with xz, bzip2 or lz4; unpack it first"
+    COMPRESSED = "compressed twice, or with xz or bzip2; unpack it first"
     UTF16_TEXT = "UTF-16 text, as PowerShell's > writes; save it as UTF-8"
 
 
@@ -88,10 +100,9 @@ _BINARY = (
         ),
     ),
     (Foreign.ARCHIVE, rb"PK\x03\x04|(?s:.{257})ustar"),
-    (
-        Foreign.COMPRESSED,
-        rb"\x1f\x8b|\x28\xb5\x2f\xfd|\xfd7zXZ\0|BZh[1-9]|\x04\x22\x4d\x18",
-    ),
+    (Foreign.COMPRESSED, rb"\x1f\x8b|\x28\xb5\x2f\xfd|\xfd7zXZ\0|BZh[1-9]"),
+    (Foreign.LZ4, rb"\x04\x22\x4d\x18"),
+    (Foreign.NETTRACE, rb"Nettrace"),
     (Foreign.UTF16_TEXT, rb"\xff\xfe|\xfe\xff"),
 )
 
@@ -121,6 +132,18 @@ _TEXT = (
     (Foreign.V8_LOG, rb"v8-version,\d|Statistical profiling result from "),
     (Foreign.HYPERFINE, rb"command,mean,stddev,|\| Command \| Mean \["),
     (Foreign.COVERAGE, rb"mode: (?:set|count|atomic)\b"),
+    (
+        Foreign.LOAD,
+        rb'httperf --|timeStamp,elapsed,label|"test","rps"|====== \w+ ======',
+    ),
+    (
+        Foreign.FLAME_GRAPH,
+        rb"(?s)(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)?<(?:!DOCTYPE )?svg",
+    ),
+    (
+        Foreign.FLAME_GRAPH,
+        rb"(?si)<(?:!doctype )?html.*(?:async-profiler|flame ?graph)",
+    ),
     (Foreign.HTML, rb"(?i:<!doctype html|<html|<\?xml|<svg|<head|<body)"),
     (Foreign.GO_TEST_JSON, rb'\{"(?:Time|Action|ImportPath)":"'),
     (Foreign.JSON, rb"\{\s*[\"}]|\[\s*[\[{\"\]\d]"),

@@ -56,7 +56,7 @@ def _intervals(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[Bounds 
 
 
 _TRACE, _CPU = "trace", "CPU profile"
-_REST = "running less CPU"
+_REST = "running, without CPU samples"
 _STARTING = "while the trace starts"
 # CPU that the runtime spends outside user goroutines: background workers, scheduling.
 _OUTSIDE_GROUPS = {"sched"}

@@ -77,7 +77,8 @@ def _row(report: ReportModel, section: Section) -> Row:
             values = Cell("")
         if mode == "composition" or (mode == "about" and change.mark == "noise"):
             change = Cell("")
-    moved = _moved_most(section, counted=counted is not None)
+    way = 0.0 if counted is None else counted[1] - counted[0]
+    moved = _moved_most(section, way)
     if diff is not None and _of_other_spans(report, diff):
         change, moved = Cell(""), None
     if moved is not None:
@@ -108,10 +109,10 @@ def counted_change(
     return (base, new) if abs(new - base) > MAJOR * max(base, new) else None
 
 
-def _moved_most(section: Section, *, counted: bool) -> Cell | None:
+def _moved_most(section: Section, way: float) -> Cell | None:
     """Return the row that changed most, of the top tables: its delta, then its name.
 
-    It may be one within noise only if the total is `counted`, and so did change.
+    It is within noise only if exact counts of the total changed the same `way`.
     """
     for key in section.tops:
         tables = [table for table in section.tables if table.key == key]
@@ -120,7 +121,8 @@ def _moved_most(section: Section, *, counted: bool) -> Cell | None:
             for table in tables
             for at in (table.place("delta"),)
             for row in table.rows
-            if (cell := row.cells[at]).value and (counted or cell.mark != "noise")
+            if (value := (cell := row.cells[at]).value)
+            and (cell.mark != "noise" or value * way > 0)
         ]
         if moved:
             if section.diff and section.diff.normalization.mode == "composition":
@@ -133,7 +135,8 @@ def _moved_most(section: Section, *, counted: bool) -> Cell | None:
                 if one[2].role != "function" or not is_runtime_like(one[2].key)
             ]
             _, cell, row = max(left or moved, key=lambda one: one[0])
-            amount = f"{cell.signed} {_unit(section)}".rstrip()
+            column = "flat" if key == "call_sites" else key
+            amount = " ".join(filter(None, (cell.signed, _unit(section), column)))
             detail = f"{amount}  {row.cells[tables[0].names].label}"
             return Cell("", cell.value, mark=cell.mark, detail=detail)
     return None

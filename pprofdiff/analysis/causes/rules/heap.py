@@ -46,6 +46,7 @@ from pprofdiff.analysis.policy import (
     SIMILAR,
 )
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
+from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 from pprofdiff.goruntime.readable import HELD, distinct_names, short
 
 # A slice that grows by append has at least a fifth of what it allocated in use, as each
@@ -477,7 +478,7 @@ def _keeps_none(site: _Site) -> bool:
 def _site_words(diff: ProfileDiff, site: _Site) -> str:
     line = line_of(diff, site.name)
     place = f"{short(site.name)}{f', mostly at {line},' if line else ''}"
-    text = f"{place} {arrow(*site.live, diff.unit)}"
+    text = f"{place} {arrow(*site.live, diff.unit)}{_column(diff, site)}"
     if site.objects is not None:
         text += f" in {counts(*site.objects)} objects"
     if site.kept is None or site.delta < 0 or not site.kept[1]:
@@ -496,6 +497,14 @@ def _site_words(diff: ProfileDiff, site: _Site) -> str:
     if site.kept[0] >= _KEPT * site.kept[1]:
         return text
     return f"{text}: it turns over, as a cache or work in flight"
+
+
+def _column(diff: ProfileDiff, site: _Site) -> str:
+    """Return which column a site's memory is, "" if it allocates all of it itself."""
+    paired = diff.paired_functions
+    row, flat = paired.names.index(site.name), paired.raw("flat")
+    own = tuple(int(side[row]) for side in flat)
+    return "" if own == site.live else f" {FLAT_WITH_LIBRARY}"
 
 
 def _counted_when(diff: ProfileDiff) -> str:

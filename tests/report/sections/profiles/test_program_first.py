@@ -35,7 +35,7 @@ def test_goroutines_wait_in_the_program(cli, pair, function):
 def test_a_glance_names_the_program(cli):
     pair = PAIRS / "goroutine-leak-profiled"
     out = cli(str(pair / "base"), str(pair / "new")).out
-    assert re.search(r"goroutine  \+[\d,]+  main\.\(\*carrier\)\.answer", out)
+    assert re.search(r"goroutine  \+[\d,]+ cum  main\.\(\*carrier\)\.answer", out)
 
 
 def test_what_the_runtime_alone_allocates_is_named_by_what_it_is(cli):

@@ -49,6 +49,10 @@ class Foreign(StrEnum):
         "profile in Callgrind's format, which has no stacks; give folded stacks, such "
         "as perf's"
     )
+    REPORT = (
+        "report of gprof or of GHC's profiler, which has no stacks of samples; give "
+        "folded stacks, such as perf's"
+    )
     CPROFILE = (
         "profile of Python's cProfile, which has no stacks; give what py-spy record "
         "-f raw writes"
@@ -128,6 +132,10 @@ _TEXT = (
         rb"\S[^\n]{0,40}?\s\d+(?:/\d+)?\s+(?:\[\d+\]\s+)?\d+\.\d+:\s+(?:\d+\s+)?[\w-]+:",
     ),
     (Foreign.CALLGRIND, rb"# callgrind format|version: \d+\r?\ncreator: "),
+    (
+        Foreign.REPORT,
+        rb"Flat profile:\s+Each sample counts as |[^\n]{5,60} Time and Allocation Prof",
+    ),
     (Foreign.RPROF, rb"(?:(?:memory|GC|line) profiling: )*sample\.interval=\d"),
     (Foreign.V8_LOG, rb"v8-version,\d|Statistical profiling result from "),
     (Foreign.HYPERFINE, rb"command,mean,stddev,|\| Command \| Mean \["),

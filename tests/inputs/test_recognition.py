@@ -104,6 +104,11 @@ def fetch(address, path):
         (b"<!DOCTYPE html>\n<h1>CPU</h1>\n// async-profiler", Foreign.FLAME_GRAPH),
         (b"Nettrace\x14\0\0\0!FastSerialization.1", Foreign.NETTRACE),
         (b"\x04\x22\x4d\x18\x64\x40", Foreign.LZ4),
+        (b"Flat profile:\n\nEach sample counts as 0.01 seconds.\n", Foreign.REPORT),
+        (
+            b"\tSat Nov 28 03:21 2026 Time and Allocation Profiling Report  (Final)\n",
+            Foreign.REPORT,
+        ),
         (b"# callgrind format\nversion: 1\n", Foreign.CALLGRIND),
         (b"version: 1\ncreator: xdebug 3.2.0\ncmd: x.php\n", Foreign.CALLGRIND),
         (b'sample.interval=5000\n"c" "total" \n', Foreign.RPROF),

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from pprofdiff.model.profiles.profile import Profile
 
 _LINES = 10
+# Types that count samples: of Parca, and of Julia's PProf.
+_COUNTED = ("sample", "samples", "events")
 _AUSTIN = re.compile(rb"# austin: [\d.]+\s")
 _FOLDED = re.compile(rb"[^\0]*[^\0\s][ \t]+\d+[ \t]*\r?")
 
@@ -54,12 +56,11 @@ def decode(data: bytes, name: str = "profile") -> Profile:
 def _timed(profile: Profile) -> Profile:
     """Return a profile of samples alone with their CPU time, if its period says it.
 
-    Profilers in the kernel, such as Parca's, count samples and leave the time to the
-    reader.
+    Profilers such as Parca's count samples and leave the time to the reader.
     """
     kinds, every, period = profile.sample_types, profile.period_type, profile.period
     alone = len(kinds) == 1 and kinds[0].unit == "count"
-    if not alone or kinds[0].type not in ("sample", "samples") or not period:
+    if not alone or kinds[0].type not in _COUNTED or not period:
         return profile
     if every is None or (every.type, every.unit) != ("cpu", "nanoseconds"):
         return profile

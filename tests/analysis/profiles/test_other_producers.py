@@ -527,6 +527,7 @@ def test_samples_whose_period_is_cpu_time_are_cpu_time(cli, tmp_path):
     every = ValueType("cpu", "nanoseconds")
     for side in ("base", "new"):
         profile = pprofdiff.load(DATA / f"go-perf/{side}.folded.gz").data
+        assert kind_name(profile) == "samples"
         counted = replace(
             profile, period_type=every, period=52_631_578, duration_ns=8_000_000_000
         )

@@ -31,6 +31,17 @@ class Foreign(StrEnum):
         "convert it with go tool pprof -proto PROGRAM PROFILE"
     )
     PPROF_REPORT = "report printed by go tool pprof; give the profile it was made from"
+    BENCHSTAT = (
+        "table of benchstat; give the outputs of go test -bench that it was made from"
+    )
+    TRACE_TEXT = "events printed by go tool trace -d; give the trace itself"
+    SCHEDTRACE = (
+        "log of GODEBUG=schedtrace; give an execution trace, as "
+        "/debug/pprof/trace?seconds=5 writes it"
+    )
+    METRICS = (
+        "metrics, not a profile; /debug/pprof/profile?seconds=30 writes a CPU profile"
+    )
     COVERAGE = "coverage profile; go test -cpuprofile writes a CPU profile"
     HEAP_DUMP = (
         "heap dump of runtime/debug.WriteHeapDump; "
@@ -124,8 +135,19 @@ _TEXT = (
         (
             rb"(?:File|Main binary filename|Build ID|Type|Time|Duration|PeriodType): "
             rb"|Showing nodes accounting for |digraph |positions: instr"
+            rb"|Total: [\d.]+\w*\r?\nROUTINE =|flat +flat%"
         ),
     ),
+    (
+        Foreign.BENCHSTAT,
+        (
+            rb"(?:\w+: [^\n]*\n)*\s*\xe2\x94\x82 "
+            rb"|name +(?:old|new) |name(?: \\ |  +)\S+/op"
+        ),
+    ),
+    (Foreign.TRACE_TEXT, rb"M=-?\d+ P=-?\d+ G="),
+    (Foreign.SCHEDTRACE, rb"SCHED \d+ms: "),
+    (Foreign.METRICS, rb"# (?:HELP|TYPE) \w+ "),
     # comm, thread, time, period and event of a sample: perf-script(1).
     (
         Foreign.PERF_SCRIPT,
@@ -190,6 +212,10 @@ _WRITERS = (
     (
         rb'"start_time":.{0,200}"sample_count":.{0,5000}"root_frame"',
         "a session of pyinstrument; give what py-spy record -f raw writes",
+    ),
+    (
+        rb'"memstats": ?\{',
+        "variables of expvar; /debug/pprof/profile?seconds=30 writes a CPU profile",
     ),
     (rb'"num_none_requests"', "locust's; give the _stats.csv that locust --csv writes"),
     (rb'"jmhVersion"', "results of JMH, which are not read"),

@@ -56,6 +56,7 @@ def _intervals(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[Bounds 
 
 
 _TRACE, _CPU = "trace", "CPU profile"
+_IDLE = "loops waiting for work or data"
 _REST = "running, without CPU samples"
 _STARTING = "while the trace starts"
 # CPU that the runtime spends outside user goroutines: background workers, scheduling.
@@ -111,6 +112,23 @@ def _of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
     )
 
 
+def _idle(trace: TraceDiff) -> set[tuple[str, str]]:
+    """Return at which places, (reason, function), only loops wait, for work or data.
+
+    They do not wait for an operation: a connection's reader waits for the next request
+    for as long as none comes. Who waits for what such a loop reads is elsewhere.
+    """
+    from pprofdiff.analysis.causes.off_cpu import lives_of, serves
+    from pprofdiff.analysis.traces.movers import movers
+
+    places = movers(trace, "blocked")
+    lives = lives_of(trace, (), places)
+    idle = [(p.idle and not p.own) or serves(lives, p) for p in places]
+    names = [(p.reason, p.function) for p in places]
+    busy = {name for name, one in zip(names, idle, strict=True) if not one}
+    return {*names} - busy
+
+
 def _off_cpu(trace: TraceDiff, scaled: _Scaled) -> Iterator[Part]:
     """Yield the time off the CPU by what held goroutines up."""
     from pprofdiff.analysis.traces.waited import (
@@ -122,8 +140,13 @@ def _off_cpu(trace: TraceDiff, scaled: _Scaled) -> Iterator[Part]:
     )
 
     rows: dict[End, list[Waited]] = defaultdict(list)
+    idle, waiting = _idle(trace), list[Waited]()
     for row in off_cpu(trace):
-        rows[row.end].append(row)
+        some = waiting if row.wait[:2] in idle else rows[row.end]
+        some.append(row)
+    if waiting:
+        times = Amount.sum(scaled(row.base_ns, row.new_ns) for row in waiting)
+        yield Part("off.idle", _IDLE, times, _TRACE)
     for end, some in rows.items():
         paths: dict[Wait | None, Amount] = {}
         for row in some:
@@ -169,11 +192,11 @@ def _running(diff: ProfileDiff | None, running: Amount, calls: Amount) -> _Runni
     if diff is None or diff.normalization.mode != "per_work":
         gap = "without CPU per op, running is not split into on and off a CPU"
         return _Running(whole, [], [gap], [])
-    inside, others, in_calls = _by_group(diff)
+    inside, others, in_calls = _by_group(diff, _where)
     sums = Amount.sum(part.amount for part in in_calls)
     far = _reach(diff, sums)
     if sums.base > calls.base + far[0] or sums.new > calls.new + far[1]:
-        inside, in_calls = [*inside, *in_calls], []
+        inside, others, in_calls = _by_group(diff, _own_or_others)
     off = running.less(Amount.sum(part.amount for part in inside))
     reach = _reach(diff, running)
     if off.base < -reach[0] or off.new < -reach[1]:
@@ -191,15 +214,20 @@ def _running(diff: ProfileDiff | None, running: Amount, calls: Amount) -> _Runni
     return _Running(parts, others, gaps, in_calls)
 
 
-def _by_group(diff: ProfileDiff) -> tuple[list[Part], list[Part], list[Part]]:
-    """Return CPU while running, of other goroutines and in system calls, by group."""
+def _by_group(
+    diff: ProfileDiff, where_is: Callable[[str, str], int]
+) -> tuple[list[Part], list[Part], list[Part]]:
+    """Return CPU while running, of other goroutines and in system calls, by group.
+
+    `where_is` returns which of these a category of a group is.
+    """
     scaled = _scaled_by(*diff.normalization.factors)
     found: tuple[list[Part], list[Part], list[Part]] = [], [], []
     split = [
         (group, where, members)
         for group in rules().groups
         for where in range(len(found))
-        if (members := [c for c in group.categories if _where(group.id, c) == where])
+        if (members := [c for c in group.categories if where_is(group.id, c) == where])
     ]
     places = [[*map(rules().categories.index, members)] for *_, members in split]
     runs = each_together(diff.ledger.every("category").runs, places)
@@ -212,7 +240,7 @@ def _by_group(diff: ProfileDiff) -> tuple[list[Part], list[Part], list[Part]]:
             label = group.label
             if where == _CALLING:
                 label = f"on-CPU: {label}"
-            elif _IN_CALLS.intersection(group.categories).difference(members):
+            elif _IN_CALLS & {*group.categories} - {*members}:
                 label = f"{label} (without system calls)"
             part = Part(_KEYS[where] + group.id, label, amount, _CPU, bounds)
             found[where].append(part)
@@ -225,9 +253,13 @@ _KEYS = "cpu.", "beside.cpu.", "within.cpu."
 
 def _where(group: str, category: str) -> int:
     """Return whether CPU of a category is of running, other goroutines or calls."""
-    if category in _OUTSIDE or group in _OUTSIDE_GROUPS:
-        return _OTHERS
-    return _CALLING if category in _IN_CALLS else _RUNNING
+    return _CALLING if category in _IN_CALLS else _own_or_others(group, category)
+
+
+def _own_or_others(group: str, category: str) -> int:
+    """Return whether CPU of a category is of running or of other goroutines."""
+    outside = category in _OUTSIDE or group in _OUTSIDE_GROUPS
+    return _OTHERS if outside else _RUNNING
 
 
 def _reach(diff: ProfileDiff, running: Amount) -> tuple[float, float]:

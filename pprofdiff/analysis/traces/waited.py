@@ -435,7 +435,7 @@ def is_wait_itself(wait: Wait, end: End) -> bool:
 
 def off_cpu_in_words(end: End) -> str:
     """Return what goroutines did off the CPU: ``waiting while main.work runs``."""
-    where = f" in {short(end.function)}" if end.function else ""
+    where = f" in {short(end.function)}" if end.function not in ("", end.call) else ""
     words = {
         "running": f"waiting while {short(end.function)} runs",
         "syscall": end_in_words(end),

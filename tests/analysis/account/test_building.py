@@ -244,3 +244,19 @@ def test_cpu_in_system_calls_is_not_of_running():
     (calls,) = [part for part in whole.within if part.id == "within.cpu.syscall"]
     assert calls.label == "on-CPU: System calls, non-Go code"
     assert calls.amount.base > 5_000
+
+
+def test_a_connection_that_waits_for_requests_is_idle():
+    """Most goroutines are connections: what an operation waits for is little of it."""
+    sides = [PAIRS / "network-wait-added-chi" / side for side in ("base", "new")]
+    whole = account(compare_paths(*sides).data)
+    parts = {part.id: part.amount for part in whole.parts}
+    idle = parts["off.idle"]
+    (network,) = [
+        part for part in whole.parts if part.id.startswith("off.network.internal/poll.")
+    ]
+    assert network.amount.new < idle.new
+    # All of it is waited by those who ask.
+    assert {path.label for path in network.paths} == {
+        "main.fetchQuote waits in http.(*Client).Get",
+    }

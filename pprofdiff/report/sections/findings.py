@@ -51,18 +51,22 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
     found = [f for f in findings.found if f.id != _FIRST]
     shown = _shown(findings, found, most)
     rest = []
-    others = [_clause(f) for f in found if f not in shown]
-    if others:
-        rest.append(Sentence(f"{'; '.join(others)}.", "also"))
     claimed = any(
         f.explains and f.mark != "noise" for f in shown if f.severity != "info"
     )
-    if (
-        findings.explained is not None
-        and cpu is not None
-        and claimed
-        and _adds_up(report, cpu)
-    ):
+    added = cpu if claimed and cpu is not None and _adds_up(report, cpu) else None
+    ids = _ids(found)
+    others = [
+        (_clause(f), "" if f.parent in ids else _part(f, added))
+        for f in found
+        if f not in shown
+    ]
+    if others:
+        # A short report ends with the first ones: those of the sum.
+        others.sort(key=lambda one: not one[1])
+        clauses = (_with_part(*one) for one in others)
+        rest.append(Sentence(f"{'; '.join(clauses)}.", "also"))
+    if findings.explained is not None and added is not None:
         whole = len(shown) == len(_shown(findings, found, len(found)))
         ids = _ids(shown)
         causes = [f for f in shown if f.parent not in ids]
@@ -77,7 +81,7 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
         # A title has everything that its cause explains, including its consequences.
         printed = alone is not None and alone.mark not in (None, "noise")
         seen = alone.explains if alone is not None and printed else None
-        if text := _together(findings.explained, cpu, who, seen):
+        if text := _together(findings.explained, added, who, seen):
             rest.append(Sentence(text))
     return Why(
         warnings=tuple(
@@ -108,6 +112,28 @@ def _clause(finding: Finding) -> str:
     if not first.isalpha() or not first.istitle() or first in names:
         return finding.title
     return f"{first.lower()} {rest}"
+
+
+def _part(finding: Finding, cpu: ProfileDiff | None) -> str:
+    """Return what a finding adds to what all explain, "" for about nothing.
+
+    Without it, readers find no such part of the sum.
+    """
+    if cpu is None or not finding.explains:
+        return ""
+    scale = change_scale_of(cpu)
+    if not scale.rounded(finding.explains):
+        return ""
+    mark = finding.mark or "unknown"
+    sign = "" if mark == "unknown" else MARKS[mark]
+    return f"{sign}{scale.text(finding.explains, signed=True)}"
+
+
+def _with_part(clause: str, part: str) -> str:
+    """Return a clause with what it adds, if anything, in brackets at its end."""
+    if not part:
+        return clause
+    return f"{clause[:-1]}; {part})" if clause.endswith(")") else f"{clause} ({part})"
 
 
 def _shown(findings: Findings, found: Sequence[Finding], most: int) -> list[Finding]:

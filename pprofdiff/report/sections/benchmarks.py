@@ -48,6 +48,9 @@ _UNITS = 3
 # Maximum tables, and rows per table, in a short report.
 _FEW = 3
 _SLIGHT = 0.001
+_OF_THESE_RUNS = (
+    "p compares values of these runs; in time, runs of one build may differ as much."
+)
 # Units that depend on how busy the machine is.
 _TIMED = ("sec/op", "B/s")
 # With limited rows, all tables together have this many times the rows of one.
@@ -106,8 +109,10 @@ def benchmark_sections(
         measure=_measure(diff, several=bool(report.outcome.units)),
         short="benchmarks",
         compared=diff,
-        build=lambda: benchmark_parts(diff, labels, scope.rows),
-        short_parts=lambda rows, _: benchmark_parts(diff, labels, min(rows, _FEW)),
+        build=lambda: benchmark_parts(diff, labels, scope.rows, unsure=unsure),
+        short_parts=lambda rows, _: benchmark_parts(
+            diff, labels, min(rows, _FEW), unsure=unsure
+        ),
         instead=_sentence(diff, unsure=unsure),
         noise=unsure or None,
     )
@@ -273,13 +278,17 @@ def benchmark_tiles(section: Section) -> Iterator[Tile]:
 
 
 def benchmark_parts(
-    diff: BenchmarkDiff, labels: tuple[str, str], most: int | None = None
+    diff: BenchmarkDiff,
+    labels: tuple[str, str],
+    most: int | None = None,
+    *,
+    unsure: bool = False,
 ) -> Iterator[SectionPart]:
     """Yield one table per unit, then footnotes, then what was not compared.
 
     A table's key is its unit; row keys are full names, ``folded`` and ``geomean``. With
     `most`, there are at most that many tables and rows per table, and at most ten times
-    as many rows in all: those that changed most.
+    as many rows in all: those that changed most. Times that are `unsure` say so.
     """
     notes: dict[str, str] = {}
     shown: _Config = ()
@@ -295,6 +304,8 @@ def benchmark_parts(
     if not tables:
         yield Sentence("No benchmark was measured on both sides.", "caution")
     yield from folded(compared, chosen, limit)
+    if unsure and any(one.unsure and one.changed for one in _counts(diff, unsure=True)):
+        yield Sentence(_OF_THESE_RUNS)
     if notes:
         yield Footnotes(tuple(Footnote(mark, note) for note, mark in notes.items()))
     yield from _left_out(diff, labels, most)

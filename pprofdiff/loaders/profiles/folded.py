@@ -142,7 +142,11 @@ def _begin_with_process(
     alone = np.count_nonzero(rows[begins] == root) == np.count_nonzero(rows == root)
     if not alone or (rows[begins] != root).any() or names[root] == b"main":
         return False
-    return any(_ENTRY.fullmatch(names[row]) for row in distinct(rows[begins + 1]))
+    if any(_ENTRY.fullmatch(names[row]) for row in distinct(rows[begins + 1])):
+        return True
+    # Only perf has the kernel's frames: where stacks are cut short, they show it.
+    kernel = any(_INTO_KERNEL.fullmatch(name) for name in names)
+    return kernel and _ENTRY.fullmatch(names[root]) is None
 
 
 def _marked(

@@ -127,11 +127,22 @@ def test_a_semicolon_after_each_stack_is_no_frame():
 @pytest.mark.parametrize("mark", [b"", b"_[k]"])
 def test_functions_of_the_kernel_are_marked(mark):
     """``copy`` is also the program's, and keeps its name."""
-    text = b"f;copy;do_syscall_64%b;vfs_write%b;copy 3\nf;copy 4\n" % (mark, mark)
+    text = b"sh;f;copy;do_syscall_64%b;vfs_write%b;copy 3\nsh;f;copy 4\n" % (mark, mark)
     assert read(text) == [
         ("f;copy;do_syscall_64_[k];vfs_write_[k];copy", 3),
         ("f;copy", 4),
     ]
+
+
+def test_stacks_with_the_kernels_frames_begin_with_the_process():
+    """Cut short they show nothing else that a process begins with."""
+    text = b"cart;TOTAL 3\ncart;NAMES;asm_sysvec_call_function;schedule 1\n"
+    names = ("TOTAL", 3), ("NAMES;asm_sysvec_call_function_[k];schedule_[k]", 1)
+    assert read(text) == [*names]
+    for root in ("_start", "main", "[unknown]"):
+        assert read(text.replace(b"cart", root.encode())) == [
+            (f"{root};{name}", count) for name, count in names
+        ]
 
 
 def read(data):

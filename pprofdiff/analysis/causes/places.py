@@ -699,10 +699,9 @@ def _caller(
     ]
     moved, change = whole.delta(cpu), sum(alike)
     if moved * change > 0 and abs(moved) >= COVERS * abs(change):
-        # Any one of several would be named as if it were all of them.
-        several = len(alike) > 1 and abs(change) >= MOST * abs(moved)
-        together = several and abs(moved) > max(map(abs, alike))
-        return whole if together or _is_inside(cpu, place.row, nearest) else None
+        # None of several has most: one would be named as if it were all of them.
+        several = abs(change) >= MOST * abs(moved) > max(map(abs, alike))
+        return whole if several or _is_inside(cpu, place.row, nearest) else None
     return whole
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from pprofdiff.analysis.policy import MOST
 from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.movers import movers
 from pprofdiff.analysis.traces.time import UNKNOWN
 
 # The goroutines with this share of active time do the work.
@@ -21,9 +24,14 @@ def workers(trace: TraceDiff) -> set[str]:
 
     They have 95% of the time running, runnable and in system calls, and half of the
     time running, where many wait for a processor. Those mostly in `time.Sleep` are left
-    out: they wait for a timer, not for work.
+    out: they wait for a timer, not for work. Those that mostly wait where they ask, as
+    for a lock or for all they started, do the work that others do for them.
     """
-    names: set[str] = set()
+    return trace.once("workers", _workers)
+
+
+def _workers(trace: TraceDiff) -> set[str]:
+    names = _asking(trace)
     for side in trace.sides:
         groups = side.groups
         own = ~(groups.system | groups.tracing)
@@ -43,6 +51,22 @@ def workers(trace: TraceDiff) -> set[str]:
                 for column, part in ((passed, _MOST), (ran, MOST))
             )
             names.update(groups.names[i] for i in order[:needed].tolist())
+    return names
+
+
+def _asking(trace: TraceDiff) -> set[str]:
+    """Return root functions that wait where they ask for most of their lives."""
+    asked: Counter[tuple[str, int]] = Counter()
+    for place in movers(trace, "blocked"):
+        # Without a reason, a wait began before the trace.
+        if place.asked and place.reason:
+            asked[place.root, 0] += place.base_ns
+            asked[place.root, 1] += place.new_ns
+    names: set[str] = set()
+    for pair in trace.groups:
+        for at, side, i in ((pair.base, trace.base, 0), (pair.new, trace.new, 1)):
+            if at >= 0 and asked[pair.name, i] > MOST * int(side.groups.total_ns[at]):
+                names.add(side.groups.names[at])
     return names
 
 

@@ -259,4 +259,5 @@ def test_a_connection_that_waits_for_requests_is_idle():
     # All of it is waited by those who ask.
     assert {path.label for path in network.paths} == {
         "main.fetchQuote waits in http.(*Client).Get",
+        "main.setup.func2 waits in http.(*Client).Get",
     }

@@ -25,6 +25,7 @@ from pprofdiff.analysis.causes.off_cpu import (
     may_move,
     moved,
     repeated,
+    serves,
 )
 from pprofdiff.analysis.causes.traced_units import NONE, per_task, unit_of_waits
 from pprofdiff.analysis.causes.traces import (
@@ -119,7 +120,8 @@ def _server_of(client: Change, some: Iterable[Change]) -> Change | None:
     for one in some:
         root = next(iter(one.roots), "")
         if (
-            one.kind in ("running", "syscall", "timer")
+            one is not client
+            and one.kind in ("running", "syscall", "timer", "network", "")
             and root not in client.roots
             and _reads_requests(lives.diff, root)
             and MOST <= delta(*one.times_ns) / asked <= 1 / MOST
@@ -359,7 +361,10 @@ def _largest_behind(
         return []
     least = MUCH * lives.part(change.times_ns)
     for wait, times_ns in change.behind.items():
-        if wait in known and not known[wait].calls and lives.part(times_ns) >= least:
+        if wait not in known or known[wait].calls:
+            continue
+        loops = all(serves(lives, place) for place in known[wait].places)
+        if lives.part(times_ns) >= least and not loops:
             words, amount = _of_wait(known[wait]), scaled(lives.diff, *times_ns)
             what = f"{words.fact}, held up by {end_in_words(end)}"
             found.append((f"{words.subject} for {amount}", time_fact(what, *times_ns)))

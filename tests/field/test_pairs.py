@@ -41,7 +41,12 @@ def measured(got):
         Fraction(by)
         * sum(
             int(total)
-            for name, total in zip(side.groups.names, side.groups.total_ns, strict=True)
+            for name, total in zip(
+                side.groups.names,
+                # Until tracing started nobody's state is known.
+                side.groups.total_ns - side.groups.unknown_ns,
+                strict=True,
+            )
             if name in names
         )
         for side, by in zip(trace.sides, trace.factors, strict=True)

@@ -116,7 +116,7 @@ def test_threads_show_the_process_too(cli):
     found = cli(DATA / "datadog/base", DATA / "datadog/new", "--work", "4618:3705").out
     assert "3 CPU profiles of one process; their windows are added up" in found
     assert "1. Ledger.balance uses more CPU" in found
-    assert "cpu duration 12.1 s, 303 samples" in found
+    assert "cpu 303 samples in 12.1 s" in found
     assert "by thread" not in found
 
 

@@ -113,18 +113,17 @@ def _releases_shown(report: ReportModel) -> bool:
 def _kind_in_words(kind: str, entries: Sequence[Input], *, count: bool) -> str:
     """Return a kind of input with its duration and content.
 
-    It is such as ``cpu duration 12.2 s, 9 samples``: a profile's duration, as pprof
-    calls it, is not what it sampled.
+    It is such as ``cpu 9 samples in 12.2 s``: right after "cpu", a duration would read
+    as CPU time.
     """
     spans = [entry.duration_ns for entry in entries]
     words = [f"{len(entries)} runs"] if count and len(entries) > 1 else []
     amount = _amount(entries)
-    if all(spans):
-        span = _span(sum(span or 0 for span in spans))
-        is_profile = "samples" in entries[0].counts
-        words.append(f"duration {span}" if is_profile else span)
-    if amount:
-        words.append(amount)
+    span = _span(sum(span or 0 for span in spans)) if all(spans) else ""
+    if span and amount.endswith("samples"):
+        words.append(f"{amount} in {span}")
+    else:
+        words += filter(None, (span, amount))
     # "2 benchmarks" already names the kind.
     named = [] if any(kind in word for word in words) else [kind]
     return " ".join([*named, ", ".join(words)]).rstrip()

@@ -172,7 +172,7 @@ class Scale(NamedTuple):
     def text(self, value: float, *, signed: bool = False) -> str:
         """Return the value with its unit, such as ``+1.25 s`` or ``12,408``."""
         number = self.number(value, signed=signed)
-        space = "" if self.unit in ("", "%") else " "
+        space = "" if not self.unit or self.unit.startswith("%") else " "
         return f"{number}{space}{self.unit}"
 
 

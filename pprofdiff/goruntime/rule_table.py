@@ -265,7 +265,7 @@ TABLE: dict[str, Any] = {
             "id": "gc.mark.fractional",
             "tier": "gc",
             "runtime": ["gcDrainMarkWorkerFractional"],
-            "why": "a part-time worker that tops marking up to 25 % of the CPU; named since Go 1.22",
+            "why": "a part-time worker that tops marking up to 25% of the CPU; named since Go 1.22",
         },
         {
             "id": "gc.mark.idle",

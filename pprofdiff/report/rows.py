@@ -110,14 +110,19 @@ class Cell(Struct, frozen=True):
     @property
     def label(self) -> str:
         """The text with its unit and its remark."""
-        text = f"{self.text} {self.suffix}" if self.suffix else self.text
+        text = f"{self.text}{self._unit}"
         return f"{text}  {self.remark}" if self.remark else text
 
     @property
     def signed(self) -> str:
         """The text after the sign of its mark."""
         sign = MARKS[self.mark]
-        return f"{sign} {self.text} {self.suffix}".rstrip() if sign else self.label
+        return f"{sign} {self.text}{self._unit}".rstrip() if sign else self.label
+
+    @property
+    def _unit(self) -> str:
+        """The unit after the text, with the space before it; percent has none."""
+        return f" {self.suffix}" if self.suffix and self.suffix != "%" else self.suffix
 
 
 class Column(Struct, frozen=True):

@@ -93,7 +93,7 @@ def test_quiet_says_what_tripped_and_what_had_no_data(cli, cpu):
     done = cli(*cpu, *words, "-q")
     assert (done.status, done.out) == (1, "")
     failed, silent = done.err.splitlines()
-    assert failed.startswith(f"fail: {TRIPS}: gc 11.0 → 21.1 % of the total, ")
+    assert failed.startswith(f"fail: {TRIPS}: gc 11.0 → 21.1% of the total, ")
     assert failed.endswith("; limit +2pp")
     assert silent.startswith(f"no data: {NO_DATA}: no benchmark output is compared")
 

@@ -120,7 +120,7 @@ class _Objects(Struct, frozen=True):
         scaled = self.by.scaled(*counts)
         if self.by.mode == "composition":
             base, new = (f"{value:.2f}" for value in scaled)
-            return f"{_arrow(base, new)} %"
+            return f"{_arrow(base, new)}%"
         return _arrow(*map(_short, scaled))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pprofdiff.analysis.ledger.views import together
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
-from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
 from pprofdiff.analysis.profiles.tables import VALUE_COLUMNS
 from pprofdiff.report.rows import Sentence
 
@@ -43,7 +43,7 @@ def noise_sentence(
     given = "at this length" if hosts is None else "with this many hosts"
     text = (
         f"within noise: {given} {largest.label} must change by "
-        f"{scale.number(reach)} {scale.unit} to be significant"
+        f"{change_scale_of(diff).text(reach)} to be significant"
     )
     spans = [s.profile.duration_ns for s in (diff.base, diff.new)]
     lengths = [span for span in spans if span]

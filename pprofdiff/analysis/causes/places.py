@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property
+from heapq import nlargest
 from typing import NamedTuple
 
 import numpy as np
@@ -699,8 +700,9 @@ def _caller(
     ]
     moved, change = whole.delta(cpu), sum(alike)
     if moved * change > 0 and abs(moved) >= COVERS * abs(change):
-        # None of several has most: one would be named as if it were all of them.
-        several = abs(change) >= MOST * abs(moved) > max(map(abs, alike))
+        # One of several similar ones would be named as if it were all of them.
+        largest, second = nlargest(2, [*map(abs, alike), 0.0])
+        several = second >= MOST * largest and abs(change) >= MOST * abs(moved)
         return whole if several or _is_inside(cpu, place.row, nearest) else None
     return whole
 

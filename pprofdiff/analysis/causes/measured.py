@@ -451,7 +451,8 @@ def _of_site(
     owners = [site.name, site.instead_of] if site.instead_of else [site.name]
     claim = explains = mark = None
     cpu = view.cpu
-    if cpu is not None and claimed is not None:
+    # Who allocates in place of another may have the CPU of a third function.
+    if cpu is not None and claimed is not None and not site.instead_of:
         rows = cpu.rows_of([*owners, *(one.name for one in site.helpers)])
         own = owned_by(cpu, rows.tolist()).without(claimed)
         delta = cpu.delta(own)
@@ -523,9 +524,9 @@ def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
     if len(site.helpers) == 1:
         return (
             f"with {called} allocates {more}:",
-            f"Only {side} calls {called}: {amount}.",
+            f"Only {side} allocates in {called}: {amount}.",
         )
-    who = f"{count(len(site.helpers))} functions below it that only {side} calls"
+    who = f"{count(len(site.helpers))} functions below it that allocate only in {side}"
     return (
         f"with {who} allocates {more}:",
         f"The largest of them is {called}: {amount}.",

@@ -320,9 +320,9 @@ def _while_busy(first: Measure, measures: Sequence[Measure]) -> str:
     noun, others = COSTS[first.id].noun, COSTS[other.id].noun
     missing = []
     if not first.beyond_chance:
-        missing.append(f"{noun} is less significant")
+        missing.append(f"{noun} does not reach that")
     if not _agreed(first, measures):
-        missing.append(f"{others} does not")
+        missing.append(f"{others} does not agree")
     rule = f"{noun} to change at 99.9% and {others} to agree"
     return f"{_BUSY} {rule}, but {' and '.join(missing)}: {_LONGER}"
 
@@ -369,7 +369,9 @@ def _rounds(measure: Measure) -> str:
         size = abs(by.ratio - 1) if moved > same else measure.same_within
         change = f"{100 * size:.0f}%"
         return f"runs vary too much to show a change of {change}"
-    return f"to decide, measure about {rounded(max(times, 1.1), 2)}× as long (--time)"
+    longer = f"measure about {rounded(max(times, 1.1), 2)}× as long (--time)"
+    alone = "one figure alone decides at 99.9%" if measure.moved else "to decide"
+    return f"{alone}: {longer}" if measure.moved else f"{alone}, {longer}"
 
 
 def _together(

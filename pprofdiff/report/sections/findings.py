@@ -280,7 +280,7 @@ def _together(
     ):
         text = f"{who} {parts}."
         if beyond:
-            text = f"{who} {amount}; all else adds {rest}, the total is {total}."
+            text = f"{who} {amount}; the rest is {rest}, the total {total}."
         elif explained.quiet and not against:
             text += f" No group of the rest ({rest}) changed significantly."
     # Only a total that is printed in the same unit compares with `seen`.

@@ -267,7 +267,7 @@ MOVED = [
     (
         {("F",): (8, 800)},
         {("F",): (4, 400), ("G", "F"): (5, 500), ("H", "F"): (2, 100)},
-        "p.F with 2 functions below it that only new calls allocates more: 800 → 1,000 B/op",
+        "p.F with 2 functions below it that allocate only in new allocates more: 800 → 1,000 B/op",
         "p.G: 0 → 500 B/op",
     ),
     # What a function did that is gone, it does itself, for less.

@@ -69,8 +69,10 @@ class GoBenchmarks:
         turns: int,
         alike: int,
         seconds: float | None,
+        rewritten: Sequence[str] = (),
     ) -> None:
         self._run = processes.run
+        self._rewritten = rewritten
         self._layouts = processes.layouts
         self._alike = alike
         self._turn_s = seconds
@@ -223,7 +225,10 @@ class GoBenchmarks:
 
     def _heading(self) -> bytes:
         alike = f", {self._alike} a layout" if self._layouts.vary else ""
-        return f"{_IN_TURNS}{alike}".encode()
+        lines = [f"{_IN_TURNS}{alike}"]
+        if self._rewritten:
+            lines.append(f"rewritten: {', '.join(self._rewritten)}")
+        return "\n".join(lines).encode()
 
     def _switches(self) -> float | None:
         """Return involuntary context switches per CPU second, None if not counted."""

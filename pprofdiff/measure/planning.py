@@ -73,7 +73,13 @@ def planned(
         alone = [leaf.shown for leaf in own if leaf not in other]
         if alone:
             warn(f"only {side} has {_few(alone)}: not measured")
-    _warn_of_rewritten(common, binaries, warn)
+    differ = _rewritten(common, binaries)
+    if differ:
+        verb = "is" if len(differ) == 1 else "are"
+        warn(
+            f"{_few(differ)} {verb} written differently in base and new, and may "
+            "do other work"
+        )
     layouts.change()
     if not layouts.vary:
         warn(
@@ -97,7 +103,7 @@ def planned(
         )
     fixed = asked.iterations is not None or asked.seconds is not None
     longer = None if fixed else turn.seconds
-    return GoBenchmarks(processes, plans, turn.number, turn.alike, longer)
+    return GoBenchmarks(processes, plans, turn.number, turn.alike, longer, differ)
 
 
 class _Turn(NamedTuple):
@@ -174,29 +180,21 @@ def _for_sites(
     return Counts(times, times)
 
 
-def _warn_of_rewritten(
-    leaves: Sequence[Leaf],
-    binaries: Mapping[SideName, Mapping[str, Binary]],
-    warn: Callable[[str], None],
-) -> None:
-    """Warn about benchmarks whose code in test files differs."""
+def _rewritten(
+    leaves: Sequence[Leaf], binaries: Mapping[SideName, Mapping[str, Binary]]
+) -> list[str]:
+    """Return benchmarks, and what they call in test files, whose code differs."""
     functions: dict[str, dict[str, None]] = {}
     for leaf in leaves:
         name = f"Benchmark{leaf.name.partition('/')[0]}"
         functions.setdefault(leaf.package, {})[name] = None
-    differ = [
+    return [
         name
         for package, names in functions.items()
         for name in rewritten(
             binaries["base"][package].folder, binaries["new"][package].folder, names
         )
     ]
-    if differ:
-        verb = "is" if len(differ) == 1 else "are"
-        warn(
-            f"{_few(differ)} {verb} written differently in base and new, and may "
-            "do other work"
-        )
 
 
 def _few(names: Sequence[str]) -> str:

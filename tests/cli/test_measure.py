@@ -247,6 +247,8 @@ def test_benchmarks_that_were_rewritten_are_named(cli, repo):
     assert done.status == 0
     got = re.findall(r"warning: (.*) is written differently in base and new", done.err)
     assert got == ["BenchmarkPrice"]
+    said = "The builds differ: BenchmarkPrice is written differently, so an op may do"
+    assert said in " ".join(done.out.split())
     # What is not kept has no place.
     assert re.search(r"^base  base/1[; ]", done.out, re.MULTILINE)
 

@@ -53,6 +53,7 @@ class Turns(Struct, frozen=True, eq=False):
     profile; `varies` (bool) says whether both sides' counts share a range: what
     goroutines allocate may depend on when each runs. `together` consecutive turns make
     one observation; with `layouts` the function order changes after each of those.
+    `rewritten` names benchmarks, or what they call in test files, whose code differs.
     """
 
     names: tuple[BenchmarkKey, ...]
@@ -62,6 +63,7 @@ class Turns(Struct, frozen=True, eq=False):
     varies: Mapping[str, NDArray[np.bool_]]
     together: int = TURNS_TOGETHER
     layouts: bool = False
+    rewritten: str = ""
 
     def of(self, base: Sequence[float], new: Sequence[float]) -> InTurns:
         """Return a figure that is known for each turn."""
@@ -167,7 +169,11 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
             varies[kind] = _overlap(*both)
     together = max(map(_together, base.of("benchmark")), default=0)
     alike = together or TURNS_TOGETHER
-    return Turns(names, seconds, cpu, allocated, varies, alike, layouts=together > 0)
+    return Turns(
+        *(names, seconds, cpu, allocated, varies, alike),
+        layouts=together > 0,
+        rewritten=_rewritten(base) or _rewritten(new),
+    )
 
 
 def _cpu_seconds(
@@ -230,6 +236,16 @@ def _values(side: Side) -> _Values | None:
             of_unit = found.setdefault(key_of(result), {})
             of_unit.setdefault(result.unit, []).extend(result.values)
     return found or None
+
+
+def _rewritten(side: Side) -> str:
+    """Return what `pprofdiff measure` wrote of benchmarks whose code differs."""
+    every = (
+        dict(result.config).get("rewritten", "")
+        for capture in side.of("benchmark")
+        for result in capture.content.results
+    )
+    return next(filter(None, every), "")
 
 
 def _in_turns(result: Result) -> re.Match[str] | None:

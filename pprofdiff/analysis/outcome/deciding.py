@@ -102,7 +102,10 @@ def outcome(comparison: Comparison) -> Outcome:
     narrower, as it cancels the machine's speed. Contradicting figures give no verdict.
     On a busy machine CPU/op ranks before wall-clock figures.
     """
-    builds = build_differences(comparison.base, comparison.new, comparison.cpu)
+    builds = list(build_differences(comparison.base, comparison.new, comparison.cpu))
+    if comparison.turns is not None and (names := comparison.turns.rewritten):
+        verb = "are" if "," in names else "is"
+        builds.append(f"{names} {verb} written differently, so an op may do other work")
     decided = _outcome(comparison)
     if (needs := _failures(comparison, decided.verdict)) is not None:
         decided = replace(decided, verdict="unknown", needs=needs)

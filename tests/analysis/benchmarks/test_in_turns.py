@@ -152,6 +152,12 @@ def test_how_many_turns_are_of_one_layout(said, together):
     assert (turns.together, turns.layouts) == (together, "layout" in said)
 
 
+def test_benchmarks_that_were_rewritten_are_known_from_the_results_alone():
+    text = lines(1, 2, head="measured: in turns\nrewritten: data (in BenchmarkX)\n")
+    turns = measured_in_turns(side("base", text), side("new", text))
+    assert turns.rewritten == "data (in BenchmarkX)"
+
+
 @pytest.mark.parametrize(
     ("base", "new", "alike"),
     [

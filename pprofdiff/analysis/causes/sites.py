@@ -463,7 +463,19 @@ def amounts(totals: Allocated | None, site: Site) -> str:
     if printed[0] == printed[1]:
         return space.removesuffix(", ") or f"{arrow(*site.space, 'B')}/op"
     objects = numeral(" → ".join(printed), "pair", site.objects[1], site.objects[0])
-    return f"{space}{'' if site.exact else 'about '}{objects} allocs/op"
+    exact = site.exact and not _changes_more(totals, site)
+    return f"{space}{'' if exact else 'about '}{objects} allocs/op"
+
+
+def _changes_more(totals: Allocated | None, site: Site) -> bool:
+    """Return whether a site's objects change by more than benchmarks count in all.
+
+    Another site may take some back, or samples are off.
+    """
+    if totals is None or totals.objects is None:
+        return False
+    whole, own = (abs(new - base) for base, new in (totals.objects, site.objects))
+    return own > whole * (1 + MINOR) + OBJECT
 
 
 def within(totals: Allocated | None, site: Site) -> Site:

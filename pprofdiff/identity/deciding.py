@@ -239,6 +239,7 @@ class _Decision:
                 theirs = labels.new[other]
                 if label is not None and theirs is not None and label != theirs:
                     self._separate(row, other)
+        instances = self._instances(self._lone())
         for outline in (type_outline, lambda _: ""):
             keys = [
                 [
@@ -251,7 +252,9 @@ class _Decision:
                 )
             ]
             for old, now in by_key(*keys):
-                if len(old) == len(now) == 1:
+                if len(old) == len(now) == 1 and not self._is_one_of(
+                    instances, old[0], now[0]
+                ):
                     chance = labels.chance.get(labels.base[old[0]], 1.0)
                     reason = self._reason(old[0], now[0], "source")
                     self._pair(old[0], now[0], reason, chance)
@@ -440,13 +443,38 @@ class _Decision:
             self.parted,
             self._by_case((lone[0], lone[1])),
         )
+        instances = self._instances([np.flatnonzero(own).tolist() for own in lone])
         for base, new, probability in matched.pairs:
-            self._pair(base, new, self._reason(base, new), probability)
+            if not self._is_one_of(instances, base, new):
+                self._pair(base, new, self._reason(base, new), probability)
         self._by_number(matched.parted)
         for base, several in matched.choices.items():
             self.choices[self.names[0][base]] = tuple(
                 self.names[1][row] for row in several
             )
+
+    def _instances(self, rows: Sequence[Sequence[int]]) -> list[Counter[str]]:
+        """Return how many of some rows are instances of each generic function."""
+        return [
+            Counter(
+                strip_type_arguments(names[row]) for row in own if "[" in names[row]
+            )
+            for names, own in zip(self.names, rows, strict=True)
+        ]
+
+    def _is_one_of(
+        self, instances: Sequence[Counter[str]], base: int, new: int
+    ) -> bool:
+        """Return whether a pair has one of several instances and another function.
+
+        All instances together may have become that function, or it them.
+        """
+        names = self.names[0][base], self.names[1][new]
+        generic = [strip_type_arguments(name) for name in names]
+        several = any(
+            own[name] > 1 for own, name in zip(instances, generic, strict=True)
+        )
+        return several and generic[0] != generic[1]
 
     def _by_number(self, likely: Sequence[tuple[int, int]]) -> None:
         """Pair closures with equal names again unless there is contrary evidence."""

@@ -147,8 +147,9 @@ def test_states_are_the_goroutines_time_interval_by_interval(story):
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_latency_matches_the_report(story):
     frame, got = loaded(story).latency, entry(story)["latency"]["base"]
-    whole = frame[~frame["cut"]]
     own = frame[loaded(story).side.measured]
+    # A wait that the trace's end cuts off counts where it is longer than all others.
+    whole = frame[~frame["cut"] | loaded(story).side.measured]
     assert (len(own), own["duration_ns"].sum()) == (got["count"], got["total_ns"])
     assert own["duration_ns"].max() == got["max_ns"]
     ranked = own["duration_ns"].sort_values()

@@ -113,7 +113,7 @@ def test_the_account_has_the_sign_of_its_figure(case):
     got = report(case)
     same = {
         "time per op": "time",
-        "time per op, of all goroutines": "time",
+        "time per op, of the benchmark's goroutines": "time",
         "goroutines' time per op": "",
         "CPU per op": "cpu",
         "shares of CPU": "",

@@ -279,10 +279,9 @@ def _instead(
         or (channels[1] > channels[0]) == (locks[1] > locks[0])
     ):
         return "", []
-    how = "now" if channels[1] > channels[0] else "no longer"
     waited = arrow(*channels, block.unit)
     fact = Fact(f"delay of channels: {name}", "block profile", *channels, block.unit)
-    return f"; there they {how} wait for channels, for {waited} in all", [fact]
+    return f"; waits for channels there: {waited} in all", [fact]
 
 
 def _much(case: Case, rates: tuple[float, float], by: str) -> bool:

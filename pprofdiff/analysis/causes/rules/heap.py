@@ -574,6 +574,9 @@ def _evidence(diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, ...]:
     facts = [Fact("live heap", f"{source} inuse_space", *diff.totals, diff.unit)]
     if (seconds := _grew_for(diff)) is not None:
         facts.append(Fact("time it grew for", f"{source} duration", *seconds, "s"))
+    if len(sites) > 1 and (allocated := _garbage(sites)) is not None:
+        what = f"allocated {_counted_when(diff)}, by all of these"
+        facts.append(Fact(what, f"{source} alloc_space", *allocated, diff.unit))
     for site in sites:
         what = f"in use, of {site.name}"
         facts.append(Fact(what, f"{source} inuse_space", *site.live, diff.unit))

@@ -19,7 +19,7 @@ def found(pair):
 
 def test_a_wait_for_channels_in_place_of_a_lock_is_no_fall():
     finding = found("lock-to-channel")
-    assert "there they now wait for channels" in finding.title
+    assert "; waits for channels there: " in finding.title
     assert finding.severity == "info"
     (fact,) = [fact for fact in finding.evidence if fact.source == "block profile"]
     assert fact.base == 0 < fact.new

@@ -511,7 +511,8 @@ class Section(Struct, frozen=True, eq=False, dict=True):
     `lead` is the first sentence, and `instead` the one that answers if there is neither
     a finding nor a lead. `compared` is the comparison itself, of the kind's own type.
     `tops` are the keys of the parts that a short answer shows; `noise` says whether the
-    totals are within noise. It is `unchanged` if exact counts elsewhere show that.
+    totals, or changes of benchmarks, may be noise. It is `unchanged` if exact counts
+    elsewhere show that.
 
     `build` makes the parts when they are first needed. `short_parts` makes what an
     answer shows of the section if it comes first, given the maximum rows per table and

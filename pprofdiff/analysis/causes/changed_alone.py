@@ -27,8 +27,8 @@ from pprofdiff.analysis.source.code import (
     says_more,
     worded_lines,
 )
-from pprofdiff.analysis.source.declarations import GoFile, uncommented
-from pprofdiff.analysis.source.extents import differences
+from pprofdiff.analysis.source.declarations import uncommented
+from pprofdiff.analysis.source.extents import differences, go_file
 from pprofdiff.goruntime.names import (
     is_made_up,
     is_standard_library,
@@ -192,7 +192,7 @@ def _of_renamed_type(carriers: Carriers, row: int) -> bool:
         if dirname(file.path) == dirname(here.path) and file.path.endswith(".go")
     ]
     for text in filter(None, carriers.sources.read(files)):
-        file = GoFile("\n".join(text.lines))
+        file = go_file(text.lines)
         for one in file.functions:
             receiver, _, name = one.name.rpartition(".")
             code = file.code(one.start, one.end)

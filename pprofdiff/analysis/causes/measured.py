@@ -305,9 +305,8 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         sentences = [view.allocates(f"{counted}{all_}"), *sentences]
     share = abs(delta) / cpu.whole
     change = cpu.change(place.claim)
-    significant = view.moved and (
-        change.significant or _is_all(cpu, place) or bool(holds_all(cpu)[place.row])
-    )
+    has_all = place.whole and bool(holds_all(cpu)[place.row])
+    significant = view.moved and (change.significant or _is_all(cpu, place) or has_all)
     significant &= not takes_another_path(cpu, place)
     significant &= not _by_chance(view, cpu, place, known=known)
     finding = Finding(

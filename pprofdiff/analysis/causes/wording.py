@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from pprofdiff import units
+from pprofdiff.analysis.policy import NAMED
 from pprofdiff.analysis.profiles import scaling
 from pprofdiff.goruntime.readable import distinct_names
 
@@ -163,6 +164,11 @@ def listed_functions(names: Sequence[str]) -> str:
 def others(rest: int) -> list[str]:
     """Return the last of a list for as many more: ``2 others``, nothing for none."""
     return [f"{rest} other{'s' if rest > 1 else ''}"] if rest > 0 else []
+
+
+def first_functions(names: Sequence[str]) -> str:
+    """Return the first functions as a list, and how many others there are."""
+    return listed([*distinct_names(names[:NAMED]), *others(len(names) - NAMED)])
 
 
 def joined(sentences: Sequence[str]) -> str:

@@ -263,9 +263,17 @@ def _figures_in_turns(turns: Turns) -> tuple[list[_Figure], list[_Figure | None]
         rows = np.flatnonzero(known).tolist()
         for at, figure in zip(rows, _judged_figures(turns, (base, new)), strict=True):
             cpu[at] = figure
-    timed = [one and _confirmed(turns, i, one, cpu[i]) for i, one in enumerate(times)]
-    counted = [one and _confirmed(turns, i, one, times[i]) for i, one in enumerate(cpu)]
-    return timed, counted
+    alike = np.full(len(times), turns.several)
+    for kind in turns.allocated:
+        alike &= _alike(turns, kind)
+    pairs = [*zip(times, cpu, alike.tolist(), strict=True)]
+    return (
+        [_confirmed(time, of_cpu) if same else time for time, of_cpu, same in pairs],
+        [
+            _confirmed(of_cpu, time) if of_cpu and same else of_cpu
+            for time, of_cpu, same in pairs
+        ],
+    )
 
 
 def _judged_figures(turns: Turns, columns: tuple[Floats, Floats]) -> list[_Figure]:
@@ -285,22 +293,19 @@ def _judged_figures(turns: Turns, columns: tuple[Floats, Floats]) -> list[_Figur
     ]
 
 
-def _confirmed(
-    turns: Turns, at: int, figure: _Figure, other: _Figure | None
-) -> _Figure:
-    """Return a benchmark's figure, at 99.9% where nothing else shows a change.
+def _confirmed(figure: _Figure, other: _Figure | None) -> _Figure:
+    """Return the figure of a benchmark that allocates as before, at 99.9% if alone.
 
-    That is the `other` the same way at 99%, or different counts of allocations. On a
-    busy machine one figure of one benchmark may differ although its code is the same:
-    of 110 unchanged benchmarks in 55 measurements, two were significant, one of them
-    with this rule; with the sides of layouts swapped at random, 0.7% of 8,250
-    measurements had one, 0.2% with it. Of 85 measured changes, 84 keep one.
+    It is not alone if the `other` changed the same way at 99%. On a busy machine one
+    figure of one benchmark may differ although its code is the same: of 110 unchanged
+    benchmarks in 55 measurements, two were significant, one of them with this rule;
+    with the sides of layouts swapped at random, 0.7% of 8,250 measurements had one,
+    0.2% with it. Of 85 measured changes, 84 keep one.
     """
     cost, alone = figure
     second = other and other.alone
     confirmed = second and second.sure and (second.ratio > 1) == (alone.ratio > 1)
-    alike = all(bool(_alike(turns, kind)[at]) for kind in turns.allocated)
-    if turns.several and alike and not (confirmed or cost.low <= 1 <= cost.high):
+    if not (confirmed or cost.low <= 1 <= cost.high):
         low, high = beyond_turns(*alone.bounds_at(BEYOND_CHANCE))
         cost = cost._replace(low=min(cost.low, low), high=max(cost.high, high))
     return _Figure(cost, alone)

@@ -28,6 +28,7 @@ from pprofdiff.analysis.outcome.by_unit import (
 )
 from pprofdiff.analysis.outcome.figures import Timed, measures, timed
 from pprofdiff.analysis.outcome.model import (
+    BEYOND_CONFIDENCE,
     Counted,
     Measure,
     Outcome,
@@ -37,12 +38,12 @@ from pprofdiff.analysis.outcome.model import (
     contradict,
     is_bounded,
 )
-from pprofdiff.analysis.policy import MOST, NOTICED, SAME_WITHIN, SEVERAL
+from pprofdiff.analysis.policy import MOST, NAMED, NOTICED, SAME_WITHIN, SEVERAL
 from pprofdiff.analysis.profiles.builds import build_differences
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.profiles.kinds import is_counted
-from pprofdiff.units import percent, rounded
+from pprofdiff.units import first_few, percent, rounded
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
@@ -104,8 +105,10 @@ def outcome(comparison: Comparison) -> Outcome:
     """
     builds = list(build_differences(comparison.base, comparison.new, comparison.cpu))
     if comparison.turns is not None and (names := comparison.turns.rewritten):
-        verb = "are" if "," in names else "is"
-        builds.append(f"{names} {verb} written differently, so an op may do other work")
+        several = names.split(", ")
+        verb = "are" if len(several) > 1 else "is"
+        who = f"{first_few(several, NAMED)} {verb} written differently"
+        builds.append(f"{who}, so an op may do other work")
     decided = _outcome(comparison)
     if (needs := _failures(comparison, decided.verdict)) is not None:
         decided = replace(decided, verdict="unknown", needs=needs)
@@ -326,7 +329,7 @@ def _while_busy(first: Measure, measures: Sequence[Measure]) -> str:
         missing.append(f"{noun} does not reach that")
     if not _agreed(first, measures):
         missing.append(f"{others} does not agree")
-    rule = f"{noun} to change at 99.9% and {others} to agree"
+    rule = f"{noun} to change at {BEYOND_CONFIDENCE}% and {others} to agree"
     return f"{_BUSY} {rule}, but {' and '.join(missing)}: {_LONGER}"
 
 
@@ -373,8 +376,9 @@ def _rounds(measure: Measure) -> str:
         change = f"{100 * size:.0f}%"
         return f"runs vary too much to show a change of {change}"
     longer = f"measure about {rounded(max(times, 1.1), 2)}× as long (--time)"
-    alone = "one figure alone decides at 99.9%" if measure.moved else "to decide"
-    return f"{alone}: {longer}" if measure.moved else f"{alone}, {longer}"
+    if measure.moved:
+        return f"one figure alone decides at {BEYOND_CONFIDENCE}%: {longer}"
+    return f"to decide, {longer}"
 
 
 def _together(

@@ -40,9 +40,10 @@ def beyond_turns(low: float, high: float) -> tuple[float, float]:
     return low * (1 - _TURNS_BEYOND), high * (1 + _TURNS_BEYOND)
 
 
-BEYOND_CHANCE = 3.29
-"""The normal deviate of two-sided 0.1%. Haybittle (1971), Peto et al. (1976): an early
-look needs three standard errors or more, so that the last one keeps its level."""
+BEYOND_CHANCE, BEYOND_CONFIDENCE = 3.29, 99.9
+"""The normal deviate of two-sided 0.1%, and its confidence in percent. Haybittle
+(1971), Peto et al. (1976): an early look needs three standard errors or more, so that
+the last one keeps its level."""
 
 # Normal quantiles of two-sided intervals, by confidence in percent.
 _REACH = {95: 1.96, TURNS_CONFIDENCE: 2.576}

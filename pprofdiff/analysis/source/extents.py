@@ -90,7 +90,8 @@ def is_closure(function: str) -> bool:
 
 
 @lru_cache(_FILES)
-def _file(lines: tuple[str, ...]) -> GoFile:
+def go_file(lines: tuple[str, ...]) -> GoFile:
+    """Return what a file declares; the last ones are kept."""
     return GoFile("\n".join(lines))
 
 
@@ -98,7 +99,7 @@ def _at(lines: Sequence[str], function: str, start: int) -> Extent | None:
     """Return the extent of what starts in a line, if that is the function."""
     if start > len(lines):
         return None
-    file = _file(tuple(lines))
+    file = go_file(tuple(lines))
     end = at = sum(len(line) + 1 for line in lines[: start - 1])
     if _VARIABLE.search(function):
         end = file.balanced(at) if "=" in lines[start - 1] else at
@@ -133,7 +134,7 @@ def _linked(lines: Sequence[str], function: str) -> Iterator[str]:
 
 def _only(lines: Sequence[str], function: str) -> Extent | None:
     """Return the extent of the only declaration; for closures, of their parent's."""
-    found = _declared(_file(tuple(lines)), function)
+    found = _declared(go_file(tuple(lines)), function)
     return Extent(found[0].line, found[0].last) if len(found) == 1 else None
 
 

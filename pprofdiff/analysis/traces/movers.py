@@ -132,6 +132,10 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
 
     Goroutines that wait all through a trace do not count: no operation waits with them.
     """
+    return diff.once(f"movers {state}", lambda diff: _movers(diff, state))
+
+
+def _movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
     runs = [
         [_cells(part, state, keys) for part in side.parts]
         for side, keys in zip(diff.sides, diff.identity.sides, strict=True)

@@ -219,15 +219,25 @@ def _rows(trace: Trace, rows: Spans) -> Iterator[tuple[int, Column, Column, Colu
         yield here.start, period, row, end - start
 
 
+def _counted(
+    side: TraceSide,
+    kind: UnitKind,
+    name: str,
+    count: Callable[[Trace, Spans], Counter[tuple[str, str]]],
+) -> Counter[tuple[str, str]]:
+    """Return counts by span and function, added up over the traces of a side."""
+    total: Counter[tuple[str, str]] = Counter()
+    for part in side.parts:
+        total += _kept(part, kind, name, count)
+    return total
+
+
 def sampled(side: TraceSide, kind: UnitKind) -> Counter[tuple[str, str]]:
     """Return how many CPU samples of the traces are in each span and function.
 
     The function is the program's innermost, "" if a stack has none.
     """
-    total: Counter[tuple[str, str]] = Counter()
-    for part in side.parts:
-        total += _kept(part, kind, "sampled", _sampled)
-    return total
+    return _counted(side, kind, "sampled", _sampled)
 
 
 def _sampled(trace: Trace, rows: Spans) -> Counter[tuple[str, str]]:
@@ -261,10 +271,7 @@ def _name_at(trace: Trace, rows: Spans, goroutine: Index, time_ns: Column) -> In
 
 def starts(side: TraceSide, kind: UnitKind) -> Counter[tuple[str, str]]:
     """Return how many goroutines start, by span ("" outside) and root function."""
-    total: Counter[tuple[str, str]] = Counter()
-    for part in side.parts:
-        total += _kept(part, kind, "starts", _starts)
-    return total
+    return _counted(side, kind, "starts", _starts)
 
 
 def _starts(trace: Trace, rows: Spans) -> Counter[tuple[str, str]]:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from pprofdiff.model.csr import grouped
 from pprofdiff.model.traces.trace import State, Trace
 
 _NETWORK = "network"
@@ -66,17 +67,23 @@ def with_earlier_waits(trace: Trace) -> Trace:
     unnamed = np.array([not reason for reason in trace.reasons], np.bool_)
     first = first[(rows.state[first] == State.WAITING) & unnamed[rows.reason[first]]]
     reasons = [*trace.reasons]
-    ends = rows.offsets[np.searchsorted(rows.offsets, first, "right")]
-    for row, end in zip(first.tolist(), ends.tolist(), strict=True):
-        stack = int(rows.stack[row])
-        reason = named.waits_in(stack)
-        if not stack:
-            stack = named.network_stack(row, min(end, row + _NEAR))
-            reason = _NETWORK if stack else ""
-        if reason:
-            if reason not in reasons:
-                reasons.append(reason)
-            rows.reason[row], rows.stack[row] = reasons.index(reason), stack
+
+    def numbered(reason: str) -> int:
+        if reason not in reasons:
+            reasons.append(reason)
+        return reasons.index(reason)
+
+    stacks, which = grouped(rows.stack[first])
+    waits_in = [named.waits_in(stack) for stack in stacks.tolist()]
+    known = np.array([bool(reason) for reason in waits_in], np.bool_)[which]
+    number = np.array([numbered(reason) if reason else 0 for reason in waits_in])
+    rows.reason[first[known]] = number[which[known]]
+    without = first[rows.stack[first] == 0]
+    ends = rows.offsets[np.searchsorted(rows.offsets, without, "right")]
+    for row, end in zip(without.tolist(), ends.tolist(), strict=True):
+        stack = named.network_stack(row, min(end, row + _NEAR))
+        if stack:
+            rows.reason[row], rows.stack[row] = numbered(_NETWORK), stack
     if len(reasons) == len(trace.reasons):
         return trace
     return replace(trace, reasons=tuple(reasons))

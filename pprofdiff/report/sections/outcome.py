@@ -10,6 +10,7 @@ from pprofdiff.analysis.figures.costs import COSTS, TASK
 from pprofdiff.analysis.judge.calibration import TOTAL_SIGMA
 from pprofdiff.analysis.outcome.model import (
     ALIKE,
+    BEYOND_CONFIDENCE,
     Counted,
     Measure,
     Outcome,
@@ -44,8 +45,6 @@ _NAMED = 3
 # This many benchmarks are "both".
 _BOTH = 2
 _NONE = ("0 B", "0", "0.00")
-# The confidence, in percent, at which one figure of turns decides without another.
-_ALONE_CONFIDENCE = 99.9
 
 
 class OutcomeText(NamedTuple):
@@ -231,7 +230,7 @@ def _interval(measure: Measure, *, decided: bool) -> tuple[float, float, float]:
     if measure.verdict == "same":
         return 90, *measure.judged.narrow
     if measure.of_turns and measure.moved and not decided and not measure.beyond_chance:
-        return _ALONE_CONFIDENCE, *measure.widest
+        return BEYOND_CONFIDENCE, *measure.widest
     return measure.confidence, *measure.judged.bounds
 
 

@@ -17,9 +17,8 @@ from pprofdiff.analysis.causes.sites import by_place, column_of, line_of
 from pprofdiff.analysis.causes.wording import (
     arrow,
     factor,
-    listed,
+    first_functions,
     listed_functions,
-    others,
     percent,
     points,
     times,
@@ -35,7 +34,7 @@ from pprofdiff.analysis.policy import COVERS, LITTLE, MAJOR, MOST, MUCH, NAMED
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import by_leaf
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
-from pprofdiff.goruntime.readable import distinct_names, short
+from pprofdiff.goruntime.readable import short
 
 # A function within a site is named from this fraction of the site's delta on.
 _INNER = 0.25
@@ -272,8 +271,7 @@ def _moved_most(
 
 def _names(sites: list[_Site]) -> str:
     """Return the largest sites' functions, and how many others there are."""
-    names = distinct_names([site.owner for site in sites[:NAMED]])
-    return listed([*names, *others(len(sites) - NAMED)])
+    return first_functions([site.owner for site in sites])
 
 
 def _verb(sites: list[_Site]) -> str:

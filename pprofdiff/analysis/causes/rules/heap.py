@@ -23,9 +23,8 @@ from pprofdiff.analysis.causes.wording import (
     arrow,
     count,
     counts,
+    first_functions,
     fixed,
-    listed,
-    others,
     percent,
     times,
 )
@@ -47,7 +46,7 @@ from pprofdiff.analysis.policy import (
 )
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
-from pprofdiff.goruntime.readable import HELD, distinct_names, short
+from pprofdiff.goruntime.readable import HELD, short
 
 # A slice that grows by append has at least a fifth of what it allocated in use, as each
 # step adds a quarter to its capacity. Sites that keep less turn over, like requests in
@@ -425,8 +424,7 @@ def _title(diff: ProfileDiff, sites: list[_Site], *, total: bool) -> str:
     base, new = _sum(sites)
     more = "more" if new > base else "less"
     size = amount(abs(new - base), diff.unit)
-    names = distinct_names([site.name for site in sites[:NAMED]])
-    who = listed([*names, *others(len(sites) - NAMED)])
+    who = first_functions([site.name for site in sites])
     if (seconds := _grew_for(diff)) is not None:
         verb = "grow" if len(sites) > 1 else "grows"
         how = f"{arrow(base, new, diff.unit)} in {fixed(*seconds, 1)} s"

@@ -4,7 +4,7 @@
 evidence                          account of                       parts
 ================================  ===============================  =====================
 trace, operation count            goroutine time per op            running, off-CPU ends
-one benchmark with a CPU profile  time per op                      CPU by group, rest
+one benchmark with a CPU profile  mean time per op                 CPU by group, rest
 CPU profile, operation count      CPU per op                       CPU by group
 CPU profile, inferred count       CPU at about equal work          CPU by group
 CPU profile alone                 none; shares of CPU              CPU by group
@@ -382,9 +382,11 @@ def _of_benchmark(
     ratios = means[1] / means[0], medians[1] / medians[0]
     pairs = *zip(means, medians, strict=True), ratios
     difference = max(abs(log(mean / each)) for mean, each in pairs)
-    several = goroutines != [1, 1]
+    of = "mean time per op" if difference else "time per op"
+    if goroutines != [1, 1]:
+        of = f"{of}, of the benchmark's goroutines"
     return Account(
-        "time per op, of the benchmark's goroutines" if several else "time per op",
+        of,
         "ns",
         (*parts, Part("off-cpu", "off-CPU", rest, source)),
         outside=tuple(part._replace(id=f"beside.{part.id}") for part in off),

@@ -71,11 +71,11 @@ def in_part(
 class Account(Struct, frozen=True, eq=False, dict=True):
     """A change in parts.
 
-    `of` says what adds up: CPU per op, time per op. `unit` is ``ns`` per op, or ``%``
-    of each side's CPU. `parts` are a partition of what was measured, `total` their
-    exact sum. No sum includes times `within` parts, such as mark assist inside running,
-    or what was measured `outside` the path of an operation. `gaps` could not be
-    measured. `medians` are the benchmarks', if the total, a mean, visibly differs.
+    `of` says what adds up: CPU per op, mean time per op. `unit` is ``ns`` per op, or
+    ``%`` of each side's CPU. `parts` are a partition of what was measured, `total`
+    their exact sum. No sum includes times `within` parts, such as mark assist inside
+    running, or what was measured `outside` the path of an operation. `gaps` could not
+    be measured. `medians` are the benchmarks', if the total, a mean, visibly differs.
     """
 
     of: str

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.ledger.graph import walk
+from pprofdiff.analysis.ledger.graph import walk, walk_some
 from pprofdiff.analysis.lines.costs import (
     FunctionLines,
     OnStacks,
@@ -437,7 +437,7 @@ class Carriers:
 
     def on_stacks(self, rows: Sequence[int]) -> tuple[RelatedLines, ...]:
         """Return the changed lines of functions on stacks with `rows`."""
-        names, of_row = self.diff.paired_functions.names, self.by_row
+        names = self.diff.paired_functions.names
         found = [
             (of, one)
             for of in rows
@@ -455,10 +455,43 @@ class Carriers:
                 one.calls,
                 names[one.through] if one.through >= 0 else "",
                 one.far,
+                before=one.calls and not on_call,
             )
             for of, one in related
-            for i in of_row[one.row]
+            for i, on_call in self._leading(one, of)
         )
+
+    def _leading(self, changed: OnStacks, to: int) -> Iterator[tuple[int, bool]]:
+        """Yield a changed function's hunks, and whether the call of `to` is on them.
+
+        Of a caller, only lines up to its last call count: later ones run afterwards.
+        """
+        hunks = self.by_row[changed.row]
+        calling = [self._calling(changed.row, to, side) for side in (0, 1)]
+        for i in hunks:
+            sides = [*zip(calling, self.changed[i].hunk.sides, strict=True)]
+            on_call = any(line in span for lines, span in sides for line in lines)
+            before = any(lines and span.start <= max(lines) for lines, span in sides)
+            if not changed.calls or on_call or before:
+                yield i, on_call
+
+    def _calling(self, caller: int, to: int, side: int) -> list[int]:
+        """Return the lines of a changed caller on a side's stacks with `to`."""
+        place = self.changed[self.by_row[caller][0]].places.side(side)
+        if place is None or not place.extent:
+            return []
+        lines = self.both.sides[side]
+        own = np.arange(len(self.diff.paired_functions.names)) == to
+        samples = np.flatnonzero(self.diff.having_on(side, own))
+        seen = np.zeros(lines.rows, np.bool_)
+        for _, frames in walk_some(
+            (self.diff.base, self.diff.new)[side].profile, samples
+        ):
+            seen[lines.ids[frames.line]] = True
+        numbers, rows = lines.of_file(place.lines.file)
+        start, end = place.extent
+        found = numbers[seen[rows] & (numbers >= start) & (numbers <= end)]
+        return found.tolist()
 
     def shares_stacks(self, name: str) -> bool:
         """Return whether a function is on stacks with others that changed."""

@@ -42,15 +42,18 @@ from pprofdiff.model.source import Hunk, SourceFile, Sources
 _METHOD = re.compile(r"\.\(?\*?(\w+)(?:\[[^\]]*\])?\)?\.(\w+)$")
 
 
-def only_tests_changed(carriers: Carriers) -> tuple[str, ...] | None:
-    """Return the test files, without samples, that differ in packages with samples.
+def only_tests_changed(
+    carriers: Carriers, *, measured: bool = False
+) -> tuple[str, ...] | None:
+    """Return the test files that differ in packages with samples.
 
-    None if anything else differs but the names of files, or may.
+    They have no samples, or benchmarks were `measured` that are the same in both
+    builds. None if anything else differs but the names of files, or may.
     """
     if carriers.by_row or not _all_read(carriers):
         return None
     places = list(_changed_places(carriers))
-    if not all(place.test for place in places):
+    if not all(place.test or (measured and place.of_tests) for place in places):
         return None
     return tuple(dict.fromkeys(place.path for place in places))
 
@@ -240,6 +243,11 @@ class _Place(NamedTuple):
     test: bool = False
 
     @property
+    def of_tests(self) -> bool:
+        """Whether it is in a file of tests."""
+        return self.path.endswith("_test.go")
+
+    @property
     def path(self) -> str:
         """The path in new, or in base if only base has the file."""
         return self.paths[1] or self.paths[0] or ""
@@ -261,7 +269,7 @@ def _silent(carriers: Carriers, rows: Sequence[int], place: _Place) -> bool:
 
     Tests have no code of the program.
     """
-    if place.path.endswith("_test.go"):
+    if place.of_tests:
         return False
     changed = [one for one in carriers.changed if one.row in rows]
     if place.hunk is None:

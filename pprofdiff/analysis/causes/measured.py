@@ -48,6 +48,7 @@ from pprofdiff.analysis.causes.sites import (
     needed,
     netted,
     part_of_all,
+    resized,
     share_of_change,
     within,
     without_moved,
@@ -443,6 +444,8 @@ def _of_site(
     if site.helpers:
         verb, inside = _with_helpers(site, fewer=fewer)
         text = f"{text} {inside}".strip()
+    elif not site.instead_of:
+        text = f"{text} {resized(view.totals, site)}".strip()
     amount = amounts(view.totals, site)
     if view.sites is not None and not site.helpers and not site.instead_of:
         below = view.sites.under(site.name)[0].space

@@ -467,6 +467,17 @@ def amounts(totals: Allocated | None, site: Site) -> str:
     return f"{space}{'' if exact else 'about '}{objects} allocs/op"
 
 
+def resized(totals: Allocated | None, site: Site) -> str:
+    """Return that a site's objects changed in size alone, as a sentence, or ""."""
+    site = within(totals, site)
+    base, new = site.space
+    same = _objects(site.objects[0]) == _objects(site.objects[1])
+    if not site.exact or not same or min(site.objects) < OBJECT or base == new:
+        return ""
+    size = "larger" if new > base else "smaller"
+    return f"The number of objects is the same: they are {size}."
+
+
 def _changes_more(totals: Allocated | None, site: Site) -> bool:
     """Return whether a site's objects change by more than benchmarks count in all.
 

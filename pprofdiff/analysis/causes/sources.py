@@ -129,7 +129,7 @@ def with_source(
             carried.append(finding)
     known = any(one.severity != "info" or _names_lines(one) for one in carried)
     every = replace((of_cpu or carriers)[0], least=0.0)
-    same = only_tests_changed(every) if whole else None
+    same = only_tests_changed(every, measured=comparison.measured) if whole else None
     if (not whole or comparison.measured) and not known and same is None:
         changed = changed_alone(every, _ran(comparison, moved))
         if changed is not None:
@@ -495,4 +495,4 @@ def _with_related(
         )
         if related:
             return source._replace(related=related)
-    return source._replace(only=own.only(rows))
+    return source._replace(only=own.only(own.without_changed_callers(rows)))

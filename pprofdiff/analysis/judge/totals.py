@@ -43,13 +43,16 @@ Floats = NDArray[np.float64]
 class InTurns(NamedTuple):
     """A figure of (base, new) in each turn; `together` turns make one observation.
 
-    `layouts` means that the function order changes after each of those.
+    `layouts` means that the function order changes after each of those. `least` is a
+    deviation of the ratio's logarithm, and its degrees of freedom: intervals are at
+    least as wide as it makes them.
     """
 
     base: Sequence[float]
     new: Sequence[float]
     together: int = TURNS_TOGETHER
     layouts: bool = False
+    least: tuple[float, float] = (0.0, inf)
 
     @property
     def few(self) -> bool:
@@ -79,7 +82,11 @@ class InTurns(NamedTuple):
         if self.layouts and size == 1 < together:
             orders = max(len(pairs) // together, 1)
             sigma = hypot(sigma, LAYOUT_SIGMA * sqrt(2 / orders))
-        return _ratio_of(float(pairs.mean()), sigma, len(blocks) - 1)
+        middle = float(pairs.mean())
+        known = (sigma, len(blocks) - 1), self.least
+        return max(
+            (_ratio_of(middle, *one) for one in known), key=lambda one: one.wide[1]
+        )
 
 
 def all_paired(base: Sized, new: Sized, pairs: int) -> bool:

@@ -57,8 +57,9 @@ class ChangedLines(NamedTuple):
 class RelatedLines(Struct, frozen=True):
     """Changed lines of a function that calls an unchanged one, or is called by it.
 
-    `function` is the unchanged one; `calls` is set if the changed one calls it.
-    `through` is the function between the two; `far` is set if there are more.
+    `function` is the unchanged one; `calls` is set if the changed one calls it, and
+    `before` if it does so after the lines, not on them. `through` is the function
+    between the two; `far` is set if there are more.
     """
 
     lines: ChangedLines
@@ -66,6 +67,7 @@ class RelatedLines(Struct, frozen=True):
     calls: bool = False
     through: str = ""
     far: bool = False
+    before: bool = False
 
 
 class SourceOfFinding(NamedTuple):

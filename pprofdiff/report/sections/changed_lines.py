@@ -150,16 +150,19 @@ def _exceeds(diff: ProfileDiff, lines: ChangedLines) -> bool:
 
 def _related(related: Sequence[RelatedLines]) -> Iterator[SourceNote]:
     """Yield changes in functions that call unchanged ones or are called by them."""
-    found: dict[str, list[RelatedLines]] = {}
+    found: dict[tuple[str, bool], list[RelatedLines]] = {}
     for one in related:
         named = short(one.function)
         by = f" through {short(one.through)}" if one.through else ""
         by = " indirectly" if one.far else by
         how = f"which calls {named}{by}" if one.calls else f"which {named} calls{by}"
-        found.setdefault(how, []).append(one)
-    for how, several in found.items():
+        found.setdefault((how, one.before), []).append(one)
+    for (how, before), several in found.items():
         for lines, more in _by_function([one.lines for one in several]):
-            yield SourceNote(f", {how}", _lead(lines), lines, more)
+            lead = _lead(lines)
+            if before:
+                lead = f"{lead.removesuffix(': ')} before the call: "
+            yield SourceNote(f", {how}", lead, lines, more)
 
 
 def _only(only: Sequence[ChangedLines]) -> Iterator[SourceNote]:

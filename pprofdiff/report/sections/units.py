@@ -74,8 +74,8 @@ def _others(left: int) -> str:
 
 def _named(moved: Sequence[Unit]) -> str:
     """Return a phrase on the unit that changed most, after a count of units."""
-    most = ":" if len(moved) == 1 else ", most"
-    return f"{most} {_change(moved[0])}"
+    which = "" if len(moved) == 1 else ", largest"
+    return f"{which}: {_change(moved[0])}"
 
 
 def _change(unit: Unit) -> str:

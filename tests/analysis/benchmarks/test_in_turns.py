@@ -7,7 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from pprofdiff.analysis.benchmarks.turns import measured_in_turns
+from pprofdiff.analysis.benchmarks.turns import Turns, measured_in_turns
+from pprofdiff.analysis.judge.totals import InTurns
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.json.document import render
@@ -188,3 +189,15 @@ def test_a_benchmark_that_lost_a_turn_is_left_out_and_no_other(odd):
     turns = measured_in_turns(side("base", both + odd), side("new", both + odd))
     assert [name[0] for name in turns.names] == ["A", "B"]
     assert turns.seconds[0].shape == (2, 2)
+
+
+def test_a_geomean_is_no_surer_than_that_of_independent_benchmarks():
+    """Two benchmarks whose noise cancels in five turns do so by chance."""
+    noise = np.array([0.1, -0.1, 0.05, -0.05, 0.0])[:, None] * [1, -1]
+    base = np.ones((5, 2))
+    turns = Turns(((("A", 1, ""), ("B", 1, ""))), (base, np.exp(noise)), None, {}, {})
+    mean = turns.geomeans(turns.seconds).ratio()
+    own = InTurns(*(side[:, 0].tolist() for side in turns.seconds)).ratio()
+    assert mean.ratio == pytest.approx(1)
+    assert mean.sigma == pytest.approx(own.sigma / 2**0.5)
+    assert mean.freedom == pytest.approx(2 * own.freedom)

@@ -255,7 +255,9 @@ def test_allocation_alone_is_a_cause_without_cpu(base, new, title, direction):
     }
     changed = objects[0] != objects[1]
     counts = "B/op and allocs/op" if changed else "B/op"
-    assert cause.text == f"That is the whole change in {counts}."
+    size = "larger" if direction == "worse" else "smaller"
+    same = "" if changed else f" The number of objects is the same: they are {size}."
+    assert cause.text == f"That is the whole change in {counts}.{same}"
     found = re.search(r"([\d.]+) → ([\d.]+) allocs/op", cause.title)
     assert (found and (float(found[1]), float(found[2]))) == (
         objects if changed else None

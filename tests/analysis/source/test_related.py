@@ -39,7 +39,8 @@ FRAMES = {
     "m.X": Frame("m.X", "/b/m/none.go", 4, 3),
     "m.Y": Frame("m.Y", "/b/m/none.go", 9, 8),
 }
-CHANGED = {"outer.go": OUTER.replace("second()", "second()\n	third()")}
+CHANGED = {"outer.go": OUTER.replace("Outer()", "Outer(n int)")}
+LATER = {"outer.go": OUTER.replace("second()", "second()\n	third()")}
 CHANGED_FAR = {"far.go": FAR.replace("first()", "second()")}
 TESTS = {"far_test.go": FAR.replace("Far", "TestFar").replace("first", "third")}
 
@@ -177,11 +178,11 @@ def test_without_a_cause_the_functions_that_ran_and_changed_are_named(
     [
         (
             {"m.F", "m.Far"},
-            "m.Far is the only function in the CPU profiles of Get and Put whose code changed; changed elsewhere: outer.go:8",
+            "m.Far is the only function in the CPU profiles of Get and Put whose code changed; changed elsewhere: outer.go:5",
         ),
         (
             {"m.F"},
-            "No function in the CPU profiles of Get and Put changed; changed elsewhere: far.go:4 and outer.go:8",
+            "No function in the CPU profiles of Get and Put changed; changed elsewhere: far.go:4 and outer.go:5",
         ),
     ],
 )
@@ -378,15 +379,22 @@ def text(report):
 def test_the_relation_on_stacks_is_said(tmp_path, stack, sentence):
     report, commit = reported(tmp_path, stack, CHANGED | CHANGED_FAR)
     written = text(report)
-    assert f"Changed: outer.go:8 in m.(*T).Outer, {sentence}{commit}" in written
+    calls = sentence.startswith("which calls")
+    changed = "Changed before the call" if calls else "Changed"
+    assert f"{changed}: outer.go:5 in m.(*T).Outer, {sentence}{commit}" in written
     # What changed too, and is on no stack with it, is none of its.
     assert "far.go" not in written
     source = json.loads(document(report))["findings"][0]["source"]
     (related,) = source["related"]
-    way = "calls" if sentence.startswith("which calls") else "called_by"
+    way = "calls" if calls else "called_by"
     assert (related["function"], related[way]) == ("m.(*T).Outer", "m.F")
     assert (related["through"] or "") == ("m.X" if "through" in sentence else "")
     assert related["direct"] == (len(stack) == 2)
+
+
+def test_lines_after_the_last_call_are_no_reason_for_what_it_costs(tmp_path):
+    report, _ = reported(tmp_path, ("m.F", "m.(*T).Outer"), LATER)
+    assert "outer.go" not in text(report)
 
 
 @pytest.mark.parametrize("between", [("m.X",), ("m.X", "m.Y")])
@@ -396,15 +404,16 @@ def test_of_several_changes_on_stacks_only_one_next_to_it_is_named(tmp_path, bet
     changes = CHANGED | CHANGED_FAR
     stack = ("m.F", *between, "m.(*T).Outer")
     distant, _ = reported(tmp_path / "distant", stack, changes, **of_far)
-    assert "Changed:" not in text(distant)
+    assert "Changed" not in text(distant)
     stack = ("m.F", "m.(*T).Outer")
     near, _ = reported(tmp_path / "near", stack, changes, **of_far)
-    assert "Changed: outer.go:8 in m.(*T).Outer, which calls m.F;" in text(near)
+    said = "Changed before the call: outer.go:5 in m.(*T).Outer, which calls m.F;"
+    assert said in text(near)
 
 
 def test_changed_lines_that_hardly_run_explain_nothing(tmp_path):
     """Outer is called often, and all of its samples are on a line that is the same."""
-    report, _ = reported(tmp_path, ("m.(*T).Outer", "m.F"), CHANGED, called=100)
+    report, _ = reported(tmp_path, ("m.(*T).Outer", "m.F"), LATER, called=100)
     assert "which m.F calls" not in text(report)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.carriers import Carriers, with_others
 from pprofdiff.analysis.causes.changed_alone import Ran, changed_alone
@@ -509,6 +510,7 @@ def test_all_changed_lines_of_a_function_are_listed(tmp_path):
 
 
 TESTS_OF_F = "package p\n\nfunc BenchmarkAll(b *testing.B) {\n\tF()\n}\n"
+OTHER_TEST = f"{TESTS_OF_F}\nfunc BenchmarkOther(b *testing.B) {{\n}}\n"
 COMMENTED = "package p\n\n// %s\nfunc F() {\n\twork()\n}\n"
 
 
@@ -520,6 +522,7 @@ SAME = "The code of all packages with samples is the same in both builds"
     [
         ({"f.go": COMMENTED % "F works."}, f"{SAME}."),
         ({"g_test.go": "package p\n"}, f"{SAME}, except for g_test.go."),
+        ({"f_test.go": OTHER_TEST}, f"{SAME}, except for f_test.go."),
         ({"f.go": COMMENTED.replace("work()", "work(1)") % "F works."}, None),
     ],
 )
@@ -538,3 +541,19 @@ def test_builds_of_the_same_code_are_not_slower(tmp_path, changes, said):
     assert (said or "") in text(report)
     assert (SAME in text(report)) == (said is not None)
     assert any(one.severity != "info" for one in report.findings.found) == (not said)
+
+
+def test_where_benchmarks_were_rewritten_no_line_of_the_program_is_named(tmp_path):
+    repo = repository(tmp_path / "repo")
+    files = {"go.mod": "module example.com/p\n", "f_test.go": TESTS_OF_F}
+    base = repo.commit("begin", files | {"f.go": COMMENTED % "F"})
+    changed = COMMENTED.replace("work()", "work(1)") % "F"
+    new = repo.commit("change", {"f.go": changed})
+    stack = ((f"{PACKAGE}.F", "/b/p/f.go", 5), *path("F")[1:])
+    comparison = compared(Unit({stack: 600}), Unit({stack: 900}))
+    sources = sources_of(f"{base}..{new}", str(repo.folder), "")
+    assert "(f.go:5, " in text(report_of(comparison, sources=sources))
+    turns = replace(comparison.turns, rewritten="data (in BenchmarkAll)")
+    written = text(report_of(replace(comparison, turns=turns), sources=sources))
+    assert "data (in BenchmarkAll) is written differently" in written
+    assert "f.go" not in written

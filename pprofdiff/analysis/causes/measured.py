@@ -211,7 +211,10 @@ def _add_places(
         finding = _of_place(view, cpu, place, len(drafts) + 1)
         if finding.severity != "info":
             drafts.append((finding.weight, finding, []))
-            named |= {finding.functions[0], *_sites_of(view, cpu, place)[1]}
+            site, inside = _sites_of(view, cpu, place)
+            named |= {finding.functions[0]}
+            if site is None or not _is_opposite(site, place.delta(cpu)):
+                named |= inside
             claimed = claimed.plus(place.claim)
         elif word is None and _is_most(view, cpu, place):
             word = finding
@@ -298,7 +301,8 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     site = _sites_of(view, cpu, place)[0]
     known = site is not None and is_large(view.totals, site)
     counted = ""
-    if known and site and not exceeds(view.totals, site):
+    same_way = site is not None and not _is_opposite(site, delta)
+    if known and site and same_way and not exceeds(view.totals, site):
         counted = amounts(view.totals, site)
     sentences = place_words.sentences(cpu, place)
     if counted:
@@ -335,6 +339,14 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         mark="more" if delta > 0 else "less",
         sure=known,
     )
+
+
+def _is_opposite(site: Site, delta: float) -> bool:
+    """Return whether a place allocates less but costs more, or the other way around.
+
+    Its allocations are no reason for its cost: its sites are causes of their own.
+    """
+    return (site.space[1] - site.space[0]) * delta < 0
 
 
 def _is_all(cpu: CPUComparison, place: Place) -> bool:
@@ -451,11 +463,12 @@ def _of_site(
         below = view.sites.under(site.name)[0].space
         amount += "" if below == site.space else f" {FLAT_WITH_LIBRARY}"
     owners = [site.name, site.instead_of] if site.instead_of else [site.name]
+    everyone = (*owners, *(one.name for one in site.helpers))
     claim = explains = mark = None
     cpu = view.cpu
     # Who allocates in place of another may have the CPU of a third function.
     if cpu is not None and claimed is not None and not site.instead_of:
-        rows = cpu.rows_of([*owners, *(one.name for one in site.helpers)])
+        rows = cpu.rows_of(everyone)
         own = owned_by(cpu, rows.tolist()).without(claimed)
         delta = cpu.delta(own)
         if delta and (delta < 0) == fewer:
@@ -491,8 +504,8 @@ def _of_site(
         weight=weight,
         sure=True,
         rises=not fewer,
-        names=frozenset((*owners, *(one.name for one in site.helpers))),
-        functions=tuple(owners),
+        names=frozenset(everyone),
+        functions=everyone,
     )
 
 

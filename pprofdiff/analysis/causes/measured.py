@@ -397,7 +397,8 @@ def _may_allocate(view: _View, cpu: CPUComparison, place: Place) -> bool:
     delta = place.delta(cpu)
     pairs = filter(None, (view.totals.space, view.totals.objects))
     same_way = any((new - base) * delta > 0 for base, new in pairs)
-    return same_way and site is not None and not site.exact
+    # Whose bytes a place with callers has is unknown.
+    return same_way and (bool(place.callers) or (site is not None and not site.exact))
 
 
 def _sites_of(

@@ -218,12 +218,29 @@ def holds_all(cpu: CPUComparison) -> NDArray[np.bool_]:
     return found
 
 
+def _changes_as_all(cpu: CPUComparison) -> NDArray[np.bool_]:
+    """Return a mask of the functions whose cum changed about as much as the total."""
+    base, new = cpu.cum
+    whole = cpu.total_delta
+    off = np.abs(cpu.diff.normalization.delta(base, new) - whole)
+    found: NDArray[np.bool_] = (base > 0) & (new > 0)
+    return found & (off <= (1 - COVERS) * abs(whole))
+
+
 def holding(
     cpu: CPUComparison, program: Program, found: Sequence[Place]
 ) -> Place | None:
-    """Return the deepest function with nearly all samples, without those of others."""
-    rows = np.flatnonzero(program.inner & holds_all(cpu)).tolist()
-    rows = [row for row in rows if not is_benchmark(cpu.names[row])]
+    """Return the deepest function with the whole change, without samples of others.
+
+    It has nearly all samples of both sides, or else a change as large as the total.
+    """
+    rows: list[int] = []
+    for mask in (holds_all(cpu), _changes_as_all(cpu)):
+        rows = rows or [
+            row
+            for row in np.flatnonzero(program.inner & mask).tolist()
+            if not is_benchmark(cpu.names[row])
+        ]
     if not rows:
         return None
     row = min(rows, key=lambda row: sum(cpu.cum_at(row)))

@@ -201,3 +201,14 @@ def test_a_geomean_is_no_surer_than_that_of_independent_benchmarks():
     assert mean.ratio == pytest.approx(1)
     assert mean.sigma == pytest.approx(own.sigma / 2**0.5)
     assert mean.freedom == pytest.approx(2 * own.freedom)
+
+
+@pytest.mark.parametrize(
+    ("new", "alike"), [((13934, 13934, 13936), False), ((22630, 22627, 22633), True)]
+)
+def test_of_few_counts_a_change_by_many_ranges_is_no_noise(new, alike):
+    sides = [
+        side(label, lines(*(5,) * 3) + lines(*values, unit="allocs/op"))
+        for label, values in (("base", (22631, 22629, 22629)), ("new", new))
+    ]
+    assert measured_in_turns(*sides).alike("alloc_objects") == alike

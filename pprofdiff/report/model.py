@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from pprofdiff.analysis.account.building import account
 from pprofdiff.analysis.account.gc import GCAccount, gc_account
 from pprofdiff.analysis.account.model import Account
-from pprofdiff.analysis.causes.finding import Findings
+from pprofdiff.analysis.causes.finding import CHANGED_ALONE, Findings
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.caveat import Caveat
@@ -218,6 +218,9 @@ def _looked_up(
     whole = comparison.measured or not decided.decided
     behind = with_source(comparison, findings, sources, decided.moved, whole=whole)
     if behind.same is None:
+        counts = any(one.base != one.new and not one.noise for one in decided.counted)
+        if not (decided.decided or decided.allocating or counts) and _none_ran(behind):
+            decided = replace(decided, needs="")
         return comparison, decided, behind
     needs, few = _SAME_SOURCE, len(behind.same) <= NAMED
     if behind.same:
@@ -232,6 +235,12 @@ def _looked_up(
     elif decided.needs:
         decided = replace(decided, needs=needs)
     return comparison, decided, behind
+
+
+def _none_ran(behind: Behind) -> bool:
+    """Return whether no function with samples changed: more time would show nothing."""
+    found = behind.findings.found
+    return any(one.id == CHANGED_ALONE and not one.functions for one in found)
 
 
 def _check(report: ReportModel, rulings: Sequence[Ruling] = ()) -> None:

@@ -557,3 +557,19 @@ def test_where_benchmarks_were_rewritten_no_line_of_the_program_is_named(tmp_pat
     written = text(report_of(replace(comparison, turns=turns), sources=sources))
     assert "data (in BenchmarkAll) is written differently" in written
     assert "f.go" not in written
+
+
+def test_where_no_function_that_ran_changed_nothing_asks_for_more_time(tmp_path):
+    repo = repository(tmp_path / "repo")
+    files = {"go.mod": "module example.com/p\n", "f_test.go": TESTS_OF_F}
+    files |= {"f.go": COMMENTED % "F", "g.go": "package p\n\nfunc G() {\n}\n"}
+    base = repo.commit("begin", files)
+    new = repo.commit("change", {"g.go": "package p\n\nfunc G() {\n\tF()\n}\n"})
+    stack = ((f"{PACKAGE}.F", "/b/p/f.go", 5), *path("F")[1:])
+    comparison = compared(*[Unit({stack: 600}, noise=0.2)] * 2)
+    assert report_of(comparison).outcome.needs
+    sources = sources_of(f"{base}..{new}", str(repo.folder), "")
+    report = report_of(comparison, sources=sources)
+    assert report.outcome.needs == ""
+    said = "No function in the CPU profile changed; changed elsewhere: g.go"
+    assert said in text(report)

@@ -565,7 +565,8 @@ def test_where_no_function_that_ran_changed_nothing_asks_for_more_time(tmp_path)
     files |= {"f.go": COMMENTED % "F", "g.go": "package p\n\nfunc G() {\n}\n"}
     base = repo.commit("begin", files)
     new = repo.commit("change", {"g.go": "package p\n\nfunc G() {\n\tF()\n}\n"})
-    stack = ((f"{PACKAGE}.F", "/b/p/f.go", 5), *path("F")[1:])
+    _, benchmark, *loop = path("F")
+    stack = ((f"{PACKAGE}.F", "/b/p/f.go", 5), (benchmark, "/b/p/f_test.go", 4), *loop)
     comparison = compared(*[Unit({stack: 600}, noise=0.2)] * 2)
     assert report_of(comparison).outcome.needs
     sources = sources_of(f"{base}..{new}", str(repo.folder), "")

@@ -172,6 +172,7 @@ def places(cpu: CPUComparison, program: Program) -> list[Place]:
         found.append(place)
         left = left.without(place.claim)
     found = _of_functions(cpu, _netted(cpu, program, found))
+    found = [with_moved(cpu, program, place) for place in found]
     return [_with_callees(cpu, program, place) for place in disjoint(cpu, found)]
 
 
@@ -188,7 +189,7 @@ def _of_functions(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
 
 def _all_of(cpu: CPUComparison, place: Place, claimed: Claim) -> Place:
     """Return a path's function, or the path if others have `claimed` samples of it."""
-    whole = _whole(cpu, place.row)
+    whole = whole_of(cpu, place.row)
     others = cpu.sums(whole.claim.without(place.claim).within(claimed))
     same_way = whole.delta(cpu) * place.delta(cpu) > 0
     instead = same_way and not any(others) and cpu.change(whole.claim).significant
@@ -340,7 +341,7 @@ def _with_contrary_callees(
     for place in found:
         if place not in left or not taken_back(cpu, place):
             continue
-        whole = _whole(cpu, place.row)
+        whole = whole_of(cpu, place.row)
         same_way = place.delta(cpu) * whole.delta(cpu) > 0
         if same_way and not cpu.change(whole.claim).significant:
             continue
@@ -625,7 +626,9 @@ def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Pl
             known = all(cpu.cum_at(place.row))
             # Own samples on one side only: the function calls others on the other side.
             caller = (
-                _whole(cpu, place.row) if known else _caller(cpu, program, place, found)
+                whole_of(cpu, place.row)
+                if known
+                else _caller(cpu, program, place, found)
             )
             inside = caller is not None and _is_inside(cpu, place.row, caller.row)
             if place.row in closures and not inside:
@@ -646,8 +649,40 @@ def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Pl
             unique[place.row] = place
         elif place.whole and not first.whole:
             # Its own code took over from callees, or gave to them: both count together.
-            unique[place.row] = _whole(cpu, place.row)
+            unique[place.row] = whole_of(cpu, place.row)
     return list(unique.values())
+
+
+def with_moved(cpu: CPUComparison, program: Program, place: Place) -> Place:
+    """Return a function, or the caller that now runs the code below it without it.
+
+    What it lost then says how it is called, not what its work costs.
+    """
+    if not place.whole or cpu.loses_callers:
+        return place
+    scaled = cpu.diff.normalization.scaled(place.base, place.new)
+    heavier, change = int(scaled[1] > scaled[0]), place.delta(cpu)
+    own = cpu.only(place.row)
+    inside = [below(cpu, own, place.claim, side) for side in (0, 1)]
+    of_most = inside[heavier] >= MOST * (place.base, place.new)[heavier]
+    of_most[place.row] = False
+    by = cpu.diff.normalization
+    outside = (by.delta(*cpu.cum) - by.delta(*inside)) * -np.sign(change)
+    outside[~(of_most & program.inner)] = 0
+    row = int(np.argmax(outside))
+    elsewhere = cpu.under(cpu.only(row)).without(cpu.under(own))
+    taken_over = outside[row] > (1 - COVERS) * abs(change)
+    if not taken_over or not cpu.change(elsewhere).significant:
+        return place
+    callers = program.inner & (cpu.cum[0] > 0) & (cpu.cum[1] > 0)
+    callers[[place.row, row]] = False
+    for claim in (place.claim, elsewhere):
+        for side, total in enumerate(cpu.sums(claim)):
+            callers &= cpu.cum_of(side, claim) >= NEARLY_ALL * total
+    if not callers.any():
+        return place
+    nearest = min(np.flatnonzero(callers).tolist(), key=lambda at: sum(cpu.cum_at(at)))
+    return whole_of(cpu, nearest)
 
 
 def _narrowed(cpu: CPUComparison, caller: Place, found: Sequence[Place]) -> Place:
@@ -707,7 +742,7 @@ def _caller(
     if not len(both):
         return None
     nearest = int(min(both.tolist(), key=lambda row: int(cpu.cum[side][row])))
-    whole = _whole(cpu, nearest)
+    whole = whole_of(cpu, nearest)
     alike = [
         one.delta(cpu)
         for one in found
@@ -730,7 +765,7 @@ def _is_inside(cpu: CPUComparison, row: int, function: int) -> bool:
     return is_closure(name) and name.startswith(f"{cpu.names[function]}.")
 
 
-def _whole(cpu: CPUComparison, row: int) -> Place:
+def whole_of(cpu: CPUComparison, row: int) -> Place:
     """Return a function with all its callees, as a place."""
     claim = cpu.under(cpu.only(row))
     return Place(row, claim, *cpu.sums(claim), whole=True)

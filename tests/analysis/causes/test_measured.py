@@ -9,6 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.places import Program, whole_of, with_moved
 from pprofdiff.analysis.causes.sites import Allocated, Site, is_large
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.outcome.deciding import outcome
@@ -579,3 +580,20 @@ def test_set_up_outside_the_timer_is_in_no_sum(wall):
     assert cause.title.startswith("p.F uses 2.00× the CPU")
     assert comparison.work.with_set_up == (wall < 1)
     assert bool(why(report).rest) == (wall == 1)
+
+
+def test_a_function_that_others_now_call_around_is_no_cheaper():
+    """C called R through P, and calls it itself: what counts is C, not P."""
+    leaves, others = range(10), {path("P", "C"): 20, path("X"): 200}
+    base = Unit({path(f"L{i}", "R", "P", "C"): 60 for i in leaves} | others)
+    new = Unit({path(f"L{i}", "R", "C"): 50 for i in leaves} | others)
+    cpu = Case(compared(base, new)).cpu
+    rows = {name.rpartition(".")[2]: row for row, name in enumerate(cpu.names)}
+    place = whole_of(cpu, rows["P"])
+    assert place.base > 10 * place.new
+    assert with_moved(cpu, Program(cpu), place).row == rows["C"]
+    # Where R is called as before, P is what costs less.
+    cpu = Case(compared(base, Unit(others))).cpu
+    rows = {name.rpartition(".")[2]: row for row, name in enumerate(cpu.names)}
+    place = whole_of(cpu, rows["P"])
+    assert with_moved(cpu, Program(cpu), place) == place

@@ -21,6 +21,7 @@ _FORMAT = "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}}\t{{len .XTestGoFiles}
 _OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 _LDFLAGS = re.compile(r"-ldflags=")
 # Output of the go command that says where something failed, not what.
+_NO_MODULE = "go.mod file not found"
 _HEADING = re.compile(r"# |FAIL\t")
 _DOWNLOADS = re.compile(rb"^go: (?:downloading|finding|extracting) .*\n?", re.MULTILINE)
 _MOST = 1 << 26
@@ -86,6 +87,8 @@ def go(tree: Tree, words: Sequence[str], failure: str) -> bytes:
         said = _DOWNLOADS.sub(b"", errors.read(_MOST))
         lines = here(tree, first_lines(said, output))
     reason = next((line for line in lines if not _HEADING.match(line)), "no reason")
+    if _NO_MODULE in reason:
+        failure = "no module here (measure commits with a go.mod, from its folder)"
     raise MeasureError(f"{tree.checkout.label}: {failure}: {reason.strip()}", lines)
 
 

@@ -520,6 +520,13 @@ def test_without_go(cli, repo, monkeypatch, tmp_path):
     assert bad(cli, "HEAD~1").startswith("pprofdiff: measure: there is no go on PATH")
 
 
+def test_commits_without_a_module(cli, repo):
+    repo.run("rm", "-q", "go.mod")
+    repo.run("commit", "-q", "-m", "no module")
+    said = bad(cli, "HEAD~1", "HEAD", "--", "./store")
+    assert "no module here (measure commits with a go.mod, from its folder)" in said
+
+
 @pytest.mark.parametrize("side", daily(("base", "new"), ["new"]))
 @pytest.mark.parametrize(
     ("path", "text", "got"),

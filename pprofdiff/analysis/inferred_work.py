@@ -19,6 +19,7 @@ from pprofdiff.analysis.benchmarks.times import (
 )
 from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
+from pprofdiff.analysis.judge.calibration import TOTAL_SIGMA
 from pprofdiff.analysis.judge.samples import median
 from pprofdiff.analysis.ledger.units import UnitOfWork, in_profiles
 from pprofdiff.analysis.side import (
@@ -107,11 +108,22 @@ def work_in_turns(turns: Turns, mix: Mapping[str, int]) -> Work | None:
         old, now = ((1e9 * (side @ weights)).tolist() for side in turns.cpu_of_all)
         costs["cpu"] = turns.of(old, now)
         means = [float(np.exp(np.log(side).mean())) for side in (old, now)]
-        # Outside the timer, CPU per op depends on how many ops a process does.
-        if not any(turns.outside_timer()):
+        # Outside the timer, CPU per op depends on how many ops a process does. Start-up
+        # that varies may leave less of few ops' CPU than the samples show.
+        if not any(turns.outside_timer()) and _is_steady((old, now)):
             allocated["cpu"] = means[0], means[1]
     reason = _mix_in_words(unit_names(turns.names), weights.tolist())
     return Work(None, rates, reason, closed=True, allocated=allocated, turns=costs)
+
+
+def _is_steady(sides: tuple[Sequence[float], Sequence[float]]) -> bool:
+    """Return whether means of turns are known as well as one profiled run is."""
+    errors = [
+        float(np.log(side).std(ddof=1)) / len(side) ** 0.5
+        for side in sides
+        if len(side) > 1
+    ]
+    return max(errors, default=0.0) <= TOTAL_SIGMA
 
 
 def work_of_units(base: Side, new: Side, units: Sequence[UnitOfWork]) -> Work | None:

@@ -109,7 +109,7 @@ class Carriers:
         wanted = np.zeros(len(names), np.bool_)
         called = {_bare(names[row]) for row in alone}
         for one in changed if alone else ():
-            if one.row not in alone and called & _calls_of_one_side(one):
+            if called & _calls_of_one_side(one):
                 wanted[one.row] = True
         if not wanted.any():
             return set()

@@ -6,7 +6,7 @@ it is spent, and every allocated object is counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf, log
 from typing import NamedTuple
 
@@ -160,7 +160,8 @@ def _ranked(view: _View) -> Iterator[Finding]:
         claimed, word = _add_places(view, view.cpu, view.program, drafts, named)
     sites = _worth_reporting(view, named)
     for number, site in enumerate(sites, 1):
-        finding = _of_site(view, site, claimed, number, alone=len(sites) == 1)
+        others = [one for one in sites if one is not site]
+        finding = _of_site(view, site, claimed, number, others)
         if claimed is not None and finding.claim is not None:
             claimed = claimed.plus(finding.claim)
         drafts.append((finding.weight, finding, []))
@@ -445,7 +446,11 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
 
 
 def _of_site(
-    view: _View, site: Site, claimed: Claim | None, number: int, *, alone: bool
+    view: _View,
+    site: Site,
+    claimed: Claim | None,
+    number: int,
+    others: Sequence[Site],
 ) -> Finding:
     """Return a change in allocations as a finding."""
     counted = within(view.totals, site)
@@ -453,7 +458,7 @@ def _of_site(
     name = place_words.called(site.name)
     fewer = _falls(space, objects if site.exact else space)
     verb = _verb(counted, fewer=fewer)
-    text = share_of_change(view.totals, counted, alone=alone, mix=view.mix)
+    text = share_of_change(view.totals, counted, alone=not others, mix=view.mix)
     if site.helpers:
         verb, inside = _with_helpers(site, fewer=fewer)
         text = f"{text} {inside}".strip()
@@ -467,12 +472,12 @@ def _of_site(
     everyone = (*owners, *(one.name for one in site.helpers))
     claim = explains = mark = None
     cpu = view.cpu
-    # Who allocates in place of another may have the CPU of a third function.
-    if cpu is not None and claimed is not None and not site.instead_of:
+    if cpu is not None and claimed is not None and not _may_replace(site, others):
         rows = cpu.rows_of(everyone)
         own = owned_by(cpu, rows.tolist()).without(claimed)
         delta = cpu.delta(own)
-        if delta and (delta < 0) == fewer:
+        # A function that one side has may do there what another one does elsewhere.
+        if delta and (delta < 0) == fewer and all(cpu.sums(own)):
             claim, explains, mark = own, delta, cpu.mark(own)
         if claim and (_row_changed(cpu, own) or abs(delta) >= MUCH * cpu.whole):
             whose = "Their CPU" if site.helpers else "Its CPU"
@@ -508,6 +513,16 @@ def _of_site(
         names=frozenset(everyone),
         functions=everyone,
     )
+
+
+def _may_replace(site: Site, others: Sequence[Site]) -> bool:
+    """Return whether a site may do another one's work, or have lost its own to it.
+
+    It may have, or have lost, the CPU of a third function with that.
+    """
+    fewer = site.space[1] < site.space[0]
+    opposite = any((one.space[1] < one.space[0]) != fewer for one in others)
+    return bool(site.instead_of) or (opposite and not all(site.space))
 
 
 def _row_changed(cpu: CPUComparison, own: Claim) -> bool:

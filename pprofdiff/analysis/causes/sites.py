@@ -205,8 +205,9 @@ def _gained(lost: Site, other: Site) -> bool:
 
 
 def _alike(old: Site, new: Site) -> bool:
-    sizes = old.space[0], new.space[1]
-    return min(sizes) >= MOST * max(sizes)
+    """Return whether a site may do what another one did: as much, in as many parts."""
+    pairs = (old.space[0], new.space[1]), (old.objects[0], new.objects[1])
+    return all(min(pair) >= MOST * max(pair) for pair in pairs)
 
 
 def allocated(comparison: Comparison) -> Allocated | None:

@@ -238,8 +238,15 @@ class Heading(Struct, frozen=True):
 
 
 def prefix_of(lines: ChangedLines) -> str:
-    """Return what precedes a location that new does not have as such: ``removed: ``."""
-    return f"{lines.verb}: " if lines.verb in ("removed", "moved") else ""
+    """Return what precedes a location that new does not have as such: ``removed: ``.
+
+    That is said of functions; of others, ``lines removed: ``.
+    """
+    if lines.verb == "moved":
+        return "moved: "
+    if lines.verb != "removed":
+        return ""
+    return "removed: " if lines.dropped else "lines removed: "
 
 
 class SourceNote(NamedTuple):

@@ -336,8 +336,10 @@ class Carriers:
         side = (places.base if not hunk.new_count else places.new) or places.sides[0]
         old, now = places.base or side, places.new or side
         lines = self._lines(side.lines.function, (old.text, now.text), hunk)
-        added = places.base is None
-        return lines._replace(path=side.path, base=base, new=new, added=added)
+        added, dropped = places.base is None, places.new is None
+        return lines._replace(
+            path=side.path, base=base, new=new, added=added, dropped=dropped
+        )
 
     def _lines(
         self,

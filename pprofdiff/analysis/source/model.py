@@ -18,7 +18,8 @@ class ChangedLines(NamedTuple):
     stack, in the comparison's unit; 0 for lines without an amount. `commits` made them,
     newest first; `build` is the full id of the commit with the lines in this form. Both
     are empty without a repository. `moved_from` is the first line in base if the lines
-    only moved within the function, else 0. `added` is set if the function is new.
+    only moved within the function, else 0. `added` is set if the function is new,
+    `dropped` if it is gone.
     """
 
     function: str
@@ -32,6 +33,7 @@ class ChangedLines(NamedTuple):
     build: str = ""
     moved_from: int = 0
     added: bool = False
+    dropped: bool = False
 
     @property
     def verb(self) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pprofdiff.analysis.benchmarks.turns import Turns, measured_in_turns
+from pprofdiff.analysis.inferred_work import work_in_turns
 from pprofdiff.analysis.judge.totals import InTurns
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.model.side import Capture, Side
@@ -212,3 +213,15 @@ def test_of_few_counts_a_change_by_many_ranges_is_no_noise(new, alike):
         for label, values in (("base", (22631, 22629, 22629)), ("new", new))
     ]
     assert measured_in_turns(*sides).alike("alloc_objects") == alike
+
+
+@pytest.mark.parametrize(
+    ("noise", "known"), [((1.0, 1.1, 0.9, 1.0), True), ((1.5, 1.6, 0.8, 0.2), False)]
+)
+def test_cpu_per_op_that_start_up_blurs_is_left_to_the_samples(noise, known):
+    """With few ops, what remains of a process's CPU without start-up may be anything."""
+    ones = np.ones((4, 1))
+    cpu = np.array(noise)[:, None]
+    turns = Turns((("A", 1, ""),), (ones, ones), (cpu, cpu), {}, {})
+    work = work_in_turns(turns, {})
+    assert ("cpu" in work.allocated) == known

@@ -323,7 +323,7 @@ SPLIT = declared(F="store one two three four five six")
         # Moved to a helper, which the changed lines in its place call.
         ("g two three four five six", {4: 900, 5: 90}, {4: 400, 5: 90, "g": 900}, "f.go:4"),
         # What a line that is gone cost is its change.
-        ("one two three five six", {4: 900, 5: 90}, {4: 9, 5: 90}, "removed: f.go:4"),
+        ("one two three five six", {4: 900, 5: 90}, {4: 9, 5: 90}, "lines removed: f.go:4"),
         # The code that costs more did not change.
         ("split one two three four five six", {4: 90, 6: 300}, {4: 120, 6: 900}, ""),
     ],

@@ -75,12 +75,14 @@ def _sampled(comparison: Comparison) -> Sequence[str]:
 
 
 def allocations_of_units(
-    comparison: Comparison, units: Sequence[Unit]
+    comparison: Comparison, units: Sequence[Unit], known: Sequence[Finding] = ()
 ) -> Iterator[Finding]:
     """Yield the sites behind the allocations of units whose time did not change.
 
-    A site is reported for the unit in which it changed most.
+    A site is reported for the unit in which it changed most, unless `known` causes of
+    other units have it.
     """
+    named = {name for one in known for name in one.names.union(one.functions)}
     first = dict[tuple[str, ...], Finding]()
     others = dict[tuple[str, ...], list[str]]()
     for places, of_unit in changed_units(comparison, units):
@@ -90,11 +92,13 @@ def allocations_of_units(
                 finding.claim is None and not finding.sure
             ) or finding.severity == "info":
                 continue
+            if not named.isdisjoint(finding.functions):
+                continue
             if finding.functions in first:
                 others.setdefault(finding.functions, []).append(names)
             elif len(first) < _SITES:
-                named = _named(finding, names, len(first) + 1, "")
-                first[finding.functions] = named
+                number = len(first) + 1 + (_MOST if known else 0)
+                first[finding.functions] = _named(finding, names, number, "")
     for functions, finding in first.items():
         also = f"Also in {listed(others[functions])}." if functions in others else ""
         yield finding._replace(text=f"{finding.text} {also}".strip())

@@ -168,17 +168,23 @@ def find(
 
     Among equally severe causes, those that explain the outcome's `verdict` come first.
     Where sides are split by unit of work, functions are searched in each unit that
-    `moved`: over several units, a function has no cost per op. If nothing else changed,
-    the sites of units with other `allocating` are reported.
+    `moved`: over several units, a function has no cost per op. The sites of other units
+    that are `allocating` more or less follow.
     """
     findings = _found(comparison, verdict, moved)
-    if comparison.alone is not None and allocating and not _severe(findings):
-        from pprofdiff.analysis.causes.by_unit import allocations_of_units
+    if comparison.alone is not None and allocating:
+        from pprofdiff.analysis.causes.by_unit import allocations_of_units, change_apart
 
-        sites = tuple(allocations_of_units(comparison, allocating))
-        # Counts that benchmarks average say less of the same sites.
-        rest = (one for one in findings.found if not (sites and one.sure))
-        findings = findings._replace(found=(*sites, *rest))
+        apart = change_apart(comparison, moved)
+        if not _severe(findings):
+            sites = tuple(allocations_of_units(comparison, allocating))
+            # Counts that benchmarks average say less of the same sites.
+            rest = (one for one in findings.found if not (sites and one.sure))
+            findings = findings._replace(found=(*sites, *rest))
+        elif apart:
+            left = [one for one in allocating if one not in moved]
+            sites = tuple(allocations_of_units(comparison, left, findings.found))
+            findings = findings._replace(found=(*findings.found, *sites))
     found = with_labels(Case(comparison), findings.found)
     return findings._replace(found=tuple(map(with_spans, found)))
 

@@ -466,16 +466,21 @@ class Carriers:
     def _leading(self, changed: OnStacks, to: int) -> Iterator[tuple[int, bool]]:
         """Yield a changed function's hunks, and whether the call of `to` is on them.
 
-        Of a caller, only lines up to its last call count: later ones run afterwards.
+        Of a caller, only those with the call count, or else lines up to the last one:
+        later ones run afterwards.
         """
-        hunks = self.by_row[changed.row]
         calling = [self._calling(changed.row, to, side) for side in (0, 1)]
-        for i in hunks:
+        before, on_call = list[int](), list[int]()
+        for i in self.by_row[changed.row]:
             sides = [*zip(calling, self.changed[i].hunk.sides, strict=True)]
-            on_call = any(line in span for lines, span in sides for line in lines)
-            before = any(lines and span.start <= max(lines) for lines, span in sides)
-            if not changed.calls or on_call or before:
-                yield i, on_call
+            if any(line in span for lines, span in sides for line in lines):
+                on_call.append(i)
+            elif not changed.calls or any(
+                lines and span.start <= max(lines) for lines, span in sides
+            ):
+                before.append(i)
+        both = on_call if changed.calls and on_call else [*before, *on_call]
+        yield from ((i, i in on_call) for i in sorted(both))
 
     def _calling(self, caller: int, to: int, side: int) -> list[int]:
         """Return the lines of a changed caller on a side's stacks with `to`."""

@@ -6,7 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from pprofdiff.analysis.causes.finding import Explained, Finding, Findings
+from pprofdiff.analysis.causes.finding import (
+    CHANGED_ALONE,
+    Explained,
+    Finding,
+    Findings,
+)
 from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.policy import COVERS, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -180,6 +185,8 @@ def _reasons(
         found = list(source_notes(report, finding))
         _, title = finding.said_of
         held = finding.source.holding if finding.source else ()
+        # Several functions that changed have lines of their own each.
+        several = finding.id == CHANGED_ALONE and len(finding.functions) > 1
         # Lines of the function itself come first if they hold most of its change.
         own = {note for note in found if note.is_of(title) and note.holds(held)}
         for note in sorted(found, key=lambda note: note not in own):
@@ -200,7 +207,7 @@ def _reasons(
                 if titled:
                     reason = reason._replace(lines=note.lines, more=note.more)
                     below = below.below(title, titled=True, known=known)
-                elif not level and note.is_of(title):
+                elif not level and note.is_of(title) and not several:
                     below = below.below(title, titled=False)
                 notes.append(below)
         commits = notes[0].commits if notes and notes[0].named else ()

@@ -140,7 +140,8 @@ def _units_text(outcome: Outcome, first: Measure) -> OutcomeText:
         headline = f"{verdict}, {of_all}: {figures}"
     elif outcome.verdict == "unknown":
         none = "neither benchmark" if many == _BOTH else f"none of {many} benchmarks"
-        what = " time/op or CPU/op" if first.of_turns else ""
+        known = [COSTS[m.id].noun for m in outcome.measures if m.id in ("time", "cpu")]
+        what = f" {' or '.join(sorted(known, reverse=True))}" if first.of_turns else ""
         headline = f"{verdict}: {none} changed{what} significantly; {mean} {figures}"
         # The table has them, unless it leaves out rows.
         below += _allocating(outcome) if many > ROWS else []

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from pprofdiff.analysis.causes.finding import CHANGED_ALONE
 from pprofdiff.analysis.gate.model import Outcome
+from pprofdiff.analysis.policy import NAMED
 from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import (
     Heading,
@@ -252,8 +253,9 @@ def _cause(
     if finding.text and left > 0:
         yield Paragraph(finding.text, "", indent, most=left)
     yield from follows
-    shown = cause.sentences[:1]
-    if cause.lines is None:
+    # Functions that changed have lines of their own each.
+    shown = cause.sentences[: NAMED if finding.id == CHANGED_ALONE else 1]
+    if cause.lines is None and finding.id != CHANGED_ALONE:
         # Lines that hold the change may be in several functions.
         shown += tuple(note for note in cause.sentences[1:2] if note.amount)
     for note in shown:

@@ -64,7 +64,7 @@ def test_parts_add_up_to_what_was_measured(case):
     assert all(type(one) is Fraction for part in account.parts for one in part.amount)
     assert (account.total.base, account.total.new) == tuple(sums)
     assert account.total.delta == sum(part.amount.delta for part in account.parts)
-    if account.of.startswith("time per op"):
+    if account.of.startswith("mean time per op"):
         # The mean of all operations; the outcome's figure may be a median of them.
         means = [total / 10**9 for total in (account.total.base, account.total.new)]
         rates = got.comparison.work.rates
@@ -112,8 +112,8 @@ def test_what_is_measured_is_never_negative(case):
 def test_the_account_has_the_sign_of_its_figure(case):
     got = report(case)
     same = {
-        "time per op": "time",
-        "time per op, of the benchmark's goroutines": "time",
+        "mean time per op": "time",
+        "mean time per op, of the benchmark's goroutines": "time",
         "goroutines' time per op": "",
         "CPU per op": "cpu",
         "shares of CPU": "",

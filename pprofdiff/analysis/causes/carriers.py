@@ -498,7 +498,7 @@ class Carriers:
         numbers, rows = lines.of_file(place.lines.file)
         start, end = place.extent
         found = numbers[seen[rows] & (numbers >= start) & (numbers <= end)]
-        return found.tolist()
+        return [int(line) for line in found]
 
     def shares_stacks(self, name: str) -> bool:
         """Return whether a function is on stacks with others that changed."""

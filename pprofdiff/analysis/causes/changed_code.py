@@ -22,6 +22,7 @@ from pprofdiff.analysis.causes.places import (
     with_callers,
 )
 from pprofdiff.analysis.control.estimate import control
+from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.policy import CLEARLY, COVERS, LITTLE, MAJOR, MOST
 
@@ -65,6 +66,19 @@ def _changed(cpu: CPUComparison, program: Program) -> list[Place]:
         and not _is_of_gc(cpu, place)
         and _is_clear(cpu, place)
     ]
+
+
+def is_undecided(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether a place is most of both sides, whose change is within noise.
+
+    The machine's speed shifts it as it does the total: it is no surer than that, unless
+    it runs other code.
+    """
+    if place.gone or place.added or place.others:
+        return False
+    pairs = zip((place.base, place.new), cpu.sums(cpu.all), strict=True)
+    most = all(part >= MOST * whole for part, whole in pairs)
+    return most and total_noise(cpu.diff) is True
 
 
 def _is_clear(cpu: CPUComparison, place: Place) -> bool:

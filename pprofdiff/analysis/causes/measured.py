@@ -364,15 +364,9 @@ def _is_all(cpu: CPUComparison, place: Place) -> bool:
 
 def _most(cpu: CPUComparison, place: Place) -> str:
     """Return the title for a place that has most of the change, but not for sure."""
-    amount = cpu.words(place.base, place.new)
-    if not place.whole and (which := place_words.which(cpu, place)):
-        amount = f"{amount} {which}"
-    callees = " and what it calls" if place.whole else ""
-    doubt = (
-        "" if cpu.change(place.claim).significant else " (not significant on its own)"
-    )
-    who = f"{place_words.who(cpu, place)}{callees}"
-    return f"Most of the change is in {who}: {amount}{doubt}"
+    sure = cpu.change(place.claim).significant
+    doubt = "" if sure else " (not significant on its own)"
+    return f"{place_words.most(cpu, place)}{doubt}"
 
 
 def _by_chance(view: _View, cpu: CPUComparison, place: Place, *, known: bool) -> bool:

@@ -44,6 +44,15 @@ def sentences(cpu: CPUComparison, place: Place) -> list[str]:
     return [sentence for sentence in found if sentence]
 
 
+def most(cpu: CPUComparison, place: Place) -> str:
+    """Return that a place has most of the change, with its amount."""
+    amount = cpu.words(place.base, place.new)
+    if not place.whole and (said := which(cpu, place)):
+        amount = f"{amount} {said}"
+    callees = " and what it calls" if place.whole else ""
+    return f"Most of the change is in {who(cpu, place)}{callees}: {amount}"
+
+
 def title(cpu: CPUComparison, place: Place) -> str:
     """Return a place's change as a title."""
     size, whose, noun = amount(cpu, place), who(cpu, place), cpu.noun

@@ -100,7 +100,7 @@ def benchmarked():
 
 def test_time_of_a_benchmark_is_cpu_on_its_path_and_the_rest(benchmarked):
     whole = account(compared_sides(*benchmarked))
-    assert (whole.of, whole.unit) == ("time per op", "ns")
+    assert (whole.of, whole.unit) == ("mean time per op", "ns")
     assert [float(side) for side in whole.total] == pytest.approx([1e6, 2e6])
     # In ten seconds there were 10,000 and 5,000 operations.
     parts = {
@@ -152,7 +152,7 @@ def test_a_group_that_is_next_to_it_as_well_is_labelled_apart(benchmarked):
 def test_operations_in_parallel_take_the_time_of_each_goroutine():
     side = (*cpu({PARALLEL: 2000}), *bench({"Work": 1_000_000}, procs="-4"))
     whole = account(compared_sides(side, side))
-    assert whole.of == "time per op, of the benchmark's goroutines"
+    assert whole.of == "mean time per op, of the benchmark's goroutines"
     # Four goroutines, each for all of the time: a millisecond is four of theirs.
     assert float(whole.total.base) == pytest.approx(4e6)
     assert float(by_id(whole.parts)["cpu.user"].base) == pytest.approx(2e6)

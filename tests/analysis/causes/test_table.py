@@ -115,6 +115,15 @@ def test_what_chance_moves_is_not_said(id_, stack):
     )
 
 
+@pytest.mark.parametrize(("more", "sure"), [(1.4, False), (3.0, True)])
+def test_one_run_s_function_that_is_all_is_no_surer_than_the_total(more, sure):
+    """The machine may have been slower by 40% while new ran, for all of its code."""
+    sides = cpu(work=2000), cpu(work=round(more * 2000))
+    found = findings(*sides, work=EQUAL)
+    assert (found["place"].severity != "info") == sure
+    assert found["place"].title.startswith("Most of the change is in ") != sure
+
+
 @pytest.mark.parametrize(("id_", "stack"), [group[:2] for group in GROUPS[:2]])
 def test_what_is_under_a_hundredth_is_not_said(id_, stack):
     base, new = cpu(work=100_000, **{stack: 100}), cpu(work=100_000, **{stack: 900})

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pprofdiff.analysis.causes import place_words
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.changed_code import share_that_rose
+from pprofdiff.analysis.causes.changed_code import is_undecided, share_that_rose
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.places import Place
@@ -24,7 +24,10 @@ def code(case: Case) -> Iterator[Finding]:
     cpu = case.cpu
     if cpu is None:
         return
-    yield from (_finding(cpu, place) for place in case.places)
+    for place in case.places:
+        yield (
+            _undecided(cpu, place) if is_undecided(cpu, place) else _finding(cpu, place)
+        )
     if not cpu.in_shares or case.places:
         return
     # In CPU time of Go it rose many times, and other rules find what it does.
@@ -38,6 +41,18 @@ def code(case: Case) -> Iterator[Finding]:
             severity="minor",
             weight=hint.delta(cpu) / cpu.whole,
         )
+
+
+def _undecided(cpu: CPUComparison, place: Place) -> Finding:
+    """Return a place whose change is that of all, which is within noise."""
+    return Finding(
+        "place",
+        f"{place_words.most(cpu, place)} (within noise)",
+        "",
+        place_words.facts(cpu, place),
+        severity="info",
+        functions=(cpu.names[place.row],),
+    )
 
 
 def _finding(cpu: CPUComparison, place: Place) -> Finding:

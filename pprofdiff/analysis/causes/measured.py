@@ -542,18 +542,20 @@ def _verb(site: Site, *, fewer: bool) -> str:
 
 def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
     """Return the verb of a site with its helpers, and the sentence that names them."""
-    first, more = site.helpers[0], "less" if fewer else "more"
+    first, verb = site.helpers[0], f"allocates {'less' if fewer else 'more'}:"
+    if not all(site.space):
+        verb = "allocates now:" if site.space[1] else "no longer allocates:"
     side = "new" if first.space[1] else "base"
     amount = f"{arrow(*first.space, 'B')}/op"
     called = place_words.called(first.name)
     if len(site.helpers) == 1:
         return (
-            f"with {called} allocates {more}:",
+            f"with {called} {verb}",
             f"Only {side} allocates in {called}: {amount}.",
         )
     who = f"{count(len(site.helpers))} functions below it that allocate only in {side}"
     return (
-        f"with {who} allocates {more}:",
+        f"with {who} {verb}",
         f"The largest of them is {called}: {amount}.",
     )
 
